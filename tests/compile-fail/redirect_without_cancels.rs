@@ -9,7 +9,8 @@ struct Newsroom {
     write: LogicNode<()>,
     #[node(input = String, goto(exit))]
     review: LogicNode<()>,
-    #[node(on(String), goto(write, exit), goto(review, cancels(write)), visits = 2, exhausted(exit))]
+    #[node(on(String), goto(write, exit), goto(review, times = 2, exhausted(exit), cancels(write)), visits = 2,
+        exhausted(exit))]
     rebase: EventNode<()>,
 }
 

@@ -105,6 +105,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
         calls: Vec::new(),
         commits: Vec::new(),
         took_ms: 0,
+        failed: None,
     });
     Record { run: run.clone(), sequence, entry }
 }

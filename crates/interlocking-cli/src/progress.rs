@@ -3,6 +3,7 @@
 use crate::console::{Console, Style};
 use crate::text::{quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
+use interlocking_core::context::Severity;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::event::{Events, Name, NodeRef, Targets};
 use interlocking_runtime::{Event, EventKind};
@@ -137,9 +138,14 @@ impl Progress {
                 let cost = self.costs.get(&cost_of).map_or_else(String::new, Cost::to_string);
                 line(Style::Plain, format!("→ {to:<24} {}  {cost}", wide(Duration::from_millis(*took_ms))))
             }
-            EventKind::NodeFailed { message, .. } => {
+            EventKind::Labelled { label, .. } => {
+                let style = if label.severity == Severity::Info { Style::Plain } else { Style::Bad };
+                line(style, quoted(&label.to_string()))
+            }
+            EventKind::NodeFailed { message, to, .. } => {
                 self.running.retain(|(running, _)| *running != node);
-                line(Style::Bad, format!("failed: {}", quoted(message)))
+                let to = to.as_ref().map_or_else(String::new, |place| format!("→ {place}, "));
+                line(Style::Bad, format!("{to}failed: {}", quoted(message)))
             }
             EventKind::NodeCancelled(_) => {
                 self.running.retain(|(running, _)| *running != node);
@@ -149,7 +155,11 @@ impl Progress {
                 self.running.retain(|(running, _)| *running != node);
                 line(Style::Plain, "suspended".to_owned())
             }
+            EventKind::NodeWaits { exclusive, .. } => {
+                line(Style::Dim, format!("waits for its turn: {}", quoted(exclusive)))
+            }
             EventKind::NodeExhausted(_) => line(Style::Plain, "has used up its visits".to_owned()),
+            EventKind::EdgeExhausted { edge, .. } => line(Style::Plain, format!("may not go to {edge} again")),
             EventKind::Note { text, .. } => line(Style::Dim, quoted(text)),
             EventKind::Reported { failure, .. } => {
                 self.running.retain(|(running, _)| *running != node);
@@ -223,6 +233,7 @@ fn wide(duration: Duration) -> String {
 mod tests {
     use super::*;
     use interlocking_agents::Usage;
+    use interlocking_core::context::Label;
     use std::borrow::Cow;
 
     const ROOT: RunId = RunId::DEFAULT;
@@ -235,6 +246,18 @@ mod tests {
 
     fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
         EventKind::Agent { node, agent: Box::new(agent) }
+    }
+
+    #[test]
+    fn a_label_is_a_line() {
+        let label = Label {
+            ty: "BLOCKED_DEPENDENCY".to_owned(),
+            severity: Severity::Blocker,
+            route_hint: Some("scaffold".to_owned()),
+        };
+        let line =
+            Progress::of(ROOT).see(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) })).unwrap();
+        assert!(line.text.ends_with("BLOCKER BLOCKED_DEPENDENCY, hint scaffold"), "{}", line.text);
     }
 
     #[test]
@@ -251,6 +274,7 @@ mod tests {
             event(1400, agent(TYPES, AgentEvent::Finished { session: None, usage })),
             event(3400, EventKind::NodeFinished { node: TYPES, to, took_ms: 2200 }),
             event(3500, EventKind::NodeStarted(TESTS)),
+            event(3500, EventKind::NodeWaits { node: TESTS, exclusive: "main".into() }),
             event(9900, EventKind::NodeCancelled(TESTS)),
             event(9900, EventKind::NodeSuspended(TYPES)),
         ];
@@ -263,6 +287,7 @@ mod tests {
             |   1.3 s  types           ran cargo test (exit 101)
             |   3.4 s  types           → skeleton + adversary        2.2 s  $0.031
             |   3.5 s  tests #2        started
+            |   3.5 s  tests #2        waits for its turn: main
             |   9.9 s  tests #2        stopped
             |   9.9 s  types           suspended"#]]
         .assert_eq(&shown.join("\n"));

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 /// The worst-case number of agent calls of a run: told from the graph's table, before any run.
 ///
 /// A call is one turn that a node begins: each start of an LLM node or of an event node with an agent, and each advisory node
-/// with an agent that is spawned. A turn's correction rounds, which begin when its output does not fit its schema, come on top; how many there may be is a
+/// with an agent that is spawned; and those of the child that a graph node runs. A turn's correction rounds, which begin when its output does not fit its schema, come on top; how many there may be is a
 /// setting of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCalls {
-    /// No run makes more. `None` if the table sets no bound: something goes round without a budget on the way to an agent, or
-    /// a map runs a graph of its own for each of its items.
+    /// No run makes more. `None` if the table sets no bound: something goes round without a budget on the way to an agent, a
+    /// map runs a graph of its own for each of its items, or a graph node says a `depth`, as those do that run their own graph.
     pub at_most: Option<u64>,
     /// Whether some run makes as many.
     pub exact: bool,
@@ -19,4 +19,43 @@ pub struct AgentCalls {
 impl AgentCalls {
     /// Nothing is known.
     pub const UNKNOWN: Self = Self { at_most: None, exact: false };
+
+    /// The same with those of child runs, of which there are so many `runs`, and each makes so many calls of its own.
+    ///
+    /// Whether one run makes the most of both is not known: the sum is exact where either is nothing.
+    #[must_use]
+    pub const fn with_children(self, runs: Self, each: Self) -> Self {
+        let (Some(own), Some(count), Some(calls)) = (self.at_most, runs.at_most, each.at_most) else {
+            return Self::UNKNOWN;
+        };
+        let Some(of_children) = count.checked_mul(calls) else { return Self::UNKNOWN };
+        let exact = self.exact && (of_children == 0 || own == 0 && runs.exact && each.exact);
+        match own.checked_add(of_children) {
+            Some(sum) => Self { at_most: Some(sum), exact },
+            None => Self::UNKNOWN,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AgentCalls;
+
+    #[test]
+    fn what_children_call_is_added() {
+        let calls = |at_most, exact| AgentCalls { at_most: Some(at_most), exact };
+        let (three, none) = (calls(3, true), calls(0, true));
+        assert_eq!(none.with_children(calls(2, true), three), calls(6, true), "only children call");
+        assert_eq!(three.with_children(calls(2, true), none), three, "they call nobody");
+        assert_eq!(three.with_children(calls(2, true), three), calls(9, false), "not known to go together");
+        assert_eq!(none.with_children(calls(2, false), three), calls(6, false));
+        for unknown in [
+            AgentCalls::UNKNOWN.with_children(none, none),
+            three.with_children(AgentCalls::UNKNOWN, three),
+            three.with_children(three, AgentCalls::UNKNOWN),
+            three.with_children(calls(u64::MAX, true), calls(2, true)),
+        ] {
+            assert_eq!(unknown, AgentCalls::UNKNOWN);
+        }
+    }
 }

@@ -7,8 +7,9 @@ use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
 
-pub use crate::effects::{Commit, Effects, Label, MemoryCell, Message, Severity};
+pub use crate::effects::{Commit, Effects, MemoryCell, Message};
 pub use crate::entered::Entered;
+pub use crate::label::{Label, LabelType, Labelled, Severity};
 pub use crate::services::{ContextError, Services, Workspace};
 
 /// A handler's view of the run, typed by the node it stands on.
@@ -91,9 +92,10 @@ impl<N: Node> Cx<'_, N> {
         self.effects.list().spawned.push(Box::new(token));
     }
 
-    /// Says what sort of message this execution's tokens are, for whoever reads the journal: `BLOCKED_DEPENDENCY`.
-    pub fn label(&mut self, ty: impl Into<String>, severity: Severity) {
-        self.effects.list().label = Some(Label { ty: ty.into(), severity });
+    /// Says what sort of message this execution's tokens are, for whoever reads the journal or watches: the label of `value`,
+    /// whose type has `#[derive(Labels)]`.
+    pub fn label(&mut self, value: &impl Labelled<N>) {
+        self.effects.list().label = Some(Label::of::<N, _>(value));
     }
 
     /// Sends a message, for executors.

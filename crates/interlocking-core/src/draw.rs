@@ -1,9 +1,10 @@
 //! Diagrams of a routing table: Mermaid and DOT.
 //!
 //! Both show the same: a shape a kind; a first line with name and type, a second with kind and attributes; thick edges
-//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for exhausted routes and for
-//! what goes on beside the graph: the start of advisory nodes, what observers see, messages, and reports at the exit. An
-//! edge into a join is labelled with the slot, one that cancels with what it clears.
+//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for the routes that the run
+//! takes by itself (exhausted, timed out, failed) and for what goes on beside the graph: the start of advisory nodes, what
+//! observers see, messages, and reports at the exit. An edge into a join is labelled with the slot, one that cancels with
+//! what it clears, one with a budget with that. The route of an edge's exhausted budget says which edge.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
 use std::fmt::Write;
@@ -93,7 +94,7 @@ enum Style {
     Fork,
     /// One of several targets of a fork's branch.
     Choice,
-    /// Beyond a bound, or beside the graph.
+    /// Taken by the run itself, or beside the graph.
     Dotted,
 }
 
@@ -115,7 +116,11 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
         labels: [role, slot_label(table, row, target), cancel_label(cancels)].into_iter().flatten().collect(),
     };
     let goto = |style, role: Option<&str>, goto: &Goto| edge(style, &goto.to, role.map(str::to_owned), &goto.cancels);
-    let mut edges: Vec<Edge> = row.goto.iter().map(|found| goto(Style::Plain, None, found)).collect();
+    let plain = row.goto.iter().map(|found| {
+        let times = found.times.map(|limit| format!("at most {}", times(limit)));
+        goto(Style::Plain, times.as_deref(), found)
+    });
+    let mut edges: Vec<Edge> = plain.collect();
     if let Some(fork) = &row.fork {
         for (nth, targets) in (1..).zip(&fork.branches) {
             // What a fork cancels is cleared once, before any branch starts: said at the first.
@@ -127,7 +132,13 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
             edges.extend(targets.iter().map(|target| edge(style, target, Some(role.clone()), cancels)));
         }
     }
-    edges.extend(row.exhausted.iter().map(|found| goto(Style::Dotted, Some("exhausted"), found)));
+    for (route, role) in [(&row.exhausted, "exhausted"), (&row.timed_out, "timed out"), (&row.failed, "failed")] {
+        edges.extend(route.iter().map(|found| goto(Style::Dotted, Some(role), found)));
+    }
+    for spent in &row.goto {
+        let role = format!("exhausted: {}", spent.to);
+        edges.extend(spent.exhausted.iter().map(|found| goto(Style::Dotted, Some(&role), found)));
+    }
     let spawned = row.spawn.iter().map(|name| Target::from(name.as_str()));
     edges.extend(spawned.map(|target| edge(Style::Dotted, &target, Some("spawn".into()), &[])));
     edges.extend(edges_beside(table, row));
@@ -177,6 +188,7 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
         None => row.name.clone(),
     };
     let mut second = vec![row.kind.to_string()];
+    second.extend(row.graph.as_ref().map(|child| format!("runs {child}")));
     second.extend(row.map.as_ref().map(|child| format!("runs {child}")));
     second.extend(row.concurrency.map(|limit| format!("concurrency {limit}")));
     second.extend(row.depth.map(|limit| format!("depth {limit}")));
@@ -192,6 +204,7 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     }
     second.extend(row.attempts.map(|limit| format!("attempts {limit}")));
     second.extend(row.timeout_ms.map(|milliseconds| format!("timeout {}", duration(milliseconds))));
+    second.extend(row.exclusive.as_ref().map(|name| format!("exclusive {name}")));
     second.extend(row.agent.as_ref().map(|role| format!("agent {role}")));
     second.extend(row.workspace.as_ref().map(|name| format!("workspace {name}")));
     if row.read_only {
@@ -209,6 +222,10 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
 
 fn exit_line(table: &Table) -> String {
     format!("{EXIT}: {}", table.output)
+}
+
+fn times(limit: u32) -> String {
+    if limit == 1 { "once".into() } else { format!("{limit} times") }
 }
 
 fn duration(milliseconds: u64) -> String {
@@ -241,7 +258,7 @@ fn mermaid_shape(kind: NodeKind) -> (&'static str, &'static str) {
         NodeKind::Logic => ("[", "]"),
         NodeKind::Fork => ("[/", "\\]"),
         NodeKind::Join => ("[\\", "/]"),
-        NodeKind::Map => ("[[", "]]"),
+        NodeKind::Map | NodeKind::Graph => ("[[", "]]"),
         NodeKind::Human => ("[/", "/]"),
         NodeKind::Advisory => ("{{", "}}"),
         NodeKind::Observer => (">", "]"),
@@ -255,7 +272,7 @@ fn dot_shape(kind: NodeKind) -> &'static str {
         NodeKind::Logic => "shape=box",
         NodeKind::Fork => "shape=trapezium",
         NodeKind::Join => "shape=invtrapezium",
-        NodeKind::Map => "shape=box, peripheries=2",
+        NodeKind::Map | NodeKind::Graph => "shape=box, peripheries=2",
         NodeKind::Human => "shape=parallelogram",
         NodeKind::Advisory => "shape=hexagon",
         NodeKind::Observer => "shape=note",

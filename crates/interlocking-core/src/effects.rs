@@ -1,5 +1,6 @@
 //! What a handler asks for beside its route: memory updates and commits, which take effect with the outcome.
 
+use crate::label::Label;
 use crate::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -32,17 +33,6 @@ pub struct Commit {
     pub id: String,
 }
 
-/// What sort of message the tokens of an outcome are (V3-143): what an operator reads, and a journal keeps, without
-/// looking into payloads.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Label {
-    /// The sort, in capitals: `BLOCKED_DEPENDENCY`.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// How bad it is.
-    pub severity: Severity,
-}
-
 /// A message for an event node of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -52,18 +42,6 @@ pub struct Message {
     pub node: String,
     /// The message, as JSON text.
     pub json: String,
-}
-
-/// How bad a message is (CON-39).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Severity {
-    /// All is well.
-    Info,
-    /// Something needs attention.
-    Warn,
-    /// Work cannot go on as it was meant to.
-    Blocker,
 }
 
 /// The shared value of a memory group.

@@ -4,6 +4,7 @@ use crate::frontier::{Limit, Violation};
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 /// The error that a handler returns: anything that `?` takes.
 pub type NodeError = Box<dyn Error + Send + Sync + 'static>;
@@ -45,6 +46,15 @@ pub enum FailureKind {
     },
     /// The node was entered more often than its table allows, and no exhausted route is declared.
     Exhausted(Limit),
+    /// The node chose one of its edges more often than its table allows, and that edge has no exhausted route.
+    EdgeExhausted {
+        /// The place where the edge leads: a node, or `join.slot`.
+        to: String,
+        /// How often it may be taken in a run.
+        times: u32,
+        /// The shortest loop that the edge closes, by the names of its nodes: from the node back to it. Empty where no way leads back.
+        cycle: Vec<String>,
+    },
     /// The agent gave no valid answer.
     Agent,
     /// The run was not given what the node needs.
@@ -54,21 +64,96 @@ pub enum FailureKind {
     Workspace,
     /// The journal refused the outcome.
     Journal,
+    /// A child run that its handler could not do without failed.
+    Child(Box<ChildFailure>),
     /// The step broke a rule of runs.
     Unsound(Violation),
 }
 
-/// A value that went to a node which may not be entered again, on its way along the exhausted route.
+/// How a child run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChildFailure {
+    /// One of its nodes failed.
+    Failed(Box<Failure>),
+    /// It was cancelled by itself, and not with its parent.
+    Cancelled,
+    /// It would be nested deeper than its node's `depth` says.
+    TooDeep {
+        /// The node's `depth`.
+        limit: u32,
+    },
+    /// It could not be started, or resumed.
+    NotStarted {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A value that went to a node which may not be entered again, or along an edge which may not be taken again, on its way along
+/// the exhausted route.
 ///
-/// The target of `exhausted(…)` takes a payload that is `From<Exhausted<Input>>`.
+/// The target of `exhausted(…)` takes a payload that is `From<Exhausted<Input>>`, where `Input` is what the node, or the
+/// target of the edge, would have got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhausted<I> {
-    /// The node whose bound was reached.
+    /// The node whose bound was reached, or whose edge was spent.
     pub node: &'static str,
+    /// Where the edge leads that was spent: a node, or `join.slot`; `None` where the bound is the node's own.
+    pub edge: Option<&'static str>,
     /// The bound.
     pub limit: Limit,
-    /// What the node would have got.
+    /// What the node, or the edge's target, would have got.
     pub input: I,
+}
+
+/// A node took longer than its `timeout`: what goes along its `timed_out(…)` route.
+///
+/// The target of `timed_out(…)` takes a payload that is `From<TimedOut>`; that of `failed(…)` one that is `From<Failure>`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TimedOut {
+    /// The node.
+    pub node: String,
+    /// Its visit, 1-based.
+    pub visit: u32,
+    /// Its attempt within the visit, 1-based.
+    pub attempt: u32,
+    /// The limit, in milliseconds.
+    pub limit_ms: u64,
+}
+
+impl FailureKind {
+    /// Whether a node's `failed(…)` route takes such a failure up: its handler, its agent, its workspace or its child run failed,
+    /// or it took too long.
+    ///
+    /// What else ends a run is no matter of the node: the graph or the journal cannot go on, or the run was not given what it
+    /// needs.
+    pub fn may_be_routed(&self) -> bool {
+        use FailureKind::{Agent, Child, Handler, Panic, Timeout, Workspace};
+        matches!(self, Handler | Panic | Timeout { .. } | Agent | Workspace | Child(_))
+    }
+}
+
+impl TimedOut {
+    /// What a failure by a timeout says.
+    pub(crate) fn of(failure: Failure) -> Self {
+        let Failure { node, visit, attempt, kind, .. } = failure;
+        let limit_ms = if let FailureKind::Timeout { limit_ms } = kind { limit_ms } else { 0 };
+        Self { node, visit, attempt, limit_ms }
+    }
+}
+
+impl From<TimedOut> for Failure {
+    fn from(timed_out: TimedOut) -> Self {
+        let TimedOut { node, visit, attempt, limit_ms } = timed_out;
+        let message = took_too_long(limit_ms);
+        Self { node, visit, attempt, kind: FailureKind::Timeout { limit_ms }, message, causes: Vec::new() }
+    }
+}
+
+fn took_too_long(limit_ms: u64) -> String {
+    format!("took longer than its timeout of {:?}", Duration::from_millis(limit_ms))
 }
 
 impl Failure {
@@ -88,7 +173,9 @@ impl fmt::Display for Failure {
         }
         match &self.kind {
             FailureKind::Panic => write!(f, "panicked: {}", self.message)?,
-            FailureKind::Timeout { .. } | FailureKind::Exhausted(_) => f.write_str(&self.message)?,
+            FailureKind::Timeout { .. } | FailureKind::Exhausted(_) | FailureKind::EdgeExhausted { .. } => {
+                f.write_str(&self.message)?;
+            }
             _ => write!(f, "failed: {}", self.message)?,
         }
         self.causes.iter().try_for_each(|cause| write!(f, "\n  caused by: {cause}"))
@@ -97,11 +184,33 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
+impl fmt::Display for ChildFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Cancelled => f.write_str("the child run was cancelled"),
+            Self::TooDeep { limit } => {
+                write!(f, "the child run would be nested more than {limit} deep, which `depth = {limit}` forbids")
+            }
+            Self::NotStarted { reason } => write!(f, "the child run did not start: {reason}"),
+        }
+    }
+}
+
+impl Error for ChildFailure {}
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&Failure::from(self.clone()), f)
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Visits(limit) => write!(f, "visits = {limit}"),
             Self::Attempts(limit) => write!(f, "attempts = {limit}"),
+            Self::Times(limit) => write!(f, "times = {limit}"),
         }
     }
 }

@@ -13,9 +13,10 @@
 //! 5. A latched slot remembers its value for later rounds, until a new one arrives; it does not count at exit.
 //! 6. An alternative may clear a region; executions in it are discarded, however late they answer.
 //! 7. The exit is legal only when nothing else is live; a half-filled slot is live.
-//! 8. A failure ends the run and clears everything.
+//! 8. A failure ends the run and clears everything, unless its node has a route for it, which is an alternative like others.
 //! 9. Entry `visits + 1` takes the exhausted route before the handler runs.
 //! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
+//! 11. `times` bounds an edge: once it is spent, whoever chooses it takes its exhausted route instead.
 
 use crate::bits::Bits;
 use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
@@ -23,6 +24,7 @@ use crate::step::Step;
 use std::collections::VecDeque;
 
 mod counts;
+mod edges;
 mod execution;
 mod marking;
 mod single;
@@ -60,6 +62,8 @@ pub struct Frontier<'n, P> {
     due: VecDeque<NodeIndex>,
     running: u32,
     exit: Option<P>,
+    /// By budgeted edge: how often it has been taken. Few nets have any.
+    taken: Box<[u32]>,
     ended: bool,
 }
 
@@ -89,6 +93,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             due: VecDeque::new(),
             running: 0,
             exit: None,
+            taken: vec![0; net.features().budgeted_edges].into(),
             ended: false,
         }
     }
@@ -161,9 +166,10 @@ impl<'n, P: Payload> Frontier<'n, P> {
     ///
     /// # Errors
     ///
-    /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before, and
-    /// [`Violation::NotInTable`] where the step is not the node's: nothing changes. Any other violation means that the
-    /// graph is unsound: the run cannot go on.
+    /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before,
+    /// [`Violation::NotInTable`] where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that
+    /// [is spent](Self::is_spent): nothing changes. Any other violation means that the graph is unsound: the run cannot
+    /// go on.
     pub fn complete(&mut self, execution: Execution, step: Step<P>) -> Result<Completed, Violation> {
         if !self.is_current(execution) {
             return Err(Violation::Stale);
@@ -182,6 +188,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
         else {
             return Err(Violation::NotInTable { from: self.net.name(execution.node).to_owned() });
         };
+        self.within_budget(alternative)?;
+        self.count_taken(alternative);
         self.release(execution.node);
         let mut completed = Completed::default();
         if let Some(region) = &alternative.cancels {
@@ -204,8 +212,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
     ///
     /// # Errors
     ///
-    /// [`Violation::NotInTable`] where the step is not the node's: nothing changes. Any other violation means that the
-    /// graph is unsound.
+    /// [`Violation::NotInTable`] where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that
+    /// [is spent](Self::is_spent): nothing changes. Any other violation means that the graph is unsound.
     pub fn redirect(&mut self, node: NodeIndex, step: Step<P>) -> Result<Option<Completed>, Violation> {
         let net = self.net;
         let not_in_table = || Violation::NotInTable { from: net.name(node).to_owned() };
@@ -213,10 +221,13 @@ impl<'n, P: Payload> Frontier<'n, P> {
             return if net.row(node).resume { Ok(None) } else { Err(not_in_table()) };
         };
         let alternative = net.alternative(alternative).filter(|found| found.source == node && found.allows(&step));
-        let region = alternative.ok_or_else(not_in_table)?.cancels.as_ref().ok_or_else(not_in_table)?;
+        let alternative = alternative.ok_or_else(not_in_table)?;
+        let region = alternative.cancels.as_ref().ok_or_else(not_in_table)?;
+        self.within_budget(alternative)?;
         if self.ended || !self.marking.marked.iter().any(|place| region.places.contains(place)) {
             return Ok(None);
         }
+        self.count_taken(alternative);
         let cancelled = self.clear(&region.places, &region.nodes);
         self.take_step(node, step)?;
         Ok(Some(Completed { cancelled }))
@@ -276,6 +287,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             exit: self.exit.map(change).transpose()?,
             due: self.due,
             running: self.running,
+            taken: self.taken,
             ended: self.ended,
         })
     }

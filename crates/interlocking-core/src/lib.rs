@@ -36,11 +36,14 @@ mod entered;
 #[doc(hidden)]
 pub mod visit;
 mod effects;
+mod label;
 pub mod kind;
 pub mod failure;
 pub mod run_id;
 pub mod agent_calls;
 
+#[doc(hidden)]
+pub use label::route_hint;
 #[doc(hidden)]
 pub use serde;
 

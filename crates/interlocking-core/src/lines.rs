@@ -11,7 +11,7 @@
 //! Fields are separated by one space, lists by commas, the alternatives of a branch by `|`. What may contain a space (a
 //! type, a role) is the last of its line; a line break in it is written `\n`, and a backslash `\\`.
 
-use crate::table::{Fork, Goto, Isolation, MemoryRow, NodeKind, NodeRow, Slot, Visits};
+use crate::table::{Fork, Goto, Isolation, MemoryRow, NodeKind, NodeRow, Quorum, Slot, Visits};
 use std::fmt::Write;
 
 /// The row as lines.
@@ -21,21 +21,22 @@ pub fn write(row: &NodeRow) -> String {
         lines.add("entry", &[]);
     }
     lines.add_text("input", row.input.as_deref());
-    for Slot { name, ty, sources, latched } in &row.slots {
-        lines.add("slot", &[name, &sources.join(","), if *latched { "latched" } else { "once" }, &escaped(ty)]);
+    for slot in &row.slots {
+        let Slot { name, ty, sources, .. } = slot;
+        lines.add("slot", &[name, &sources.join(","), way(slot), &escaped(ty)]);
     }
     lines.add_text("prompt", row.prompt.as_deref());
     lines.add_text("output", row.output.as_deref());
-    for Goto { to, cancels } in &row.goto {
-        lines.add("goto", &[&to.to_string(), &cancels.join(",")]);
+    for goto in &row.goto {
+        lines.add_goto("goto", Some(goto));
+        lines.add_text("times", goto.times.map(|limit| limit.to_string()).as_deref());
+        lines.add_goto("or_else", goto.exhausted.as_deref());
     }
     if let Some(Fork { branches, cancels }) = &row.fork {
         let branches = branches.iter().map(|branch| joined(branch, "|"));
         lines.add("fork", &[&joined(branches, ","), &cancels.join(",")]);
     }
-    if let Some(Goto { to, cancels }) = &row.exhausted {
-        lines.add("exhausted", &[&to.to_string(), &cancels.join(",")]);
-    }
+    lines.add_goto("exhausted", row.exhausted.as_ref());
     match row.visits {
         Some(Visits::AtMost(limit)) => lines.add("visits", &[&limit.to_string()]),
         Some(Visits::Unbounded) => lines.add("visits", &["unbounded"]),
@@ -43,6 +44,9 @@ pub fn write(row: &NodeRow) -> String {
     }
     lines.add_text("attempts", row.attempts.map(|limit| limit.to_string()).as_deref());
     lines.add_text("timeout_ms", row.timeout_ms.map(|limit| limit.to_string()).as_deref());
+    lines.add_goto("timed_out", row.timed_out.as_ref());
+    lines.add_goto("failed", row.failed.as_ref());
+    lines.add_text("exclusive", row.exclusive.as_deref());
     lines.add_text("agent", row.agent.as_deref());
     lines.add_text("workspace", row.workspace.as_deref());
     if row.read_only {
@@ -63,6 +67,18 @@ pub fn write(row: &NodeRow) -> String {
     lines.add_text("depth", row.depth.map(|limit| limit.to_string()).as_deref());
     if row.adopt {
         lines.add("adopt", &[]);
+    }
+    lines.add_text("graph", row.graph.as_deref());
+    match row.quorum {
+        Some(Quorum::AtLeast(count)) => lines.add("quorum", &[&count.to_string()]),
+        Some(Quorum::Enough) => lines.add("quorum", &["enough"]),
+        None => {}
+    }
+    if !row.cancels.is_empty() {
+        lines.add("cancels", &[&row.cancels.join(",")]);
+    }
+    if !row.adds_to.is_empty() {
+        lines.add("adds_to", &[&row.adds_to.join(",")]);
     }
     lines.add_text("question", row.question.as_deref());
     lines.add_text("answer", row.answer.as_deref());
@@ -89,12 +105,15 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "slot" => {
                 let mut fields = rest.splitn(4, ' ');
                 let (name, sources) = (fields.next()?.to_owned(), names(fields.next()?));
-                let latched = fields.next()? == "latched";
-                row.slots.push(Slot { name, sources, latched, ty: unescaped(fields.next()?) });
+                let way = fields.next()?;
+                let (latched, optional) = (way == "latched", way == "optional");
+                row.slots.push(Slot { name, sources, latched, optional, ty: unescaped(fields.next()?) });
             }
             "prompt" => row.prompt = Some(unescaped(rest)),
             "output" => row.output = Some(unescaped(rest)),
             "goto" => row.goto.push(goto(rest)?),
+            "times" => row.goto.last_mut()?.times = Some(rest.parse().ok()?),
+            "or_else" => row.goto.last_mut()?.exhausted = Some(Box::new(goto(rest)?)),
             "fork" => {
                 let (branches, cancels) = rest.split_once(' ')?;
                 let branches =
@@ -106,6 +125,9 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "visits" => row.visits = Some(Visits::AtMost(rest.parse().ok()?)),
             "attempts" => row.attempts = Some(rest.parse().ok()?),
             "timeout_ms" => row.timeout_ms = Some(rest.parse().ok()?),
+            "timed_out" => row.timed_out = Some(goto(rest)?),
+            "failed" => row.failed = Some(goto(rest)?),
+            "exclusive" => row.exclusive = Some(unescaped(rest)),
             "agent" => row.agent = Some(unescaped(rest)),
             "workspace" => row.workspace = Some(unescaped(rest)),
             "read_only" => row.read_only = true,
@@ -117,6 +139,11 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "concurrency" => row.concurrency = Some(rest.parse().ok()?),
             "depth" => row.depth = Some(rest.parse().ok()?),
             "adopt" => row.adopt = true,
+            "graph" => row.graph = Some(unescaped(rest)),
+            "quorum" if rest == "enough" => row.quorum = Some(Quorum::Enough),
+            "quorum" => row.quorum = Some(Quorum::AtLeast(rest.parse().ok()?)),
+            "cancels" => row.cancels = names(rest),
+            "adds_to" => row.adds_to = names(rest),
             "question" => row.question = Some(unescaped(rest)),
             "answer" => row.answer = Some(unescaped(rest)),
             "report" => row.report = Some(unescaped(rest)),
@@ -143,6 +170,12 @@ impl Lines {
         }
     }
 
+    fn add_goto(&mut self, key: &str, goto: Option<&Goto>) {
+        if let Some(Goto { to, cancels, .. }) = goto {
+            self.add(key, &[&to.to_string(), &cancels.join(",")]);
+        }
+    }
+
     fn add_text(&mut self, key: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.add(key, &[&escaped(text)]);
@@ -152,7 +185,16 @@ impl Lines {
 
 fn goto(rest: &str) -> Option<Goto> {
     let (to, cancels) = rest.split_once(' ')?;
-    Some(Goto { to: to.into(), cancels: names(cancels) })
+    Some(Goto::of(to.into(), names(cancels)))
+}
+
+/// How a slot keeps what comes.
+fn way(slot: &Slot) -> &'static str {
+    match (slot.latched, slot.optional) {
+        (true, _) => "latched",
+        (_, true) => "optional",
+        _ => "once",
+    }
 }
 
 fn names(list: &str) -> Vec<String> {
@@ -195,6 +237,7 @@ fn word(kind: NodeKind) -> &'static str {
         NodeKind::Fork => "fork",
         NodeKind::Join => "join",
         NodeKind::Map => "map",
+        NodeKind::Graph => "graph",
         NodeKind::Human => "human",
         NodeKind::Advisory => "advisory",
         NodeKind::Observer => "observer",
@@ -203,8 +246,8 @@ fn word(kind: NodeKind) -> &'static str {
 }
 
 fn kind_of(name: &str) -> Option<NodeKind> {
-    use NodeKind::{Advisory, Event, Fork, Human, Join, Llm, Logic, Map, Observer};
-    [Llm, Logic, Fork, Join, Map, Human, Advisory, Observer, Event].into_iter().find(|&kind| word(kind) == name)
+    use NodeKind::{Advisory, Event, Fork, Graph, Human, Join, Llm, Logic, Map, Observer};
+    [Llm, Logic, Fork, Join, Map, Graph, Human, Advisory, Observer, Event].into_iter().find(|&kind| word(kind) == name)
 }
 
 #[cfg(test)]
@@ -219,14 +262,20 @@ mod tests {
             .input("Vec<(A, B)>")
             .slot("one", "[u8; \"a b\\n\n\".len()]", &["a", "b"], true)
             .slot("two", "T", &[], false)
+            .optional_slot("three", "T", &["c"])
             .llm("Prompt<'_>", "")
             .goto("meet.one", &[])
             .goto("exit", &["*", "meet.two"])
+            .edge(Goto::new("a", &["b"]).times(5).exhausted(Goto::new("exit", &["*"])))
+            .edge(Goto::new("b", &[]).times(1))
             .fork(&["a|meet", "b"], &["a", "b"])
             .exhausted("exit", &["*"])
             .visits(3)
             .attempts(2)
             .timeout_ms(1500)
+            .timed_out("exit", &["*"])
+            .failed("meet.one", &[])
+            .exclusive("a name")
             .agent("a role \\ two\nlines")
             .workspace("tree one")
             .read_only()
@@ -241,19 +290,24 @@ mod tests {
             .concurrency(4)
             .depth(2)
             .adopt()
+            .graph("Child graph")
+            .quorum(Quorum::AtLeast(2))
+            .cancels(&["a", "meet.one"])
+            .adds_to("a")
             .asks("Question<A>", "Option<B, C>")
             .report("A report\nof two lines")
             .observes("a")
             .observes("b");
-        for row in [bare, all.clone(), NodeRow::new("x", NodeKind::Event).unbounded()] {
+        let words = NodeRow::new("x", NodeKind::Map).unbounded().quorum(Quorum::Enough);
+        for row in [bare, all.clone(), words] {
             assert_eq!(read(&write(&row)), Some(row));
         }
-        assert_eq!(write(&all).lines().count(), 30, "one line a part, whatever is in the texts");
+        assert_eq!(write(&all).lines().count(), 43, "one line a part, whatever is in the texts");
     }
 
     #[test]
     fn every_kind_has_a_word() {
-        for kind in ["llm", "logic", "fork", "join", "map", "human", "advisory", "observer", "event"] {
+        for kind in ["llm", "logic", "fork", "join", "map", "graph", "human", "advisory", "observer", "event"] {
             let row = read(&format!("{kind} name")).expect("a kind");
             assert_eq!(write(&row), format!("{kind} name"));
         }

@@ -5,6 +5,7 @@
 
 mod compile;
 mod error;
+mod loops;
 mod lookup;
 mod names;
 mod rules;
@@ -13,6 +14,7 @@ pub use self::error::NetError;
 pub(crate) use self::lookup::Shortcut;
 use self::lookup::{Consumer, Intake};
 use crate::bits::Bits;
+use crate::failure::FailureKind;
 use crate::table::{NodeRow, Table};
 use std::time::Duration;
 
@@ -61,12 +63,18 @@ pub struct Features {
     pub reports: bool,
     /// A workspace.
     pub workspaces: bool,
+    /// Executions that never overlap with others.
+    pub exclusive: bool,
+    /// A workspace, or such executions.
+    pub guarded: bool,
     /// A workspace that its agent must be kept in.
     pub isolation: bool,
     /// A timeout.
     pub timeouts: bool,
     /// How many places there are up to the last whose value is [kept](NetPlace::kept).
     pub kept: usize,
+    /// How many edges have a [budget](Alternative::times).
+    pub budgeted_edges: usize,
 }
 
 /// What a run needs to know of a node.
@@ -88,11 +96,18 @@ pub struct NetNode {
     pub works: bool,
     /// Whether it must leave that as it found it.
     pub read_only: bool,
+    /// Whether it works in a workspace, or its executions never overlap with others.
+    pub guarded: bool,
     /// The alternative that an entry beyond the bounds takes.
     pub exhausted: Option<AlternativeIndex>,
+    /// The alternative that an execution takes which took longer than its timeout.
+    pub timed_out: Option<AlternativeIndex>,
+    /// The alternative that an execution takes which failed, or took too long where there is no other for that.
+    pub failed: Option<AlternativeIndex>,
     /// The index of its memory group in [`Net::memory_groups`].
     pub memory: Option<u16>,
-    /// Its alternatives: gotos in table order, then the fork, then the exhausted route.
+    /// Its alternatives: gotos in table order, then the fork, then the routes: exhausted, timed out, failed, and those of its edges'
+    /// budgets.
     pub alternatives: std::ops::Range<AlternativeIndex>,
 }
 
@@ -118,11 +133,26 @@ pub struct Alternative {
     /// One entry a token that it makes; each lists the places among which the token's sender chooses.
     pub branches: Vec<Vec<PlaceIndex>>,
     /// The place of each branch, in one list, where no branch chooses; otherwise empty.
-    pub(crate) only: Vec<PlaceIndex>,
+    pub only: Vec<PlaceIndex>,
     /// What it clears first.
     pub cancels: Option<Region>,
-    /// Whether it leads to one place, cancels nothing and stays in the graph: the common case, taken quickly.
+    /// Whether it leads to one place, cancels nothing, has no budget and stays in the graph: the common case, taken quickly.
     pub plain: bool,
+    /// How often it may be taken in a run, where that is bounded: `times = n` on an edge.
+    pub times: Option<Times>,
+    /// The edge in whose place it is taken, where it is the route of an edge's exhausted budget.
+    pub instead_of: Option<AlternativeIndex>,
+}
+
+/// The budget of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// How often the edge may be taken in one run.
+    pub limit: u32,
+    /// The alternative that is taken instead from then on; without one the run fails.
+    pub exhausted: Option<AlternativeIndex>,
+    /// Which of the net's budgeted edges it is, counted from 0.
+    pub(crate) counter: u16,
 }
 
 /// What an alternative clears.
@@ -259,6 +289,15 @@ impl Net {
 }
 
 impl NetNode {
+    /// The alternative that an execution takes which failed so; `None` where its run fails.
+    pub fn route_of(&self, kind: &FailureKind) -> Option<AlternativeIndex> {
+        match kind {
+            FailureKind::Timeout { .. } => self.timed_out.or(self.failed),
+            kind if kind.may_be_routed() => self.failed,
+            _ => None,
+        }
+    }
+
     /// The node's places.
     pub fn places(&self) -> std::ops::Range<usize> {
         let first = usize::from(self.first_place);

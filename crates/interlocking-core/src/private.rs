@@ -1,9 +1,9 @@
 //! Ordinary functions that derived code calls, so that what it writes stays small.
 
-use crate::failure::{Exhausted, NodeError};
+use crate::failure::{Exhausted, Failure, NodeError, TimedOut};
 use crate::frontier::{Limit, Payload};
 use crate::graph::{
-    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Token, Value,
+    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Runs, Token, Value,
 };
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, Nets, PlaceIndex};
@@ -75,6 +75,57 @@ pub fn child_nets<N: Maps>(nets: &mut Nets) {
     N::Child::nets(nets);
 }
 
+/// Adds the tables of the graph that graph node `N` runs, and of those below it.
+pub fn graph_nets<N: Runs>(nets: &mut Nets) {
+    N::Child::nets(nets);
+}
+
+/// What the child of a graph node without a handler starts with.
+pub fn as_entry<I: StartsChild<E>, E>(input: I) -> E {
+    input.start_child()
+}
+
+/// What the child of a graph node without a handler ended with, as its target takes it.
+pub fn as_payload<O: IsPayload<P>, P>(output: O) -> P {
+    output.payload()
+}
+
+/// What a graph node takes, where its child starts with the same. Implemented for every type.
+#[diagnostic::on_unimplemented(
+    message = "the child graph starts with `{E}`, and the node takes `{Self}`",
+    label = "not what the child graph starts with",
+    note = "let the node take `{E}`, or give it a handler, which makes one of the other: `GraphNode<Handler>` and `impl GraphHandler`"
+)]
+pub trait StartsChild<E> {
+    /// The same.
+    fn start_child(self) -> E;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> StartsChild<T> for T {
+    fn start_child(self) -> T {
+        self
+    }
+}
+
+/// What a child graph ends with, where its node's target takes the same. Implemented for every type.
+#[diagnostic::on_unimplemented(
+    message = "the child graph ends with `{Self}`, and this target takes `{P}`",
+    label = "does not take what the child graph ends with",
+    note = "let the target take `{Self}`, or give the node a handler, which makes one of the other: `GraphNode<Handler>` and `impl GraphHandler`"
+)]
+pub trait IsPayload<P> {
+    /// The same.
+    fn payload(self) -> P;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> IsPayload<T> for T {
+    fn payload(self) -> T {
+        self
+    }
+}
+
 /// What one node reported.
 pub type Told<R> = Vec<Reported<R>>;
 
@@ -121,7 +172,20 @@ pub fn exhausted<To: Place, I>(
 where
     To::Payload: TakesExhausted<I>,
 {
-    Step::One(alternative, To::put(To::Payload::take_exhausted(Exhausted { node, limit, input })))
+    Step::One(alternative, To::put(To::Payload::take_exhausted(Exhausted { node, edge: None, limit, input })))
+}
+
+/// The step along the exhausted route of an edge, from what its target would have got.
+pub fn exhausted_edge<To: Place, I>(edge: AlternativeIndex, input: I) -> Option<Step<<To::Graph as Graph>::Token>>
+where
+    To::Payload: TakesExhausted<I>,
+{
+    let net = To::Graph::net();
+    let spent = net.alternative(edge)?;
+    let (times, target) = (spent.times?, *spent.only.first()?);
+    let (node, target, limit) = (net.name(spent.source), &*net.place(target).name, Limit::Times(times.limit));
+    let exhausted = Exhausted { node, edge: Some(target), limit, input };
+    Some(Step::One(times.exhausted?, To::put(To::Payload::take_exhausted(exhausted))))
 }
 
 /// What the target of an exhausted route takes. Implemented for every type that is made from an [`Exhausted`].
@@ -139,6 +203,58 @@ pub trait TakesExhausted<I>: Sized {
 impl<I, T: From<Exhausted<I>>> TakesExhausted<I> for T {
     fn take_exhausted(exhausted: Exhausted<I>) -> Self {
         exhausted.into()
+    }
+}
+
+/// The step along the route of a failure.
+pub fn failed<To: Place>(alternative: AlternativeIndex, failure: Failure) -> Step<<To::Graph as Graph>::Token>
+where
+    To::Payload: TakesFailure,
+{
+    Step::One(alternative, To::put(To::Payload::take_failure(failure)))
+}
+
+/// The step along the route of a timeout.
+pub fn timed_out<To: Place>(alternative: AlternativeIndex, failure: Failure) -> Step<<To::Graph as Graph>::Token>
+where
+    To::Payload: TakesTimedOut,
+{
+    Step::One(alternative, To::put(To::Payload::take_timed_out(TimedOut::of(failure))))
+}
+
+/// What the target of a `failed(…)` route takes. Implemented for every type that is made from a [`Failure`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from what a `failed(…)` route carries",
+    label = "the target of this route takes `{Self}`",
+    note = "write `impl From<Failure> for {Self}`"
+)]
+pub trait TakesFailure: Sized {
+    /// Makes the target's payload.
+    fn take_failure(failure: Failure) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<Failure>> TakesFailure for T {
+    fn take_failure(failure: Failure) -> Self {
+        failure.into()
+    }
+}
+
+/// What the target of a `timed_out(…)` route takes. Implemented for every type that is made from a [`TimedOut`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be made from what a `timed_out(…)` route carries",
+    label = "the target of this route takes `{Self}`",
+    note = "write `impl From<TimedOut> for {Self}`"
+)]
+pub trait TakesTimedOut: Sized {
+    /// Makes the target's payload.
+    fn take_timed_out(timed_out: TimedOut) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<TimedOut>> TakesTimedOut for T {
+    fn take_timed_out(timed_out: TimedOut) -> Self {
+        timed_out.into()
     }
 }
 

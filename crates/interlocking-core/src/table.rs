@@ -72,6 +72,19 @@ pub struct NodeRow {
     /// items anew (map nodes).
     #[serde(default, skip_serializing_if = "is_false")]
     pub adopt: bool,
+    /// The graph that runs once (graph nodes).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub graph: Option<String>,
+    /// When the node need not wait for the rest: how many of its children must succeed, or of its slots have a value (map
+    /// nodes, joins).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quorum: Option<Quorum>,
+    /// What is cleared when the quorum is reached: nodes, joins, `join.slot`, or `*` (joins with a quorum).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancels: Vec<String>,
+    /// The map nodes to which the handler may add items while they run (event nodes).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adds_to: Vec<String>,
     /// The type of what a person is asked (human nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
@@ -96,6 +109,15 @@ pub struct NodeRow {
     /// How long one execution may take, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Where an execution goes that took longer; without it the run fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_out: Option<Goto>,
+    /// Where an execution goes that failed; without it the run fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Goto>,
+    /// The name under which executions never overlap, in the whole tree of runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusive: Option<String>,
     /// The role that does the node's work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -130,6 +152,8 @@ pub enum NodeKind {
     Join,
     /// Runs a child graph for each of a list of items.
     Map,
+    /// Runs a child graph once.
+    Graph,
     /// Waits for a person's answer.
     Human,
     /// Works beside the graph and reports at its exit.
@@ -154,6 +178,9 @@ pub struct Slot {
     /// Whether its value is kept for later rounds.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latched: bool,
+    /// Whether its source may send nothing, which fills the slot and does not count for the quorum.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub optional: bool,
 }
 
 /// One alternative: where it leads and what it cancels on the way.
@@ -165,6 +192,12 @@ pub struct Goto {
     /// What is cleared before the target gets its token: nodes, joins, `join.slot`, or `*`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancels: Vec<String>,
+    /// How often it may be taken in one run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// Where a run goes that would take it more often; without it the run fails.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<Box<Self>>,
 }
 
 /// All branches of a fork.
@@ -196,6 +229,16 @@ pub enum Visits {
     AtMost(u32),
     /// No bound, and its author said so.
     Unbounded,
+}
+
+/// When a node need not wait for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quorum {
+    /// As soon as this many of its children have succeeded, or of its slots have a value.
+    AtLeast(u32),
+    /// When its handler says so.
+    Enough,
 }
 
 /// A node's memory.
@@ -248,7 +291,8 @@ impl Table {
         groups
     }
 
-    /// How many edges the table has: alternatives, fork branches with their alternatives, and exhausted routes.
+    /// How many edges the table has: alternatives, fork branches with their alternatives, and the routes that the run takes by
+    /// itself.
     pub fn edge_count(&self) -> usize {
         self.nodes.iter().map(|node| node.targets().count()).sum()
     }
@@ -273,6 +317,10 @@ impl NodeRow {
             concurrency: None,
             depth: None,
             adopt: false,
+            graph: None,
+            quorum: None,
+            cancels: Vec::new(),
+            adds_to: Vec::new(),
             question: None,
             answer: None,
             report: None,
@@ -281,6 +329,9 @@ impl NodeRow {
             visits: None,
             attempts: None,
             timeout_ms: None,
+            timed_out: None,
+            failed: None,
+            exclusive: None,
             agent: None,
             workspace: None,
             read_only: false,
@@ -290,10 +341,18 @@ impl NodeRow {
         }
     }
 
-    /// Every place the node may lead to, in table order: alternatives, branches, exhausted route.
+    /// Every place the node may lead to, in table order: alternatives, branches, and the routes that the run takes by
+    /// itself.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         let branches = self.fork.iter().flat_map(|fork| fork.branches.iter().flatten());
-        self.goto.iter().map(|goto| &goto.to).chain(branches).chain(self.exhausted.iter().map(|goto| &goto.to))
+        self.goto.iter().map(|goto| &goto.to).chain(branches).chain(self.routes().map(|goto| &goto.to))
+    }
+
+    /// The routes that the run takes in place of the handler, in table order: of its exhausted bounds, of a timeout, of a
+    /// failure, of the exhausted budgets of its edges.
+    pub fn routes(&self) -> impl Iterator<Item = &Goto> {
+        let of_edges = self.goto.iter().filter_map(|goto| goto.exhausted.as_deref());
+        self.exhausted.iter().chain(&self.timed_out).chain(&self.failed).chain(of_edges)
     }
 
     /// Whether an agent plays a role in it: it is an `LLMNode`, or has a prompt.
@@ -311,7 +370,26 @@ impl NodeRow {
 impl Goto {
     /// An alternative that leads to `to` and clears `cancels`.
     pub fn new(to: &str, cancels: &[&str]) -> Self {
-        Self { to: to.into(), cancels: cancels.iter().map(|&name| name.into()).collect() }
+        Self::of(to.into(), cancels.iter().map(|&name| name.into()).collect())
+    }
+
+    /// The same of what has been read.
+    pub fn of(to: Target, cancels: Vec<String>) -> Self {
+        Self { to, cancels, times: None, exhausted: None }
+    }
+
+    /// The same with a budget.
+    #[must_use]
+    pub fn times(mut self, limit: u32) -> Self {
+        self.times = Some(limit);
+        self
+    }
+
+    /// The same with a route beyond its budget.
+    #[must_use]
+    pub fn exhausted(mut self, route: Self) -> Self {
+        self.exhausted = Some(Box::new(route));
+        self
     }
 }
 

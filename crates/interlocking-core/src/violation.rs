@@ -35,6 +35,15 @@ pub enum Violation {
         /// The node.
         from: String,
     },
+    /// The outcome takes an edge once more that has been taken as often as it may be.
+    EdgeSpent {
+        /// The node.
+        from: String,
+        /// The place where the edge leads.
+        to: String,
+        /// How often it may be taken in a run.
+        times: u32,
+    },
 }
 
 impl fmt::Display for Violation {
@@ -54,6 +63,9 @@ impl fmt::Display for Violation {
                 write!(f, "nothing can run: {} has a value, but nothing will fill {}", list(filled), list(missing))
             }
             Self::NotInTable { from } => write!(f, "`{from}` took a step that is not in its routing table"),
+            Self::EdgeSpent { from, to, times } => {
+                write!(f, "`{from}` went to `{to}` more often than that edge allows: its table says `times = {times}`")
+            }
         }
     }
 }

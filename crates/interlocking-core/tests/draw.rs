@@ -4,7 +4,7 @@ mod protocols;
 
 use expect_test::{Expect, expect, expect_file};
 use interlocking_core::draw::{dot, mermaid};
-use interlocking_core::table::{Isolation, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table};
 
 fn check(table: &Table, in_mermaid: Expect, in_dot: Expect) {
     in_mermaid.assert_eq(&mermaid(table));
@@ -47,55 +47,60 @@ fn every_kind_has_a_shape_and_every_attribute_a_word() {
         table = table.with(NodeRow::new(name, kind));
     }
     table.nodes[0] = table.nodes[0].clone().entry().input("A").visits(3).attempts(2).timeout_ms(90_000).agent("writer");
-    table.nodes[0] = table.nodes[0].clone().workspace("desk").read_only().exhausted("b", &["c", "d"]);
+    table.nodes[0] = table.nodes[0].clone().workspace("desk").exclusive("ink").read_only().exhausted("b", &["c", "d"]);
     table.nodes[0] = table.nodes[0].clone().isolation(Isolation::Sandbox).blind_to("h").blind_to("b");
     table.nodes[1] = table.nodes[1].clone().unbounded().timeout_ms(1).goto("exit", &["*"]).goto("b", &[]);
+    table.nodes[1] = table.nodes[1].clone().timed_out("c", &[]).failed("exit", &["*"]);
     check(
         &table,
         expect![[r#"
-        flowchart TD
-          run_entry(["entry"])
-          run_messages(["messages"])
-          n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b")
-          n_b["b<br/>LogicNode, visits unbounded, timeout 1 ms"]
-          n_c[/"c<br/>ForkNode"\]
-          n_d[["d<br/>MapNode"]]
-          n_e[/"e<br/>HumanNode"/]
-          n_f{{"f<br/>AdvisoryNode"}}
-          n_g>"g<br/>ObserverNode"]
-          n_h(("h<br/>EventNode"))
-          run_exit((("exit: T")))
-          run_entry --> n_a
-          n_a -.->|"exhausted<br/>✕ c, d"| n_b
-          n_b -->|"✕ *"| run_exit
-          n_b --> n_b
-          n_f -.->|"report"| run_exit
-          n_g -.->|"report"| run_exit
-          run_messages -.->|"message"| n_h
-    "#]],
+            flowchart TD
+              run_entry(["entry"])
+              run_messages(["messages"])
+              n_a("a: A<br/>LLMNode, visits 3, attempts 2, timeout 90 s, exclusive ink, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b")
+              n_b["b<br/>LogicNode, visits unbounded, timeout 1 ms"]
+              n_c[/"c<br/>ForkNode"\]
+              n_d[["d<br/>MapNode"]]
+              n_e[/"e<br/>HumanNode"/]
+              n_f{{"f<br/>AdvisoryNode"}}
+              n_g>"g<br/>ObserverNode"]
+              n_h(("h<br/>EventNode"))
+              run_exit((("exit: T")))
+              run_entry --> n_a
+              n_a -.->|"exhausted<br/>✕ c, d"| n_b
+              n_b -->|"✕ *"| run_exit
+              n_b --> n_b
+              n_b -.->|"timed out"| n_c
+              n_b -.->|"failed<br/>✕ *"| run_exit
+              n_f -.->|"report"| run_exit
+              n_g -.->|"report"| run_exit
+              run_messages -.->|"message"| n_h
+        "#]],
         expect![[r#"
-        digraph "Kinds" {
-          rankdir=TB
-          run_entry [label="entry", shape=plaintext]
-          run_messages [label="messages", shape=plaintext]
-          n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b", shape=box, style=rounded]
-          n_b [label="b\nLogicNode, visits unbounded, timeout 1 ms", shape=box]
-          n_c [label="c\nForkNode", shape=trapezium]
-          n_d [label="d\nMapNode", shape=box, peripheries=2]
-          n_e [label="e\nHumanNode", shape=parallelogram]
-          n_f [label="f\nAdvisoryNode", shape=hexagon]
-          n_g [label="g\nObserverNode", shape=note]
-          n_h [label="h\nEventNode", shape=ellipse]
-          run_exit [label="exit: T", shape=doubleoctagon]
-          run_entry -> n_a
-          n_a -> n_b [label="exhausted\n✕ c, d", style=dotted]
-          n_b -> run_exit [label="✕ *"]
-          n_b -> n_b
-          n_f -> run_exit [label="report", style=dotted]
-          n_g -> run_exit [label="report", style=dotted]
-          run_messages -> n_h [label="message", style=dotted]
-        }
-    "#]],
+            digraph "Kinds" {
+              rankdir=TB
+              run_entry [label="entry", shape=plaintext]
+              run_messages [label="messages", shape=plaintext]
+              n_a [label="a: A\nLLMNode, visits 3, attempts 2, timeout 90 s, exclusive ink, agent writer, workspace desk, read-only, isolation sandbox, blind to h and b", shape=box, style=rounded]
+              n_b [label="b\nLogicNode, visits unbounded, timeout 1 ms", shape=box]
+              n_c [label="c\nForkNode", shape=trapezium]
+              n_d [label="d\nMapNode", shape=box, peripheries=2]
+              n_e [label="e\nHumanNode", shape=parallelogram]
+              n_f [label="f\nAdvisoryNode", shape=hexagon]
+              n_g [label="g\nObserverNode", shape=note]
+              n_h [label="h\nEventNode", shape=ellipse]
+              run_exit [label="exit: T", shape=doubleoctagon]
+              run_entry -> n_a
+              n_a -> n_b [label="exhausted\n✕ c, d", style=dotted]
+              n_b -> run_exit [label="✕ *"]
+              n_b -> n_b
+              n_b -> n_c [label="timed out", style=dotted]
+              n_b -> run_exit [label="failed\n✕ *", style=dotted]
+              n_f -> run_exit [label="report", style=dotted]
+              n_g -> run_exit [label="report", style=dotted]
+              run_messages -> n_h [label="message", style=dotted]
+            }
+        "#]],
     );
 }
 
@@ -177,6 +182,53 @@ fn what_goes_on_beside_the_graph_is_dotted() {
           n_rebase -> run_exit [label="exhausted\n✕ *", style=dotted]
           n_rebase -> n_hint [label="spawn", style=dotted]
           run_messages -> n_rebase [label="message", style=dotted]
+        }
+    "#]],
+    );
+}
+
+#[test]
+fn an_edge_shows_its_budget_and_where_the_run_goes_beyond_it() {
+    let judge = NodeRow::new("judge", NodeKind::Logic)
+        .goto("exit", &[])
+        .edge(Goto::new("work", &["aside"]).times(5).exhausted(Goto::new("exit", &["*"])))
+        .edge(Goto::new("aside", &[]).times(1));
+    let table = Table::new("Loop", "T")
+        .with(NodeRow::new("work", NodeKind::Logic).entry().goto("judge", &[]))
+        .with(judge)
+        .with(NodeRow::new("aside", NodeKind::Logic).goto("judge", &[]));
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_work["work<br/>LogicNode"]
+          n_judge["judge<br/>LogicNode"]
+          n_aside["aside<br/>LogicNode"]
+          run_exit((("exit: T")))
+          run_entry --> n_work
+          n_work --> n_judge
+          n_judge --> run_exit
+          n_judge -->|"at most 5 times<br/>✕ aside"| n_work
+          n_judge -->|"at most once"| n_aside
+          n_judge -.->|"exhausted: work<br/>✕ *"| run_exit
+          n_aside --> n_judge
+    "#]],
+        expect![[r#"
+        digraph "Loop" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          n_work [label="work\nLogicNode", shape=box]
+          n_judge [label="judge\nLogicNode", shape=box]
+          n_aside [label="aside\nLogicNode", shape=box]
+          run_exit [label="exit: T", shape=doubleoctagon]
+          run_entry -> n_work
+          n_work -> n_judge
+          n_judge -> run_exit
+          n_judge -> n_work [label="at most 5 times\n✕ aside"]
+          n_judge -> n_aside [label="at most once"]
+          n_judge -> run_exit [label="exhausted: work\n✕ *", style=dotted]
+          n_aside -> n_judge
         }
     "#]],
     );

@@ -175,6 +175,35 @@ fn a_table_that_no_index_can_hold_is_refused() {
 }
 
 #[test]
+fn each_failure_has_one_route() {
+    use interlocking_core::failure::{ChildFailure, FailureKind};
+    use interlocking_core::frontier::Limit;
+    let timed = || logic("a").entry().visits(2).exhausted("exit", &["*"]).timeout_ms(5);
+    let both = timed().failed("b", &[]).timed_out("exit", &["*"]);
+    let nets = [both, timed().failed("b", &[]), timed().timed_out("b", &[])].map(|row| {
+        let net = Net::new(table([row, logic("b")])).unwrap();
+        (net.node(0).exhausted, net.node(0).timed_out, net.node(0).failed, net)
+    });
+    let numbers: Vec<_> =
+        nets.iter().map(|(exhausted, timed_out, failed, _)| (*exhausted, *timed_out, *failed)).collect();
+    assert_eq!(numbers, [(Some(1), Some(2), Some(3)), (Some(1), None, Some(2)), (Some(1), Some(2), None)]);
+    assert_eq!(nets[0].3.node(0).alternatives, 0..4);
+    let routes = |kind: FailureKind| nets.each_ref().map(|(.., net)| net.node(0).route_of(&kind));
+    assert_eq!(
+        routes(FailureKind::Timeout { limit_ms: 5 }),
+        [Some(2), Some(2), Some(2)],
+        "`timed_out` before `failed`"
+    );
+    let child = FailureKind::Child(Box::new(ChildFailure::Cancelled));
+    for kind in [FailureKind::Handler, FailureKind::Panic, FailureKind::Agent, FailureKind::Workspace, child] {
+        assert_eq!(routes(kind), [Some(3), Some(2), None]);
+    }
+    for kind in [FailureKind::Configuration, FailureKind::Journal, FailureKind::Exhausted(Limit::Visits(2))] {
+        assert_eq!(routes(kind), [None; 3], "no matter of the node");
+    }
+}
+
+#[test]
 fn places_and_alternatives_are_numbered_in_table_order() {
     let join = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["a"], false).slot("two", "T", &["b"], true);
     let first = logic("a").goto("exit", &[]).exhausted("exit", &["*"]).fork(&["b|meet.one", "b"], &[]).goto("b", &[]);
@@ -269,6 +298,10 @@ fn a_row_says_what_its_kind_can_do() {
         table([start().spawn("nobody")]),
         table([start().visits(0)]),
         table([start().attempts(0)]),
+        table([start().exclusive("")]),
+        table([start(), kind("each", NodeKind::Map).goto("exit", &[]).exclusive("desk")]),
+        table([start(), kind("ask", NodeKind::Human).goto("exit", &[]).exclusive("desk")]),
+        table([start(), kind("see", NodeKind::Observer).exclusive("desk")]),
         table([start().isolation(Isolation::Clone)]),
         table([start().workspace("desk").blind_to("a")]),
         table([agent().blind_to("a"), start().workspace("x")]),
@@ -291,6 +324,10 @@ fn a_row_says_what_its_kind_can_do() {
         node `a` names `nobody`, which is not in the table
         node `a`: with a budget of 0 it never runs: the least is 1
         node `a`: with a budget of 0 it never runs: the least is 1
+        node `a`: `exclusive` names nothing: name what is not to overlap
+        node `each`: it waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the child graph
+        node `ask`: it waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away
+        node `see`: it sees and reports, and no more: take its `exclusive` away
         node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing
         node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing
         node `agent`: in a linked worktree nothing is hidden: to be blind takes `clone` or `sandbox`
@@ -299,4 +336,68 @@ fn a_row_says_what_its_kind_can_do() {
         node `agent`: `a` works in no place of its own, so nothing of it can be hidden
         node `agent` names `nobody`, which is not in the table"#]]
     .assert_eq(&messages.join("\n"));
+}
+
+#[test]
+fn a_budget_bounds_an_edge_that_a_handler_may_take_again() {
+    let work = || logic("work").goto("a", &[]);
+    let check = |goto: Goto, reason: Expect| {
+        let net = Net::new(table([logic("a").entry().goto("exit", &[]).edge(goto), work()]));
+        reason.assert_eq(&net.unwrap_err().to_string());
+    };
+    check(
+        Goto::new("work", &[]).times(0),
+        expect!["node `a`: with `times` of 0 its edge to `work` is never taken: the least is 1"],
+    );
+    check(
+        Goto::new("exit", &["*"]).times(2),
+        expect!["node `a`: a run goes to `exit` once: take the budget of that edge away"],
+    );
+    check(
+        Goto::new("work", &[]).exhausted(Goto::new("exit", &[])),
+        expect!["node `a`: its edge to `work` has no budget to exhaust: say `times`"],
+    );
+    check(
+        Goto::new("work", &[]).times(2).exhausted(Goto::new("a", &[]).times(1)),
+        expect!["node `a`: its route to `a` is no edge that a handler takes: it has no budget"],
+    );
+    let twice = logic("a").entry().goto("exit", &[]).edge(Goto::new("a", &[]).times(2)).attempts(3);
+    refused(
+        table([twice]),
+        NetError::Unfit {
+            node: "a".into(),
+            reason: "its edge to itself has `attempts` already, and `times` would bound it twice: keep one".into(),
+        },
+        expect!["node `a`: its edge to itself has `attempts` already, and `times` would bound it twice: keep one"],
+    );
+    let event = NodeRow::new("message", NodeKind::Event);
+    let event = event.edge(Goto::new("a", &["a"]).times(1).exhausted(Goto::new("exit", &[])));
+    refused(
+        table([logic("a").entry().goto("exit", &[]), event]),
+        NetError::Unfit {
+            node: "message".into(),
+            reason: "a redirect takes the run from somewhere: say what it clears, `cancels(…)`".into(),
+        },
+        expect!["node `message`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`"],
+    );
+}
+
+#[test]
+fn a_budgeted_edge_is_an_alternative_and_so_is_its_route() {
+    let row = logic("a")
+        .entry()
+        .edge(Goto::new("b", &[]).times(2).exhausted(Goto::new("c", &["b"])))
+        .goto("exit", &[])
+        .edge(Goto::new("c", &[]).times(3))
+        .fork(&["b", "c"], &[])
+        .visits(9)
+        .exhausted("exit", &["*"]);
+    let net = Net::new(table([row, logic("b").goto("exit", &[]), logic("c").goto("exit", &[])])).unwrap();
+    assert_eq!(net.node(0).alternatives, 0..6, "gotos, fork, exhausted route, routes of edges");
+    let of = |at: u16| net.alternative(at).unwrap();
+    assert_eq!(of(0).times.map(|times| (times.limit, times.exhausted)), Some((2, Some(5))));
+    assert_eq!(of(2).times.map(|times| (times.limit, times.exhausted)), Some((3, None)));
+    assert_eq!((net.node(0).exhausted, of(4).instead_of, of(5).instead_of), (Some(4), None, Some(0)));
+    assert!([0, 2, 5].iter().all(|&at| !of(at).plain), "no shortcut leads past the counts");
+    assert_eq!(net.features().budgeted_edges, 2);
 }

@@ -6,8 +6,9 @@
 mod attributes;
 mod doubts;
 
-pub(crate) use self::attributes::{Attributes, Cancel, Fork, Given, Group, Memory, Slot, Target, Visits};
+pub(crate) use self::attributes::{Attributes, Cancel, Fork, Given, Group, Memory, Quorum, Slot, Target, Visits};
 pub(crate) use self::doubts::Doubts;
+use crate::naming;
 use interlocking_core::table::{Isolation, NodeKind};
 use syn::ext::IdentExt;
 use syn::{DeriveInput, Field, Ident, Type};
@@ -140,10 +141,19 @@ impl Node<'_> {
         self.attributes.slots.as_ref().map_or(&[], |slots| &slots.value)
     }
 
-    /// The targets of all `goto(…)` groups with what they cancel, in table order.
-    pub(crate) fn gotos(&self) -> impl Iterator<Item = (&Target, &[Cancel])> {
+    /// The targets of all `goto(…)` groups with their group, in table order.
+    pub(crate) fn gotos(&self) -> impl Iterator<Item = (&Target, &Group)> {
         let groups = self.attributes.goto.iter().map(|group| &group.value);
-        groups.flat_map(|group| group.targets.iter().map(|target| (target, &group.cancels[..])))
+        groups.flat_map(|group| group.targets.iter().map(move |target| (target, group)))
+    }
+
+    /// The routes that the run takes in place of the handler, in table order: of its exhausted bounds, of a timeout, of a
+    /// failure, of the exhausted budgets of its edges.
+    pub(crate) fn routes(&self) -> impl Iterator<Item = &Group> {
+        let attributes = &self.attributes;
+        let own = attributes.exhausted.iter().chain(&attributes.timed_out).chain(&attributes.failed);
+        let of_edges = attributes.goto.iter().filter_map(|group| group.value.exhausted.as_deref());
+        own.chain(of_edges).map(|route| &route.value)
     }
 
     /// The branches of the fork.
@@ -156,20 +166,36 @@ impl Node<'_> {
         self.attributes.exhausted.as_ref()?.value.targets.first()
     }
 
-    /// Every target in the row, in table order: alternatives, branches, exhausted route.
+    /// Every target in the row, in table order: alternatives, branches, and the routes that the run takes by itself.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
-        self.gotos().map(|(target, _)| target).chain(self.branches().iter().flatten()).chain(self.exhausted())
+        self.gotos()
+            .map(|(target, _)| target)
+            .chain(self.branches().iter().flatten())
+            .chain(self.routes().flat_map(|route| &route.targets))
     }
 
     /// Every `cancels(…)` list in the row.
     pub(crate) fn cancels(&self) -> impl Iterator<Item = &[Cancel]> {
-        let groups = self.attributes.goto.iter().chain(&self.attributes.exhausted).map(|group| &group.value.cancels);
-        groups.chain(self.attributes.fork.iter().map(|fork| &fork.value.cancels)).map(Vec::as_slice)
+        let groups = self.attributes.goto.iter().map(|group| &group.value).chain(self.routes());
+        let fork = self.attributes.fork.iter().map(|fork| &fork.value.cancels);
+        let own = self.attributes.cancels.iter().map(|cancels| &cancels.value);
+        groups.map(|group| &group.cancels).chain(fork).chain(own).map(Vec::as_slice)
     }
 
     /// Whether it takes no token of the run: it is started, or told something, beside it.
     pub(crate) fn is_beside(&self) -> bool {
         matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer | NodeKind::Event))
+    }
+
+    /// The graphs that its children run: of a map, or of a graph node.
+    pub(crate) fn child_graph(&self) -> Option<&Type> {
+        self.attributes.map.as_ref().or(self.attributes.graph.as_ref()).map(|child| &child.value)
+    }
+
+    /// Whether it is a graph node that holds the child graph itself, and no handler.
+    pub(crate) fn passes_on(&self) -> bool {
+        let child = self.attributes.graph.as_ref().and_then(|graph| naming::last_name(&graph.value));
+        self.kind == Some(NodeKind::Graph) && child.is_some() && child == naming::argument(&self.field.ty)
     }
 
     /// Whether it reports at the exit.

@@ -4,9 +4,9 @@ mod edges;
 mod items;
 mod values;
 
-use self::edges::{exhausted, fork, group, slots};
+use self::edges::{cancelled, fork, goto, route, slots};
 use self::items::items;
-use self::values::{count, flag, isolation, memory, message, names, set, text, timeout, value, visits};
+use self::values::{count, flag, isolation, memory, message, names, quorum, set, text, timeout, value, visits};
 use crate::ast::{Attributes, Doubts, Given};
 use crate::errors::Errors;
 use syn::{Attribute, Ident, Type};
@@ -19,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-const NODE_KEYS: [&str; 29] = [
+const NODE_KEYS: [&str; 36] = [
     "entry",
     "input",
     "join",
@@ -29,6 +29,9 @@ const NODE_KEYS: [&str; 29] = [
     "visits",
     "attempts",
     "timeout",
+    "timed_out",
+    "failed",
+    "exclusive",
     "agent",
     "workspace",
     "read_only",
@@ -41,6 +44,10 @@ const NODE_KEYS: [&str; 29] = [
     "concurrency",
     "depth",
     "adopt",
+    "graph",
+    "quorum",
+    "cancels",
+    "adds_to",
     "question",
     "answer",
     "on",
@@ -76,14 +83,17 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
             "join" => set(&mut into.slots, key, slots(key, input)?, errors),
             "goto" => {
-                let group = group(key, input, "goto(review, exit)")?;
+                let group = goto(key, input)?;
                 into.goto.push(Given { key: key.clone(), at: group.1, value: group.0 });
             }
             "fork" => set(&mut into.fork, key, fork(key, input)?, errors),
-            "exhausted" => set(&mut into.exhausted, key, exhausted(key, input)?, errors),
+            "exhausted" => set(&mut into.exhausted, key, route(key, input)?, errors),
+            "timed_out" => set(&mut into.timed_out, key, route(key, input)?, errors),
+            "failed" => set(&mut into.failed, key, route(key, input)?, errors),
             "visits" => set(&mut into.visits, key, visits(key, input)?, errors),
             "attempts" => set(&mut into.attempts, key, count(key, input, "attempts = 3")?, errors),
             "timeout" => set(&mut into.timeout, key, timeout(key, input)?, errors),
+            "exclusive" => set(&mut into.exclusive, key, text(key, input, "exclusive = \"name\"")?, errors),
             "agent" => set(&mut into.agent, key, text(key, input, "agent = \"writer\"")?, errors),
             "workspace" => set(&mut into.workspace, key, text(key, input, "workspace = \"main\"")?, errors),
             "isolation" => set(&mut into.isolation, key, isolation(key, input)?, errors),
@@ -93,6 +103,10 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "concurrency" => set(&mut into.concurrency, key, count(key, input, "concurrency = 4")?, errors),
             "depth" => set(&mut into.depth, key, count(key, input, "depth = 3")?, errors),
             "adopt" => flag(&mut into.adopt, key, input, errors)?,
+            "graph" => set(&mut into.graph, key, value(key, input, "graph = ChildGraph")?, errors),
+            "quorum" => set(&mut into.quorum, key, quorum(key, input)?, errors),
+            "cancels" => set(&mut into.cancels, key, cancelled(key, input)?, errors),
+            "adds_to" => set(&mut into.adds_to, key, names(key, input, "adds_to(children)")?, errors),
             "question" => set(&mut into.question, key, value(key, input, "question = Question")?, errors),
             "answer" => set(&mut into.answer, key, value(key, input, "answer = Answer")?, errors),
             "on" => set(&mut into.on, key, message(key, input)?, errors),

@@ -10,7 +10,7 @@ mod nodes;
 mod pieces;
 mod token;
 
-pub(crate) use self::pieces::{at, with_lifetime};
+pub(crate) use self::pieces::{at, standing_at, with_lifetime};
 use self::pieces::{number, number_of};
 use crate::ast::{GraphModel, Node, Place, Target};
 use crate::{markers, naming};

@@ -152,12 +152,15 @@ impl Fallback<'_, '_> {
             });
         }
         match node.kind {
-            Some(NodeKind::Map) => {
-                let child = match &attributes.map {
+            Some(kind @ (NodeKind::Map | NodeKind::Graph)) => {
+                let child = match if kind == NodeKind::Map { &attributes.map } else { &attributes.graph } {
                     Some(map) if naming::last_name(&map.value).as_deref() == Some("Self") => graph.to_token_stream(),
                     map => given(map),
                 };
-                impls.extend(quote!(impl __p::Maps for #marker { type Child = #child; }));
+                impls.extend(match kind {
+                    NodeKind::Map => quote!(impl __p::Maps for #marker { type Child = #child; }),
+                    _ => quote!(impl __p::Runs for #marker { type Child = #child; type By = __p::Handled; }),
+                });
             }
             Some(NodeKind::Human) => {
                 let (question, answer) = (given(&attributes.question), given(&attributes.answer));

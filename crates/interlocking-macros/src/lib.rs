@@ -8,6 +8,7 @@
 //! - `soundness`: what that net can come to, as errors at the fields that are to blame.
 //! - `expand`: a checked graph as code, with `markers`; `expand::kinds`: what only some kinds have; `fallback`: what stands
 //!   in for it beside errors.
+//! - `labels`: the other derive.
 //! - `naming`, `spelling`, `suggest`: names, types as text, "did you mean …?".
 //! - `errors`: collects, so that all errors of a struct are reported at once.
 
@@ -21,6 +22,7 @@ mod soundness;
 mod expand;
 mod markers;
 mod fallback;
+mod labels;
 mod naming;
 mod spelling;
 mod suggest;
@@ -61,6 +63,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `ForkNode<H>` | one input | its `fork(…)` |
 /// | `JoinNode<H>` | a value in each slot of `join(…)` | one `goto(…)`, or its `fork(…)` |
 /// | `MapNode<H>` | one input, and runs a child graph for each of its items | the same |
+/// | `GraphNode<Child>`, `GraphNode<H>` | one input, and runs a child graph once; without a handler it starts with the input, and its output goes to the one target | the same |
 /// | `HumanNode<H>` | one input, and waits for a person's answer | the same |
 /// | `AdvisoryNode<H>` | an input that another node's handler spawns it with | nothing: works beside the graph, and reports at the exit |
 /// | `ObserverNode<H>` | the outcomes of the nodes in `observes(…)` | nothing: sees, and reports at the exit |
@@ -73,23 +76,28 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `join(slot: Type, …)` | what it waits for. A slot is filled from the node it is named after, or from those in `slot: Type from(a, b)`; `latched`, at the end, keeps its value for later rounds | joins |
 /// | `on(Type)` | the message it handles | events |
 /// | `goto(a, join, join.slot, exit)` | the handler takes one of these. A bare join means the slot that lists this node. Several groups may stand on one node | all but forks, advisory nodes and observers |
+/// | `goto(a, times = n, exhausted(b))` | an edge that may be taken so often in a run, and where the run goes from then on; without that it fails, by the name of the loop. `b` takes a type that is `From<Exhausted<Input>>`, with what `a` would have got | the same; one target a group |
 /// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others that take tokens may |
-/// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork` or `exhausted`: what is cleared on the way | events must |
+/// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork`, `exhausted`, `timed_out` or `failed`: what is cleared on the way | events must |
 /// | `resume` | the handler may leave the run as it is | events |
 /// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
 /// | `visits = n` | how often it may be entered in a run; or `unbounded` | all but observers |
 /// | `attempts = n` | how often it may go to itself in one visit | nodes that do |
 /// | `exhausted(target)` | where an entry beyond these bounds goes; the target takes a type that is `From<Exhausted<Input>>` | bounded nodes that lead anywhere |
 /// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | all but observers |
+/// | `timed_out(target)` | where an execution goes that took longer; the target takes a type that is `From<TimedOut>` | nodes that take tokens and have a `timeout` |
+/// | `failed(target)` | where an execution goes that failed, or took longer where no `timed_out` says more; the target takes a type that is `From<Failure>` | nodes that take tokens |
 /// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must; advisory nodes and events may, both together |
 /// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
 /// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was | all but observers |
+/// | `exclusive = "name"` | executions that say one name never overlap, in the whole tree of runs: each waits for its turn, and has it for one execution | all that do not wait for others: not maps, graph nodes, human nodes and observers |
 /// | `isolation = "worktree"`, `"clone"`, `"sandbox"` | how far its agent is kept there: in a directory of its own; with a repository of its own, so that git shows nothing of the others; with the kernel's help, so that nothing does. The nodes that share a workspace share its isolation: one of them says it | nodes with a prompt and a workspace |
 /// | `blind_to(a, b)` | the nodes whose work the agent must not be able to read; `isolation` is `"clone"` then, unless it says `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |
 /// | `map = Graph` | the graph that its children run; it may be this one | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
-/// | `depth = n` | how many runs deep children may nest; a graph that maps itself must say so | maps |
+/// | `graph = Graph` | the graph that its child runs; it may be this one | graph nodes |
+/// | `depth = n` | how many runs deep children may nest; a graph that runs itself must say so | maps, graph nodes |
 /// | `adopt` | an entry after the first takes over the children of earlier entries whose items have equal keys; without it every entry begins its items anew | maps |
 /// | `question = Type`, `answer = Type` | what a person is asked, and what comes back | human nodes |
 /// | `observes(a, b)` | the nodes that it sees | observers |
@@ -103,6 +111,30 @@ use syn::{DeriveInput, parse_macro_input};
 #[proc_macro_derive(Graph, attributes(graph, node))]
 pub fn derive_graph(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input as DeriveInput)).into()
+}
+
+/// Gives an enum of exits a closed set of labels, one a variant: what sort of message it is, for whoever reads the journal.
+///
+/// ```text
+/// #[derive(Labels)]
+/// #[labels(node = v3::write_tests)]
+/// enum TestsExit {
+///     #[label(info)]
+///     Written { files: u32 },
+///     #[label(blocker, route_hint = v3::scaffold)]
+///     BlockedDependency { on: String },
+/// }
+/// ```
+///
+/// makes `enum TestsExitLabel { Written, BlockedDependency }`, a `LabelType` whose names are `WRITTEN` and
+/// `BLOCKED_DEPENDENCY`, and `TestsExit::label`. A handler says `cx.label(&exit)`, and the journal's record, the events and the command
+/// line have the label with its severity and its route hint.
+///
+/// Each variant has a `#[label(…)]`: `info`, `warn` or `blocker`, and perhaps a `route_hint`, which is the target of an edge of the node that
+/// `#[labels(node = …)]` names. With a node, the labels are those of that node's handler alone.
+#[proc_macro_derive(Labels, attributes(label, labels))]
+pub fn derive_labels(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    labels::derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
 fn derive(input: &DeriveInput) -> TokenStream {

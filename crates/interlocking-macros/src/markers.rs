@@ -1,6 +1,6 @@
 //! The module of markers: one uninhabited enum a node and a slot, and one for the exit.
 
-use crate::ast::{EXIT, GraphModel, Node};
+use crate::ast::{Attributes, EXIT, GraphModel, Node};
 use crate::naming;
 use crate::spelling;
 use interlocking_core::table::NodeKind;
@@ -67,7 +67,19 @@ fn edges(node: &Node<'_>) -> String {
         parts.push(format!("{takes} `{}`.", spelling::of(input)));
     }
     parts.extend(of_its_kind(node));
-    let gotos: Vec<String> = node.gotos().map(|(target, _)| format!("`{}`", target.spelled())).collect();
+    let gotos: Vec<String> = node
+        .gotos()
+        .map(|(target, group)| {
+            let to = format!("`{}`", target.spelled());
+            let Some(times) = &group.times else { return to };
+            let route = group.exhausted.as_ref().and_then(|route| route.value.targets.first());
+            let then = route.map(|route| format!(", then `{}`", route.spelled())).unwrap_or_default();
+            format!(
+                "{to} (at most {}{then})",
+                if times.value == 1 { "once".into() } else { format!("{} times", times.value) }
+            )
+        })
+        .collect();
     if !gotos.is_empty() {
         parts.push(format!("Next: {}.", gotos.join(", ")));
     }
@@ -79,8 +91,10 @@ fn edges(node: &Node<'_>) -> String {
     if !branches.is_empty() {
         parts.push(format!("Forks to {}.", branches.join(" and ")));
     }
-    if let Some(target) = node.exhausted() {
-        parts.push(format!("Exhausted: `{}`.", target.spelled()));
+    let Attributes { exhausted, timed_out, failed, .. } = &node.attributes;
+    for (when, route) in [("Exhausted", exhausted), ("Timed out", timed_out), ("Failed", failed)] {
+        let target = route.as_ref().and_then(|route| route.value.targets.first());
+        parts.extend(target.map(|target| format!("{when}: `{}`.", target.spelled())));
     }
     if !node.spawned().is_empty() {
         parts.push(format!("May spawn {}.", quoted(node.spawned())));
@@ -100,6 +114,9 @@ fn of_its_kind(node: &Node<'_>) -> Vec<String> {
     let mut parts = Vec::new();
     if let Some(child) = &attributes.map {
         parts.push(format!("Runs `{}` for each item.", spelling::of(&child.value)));
+    }
+    if let Some(child) = &attributes.graph {
+        parts.push(format!("Runs `{}`.", spelling::of(&child.value)));
     }
     if let (Some(question), Some(answer)) = (&attributes.question, &attributes.answer) {
         let (question, answer) = (spelling::of(&question.value), spelling::of(&answer.value));

@@ -4,7 +4,7 @@ use crate::ast::{GraphModel, Node, Place, Slot};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Ident, Type, Visibility};
+use syn::{GenericArgument, Ident, PathArguments, Type, Visibility};
 
 /// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`, `V3` → `v3`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -51,6 +51,16 @@ pub(crate) fn marker(graph: &GraphModel<'_>, place: Place) -> Ident {
 pub(crate) fn last_name(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
     path.path.segments.last().map(|segment| segment.ident.unraw().to_string())
+}
+
+/// The last name of the only type in a path's angle brackets: `Review` in `GraphNode<review::Review>`.
+pub(crate) fn argument(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    match arguments.args.first()? {
+        GenericArgument::Type(argument) => last_name(argument),
+        _ => None,
+    }
 }
 
 /// The visibility that means, one module deeper, what `visibility` means here.

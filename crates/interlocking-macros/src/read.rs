@@ -12,12 +12,13 @@ use syn::{Data, DeriveInput, Field, Fields, Ident, Type};
 /// The names that no module of markers may have.
 const RESERVED_MODULES: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
 
-const KINDS: [(&str, NodeKind); 9] = [
+const KINDS: [(&str, NodeKind); 10] = [
     ("LLMNode", NodeKind::Llm),
     ("LogicNode", NodeKind::Logic),
     ("ForkNode", NodeKind::Fork),
     ("JoinNode", NodeKind::Join),
     ("MapNode", NodeKind::Map),
+    ("GraphNode", NodeKind::Graph),
     ("HumanNode", NodeKind::Human),
     ("AdvisoryNode", NodeKind::Advisory),
     ("ObserverNode", NodeKind::Observer),

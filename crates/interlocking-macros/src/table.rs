@@ -1,6 +1,6 @@
 //! The model as a [`Table`]: what the derive compiles to a net, by the same code that a run uses.
 
-use crate::ast::{Cancel, Given, GraphModel, Node, Target, Visits};
+use crate::ast::{Cancel, Given, GraphModel, Group, Node, Quorum, Target, Visits};
 use crate::spelling;
 use interlocking_core::table::{self, Isolation, NodeKind, NodeRow, Table};
 use syn::ext::IdentExt;
@@ -23,19 +23,20 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
     for slot in node.slots() {
         let sources = slot.sources.iter().map(|source| source.unraw().to_string()).collect();
         let ty = spelling::of(&slot.ty);
-        row.slots.push(table::Slot { name: slot.name(), ty, sources, latched: slot.latched.is_some() });
+        let (latched, optional) = (slot.latched.is_some(), slot.optional.is_some());
+        row.slots.push(table::Slot { name: slot.name(), ty, sources, latched, optional });
     }
     row.prompt = spelled(&attributes.prompt);
     row.output = spelled(&attributes.output);
-    row.goto = node.gotos().map(|(to, cancels)| table::Goto { to: target(to), cancels: names(cancels) }).collect();
+    row.goto = node.gotos().map(|(to, group)| edge(to, group)).collect();
     row.fork = attributes.fork.as_ref().map(|fork| table::Fork {
         branches: fork.value.branches.iter().map(|branch| branch.iter().map(target).collect()).collect(),
         cancels: names(&fork.value.cancels),
     });
-    row.exhausted = attributes.exhausted.as_ref().and_then(|route| {
-        let to = target(route.value.targets.first()?);
-        Some(table::Goto { to, cancels: names(&route.value.cancels) })
-    });
+    row.exhausted = route(&attributes.exhausted);
+    row.timed_out = route(&attributes.timed_out);
+    row.failed = route(&attributes.failed);
+    row.exclusive = attributes.exclusive.as_ref().map(|name| name.value.clone());
     row.visits = attributes.visits.as_ref().map(|visits| match visits.value {
         Visits::AtMost(limit) => table::Visits::AtMost(limit),
         Visits::Unbounded => table::Visits::Unbounded,
@@ -58,11 +59,32 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
     row.concurrency = attributes.concurrency.as_ref().map(|concurrency| concurrency.value);
     row.depth = attributes.depth.as_ref().map(|depth| depth.value);
     row.adopt = attributes.adopt.is_some();
+    row.graph = spelled(&attributes.graph);
+    row.quorum = attributes.quorum.as_ref().map(|quorum| match quorum.value {
+        Quorum::AtLeast(count) => table::Quorum::AtLeast(count),
+        Quorum::Enough => table::Quorum::Enough,
+    });
+    row.cancels = attributes.cancels.as_ref().map(|cancels| names(&cancels.value)).unwrap_or_default();
+    row.adds_to = attributes.adds_to.as_ref().map(|maps| plain(&maps.value)).unwrap_or_default();
     row.question = spelled(&attributes.question);
     row.answer = spelled(&attributes.answer);
     row.report = spelled(&attributes.report);
     row.observes = plain(node.observed());
     row
+}
+
+fn edge(to: &Target, group: &Group) -> table::Goto {
+    let exhausted = group.exhausted.as_ref().and_then(|route| goto(&route.value)).map(Box::new);
+    let times = group.times.as_ref().map(|times| times.value);
+    table::Goto { to: target(to), cancels: names(&group.cancels), times, exhausted }
+}
+
+fn route(given: &Option<Given<Group>>) -> Option<table::Goto> {
+    goto(&given.as_ref()?.value)
+}
+
+fn goto(group: &Group) -> Option<table::Goto> {
+    Some(edge(group.targets.first()?, group))
 }
 
 fn spelled(ty: &Option<Given<Type>>) -> Option<String> {

@@ -42,6 +42,30 @@ fn more_than_sixteen_nodes_are_listed_in_blocks() {
     assert!(written.contains(&both), "{both}\n is not in\n{written}");
 }
 
+/// Nothing is written of routes where there are none: the trait says so by itself.
+#[test]
+fn the_routes_of_failures_are_one_match() {
+    let with = |routes: &str| {
+        let input = format!(
+            "#[graph(output = Article)] struct Newsroom {{
+                #[node(entry, input = Draft, goto(check), attempts = 2, timeout = \"1m\" {routes})]
+                write: LogicNode<Write>,
+                #[node(input = Failure, goto(exit))]
+                check: LogicNode<Check>,
+            }}"
+        );
+        let input = if routes.is_empty() { input.replace("attempts = 2,", "") } else { input };
+        let written = super::derive(&syn::parse_str(&input).unwrap()).to_string();
+        written.replace(' ', "")
+    };
+    assert!(!with("").contains("fnfailed"));
+    let written = with(", timed_out(check), failed(write)");
+    let expected = "fnfailed(route:__u,failure:__p::Failure)->__O<__p::Step<__T>>{matchroute{\
+        1=>__Y(__p::timed_out::<newsroom::check>(1,failure)),2=>__Y(__p::failed::<newsroom::write>(2,failure)),_=>__No}}";
+    assert!(written.contains(expected), "{expected}\n is not in\n{written}");
+    assert!(written.contains("Timedout:`check`.Failed:`write`."), "what the marker's documentation says: {written}");
+}
+
 /// The whole of what is written for a small graph: markers, token, impls, table.
 #[test]
 fn a_small_graph_expands_to_this() {

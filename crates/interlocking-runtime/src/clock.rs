@@ -1,12 +1,23 @@
 //! The time that events and reports tell.
 
 use std::fmt;
-use std::time::Duration;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A clock that a run reads once a node execution.
 pub trait Clock: Send + Sync {
     /// The time since some fixed moment. Never goes back.
     fn now(&self) -> Elapsed;
+
+    /// What the calendar says: milliseconds since 1970 began. For what is recorded and compared by another process.
+    fn unix_ms(&self) -> u64 {
+        unix_ms(SystemTime::now())
+    }
+}
+
+fn unix_ms(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
 /// A span of time, in nanoseconds; what is cheap to take a difference of.
@@ -91,6 +102,13 @@ impl TokioClock {
 impl Clock for TokioClock {
     fn now(&self) -> Elapsed {
         Elapsed(self.0.elapsed().as_nanos().try_into().unwrap_or(u64::MAX))
+    }
+
+    /// Goes with the runtime's time, from what the calendar said when the process first asked.
+    fn unix_ms(&self) -> u64 {
+        static FIRST: LazyLock<(Instant, SystemTime)> = LazyLock::new(|| (Instant::now(), SystemTime::now()));
+        let (first, system) = *FIRST;
+        unix_ms(system + tokio::time::Instant::now().into_std().saturating_duration_since(first))
     }
 }
 

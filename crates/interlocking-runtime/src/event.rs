@@ -13,6 +13,7 @@ pub use transition::Transition;
 use crate::journal::Origin;
 use crate::workspaces::unkept::Unkept;
 use interlocking_agents::{AgentEvent, Usage};
+use interlocking_core::context::Label;
 use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -60,13 +61,25 @@ pub enum EventKind {
         /// How many milliseconds it ran.
         took_ms: u64,
     },
-    /// A node failed, and the run with it.
+    /// The handler of a node that finishes now says what sort of message its outcome is.
+    Labelled {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// The label.
+        #[serde(flatten)]
+        label: Box<Label>,
+    },
+    /// A node failed, and the run with it, unless the node's table says where it goes then.
     NodeFailed {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
         /// Why.
         message: String,
+        /// The place that it went to, along the route that its table has for that; absent where the run failed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<Box<Name>>,
         /// How many milliseconds it ran.
         took_ms: u64,
     },
@@ -75,8 +88,24 @@ pub enum EventKind {
     /// A node's execution waits for a person, or was interrupted, and the run stops where it stands. Once the run is resumed, the
     /// execution starts again.
     NodeSuspended(NodeRef),
+    /// A node that has started waits for its turn: another one of the same `exclusive` name runs, somewhere in the tree of runs.
+    NodeWaits {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// The name.
+        exclusive: Name,
+    },
     /// An entry beyond a node's bounds took the exhausted route.
     NodeExhausted(NodeRef),
+    /// A node chose an edge that is spent, and takes the exhausted route of that edge instead.
+    EdgeExhausted {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// The place where the edge leads.
+        edge: Name,
+    },
     /// A node's agent did something.
     Agent {
         /// The node.
@@ -203,10 +232,13 @@ impl EventKind {
             | Self::NodeCancelled(node)
             | Self::NodeSuspended(node)
             | Self::NodeExhausted(node)
+            | Self::NodeWaits { node, .. }
             | Self::NodeFinished { node, .. }
             | Self::NodeFailed { node, .. }
+            | Self::EdgeExhausted { node, .. }
             | Self::Agent { node, .. }
             | Self::Note { node, .. }
+            | Self::Labelled { node, .. }
             | Self::Reported { node, .. } => Some(node),
             Self::RunStarted { .. }
             | Self::IsolationUnkept(_)
@@ -225,6 +257,9 @@ impl EventKind {
             | Self::NodeFailed { message: words, .. }
             | Self::Reported { failure: Some(words), .. } => words.len(),
             Self::NodeFinished { to: Targets::All(places), .. } => size_of_val(&**places),
+            Self::Labelled { label, .. } => {
+                size_of::<Label>() + label.ty.len() + label.route_hint.as_ref().map_or(0, String::len)
+            }
             Self::IsolationUnkept(unkept) => size_of::<Unkept>() + unkept.reason.len(),
             Self::RunStarted { origin: Some(_), .. } => size_of::<Origin>(),
             _ => 0,

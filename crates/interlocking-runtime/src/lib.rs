@@ -9,7 +9,7 @@
 //! - [`run`]: a run's settings, and [`Run::start`](run::Run::start).
 //! - [`outcome`]: what came of it.
 //! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
-//! - [`map`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
+//! - [`map`], [`graph`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
 //!   shared by runs.
@@ -42,7 +42,7 @@ mod mutex;
 
 pub use context::run_context;
 pub use limits::{allowance, budget, provider};
-pub use nodes::{advisory, human, llm, map, observer};
+pub use nodes::{advisory, graph, human, llm, map, observer};
 pub use run::outcome;
 pub use workspaces::isolation;
 
@@ -50,6 +50,7 @@ pub use cancel::CancelToken;
 pub use clock::{Clock, Elapsed};
 pub use context::run_context::RunContext;
 pub use event::{Event, EventKind, EventSink};
+pub use interlocking_core::failure::ChildFailure;
 pub use journal::replay_error::ReplayError;
 pub use journal::{Journal, MemoryJournal};
 pub use limits::allowance::{Allowance, Stopped};
@@ -57,6 +58,5 @@ pub use limits::budget::{BudgetExceeded, Budgets};
 pub use limits::provider::{Backoff, ProviderLimit};
 pub use run::outcome::{Outcome, Report};
 pub use run::{Run, StartError};
-pub use tree::child::ChildFailure;
 pub use workspaces::isolation::{IsolationOffer, Unkept};
 pub use workspaces::{WorkspaceError, Workspaces};

@@ -6,7 +6,7 @@ use crate::markers::{Anywhere, At, Watcher};
 use crate::numbers::{gathered, in_a_word, items, observed, question, report, sent, spawned};
 use crate::token::Token;
 use crate::world::{EVENT, Gathered, What, World};
-use interlocking_core::context::{Cx, Severity};
+use interlocking_core::context::{Cx, LabelType, Labelled, Severity};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Node;
 use interlocking_core::kind::{EventHandler, JoinHandler, LogicHandler};
@@ -69,7 +69,7 @@ impl Body {
         if let Some(number) = choice.sends
             && let Some(to) = addressee(&self.0, LEVEL, cx.run_id(), cx.parent())
         {
-            cx.label("SENT", Severity::Info);
+            cx.label(&Sent);
             cx.post(to, EVENT, number.to_string());
         }
         wait(choice.delays[1]).await;
@@ -202,5 +202,33 @@ impl<const LEVEL: usize, const GROUP: NodeIndex> ObserverHandler<Watcher<LEVEL, 
         wait(u64::from(seen.0.visit) % 3).await;
         sum.0 = observed(sum.0, self.0.temper.failing, seen)?;
         Ok(())
+    }
+}
+
+/// What an outcome is that sends a message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Sent;
+
+impl LabelType for Sent {
+    const ALL: &'static [Self] = &[Self];
+
+    fn name(self) -> &'static str {
+        "SENT"
+    }
+
+    fn severity(self) -> Severity {
+        Severity::Info
+    }
+
+    fn route_hint(self) -> Option<&'static str> {
+        None
+    }
+}
+
+impl<N> Labelled<N> for Sent {
+    type Type = Self;
+
+    fn label_type(&self) -> Self {
+        *self
     }
 }

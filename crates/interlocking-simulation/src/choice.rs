@@ -163,8 +163,9 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
 
 fn way(dice: &mut Dice, net: &Net, execution: Execution) -> Option<Way> {
     let (node, row) = (net.node(execution.node), net.row(execution.node));
-    let exhausted = u16::from(node.exhausted.is_some());
-    let range = node.alternatives.start..node.alternatives.end - exhausted;
+    // Behind the gotos and the fork come routes, which nobody chooses.
+    let chosen = row.goto.len() + usize::from(row.fork.is_some());
+    let range = node.alternatives.start..node.alternatives.start + chosen as AlternativeIndex;
     let ways = range.len() + usize::from(row.resume);
     let chosen = dice.below(ways.max(1));
     let alternative = range.clone().nth(chosen)?;

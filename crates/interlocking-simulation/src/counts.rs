@@ -102,12 +102,14 @@ impl Counts {
     }
 
     fn seen(&mut self, seen: Seen) {
-        let Seen { outcomes, cancelled, exhausted, received, messages, redirects, answers, .. } = seen;
-        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, retried, .. } = seen;
+        let Seen { outcomes, cancelled, exhausted, spent_edges, received, messages, redirects, answers, .. } = seen;
+        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, retried, routed, .. } = seen;
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);
         self.add("exhausted", exhausted);
+        self.add("spent edges", spent_edges);
+        self.add("routed", routed);
         self.add("received", received);
         self.add("messages", messages);
         self.add("redirects", redirects);
@@ -151,6 +153,7 @@ fn ended_as<T>(outcome: &Outcome<T>) -> &'static str {
             FailureKind::Timeout { .. } => "timed out",
             FailureKind::Agent => "failed by its agent",
             FailureKind::Exhausted(_) => "failed by a bound",
+            FailureKind::EdgeExhausted { .. } => "failed by an edge",
             _ => "failed",
         },
         _ => "was cancelled",

@@ -113,8 +113,11 @@ fn a_way_in_which_something_else_happens_is_refused() {
             Some(())
         }),
         ("a handler is late", |happened| {
-            let line = happened.lines.iter_mut().find(|line| line.contains("/1 ms "))?;
-            *line = line.replace("/1 ms ", "/2 ms ");
+            let (line, at) = happened
+                .lines
+                .iter_mut()
+                .find_map(|line| (1..10).find(|at| line.contains(&format!("/{at} ms "))).map(|at| (line, at)))?;
+            *line = line.replace(&format!("/{at} ms "), &format!("/{} ms ", at + 1));
             Some(())
         }),
         ("a node was entered once more", |happened| {

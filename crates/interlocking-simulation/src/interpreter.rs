@@ -1,14 +1,14 @@
 //! How a simulated graph does what any table says.
 
 use crate::graph::{Output, Simulated, Sum, net};
-use crate::numbers::exhausted;
+use crate::numbers::{exhausted, failed, spent};
 use crate::positions::perform;
 use crate::token::{Load, NO_PLACE, Token};
 use interlocking_core::context::Entered;
-use interlocking_core::failure::NodeError;
+use interlocking_core::failure::{Failure, NodeError};
 use interlocking_core::frontier::Limit;
 use interlocking_core::graph::{Done, Graph, MemoryVisitor, ReportSource};
-use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::route::Step;
 
 impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
@@ -44,6 +44,17 @@ impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
         let alternative = Self::net().node(node).exhausted?;
         let place = Self::net().alternative(alternative)?.branches[0][0];
         Some(Step::One(alternative, Token::new(place, exhausted(node, input.numbers()))))
+    }
+
+    fn exhausted_edge(edge: AlternativeIndex, token: Token<LEVEL>) -> Option<Step<Token<LEVEL>>> {
+        let route = Self::net().alternative(edge)?.times?.exhausted?;
+        let place = Self::net().alternative(route)?.branches[0][0];
+        Some(Step::One(route, Token::new(place, spent(edge, token.numbers()[0]))))
+    }
+
+    fn failed(route: AlternativeIndex, failure: Failure) -> Option<Step<Token<LEVEL>>> {
+        let place = Self::net().alternative(route)?.branches[0][0];
+        Some(Step::One(route, Token::new(place, failed(route, &failure))))
     }
 
     async fn step<'run>(&'run self, input: Token<LEVEL>, entered: Entered<'run, Self>) -> Done<Self> {

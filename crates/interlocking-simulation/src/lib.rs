@@ -61,6 +61,9 @@ mod doctored;
 
 #[path = "../../interlocking-soundness/tests/evidence/generate.rs"]
 mod generate;
+#[path = "../../interlocking-soundness/tests/evidence/edge_budgets.rs"]
+#[expect(dead_code, reason = "shared with tests that need a table of such edges")]
+mod edge_budgets;
 #[path = "../../interlocking-soundness/tests/evidence/mutate.rs"]
 #[expect(dead_code, reason = "shared with tests that show what differs")]
 mod mutate;

@@ -4,8 +4,8 @@ use crate::choice::Choice;
 use crate::generate::Dice;
 use crate::mix::{mix, mix_text};
 use crate::world::Gathered;
-use interlocking_core::failure::NodeError;
-use interlocking_core::net::{NodeIndex, PlaceIndex};
+use interlocking_core::failure::{Failure, NodeError};
+use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::ChildFailure;
 use interlocking_runtime::journal::By;
@@ -19,6 +19,17 @@ pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) ->
 /// That of an exhausted route.
 pub(crate) fn exhausted(node: NodeIndex, input: &[u64]) -> u64 {
     mix(&[0xe8, node.into(), mix(input)])
+}
+
+/// That of an edge's exhausted route, in place of the token that would have gone along the edge.
+pub(crate) fn spent(edge: AlternativeIndex, token: u64) -> u64 {
+    mix(&[0x5e, edge.into(), token])
+}
+
+/// That of the route of a failure, or of a timeout.
+pub(crate) fn failed(route: AlternativeIndex, failure: &Failure) -> u64 {
+    let Failure { node, visit, attempt, kind, .. } = failure;
+    mix(&[0xfa, route.into(), mix_text(node), (*visit).into(), (*attempt).into(), mix_text(&format!("{kind:?}"))])
 }
 
 /// What an advisory node is started with.

@@ -71,7 +71,7 @@ fn at<'run, const LEVEL: usize, const INDEX: NodeIndex>(
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&AdvisoryNode(body), input, entered).await })
         }
         NodeKind::Llm => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LLMNode(body), input, entered).await }),
-        NodeKind::Logic | NodeKind::Fork | NodeKind::Observer => {
+        NodeKind::Logic | NodeKind::Fork | NodeKind::Graph | NodeKind::Observer => {
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LogicNode(body), input, entered).await })
         }
     }

@@ -1,9 +1,11 @@
 //! The tables of a seed: sound ones of the generator that the evidence for soundness uses, with what a run has beside its
 //! tokens added.
 
+use crate::edge_budgets::{EDGES, give_budgets};
 use crate::generate::{self, Dice};
+use crate::mutate;
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Visits};
 use interlocking_soundness::{Verdict, check};
 
 /// The most nodes that a table has: as many as there are markers.
@@ -23,7 +25,13 @@ pub(crate) fn tables(seed: u64) -> [Table; 2] {
 /// A sound table of at least so many nodes; those of children are small.
 fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
     loop {
-        let table = generate::table(dice.below(1 << 40) as u64);
+        let seed = dice.below(1 << 40) as u64;
+        let mut table = generate::table(seed);
+        // From dice of their own, so that the other tables are what they would be without.
+        let mut budgets = Dice::new(seed ^ 0xb0d6);
+        if budgets.percent(40) && give_budgets(&mut budgets, &mut table) > EDGES {
+            continue;
+        }
         if table.nodes.len() < least || level == 1 && table.nodes.len() > 6 {
             continue;
         }
@@ -32,7 +40,10 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
         if table.nodes.iter().any(leads_nowhere) {
             continue;
         }
-        let table = furnished(dice, table, level);
+        let mut table = furnished(dice, table, level);
+        if dice.percent(50) {
+            routed(dice, &mut table);
+        }
         let Ok(net) = Net::new(table.clone()) else { continue };
         if matches!(check(&net), Verdict::Sound { .. }) {
             return table;
@@ -97,4 +108,25 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
         }
     }
     table
+}
+
+/// Gives some nodes a way on for when they fail, or take too long: one that they have anyhow, or the exit, mostly.
+fn routed(dice: &mut Dice, table: &mut Table) {
+    let targets = mutate::all_targets(table);
+    for at in 0..table.nodes.len() {
+        let row = &table.nodes[at];
+        if matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer) {
+            continue;
+        }
+        let own = row.goto.clone();
+        let route = |dice: &mut Dice| match dice.below(10) {
+            0..4 if !own.is_empty() => dice.pick(&own).clone(),
+            4..6 => Goto::of(dice.pick(&targets).clone(), vec!["*".to_owned()]),
+            _ => Goto::new("exit", &["*"]),
+        };
+        let failed = dice.percent(40).then(|| route(dice));
+        let timed_out = (row.timeout_ms.is_some() && dice.percent(50)).then(|| route(dice));
+        (table.nodes[at].failed, table.nodes[at].timed_out) = (failed, timed_out);
+        mutate::name_sources(table, at);
+    }
 }

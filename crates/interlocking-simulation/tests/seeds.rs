@@ -17,7 +17,7 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 55] = [
+const HAPPENED: [(&str, usize); 58] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
@@ -25,6 +25,8 @@ const HAPPENED: [(&str, usize); 55] = [
     ("only unrecorded", 150),
     ("cancelled", 200),
     ("exhausted", 200),
+    ("spent edges", 40),
+    ("routed", 30),
     ("remembered", 50),
     ("messages", 50),
     ("redirects", 40),
@@ -51,6 +53,7 @@ const HAPPENED: [(&str, usize); 55] = [
     ("finished", 1_000),
     ("failed", 20),
     ("failed by a bound", 50),
+    ("failed by an edge", 10),
     ("panicked", 10),
     ("timed out", 4),
     ("was cancelled", 5),

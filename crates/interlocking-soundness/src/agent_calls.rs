@@ -1,35 +1,48 @@
 //! How many agent calls a run can make at worst.
 //!
 //! The bound is that of the *state equation*: count how often each node starts and each way on is taken; a token is consumed
-//! no more often than it is made, a node starts no more often than its budget allows. The counts of every run keep these
+//! no more often than it is made, a node starts and an edge is taken no more often than its budget allows. The counts of every run keep these
 //! limits, so the greatest number of calls under them is an upper bound, and a linear program finds it. It is exact if a run
 //! makes that many: one is looked for, along the counts that the program found.
 
 use crate::linear::{Program, Variable};
 use crate::witness;
 use interlocking_core::agent_calls::AgentCalls;
-use interlocking_core::net::{AlternativeIndex, Net};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
-/// The worst-case number of agent calls of any run of the graph.
+/// The worst-case number of agent calls of any run of the graph. What child runs call is in no table of their parent: with
+/// any, nothing is known.
 pub fn agent_calls(net: &Net) -> AgentCalls {
+    if net.features().maps { AgentCalls::UNKNOWN } else { own_agent_calls(net) }
+}
+
+/// The worst-case number of agent calls of any run of the graph, without those of its child runs.
+pub fn own_agent_calls(net: &Net) -> AgentCalls {
     let calls: Vec<u32> = (0..net.nodes().len()).map(|index| calls_of_one_start(net, index)).collect();
-    if calls.iter().all(|&calls| calls == 0) && !has_map(net) {
+    most(net, &calls)
+}
+
+/// How often a node starts at most, each time with one child run where it is a graph node: counted like calls.
+pub fn starts(net: &Net, node: NodeIndex) -> AgentCalls {
+    let once: Vec<u32> = (0..net.nodes().len()).map(|index| u32::from(index == usize::from(node))).collect();
+    most(net, &once)
+}
+
+/// The most that any run makes, where each start of a node makes so many.
+fn most(net: &Net, of_each_start: &[u32]) -> AgentCalls {
+    if of_each_start.iter().all(|&calls| calls == 0) {
         return AgentCalls { at_most: Some(0), exact: true };
     }
-    let mut counts = Counts::new(net, &calls);
+    let mut counts = Counts::new(net, of_each_start);
     counts.limit();
-    let Some(optimum) = counts.program.maximise().filter(|_| !has_map(net)) else {
+    let Some(optimum) = counts.program.maximise() else {
         return AgentCalls::UNKNOWN;
     };
     // The true bound is whole; what is behind the point is not a call.
     let at_most = (optimum.value + 1e-6).floor() as u64;
     let plan: Vec<f64> = counts.taken.iter().map(|&variable| optimum.of(variable)).collect();
-    AgentCalls { at_most: Some(at_most), exact: witness::makes(net, &calls, &plan, at_most) }
-}
-
-fn has_map(net: &Net) -> bool {
-    net.table().nodes.iter().any(|row| row.kind == NodeKind::Map)
+    AgentCalls { at_most: Some(at_most), exact: witness::makes(net, of_each_start, &plan, at_most) }
 }
 
 /// How many calls begin when a node starts: its own, and those of what it may spawn.
@@ -95,6 +108,11 @@ impl<'n> Counts<'n> {
             if let Some(Visits::AtMost(visits)) = row.visits {
                 let attempts = row.attempts.unwrap_or(1);
                 self.program.limit(vec![(starts, 1.0)], f64::from(visits) * f64::from(attempts));
+            }
+            for at in node.alternatives.clone() {
+                if let Some(times) = net.alternative(at).and_then(|edge| edge.times) {
+                    self.program.limit(vec![(self.taken[usize::from(at)], 1.0)], f64::from(times.limit));
+                }
             }
             if matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer) {
                 continue;

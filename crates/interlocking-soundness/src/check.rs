@@ -231,6 +231,7 @@ impl<'n> Check<'n> {
             .iter()
             .zip(self.model.net.nodes())
             .any(|(node, row)| row.exhausted.is_some() && node.budget.is_none() && node.role != Role::Aside)
+            || self.model.has_final_edge_routes()
     }
 
     /// Searches without reductions for the shortest way to where no run ends.

@@ -1,7 +1,8 @@
 //! Cycles that no budget bounds.
 //!
 //! A run leaves a node with a budget in the end by its exhausted route, so only that edge of it can be taken for ever; edges
-//! of nodes without a budget can. `attempts` bounds an edge of a node to itself. An event takes the run from wherever its
+//! of nodes without a budget can, but for those that have one of their own: in their place comes their exhausted route.
+//! `attempts` bounds an edge of a node to itself. An event takes the run from wherever its
 //! regions hold tokens, which is never at an event, an advisory node or an observer. What remains of the table by these rules
 //! has no cycle, unless its author says `visits = unbounded`.
 
@@ -37,7 +38,8 @@ fn edges(net: &Net) -> Vec<Vec<usize>> {
         }
         for at in node.alternatives.clone() {
             let is_route = node.exhausted == Some(at);
-            let Some(alternative) = net.alternative(at) else { continue };
+            // One that has a budget is taken no more once that is spent.
+            let Some(alternative) = net.alternative(at).filter(|way| way.times.is_none()) else { continue };
             let goes_on = alternative.branches.iter().flatten().any(|&place| place != net.exit());
             if row.kind == NodeKind::Event && goes_on {
                 let from = alternative.cancels.iter().flat_map(|region| region.nodes.iter());

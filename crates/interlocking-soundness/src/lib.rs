@@ -58,7 +58,7 @@ mod agent_calls;
 mod linear;
 mod witness;
 
-pub use agent_calls::agent_calls;
+pub use agent_calls::{agent_calls, own_agent_calls, starts};
 #[doc(hidden)]
 pub use check::decide;
 pub use check::{DEFAULT_LIMIT, check, check_within};

@@ -13,6 +13,9 @@
 //! place of its own, a *choice*, whose token goes on to one of the targets later: with the same result, as long as no region
 //! tells the targets apart, and none is the exit. Where that is not so, the choices follow the fork at once.
 //!
+//! An edge with a budget has one such bit, "taken before", kept where its exhausted route goes somewhere else in the same way. Only
+//! the node itself sets it, and nothing takes it back.
+//!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
 //! start is always there too, and has the bit. Only what an event clears has certainly not started.
 
@@ -48,6 +51,8 @@ pub(crate) struct Model<'n> {
     latching: Vec<usize>,
     marking_bits: usize,
     pub(crate) budget_bits: usize,
+    /// By alternative: the bit that says whether it was taken before, where it has a budget that is kept.
+    taken_bits: Vec<Option<usize>>,
 }
 
 /// Of which budgets a model keeps whether they may be exhausted.
@@ -122,8 +127,12 @@ struct Choice {
 /// One way on from a node: an alternative, with one of its targets chosen for each branch.
 #[derive(Debug)]
 pub(crate) struct Firing {
-    /// Whether it is the route of an exhausted budget.
+    /// Whether it is the route of an exhausted budget, of its node or of an edge.
     pub(crate) exhausted: bool,
+    /// The edge with a budget that it takes, or in whose place it is taken.
+    pub(crate) edge: Option<Edge>,
+    /// Whether it is the route of a failure, or of a timeout. Any execution may take it.
+    pub(crate) failing: Option<Failing>,
     /// The places that get a token, the exit excluded.
     pub(crate) produces: Vec<usize>,
     /// How many tokens go to exit.
@@ -131,6 +140,24 @@ pub(crate) struct Firing {
     pub(crate) clears: Option<Clears>,
     /// Whether its result is one fixed marking, whatever else is live: set by the analysis of what can be marked together.
     pub(crate) total: bool,
+}
+
+/// What a firing has to do with an edge that has a budget.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    /// The bit that says whether the edge was taken before; none where that is not kept.
+    taken: Option<usize>,
+    /// Whether the firing is the edge itself, and not its route.
+    pub(crate) is_taken: bool,
+    /// Whether there is a route.
+    has_route: bool,
+}
+
+/// Why an execution has no outcome of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failing {
+    TimedOut,
+    Failed,
 }
 
 /// What a region takes out of a state.
@@ -168,6 +195,14 @@ impl<'n> Model<'n> {
             Some(choice) => self.net.nodes().len() + choice,
             None => usize::from(self.net.places()[place].node),
         }
+    }
+
+    /// Whether the route of some edge's budget ends the run, which the model leaves out.
+    pub(crate) fn has_final_edge_routes(&self) -> bool {
+        let edges = self.net.alternatives().iter().zip(&self.taken_bits);
+        edges
+            .into_iter()
+            .any(|(edge, taken)| taken.is_none() && edge.times.is_some_and(|times| times.exhausted.is_some()))
     }
 
     pub(crate) fn has_choices(&self) -> bool {
@@ -233,6 +268,11 @@ impl Node {
 }
 
 impl Firing {
+    /// The bit that it sets for good, if any.
+    pub(crate) fn leaves_taken(&self) -> Option<usize> {
+        self.edge.filter(|edge| edge.is_taken)?.taken
+    }
+
     /// Whether nothing of what was live before is live after it.
     pub(crate) fn is_final(&self) -> bool {
         self.total || self.exits > 0

@@ -62,6 +62,8 @@ fn clear_on_the_way_back(net: &Net, path: &[Step]) -> Option<String> {
 fn way(step: &Step) -> &'static str {
     match step.to.len() {
         _ if step.exhausted => "exhausted",
+        _ if step.timed_out => "timed_out",
+        _ if step.failed => "failed",
         0 | 1 => "goto",
         _ => "fork",
     }

@@ -170,7 +170,8 @@ struct Effects {
     is_total: bool,
     /// Whether it is an event whose result depends on what else is live.
     is_partial_event: bool,
-    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept.
+    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept, or
+    /// takes an edge whose budget is.
     leaves_traces: bool,
 }
 
@@ -198,7 +199,7 @@ impl Effects {
         }
         for firing in &node.firings {
             let has_budget = |place: usize| model.nodes[model.consumer(place)].budget.is_some();
-            effects.leaves_traces |= model.fills(firing).any(has_budget);
+            effects.leaves_traces |= model.fills(firing).any(has_budget) || firing.leaves_taken().is_some();
             if firing.total && (totals_wait || firing.exits > 0) {
                 effects.is_total = true;
                 continue;

@@ -2,7 +2,7 @@
 //!
 //! Executions are shown in layers: each comes one layer after the last of those whose tokens it takes.
 
-use crate::model::{Model, Role};
+use crate::model::{Failing, Firing, Model, Role};
 use crate::search::Taken;
 use crate::verdict::{Rule, Step};
 use std::collections::HashMap;
@@ -21,7 +21,9 @@ pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
             let places = firing(taken).produces.iter().map(chosen);
             let mut to: Vec<String> = places.map(|place| model.place_name(place).to_owned()).collect();
             to.extend(std::iter::repeat_n(interlocking_core::table::EXIT.to_owned(), firing(taken).exits));
-            Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted: firing(taken).exhausted }
+            let Firing { exhausted, failing, .. } = *firing(taken);
+            let [timed_out, failed] = [Failing::TimedOut, Failing::Failed].map(|one| failing == Some(one));
+            Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted, timed_out, failed }
         });
     steps.collect()
 }
@@ -71,12 +73,13 @@ fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<Taken>> {
 fn name(model: &Model<'_>, taken: Taken) -> String {
     let node = &model.nodes[taken.node as usize];
     let name = model.node_name(taken.node as usize);
-    if node.firings[taken.firing as usize].exhausted {
-        format!("{name} (exhausted)")
-    } else if node.role == Role::Event {
-        format!("{name} (message)")
-    } else {
-        name.to_owned()
+    let firing = &node.firings[taken.firing as usize];
+    match firing.failing {
+        Some(Failing::TimedOut) => format!("{name} (timed out)"),
+        Some(Failing::Failed) => format!("{name} (failed)"),
+        None if firing.exhausted => format!("{name} (exhausted)"),
+        None if node.role == Role::Event => format!("{name} (message)"),
+        None => name.to_owned(),
     }
 }
 

@@ -112,6 +112,12 @@ pub struct Step {
     /// Whether it is the route of an exhausted budget.
     #[serde(default, skip_serializing_if = "is_false")]
     pub exhausted: bool,
+    /// Whether it is the route of a timeout.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub timed_out: bool,
+    /// Whether it is the route of a failure.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub failed: bool,
 }
 
 fn is(names: &[String]) -> &'static str {

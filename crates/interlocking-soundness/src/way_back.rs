@@ -4,7 +4,7 @@
 use crate::remedy::leads_to;
 use crate::verdict::Step;
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, Target};
+use interlocking_core::table::{Goto, NodeKind, Target};
 use std::collections::HashSet;
 
 /// A step that goes back.
@@ -89,7 +89,15 @@ fn cancels<'n>(net: &'n Net, step: &Step) -> Vec<&'n str> {
     let leads = |target: &Target, place: &String| {
         *place == target.to_string() || (target.slot.is_none() && target.node == node_of(place))
     };
-    let gotos = row.goto.iter().filter(|_| !step.exhausted).chain(row.exhausted.iter().filter(|_| step.exhausted));
+    let own: Vec<&Goto> = match (step.exhausted, step.timed_out, step.failed) {
+        (true, ..) => {
+            row.exhausted.iter().chain(row.goto.iter().filter_map(|goto| goto.exhausted.as_deref())).collect()
+        }
+        (_, true, _) => row.timed_out.iter().collect(),
+        (.., true) => row.failed.iter().collect(),
+        _ => row.goto.iter().collect(),
+    };
+    let gotos = own.into_iter();
     let goto = gotos.filter(|goto| matches!(&step.to[..], [place] if leads(&goto.to, place))).map(|goto| &goto.cancels);
     let fork = row.fork.iter().filter(|_| step.to.len() > 1).map(|fork| &fork.cancels);
     goto.chain(fork).next().into_iter().flatten().map(String::as_str).collect()

@@ -50,7 +50,7 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
         let next = run.running.iter().position(|execution| !clears(net, *execution)).unwrap_or_default();
         let Some(&execution) = run.running.get(next) else { continue };
         let mut ways: Vec<AlternativeIndex> = net.node(execution.node).alternatives.clone().collect();
-        ways.retain(|at| net.node(execution.node).exhausted != Some(*at));
+        ways.retain(|at| !is_route(net, *at));
         // The last is tried first: what the plan wants most, and of that what does not end the run.
         ways.sort_by(|one, other| {
             let wanted = |at: AlternativeIndex| (run.plan[usize::from(at)], !ends(net, at));
@@ -62,6 +62,9 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
         });
         for way in ways {
             let mut run = run.clone();
+            // Where an edge is spent its route is taken, if it has one.
+            let spent = net.alternative(way).and_then(|edge| edge.times).filter(|_| run.frontier.is_spent(way));
+            let Some(way) = spent.map_or(Some(way), |times| times.exhausted) else { continue };
             if run.complete(net, execution, way) {
                 open.push(run);
             }
@@ -73,6 +76,11 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
 fn clears(net: &Net, execution: Execution) -> bool {
     let mut ways = net.node(execution.node).alternatives.clone().filter_map(|at| net.alternative(at));
     ways.any(|alternative| alternative.cancels.is_some())
+}
+
+/// Whether no handler chooses it: it is the route of an exhausted budget.
+fn is_route(net: &Net, at: AlternativeIndex) -> bool {
+    net.alternative(at).is_some_and(|way| way.instead_of.is_some() || net.node(way.source).exhausted == Some(at))
 }
 
 fn ends(net: &Net, at: AlternativeIndex) -> bool {
@@ -105,9 +113,8 @@ impl Run<'_> {
         let Some(alternative) = net.alternative(at) else { return false };
         let tokens: Vec<Token> =
             alternative.branches.iter().filter_map(|branch| Some(Token(*branch.first()?))).collect();
-        let is_fork = net.row(execution.node).goto.len()
-            <= usize::from(at - net.node(execution.node).alternatives.start)
-            && net.node(execution.node).exhausted != Some(at);
+        let (row, first) = (net.row(execution.node), net.node(execution.node).alternatives.start);
+        let is_fork = row.fork.is_some() && row.goto.len() == usize::from(at - first);
         let step = match tokens[..] {
             [token] if !is_fork => Step::One(at, token),
             _ => Step::All(at, tokens),

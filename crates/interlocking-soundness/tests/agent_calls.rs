@@ -6,8 +6,8 @@
 mod protocols;
 
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
-use interlocking_soundness::{AgentCalls, agent_calls};
+use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
+use interlocking_soundness::{AgentCalls, agent_calls, own_agent_calls, starts};
 
 fn calls(table: Table) -> AgentCalls {
     agent_calls(&Net::new(table).unwrap())
@@ -23,6 +23,17 @@ fn llm(name: &str) -> NodeRow {
 
 fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)
+}
+
+#[test]
+fn a_node_that_fails_has_called() {
+    let table = |write: NodeRow| Table::new("Newsroom", "T").with(write.entry().goto("exit", &[]));
+    assert_eq!(calls(table(llm("write").failed("write", &[]).attempts(3))), exactly(3));
+    let mend = || llm("mend").goto("exit", &[]);
+    let timed = |write: NodeRow| write.timeout_ms(1).timed_out("mend", &[]);
+    assert_eq!(calls(table(timed(llm("write"))).with(mend())), exactly(2));
+    let both = timed(llm("write")).failed("write", &[]).attempts(2);
+    assert_eq!(calls(table(both).with(mend())), exactly(3));
 }
 
 #[test]
@@ -69,6 +80,20 @@ fn what_is_spawned_counts_and_a_map_has_no_bound() {
     assert_eq!(calls(table(llm("work").entry().spawn("advice"))), exactly(2));
     let map = NodeRow::new("work", NodeKind::Map).entry().spawn("advice");
     assert_eq!(calls(table(map)), AgentCalls { at_most: None, exact: false });
+}
+
+/// What a graph node's child calls is not in the table; how often there is one, is.
+#[test]
+fn a_graph_node_starts_a_child_each_time() {
+    let table = Table::new("Twice", "T")
+        .with(llm("write").entry().goto("review", &[]))
+        .with(NodeRow::new("review", NodeKind::Graph).graph("Review").goto("write", &[]).goto("exit", &[]).visits(3));
+    let net = Net::new(table.clone()).unwrap();
+    assert_eq!(agent_calls(&net), AgentCalls::UNKNOWN);
+    assert_eq!((own_agent_calls(&net), starts(&net, 1)), (exactly(4), exactly(3)));
+    let mut unbounded = table;
+    unbounded.nodes[1].visits = Some(Visits::Unbounded);
+    assert_eq!(starts(&Net::new(unbounded).unwrap(), 1), AgentCalls::UNKNOWN);
 }
 
 /// Messages may come as often as the row lets them.

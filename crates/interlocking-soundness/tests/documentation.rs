@@ -57,6 +57,8 @@ fn full_row() -> NodeRow {
     row.visits(1)
         .attempts(1)
         .timeout_ms(1)
+        .timed_out("a", &["*"])
+        .failed("a", &["*"])
         .agent("a")
         .workspace("w")
         .read_only()
@@ -123,7 +125,7 @@ fn every_field_of_a_verdict_and_every_rule_is_documented() {
     }
     has_rows("### Rules", [vec!["rule".to_owned()], names].concat());
 
-    let step = Step { node: "a".into(), to: vec!["b".into()], exhausted: true };
+    let step = Step { node: "a".into(), to: vec!["b".into()], exhausted: true, timed_out: true, failed: true };
     has_rows("### A step", keys(&serde_json::to_value(&step).unwrap()));
     let violation = Violation {
         rule: Rule::ExitUnreachable,

@@ -129,6 +129,34 @@ fn an_exhausted_budget_is_named_in_the_way() {
 }
 
 #[test]
+fn the_route_of_a_failure_is_named_in_the_way() {
+    let table = |b: NodeRow| [logic("a").fork(&["b", "c"], &[]), b, logic("c").goto("exit", &["*"])];
+    says(
+        table(logic("b").goto("exit", &["*"]).failed("exit", &[])),
+        expect![[r#"
+            `b` can go to exit while `c` is still live
+            help: entry → a → b (failed) → exit
+            help: let the branches meet in a join before the exit, or let `b` end what is left: `failed(exit, cancels(*))`"#]],
+    );
+    says(
+        table(logic("b").goto("exit", &["*"]).timeout_ms(1).timed_out("exit", &[])),
+        expect![[r#"
+            `b` can go to exit while `c` is still live
+            help: entry → a → b (timed out) → exit
+            help: let the branches meet in a join before the exit, or let `b` end what is left: `timed_out(exit, cancels(*))`"#]],
+    );
+    says(
+        [
+            logic("a").fork(&["b", "c"], &[]).visits(2),
+            logic("b").goto("meet", &[]).failed("a", &[]),
+            logic("c").goto("meet", &[]),
+            join("meet", &[("b", &["b"]), ("c", &["c"])]).goto("exit", &[]),
+        ],
+        expect![[r#""#]],
+    );
+}
+
+#[test]
 fn a_message_is_named_in_the_way() {
     says(
         [

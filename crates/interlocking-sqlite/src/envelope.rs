@@ -106,7 +106,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                 let tokens = vec![TokenRecord { place: place?, payload: RecordedPayload::Stored(digest?) }];
                 let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
                 let (spawned, posted, calls, commits) = Default::default();
-                let (label, memory) = (None, None);
+                let (label, memory, failed) = (None, None, None);
                 Some(NodeOutcome {
                     node,
                     visit,
@@ -120,6 +120,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                     calls,
                     commits,
                     took_ms,
+                    failed,
                 })
             })();
             match plain {
@@ -138,7 +139,7 @@ impl Envelope {
 
 /// Whether columns say all of it.
 fn is_plain(outcome: &NodeOutcome) -> bool {
-    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, .. } = outcome;
+    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, .. } = outcome;
     matches!(&tokens[..], [TokenRecord { payload: RecordedPayload::Stored(_), .. }])
         && spawned.is_empty()
         && posted.is_empty()
@@ -146,6 +147,7 @@ fn is_plain(outcome: &NodeOutcome) -> bool {
         && memory.is_none()
         && calls.is_empty()
         && commits.is_empty()
+        && failed.is_none()
 }
 
 fn name(payload: &RecordedPayload) -> Option<Digest> {
@@ -192,7 +194,7 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)>
             vec![(entry.to_owned(), input)]
         }
         Entry::Once { by, name, value } => vec![(format!("once {}.{name}", by.node), value)],
-        Entry::Asked { by, question, schema } => {
+        Entry::Asked { by, question, schema, .. } => {
             vec![(format!("question {}", by.node), question), (format!("schema {}", by.node), schema)]
         }
         Entry::Answered { by, answer, .. } => vec![(format!("answer {}", by.node), answer)],

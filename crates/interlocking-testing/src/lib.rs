@@ -12,7 +12,8 @@
 //! - [`Report`]: what came of it; [`Report::assert_all_routes`] for tests.
 //! - [`Choices`]: what was chosen in a run, as text; [`Enumerator::replay`] makes it again.
 //!
-//! **What counts as a route**: each `goto`, each branch of a fork with each of its alternatives, each `exhausted`, each `spawn`, and
+//! **What counts as a route**: each `goto`, each branch of a fork with each of its alternatives, each `exhausted`, `timed_out` and
+//! `failed`, each `spawn`, and
 //! the `resume` of an event node. Routes of the graph itself, its own children included; a child graph of another type is
 //! a graph of its own, with a test of its own, and its agents and people are played all the same.
 //!

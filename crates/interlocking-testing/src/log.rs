@@ -11,7 +11,7 @@ use interlocking_runtime::event::{Event, EventKind, EventSink, Name, NodeRef};
 use interlocking_runtime::journal::NodeOutcome;
 use tokio::sync::Notify;
 
-use crate::route::{RouteIndex, RouteKind, Routes};
+use crate::route::{Route, RouteIndex, RouteKind, Routes};
 
 /// What happens in one run: told by its events and by its journal.
 pub(crate) struct Log {
@@ -32,7 +32,7 @@ pub(crate) struct Log {
 struct State {
     taken: BTreeSet<RouteIndex>,
     entered: BTreeMap<String, u32>,
-    /// Nodes whose bound was reached where no route takes that up.
+    /// Nodes whose bound was reached where no route takes that up, and edges, `node → target`.
     bounds: BTreeSet<String>,
     failed: Vec<(String, String)>,
     sessions: HashMap<SessionId, Who>,
@@ -100,17 +100,26 @@ impl Log {
         let found: Vec<_> = match outcome.alternative {
             None => self.routes.find(&row.name, &row.name, RouteKind::Resume).into_iter().collect(),
             Some(alternative) => {
-                let first = self.net.node(node).alternatives.start;
-                let is_fork = row.fork.is_some() && usize::from(alternative - first) == row.goto.len();
-                let kind = if is_fork { RouteKind::Branch } else { RouteKind::Goto };
+                let kind = RouteKind::of(self.net, node, alternative);
+                let spent = self.spent_edge(alternative);
                 let places = outcome.tokens.iter().map(|token| token.place.as_str());
-                places.filter_map(|place| self.routes.find(&row.name, place, kind)).collect()
+                let found = places.filter_map(|place| match spent {
+                    Some(edge) => self.routes.instead_of(&row.name, edge, place),
+                    None => self.routes.find(&row.name, place, kind),
+                });
+                found.collect()
             }
         };
         let spawned =
             outcome.spawned.iter().filter_map(|token| self.routes.find(&row.name, &token.place, RouteKind::Spawn));
         let spawned: Vec<_> = spawned.collect();
         self.state().taken.extend(found.into_iter().chain(spawned));
+    }
+
+    /// Where the edge leads in whose place an alternative is taken.
+    fn spent_edge(&self, alternative: u16) -> Option<&'static str> {
+        let edge = self.net.alternative(self.net.alternative(alternative)?.instead_of?)?;
+        Some(&self.net.place(*edge.only.first()?).name)
     }
 
     pub(crate) fn seen(&self) -> Seen {
@@ -140,10 +149,9 @@ impl Log {
             EventKind::NodeExhausted(node) if ours => {
                 let target = self.net.table().node(&node.node).and_then(|row| row.exhausted.as_ref());
                 let found = target.and_then(|_| {
-                    self.routes
-                        .all
-                        .iter()
-                        .position(|route| route.from == node.node && route.kind == RouteKind::Exhausted)
+                    self.routes.all.iter().position(|route| {
+                        route.from == node.node && route.kind == RouteKind::Exhausted && route.instead_of.is_none()
+                    })
                 });
                 let mut state = self.state();
                 match found {
@@ -151,7 +159,13 @@ impl Log {
                     None => drop(state.bounds.insert(node.node.to_string())),
                 }
             }
-            EventKind::NodeFailed { node, message, .. } if ours => {
+            EventKind::EdgeExhausted { node, edge } if ours => {
+                let has_route = |route: &Route| route.from == node.node && route.instead_of.as_deref() == Some(edge);
+                if !self.routes.all.iter().any(has_route) {
+                    self.state().bounds.insert(format!("{} → {edge}", node.node));
+                }
+            }
+            EventKind::NodeFailed { node, message, to: None, .. } if ours => {
                 self.state().failed.push((node.node.to_string(), message.clone()));
             }
             EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::graph::Graph;
+use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::clock::TokioClock;
-use interlocking_runtime::journal::MemoryJournal;
+use interlocking_runtime::journal::{By, MemoryJournal};
+use interlocking_runtime::run::Injected;
 use interlocking_runtime::{Outcome, StartError};
 
 use crate::chance::{Chance, Choice, Point, Sort};
@@ -24,6 +26,9 @@ use crate::trial::Trial;
 
 /// How many messages from outside one run may have.
 const MESSAGES: u32 = 2;
+
+/// What the family of a node's choices is called after it in which is chosen whether it fails.
+pub(crate) const ENDS: &str = " ends";
 
 /// How a run that was tried ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +131,9 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         messages: AtomicU32::new(MESSAGES),
         is_virtual: settings.is_virtual,
     };
+    let fails = Fails { net: G::net(), chance: chance.clone(), log: log.clone() };
     let mut run = run
+        .with_injected_failures(move |run, by| fails.choose(run, by))
         .with_id(RunId::DEFAULT)
         .with_agent_for_others(Arc::new(player))
         .with_journal(Arc::new(recorder))
@@ -151,6 +158,31 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
     };
     drop(kept);
     ending
+}
+
+/// Chooses of executions whose table says where they go when they fail whether they do.
+struct Fails {
+    net: &'static Net,
+    chance: Chance,
+    log: Arc<Log>,
+}
+
+impl Fails {
+    fn choose(&self, run: &RunId, by: &By) -> Option<Injected> {
+        let child = Some(run).filter(|run| **run != RunId::DEFAULT);
+        // Children of another graph want a test of their own.
+        if !self.log.is_ours(&self.log.graph_of(child)) {
+            return None;
+        }
+        let row = self.net.node(self.net.node_named(&by.node)?);
+        let mut ways = vec![("itself", None)];
+        ways.extend(row.failed.map(|_| ("fails", Some(Injected::Failure))));
+        ways.extend(row.timed_out.map(|_| ("times-out", Some(Injected::Timeout))));
+        let sort = |injected: &Option<Injected>| if injected.is_some() { Sort::Fault } else { Sort::Answer };
+        let choices = ways.iter().map(|(label, injected)| Choice::plain(label, sort(injected))).collect();
+        let key = child.map_or_else(|| format!("{by}{ENDS}"), |run| format!("{run}/{by}{ENDS}"));
+        ways[self.chance.choose(key, &format!("{}{ENDS}", by.node), choices, false)].1
+    }
 }
 
 /// Comes to its end when the run waits for people who will not come.

@@ -88,7 +88,8 @@ impl Report {
         &self.broken
     }
 
-    /// Nodes whose bound, `visits` or `attempts`, was exceeded where no `exhausted(…)` takes that up: there the run fails.
+    /// Nodes whose bound, `visits` or `attempts`, was exceeded where no `exhausted(…)` takes that up, and edges whose `times` was, as
+    /// `node → target`: there the run fails.
     pub fn bounds_exceeded(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().map(String::as_str)
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use interlocking_core::table::NodeKind;
 
 /// One way on that a table has. Shown as `write → review`, and found by that text; `->` for the arrow will do.
@@ -14,6 +14,8 @@ pub struct Route {
     pub to: String,
     /// How it is taken.
     pub kind: RouteKind,
+    /// Where the edge leads that was chosen and is spent: of the route of an edge's budget.
+    pub instead_of: Option<String>,
 }
 
 /// How a [`Route`] is taken.
@@ -23,8 +25,13 @@ pub enum RouteKind {
     Goto,
     /// By one of a fork's tokens: `fork(…)`; with alternatives, each is a route.
     Branch,
-    /// By a token for a node that may not be entered again: `exhausted(…)`.
+    /// By a token for a node that may not be entered again, or by a node that chose an edge which may not be taken again:
+    /// `exhausted(…)`.
     Exhausted,
+    /// In place of an execution that took too long: `timed_out(…)`.
+    TimedOut,
+    /// In place of an execution that failed: `failed(…)`.
+    Failed,
     /// Beside the graph: `spawn(…)`.
     Spawn,
     /// By none, as a message changed nothing: `resume`.
@@ -45,21 +52,20 @@ impl Routes {
         let place = |place: PlaceIndex| net.place(place).name.clone();
         let mut all = Vec::new();
         for (index, row) in net.table().nodes.iter().enumerate() {
-            let node = net.node(index as NodeIndex);
-            let mut add = |to: String, kind| all.push(Route { from: row.name.clone(), to, kind });
+            let source = index as NodeIndex;
+            let node = net.node(source);
+            let mut add =
+                |to: String, kind, instead_of| all.push(Route { from: row.name.clone(), to, kind, instead_of });
             for index in node.alternatives.clone() {
                 let Some(alternative) = net.alternative(index) else { continue };
-                let is_fork = row.fork.is_some() && usize::from(index - node.alternatives.start) == row.goto.len();
-                let kind = match (is_fork, node.exhausted == Some(index)) {
-                    (true, _) => RouteKind::Branch,
-                    (_, true) => RouteKind::Exhausted,
-                    _ => RouteKind::Goto,
-                };
-                alternative.branches.iter().flatten().for_each(|&to| add(place(to), kind));
+                let kind = RouteKind::of(net, source, index);
+                let spent =
+                    alternative.instead_of.and_then(|edge| net.alternative(edge)).map(|edge| place(edge.only[0]));
+                alternative.branches.iter().flatten().for_each(|&to| add(place(to), kind, spent.clone()));
             }
-            row.spawn.iter().for_each(|to| add(to.clone(), RouteKind::Spawn));
+            row.spawn.iter().for_each(|to| add(to.clone(), RouteKind::Spawn, None));
             if row.kind == NodeKind::Event && row.resume {
-                add(row.name.clone(), RouteKind::Resume);
+                add(row.name.clone(), RouteKind::Resume, None);
             }
         }
         Self { all }
@@ -67,6 +73,12 @@ impl Routes {
 
     pub(crate) fn find(&self, from: &str, to: &str, kind: RouteKind) -> Option<RouteIndex> {
         self.all.iter().position(|route| route.from == from && route.to == to && route.kind == kind)
+    }
+
+    /// The route of an edge's budget: who chose the edge, where that leads, and where the run goes instead.
+    pub(crate) fn instead_of(&self, from: &str, edge: &str, to: &str) -> Option<RouteIndex> {
+        let is = |route: &Route| route.from == from && route.to == to && route.instead_of.as_deref() == Some(edge);
+        self.all.iter().position(is)
     }
 
     pub(crate) fn named(&self, text: &str) -> Option<RouteIndex> {
@@ -93,6 +105,21 @@ impl Routes {
     }
 }
 
+impl RouteKind {
+    /// How a node takes one of its alternatives.
+    pub(crate) fn of(net: &Net, node: NodeIndex, alternative: AlternativeIndex) -> Self {
+        let (row, node) = (net.row(node), net.node(node));
+        let routes = [(node.exhausted, Self::Exhausted), (node.timed_out, Self::TimedOut), (node.failed, Self::Failed)];
+        let is_fork = row.fork.is_some() && usize::from(alternative - node.alternatives.start) == row.goto.len();
+        match routes.into_iter().find(|(route, _)| *route == Some(alternative)) {
+            Some((_, kind)) => kind,
+            None if net.alternative(alternative).is_some_and(|way| way.instead_of.is_some()) => Self::Exhausted,
+            None if is_fork => Self::Branch,
+            None => Self::Goto,
+        }
+    }
+}
+
 impl Route {
     /// The node that it leads to; `exit` is none, but has that name.
     pub fn target(&self) -> &str {
@@ -102,11 +129,16 @@ impl Route {
 
 impl fmt::Display for Route {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, to, kind } = self;
+        let Self { from, to, kind, instead_of } = self;
         match kind {
             RouteKind::Goto => write!(f, "{from} → {to}"),
             RouteKind::Branch => write!(f, "{from} → {to} (fork)"),
-            RouteKind::Exhausted => write!(f, "{from} → {to} (exhausted)"),
+            RouteKind::Exhausted => match instead_of {
+                Some(edge) => write!(f, "{from} → {to} (exhausted: {edge})"),
+                None => write!(f, "{from} → {to} (exhausted)"),
+            },
+            RouteKind::TimedOut => write!(f, "{from} → {to} (timed out)"),
+            RouteKind::Failed => write!(f, "{from} → {to} (failed)"),
             RouteKind::Spawn => write!(f, "{from} → {to} (spawn)"),
             RouteKind::Resume => write!(f, "{from} → resume"),
         }

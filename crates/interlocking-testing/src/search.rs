@@ -16,7 +16,7 @@ use interlocking_core::graph::Graph;
 
 use crate::chance::{Point, Sort};
 use crate::choices::Choices;
-use crate::play::{Played, play};
+use crate::play::{ENDS, Played, play};
 use crate::report::{Broken, Report, Taken};
 use crate::route::{RouteIndex, Routes};
 use crate::samples::Samples;
@@ -149,11 +149,12 @@ impl Search<'_> {
         let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
         let rank = |candidate: &Candidate| -> Option<Rank> {
             let Candidate { choices, family, label, sort } = candidate;
+            let node = family.strip_suffix(ENDS).unwrap_or(family);
             let depth = choices.chosen.len();
-            let distance = match distances.get(family.as_str()) {
+            let distance = match distances.get(node) {
                 Some(distance) => *distance,
                 // Only nodes of the graph have a place in it: for all others nothing is known.
-                None if nodes.contains(family.as_str()) => return None,
+                None if nodes.contains(node) => return None,
                 None => 0,
             };
             match self.tried.get(family).and_then(|options| options.get(label)) {

@@ -56,7 +56,7 @@
 pub use interlocking_core::{
     agent_calls, context, draw, failure, fork, frontier, goto, graph, kind, net, route, run_id, table,
 };
-pub use interlocking_macros::Graph;
+pub use interlocking_macros::{Graph, Labels};
 
 #[cfg(feature = "runtime")]
 pub use interlocking_agents as agents;

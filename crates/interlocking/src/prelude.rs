@@ -1,7 +1,7 @@
 //! What a graph's author needs in scope: `use interlocking::prelude::*;`.
 
 pub use interlocking_core::context::Cx;
-pub use interlocking_core::failure::{Exhausted, Failure, FailureKind, NodeError};
+pub use interlocking_core::failure::{Exhausted, Failure, FailureKind, NodeError, TimedOut};
 pub use interlocking_core::graph::{Finish, Graph as _, Reported};
 pub use interlocking_core::kind::{
     EventHandler, EventNode, ForkHandler, ForkNode, JoinHandler, JoinNode, LogicHandler, LogicNode,
@@ -9,12 +9,14 @@ pub use interlocking_core::kind::{
 pub use interlocking_core::route::Route;
 pub use interlocking_core::run_id::RunId;
 pub use interlocking_core::{fork, goto};
-pub use interlocking_macros::Graph;
+pub use interlocking_macros::{Graph, Labels};
 
 #[cfg(feature = "runtime")]
 pub use interlocking_agents::{SessionId, SessionOp, Slug};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::advisory::{AdvisoryHandler, AdvisoryNode};
+#[cfg(feature = "runtime")]
+pub use interlocking_runtime::graph::{GraphHandler, GraphNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::human::{HumanHandler, HumanNode};
 #[cfg(feature = "runtime")]

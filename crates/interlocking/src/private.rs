@@ -6,21 +6,22 @@ pub use core::option::Option::{self, None, Some};
 pub use core::primitive::{u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
-    NO_PLACE, NoToken, Told, child_nets, exhausted, finish, keep, load, net, not_stored, reports, slots, store,
-    unknown_place, visit,
+    NO_PLACE, NoToken, Told, as_entry, as_payload, child_nets, exhausted, exhausted_edge, failed, finish, graph_nets,
+    keep, load, net, not_stored, reports, slots, store, timed_out, unknown_place, visit,
 };
 pub use interlocking_core::agent_calls::AgentCalls;
-pub use interlocking_core::context::Entered;
+pub use interlocking_core::context::{Cx, Entered, LabelType, Labelled, Severity};
 pub use interlocking_core::dispatch::{Addressed, Few, Many, Nobody, Nodes, astray};
-pub use interlocking_core::failure::{Exhausted, NodeError};
+pub use interlocking_core::failure::{Exhausted, Failure, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
-    Asks, Branch, Done, Edge, Field, Forks, Graph, Maps, MemoryVisitor, Node, Place, Relay, Remembers, ReportSource,
-    Reporting, Reports, Resumes, Spawns, Token, Value, Works,
+    Asks, Branch, Done, Edge, Field, Forks, Graph, Handled, Maps, MemoryVisitor, Node, PassedOn, PassesOn, Place,
+    Relay, Remembers, ReportSource, Reporting, Reports, Resumes, Runs, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::{Net, Nets};
-pub use interlocking_core::route::{Choice, Nth, Step};
+pub use interlocking_core::route::{Choice, Nth, Route, Step};
+pub use interlocking_core::route_hint;
 pub use interlocking_core::serde::{Deserializer, Serializer};
 pub use interlocking_core::visit::alone;
 #[cfg(feature = "runtime")]

@@ -148,7 +148,7 @@ fn details(execution: &ExecutionAccount) -> Vec<String> {
     let ExecutionAccount { sessions, label, commits, spawned, posted, once, .. } = execution;
     let mut details = Vec::new();
     details.extend(sessions.iter().map(|session| format!("session {} of {}", session.session, session.agent)));
-    details.extend(label.as_ref().map(|label| format!("says {}", serde_json::json!(label))));
+    details.extend(label.as_ref().map(|label| format!("says {label}")));
     details.extend(commits.iter().map(|commit| format!("committed {} in {}", commit.id, commit.workspace)));
     details.extend(spawned.iter().map(|node| format!("started {node}")));
     details.extend(posted.iter().map(|sent| format!("wrote to {} of run {}", sent.node, sent.run)));

@@ -34,7 +34,7 @@ pub enum Input<P> {
     Slots(Vec<P>),
 }
 
-/// A bound that an entry breaks.
+/// A bound that an entry, or the choice of an edge, breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -42,6 +42,8 @@ pub enum Limit {
     Visits(u32),
     /// `attempts = n`.
     Attempts(u32),
+    /// `times = n`, of an edge.
+    Times(u32),
 }
 
 /// What an outcome did.

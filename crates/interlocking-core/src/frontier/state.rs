@@ -91,6 +91,7 @@ impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
             .field("due", &self.due)
             .field("running", &self.running)
             .field("exit", &self.exit)
+            .field("taken", &self.taken)
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }

@@ -5,7 +5,7 @@ use super::value::{MemoryVisitor, Token, Value};
 use crate::agent_calls::AgentCalls;
 use crate::effects::Effects;
 use crate::entered::Entered;
-use crate::failure::NodeError;
+use crate::failure::{Failure, NodeError};
 use crate::frontier::{Execution, Limit};
 use crate::net::{AlternativeIndex, Net, Nets, NodeIndex, PlaceIndex};
 use crate::step::Step;
@@ -26,7 +26,7 @@ pub trait Graph: Sized + Send + Sync + 'static {
     type Token: Token;
     /// How many nodes the table has.
     const NODES: usize;
-    /// How many edges the table has: alternatives, branches and exhausted routes.
+    /// How many edges the table has: alternatives, branches, and the routes that the run takes by itself.
     const EDGES: usize;
     /// The worst-case number of agent calls of a run, told from the table.
     const AGENT_CALLS: AgentCalls = AgentCalls::UNKNOWN;
@@ -51,6 +51,20 @@ pub trait Graph: Sized + Send + Sync + 'static {
 
     /// The way on from an entry beyond a node's bounds, along its `exhausted(…)` route; `None` if it has none.
     fn exhausted(node: NodeIndex, limit: Limit, input: Self::Token) -> Option<Step<Self::Token>>;
+
+    /// The way on from a node that chose an edge which is spent, with the token that it made, along that edge's `exhausted(…)`
+    /// route; `None` if it has none.
+    fn exhausted_edge(edge: AlternativeIndex, token: Self::Token) -> Option<Step<Self::Token>> {
+        drop((edge, token));
+        None
+    }
+
+    /// The way on from an execution that failed, along `route`, which is the alternative of its node's `timed_out(…)` or
+    /// `failed(…)`; `None` if it has none.
+    fn failed(route: AlternativeIndex, failure: Failure) -> Option<Step<Self::Token>> {
+        let _ = (route, failure);
+        None
+    }
 
     /// Runs the node in whose place the token lies.
     fn step<'run>(

@@ -12,6 +12,9 @@ pub(crate) use definition::misplaced;
 pub use definition::{Done, Graph, Relay};
 pub use field::Field;
 pub use finish::{Finish, Reporting, ReportsOf};
-pub use node::{Asks, Branch, Edge, Forks, Maps, Node, Place, Remembers, Reports, Resumes, Spawns, Works};
+pub use node::{
+    Asks, Branch, Edge, Forks, Handled, Maps, Node, PassedOn, PassesOn, Place, Remembers, Reports, Resumes, Runs,
+    Spawns, Works,
+};
 pub use reports::{ReportSource, Reported};
 pub use value::{Memory, MemoryVisitor, Token, Value};

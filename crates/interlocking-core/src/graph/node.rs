@@ -2,7 +2,9 @@
 
 use super::definition::Graph;
 use super::value::{Memory, Value};
+use crate::context::Cx;
 use crate::net::{AlternativeIndex, NodeIndex};
+use crate::route::Route;
 
 /// A node: a marker type with the field's name, which stands for the node in types.
 pub trait Node: Sized + Send + 'static {
@@ -99,6 +101,33 @@ pub trait Works: Node {}
 pub trait Maps: Node {
     /// The child graph; it may be the node's own.
     type Child: Graph;
+}
+
+/// A node that runs a child graph once.
+pub trait Runs: Node {
+    /// The child graph; it may be the node's own.
+    type Child: Graph;
+    /// Who says what the child starts with and where it goes on: [`Handled`] or [`PassedOn`].
+    type By;
+}
+
+/// The handler of a graph node says what the child starts with, and where its output goes.
+pub enum Handled {}
+
+/// A graph node without a handler: the child starts with the node's input, and its output goes to the one target.
+pub enum PassedOn {}
+
+/// A graph node without a handler.
+pub trait PassesOn: Runs {
+    /// What the child starts with.
+    fn entry(input: Self::Input) -> <Self::Child as Graph>::Entry;
+
+    /// The way on with the child's output.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    fn go_on(output: <Self::Child as Graph>::Output, cx: &Cx<'_, Self>) -> Route<Self>;
 }
 
 /// A node that asks a person.

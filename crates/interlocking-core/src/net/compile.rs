@@ -1,7 +1,9 @@
 //! Compiling a table to a net.
 
 use super::names::{Names, narrow};
-use super::{Alternative, Consumer, Features, Intake, Net, NetError, NetNode, PlaceIndex, Region, Shortcut, rules};
+use super::{
+    Alternative, Consumer, Features, Intake, Net, NetError, NetNode, PlaceIndex, Region, Shortcut, Times, rules,
+};
 use crate::table::{NodeKind, NodeRow, Table, Visits};
 
 impl Net {
@@ -16,7 +18,8 @@ impl Net {
         let mut names = Names::of(&table)?;
         rules::kinds(&names)?;
         let memory_groups: Vec<String> = table.memory_groups().into_iter().map(str::to_owned).collect();
-        let mut alternatives = Vec::new();
+        let mut alternatives: Vec<Alternative> = Vec::new();
+        let mut budgeted_edges = 0;
         let mut nodes = Vec::with_capacity(table.nodes.len());
         for (index, row) in table.nodes.iter().enumerate() {
             let source = narrow(index)?;
@@ -31,12 +34,30 @@ impl Net {
                 let branches = branches.collect::<Result<Vec<_>, _>>()?;
                 let cancels = names.region(row, &fork.cancels)?;
                 let only = only(&branches);
-                alternatives.push(Alternative { source, branches, only, cancels, plain: false });
+                let (times, instead_of) = (None, None);
+                alternatives.push(Alternative { source, branches, only, cancels, plain: false, times, instead_of });
             }
-            let mut exhausted = None;
-            if let Some(goto) = &row.exhausted {
-                exhausted = Some(narrow(alternatives.len())?);
-                alternatives.push(names.alternative(row, source, goto)?);
+            let [mut exhausted, mut timed_out, mut failed] = [None; 3];
+            let routes =
+                [(&row.exhausted, &mut exhausted), (&row.timed_out, &mut timed_out), (&row.failed, &mut failed)];
+            for (goto, index) in routes {
+                if let Some(goto) = goto {
+                    *index = Some(narrow(alternatives.len())?);
+                    alternatives.push(names.alternative(row, source, goto)?);
+                }
+            }
+            for (nth, goto) in row.goto.iter().enumerate() {
+                let Some(limit) = goto.times else { continue };
+                let edge = start + narrow(nth)?;
+                let mut exhausted = None;
+                if let Some(route) = &goto.exhausted {
+                    exhausted = Some(narrow(alternatives.len())?);
+                    let route = names.alternative(row, source, route)?;
+                    alternatives.push(Alternative { plain: false, instead_of: Some(edge), ..route });
+                }
+                let counter = narrow(budgeted_edges)?;
+                alternatives[usize::from(edge)].times = Some(Times { limit, exhausted, counter });
+                budgeted_edges += 1;
             }
             let memory = row.memory.as_ref().and_then(|memory| memory_groups.iter().position(|g| *g == memory.group));
             nodes.push(NetNode {
@@ -51,7 +72,10 @@ impl Net {
                 timeout: row.timeout(),
                 works: row.workspace.is_some(),
                 read_only: row.read_only,
+                guarded: row.workspace.is_some() || row.exclusive.is_some(),
                 exhausted,
+                timed_out,
+                failed,
                 memory: memory.map(narrow).transpose()?,
                 alternatives: start..narrow(alternatives.len())?,
             });
@@ -77,12 +101,15 @@ impl Net {
         let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
         let features = Features {
             prompts: any(NodeRow::is_prompted),
-            maps: any(|row| row.kind == NodeKind::Map),
+            maps: any(|row| matches!(row.kind, NodeKind::Map | NodeKind::Graph)),
             observes: any(|row| row.kind == NodeKind::Observer),
             reports: any(|row| row.report.is_some()),
             workspaces: any(|row| row.workspace.is_some()),
+            exclusive: any(|row| row.exclusive.is_some()),
+            guarded: any(|row| row.workspace.is_some() || row.exclusive.is_some()),
             isolation: any(|row| row.isolation.is_some()),
             timeouts: any(|row| row.timeout().is_some()),
+            budgeted_edges,
             kept: places.iter().rposition(|place| place.kept).map_or(0, |last| last + 1),
         };
         Ok(Self {

@@ -96,8 +96,9 @@ impl<'t> Names<'t> {
     pub(super) fn alternative(&self, row: &NodeRow, source: NodeIndex, goto: &Goto) -> Result<Alternative, NetError> {
         let place = self.place(row, &goto.to)?;
         let cancels = self.region(row, &goto.cancels)?;
-        let plain = cancels.is_none() && !goto.to.is_exit();
-        Ok(Alternative { source, branches: vec![vec![place]], only: vec![place], cancels, plain })
+        let plain = cancels.is_none() && !goto.to.is_exit() && goto.times.is_none();
+        let (branches, only) = (vec![vec![place]], vec![place]);
+        Ok(Alternative { source, branches, only, cancels, plain, times: None, instead_of: None })
     }
 
     pub(super) fn region(&self, row: &NodeRow, names: &[String]) -> Result<Option<Region>, NetError> {

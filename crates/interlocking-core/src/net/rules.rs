@@ -30,13 +30,21 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
             NodeKind::Join if row.slots.iter().all(|slot| slot.latched) => {
                 return wrong("every slot is latched, so none would start a new round: free one".into());
             }
-            NodeKind::Advisory | NodeKind::Observer if leads_on || row.exhausted.is_some() => {
+            NodeKind::Advisory | NodeKind::Observer if leads_on || row.routes().next().is_some() => {
                 return wrong("it works beside the graph and leads nowhere: take its targets away".into());
             }
             NodeKind::Event if row.fork.is_some() || row.attempts.is_some() => {
                 return wrong("a message redirects the run to one target: no fork, no attempts".into());
             }
-            NodeKind::Event if row.goto.iter().chain(&row.exhausted).any(|goto| goto.cancels.is_empty()) => {
+            NodeKind::Event if row.timed_out.is_some() || row.failed.is_some() => {
+                return wrong("it takes no token that could go elsewhere: no `timed_out`, no `failed`".into());
+            }
+            _ if row.timed_out.is_some() && row.timeout_ms.is_none() => {
+                return wrong(
+                    "it has no `timeout`, so it is never timed out: give it one, or take the route away".into(),
+                );
+            }
+            NodeKind::Event if row.goto.iter().chain(row.routes()).any(|goto| goto.cancels.is_empty()) => {
                 return wrong("a redirect takes the run from somewhere: say what it clears, `cancels(…)`".into());
             }
             _ if row.resume && row.kind != NodeKind::Event => {
@@ -63,12 +71,18 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         if row.kind != NodeKind::Map && row.adopt {
             return wrong("only a map node, which runs child graphs, adopts children".into());
         }
+        if row.kind != NodeKind::Graph && row.graph.is_some() {
+            return wrong("only a graph node runs a child graph once: take its `graph` away".into());
+        }
         if row.depth == Some(0) || row.concurrency == Some(0) {
             return wrong("with a bound of 0 none of its children would run: the least is 1".into());
         }
         if let Some(name) = row.observes.iter().find(|name| names.row(name).is_none()) {
             return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
         }
+        not_yet(row)?;
+        exclusive(row)?;
+        edges(row)?;
         sources(names, row)?;
         isolation(names, row)?;
         for target in row.targets().filter_map(|target| names.row(&target.node)) {
@@ -85,6 +99,68 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         }
     }
     Ok(())
+}
+
+/// What a row can say, and no run does yet.
+fn not_yet(row: &NodeRow) -> Result<(), NetError> {
+    let said = [
+        (row.quorum.is_some() && row.kind == NodeKind::Map, "quorum"),
+        (row.quorum.is_some() && row.kind == NodeKind::Join, "quorum"),
+        (!row.adds_to.is_empty(), "adds_to"),
+    ];
+    match said.into_iter().find(|(is_said, _)| *is_said) {
+        Some((_, what)) => {
+            Err(NetError::Unfit { node: row.name.clone(), reason: format!("`{what}` is not implemented") })
+        }
+        None => Ok(()),
+    }
+}
+
+/// What is exclusive is held for one execution, and never while that waits for others.
+fn exclusive(row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    match (row.kind, &row.exclusive) {
+        (_, None) => Ok(()),
+        (_, Some(name)) if name.is_empty() => wrong("`exclusive` names nothing: name what is not to overlap".into()),
+        (NodeKind::Map | NodeKind::Graph, _) => wrong(
+            "it waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the \
+             child graph"
+                .into(),
+        ),
+        (NodeKind::Human, _) => wrong(
+            "it waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away"
+                .into(),
+        ),
+        (NodeKind::Observer, _) => wrong("it sees and reports, and no more: take its `exclusive` away".into()),
+        _ => Ok(()),
+    }
+}
+
+/// What a row says of the budgets of its edges.
+fn edges(row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    for goto in &row.goto {
+        let to = &goto.to;
+        match goto.times {
+            None if goto.exhausted.is_some() => {
+                return wrong(format!("its edge to `{to}` has no budget to exhaust: say `times`"));
+            }
+            Some(0) => return wrong(format!("with `times` of 0 its edge to `{to}` is never taken: the least is 1")),
+            Some(_) if to.is_exit() => {
+                return wrong("a run goes to `exit` once: take the budget of that edge away".into());
+            }
+            Some(_) if to.node == row.name && row.attempts.is_some() => {
+                return wrong(
+                    "its edge to itself has `attempts` already, and `times` would bound it twice: keep one".into(),
+                );
+            }
+            _ => {}
+        }
+    }
+    match row.routes().find(|route| route.times.is_some() || route.exhausted.is_some()) {
+        Some(route) => wrong(format!("its route to `{}` is no edge that a handler takes: it has no budget", route.to)),
+        None => Ok(()),
+    }
 }
 
 /// Each slot is filled from somewhere: from nodes that lead on.

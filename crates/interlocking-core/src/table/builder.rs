@@ -1,6 +1,6 @@
 //! Writing a row, attribute by attribute.
 
-use super::{Fork, Goto, Isolation, MemoryRow, NodeRow, Slot, Target, Visits};
+use super::{Fork, Goto, Isolation, MemoryRow, NodeRow, Quorum, Slot, Target, Visits};
 
 impl NodeRow {
     /// Marks the node as the entry.
@@ -21,7 +21,15 @@ impl NodeRow {
     #[must_use]
     pub fn slot(mut self, name: &str, ty: &str, sources: &[&str], latched: bool) -> Self {
         let sources = sources.iter().map(|&source| source.into()).collect();
-        self.slots.push(Slot { name: name.into(), ty: ty.into(), sources, latched });
+        self.slots.push(Slot { name: name.into(), ty: ty.into(), sources, latched, optional: false });
+        self
+    }
+
+    /// Adds a slot whose source may send nothing.
+    #[must_use]
+    pub fn optional_slot(mut self, name: &str, ty: &str, sources: &[&str]) -> Self {
+        let sources = sources.iter().map(|&source| source.into()).collect();
+        self.slots.push(Slot { name: name.into(), ty: ty.into(), sources, latched: false, optional: true });
         self
     }
 
@@ -37,6 +45,13 @@ impl NodeRow {
     #[must_use]
     pub fn goto(mut self, to: &str, cancels: &[&str]) -> Self {
         self.goto.push(Goto::new(to, cancels));
+        self
+    }
+
+    /// Adds an alternative with a budget.
+    #[must_use]
+    pub fn edge(mut self, goto: Goto) -> Self {
+        self.goto.push(goto);
         self
     }
 
@@ -80,6 +95,34 @@ impl NodeRow {
     #[must_use]
     pub fn adopt(mut self) -> Self {
         self.adopt = true;
+        self
+    }
+
+    /// Sets the graph that runs once.
+    #[must_use]
+    pub fn graph(mut self, child: &str) -> Self {
+        self.graph = Some(child.into());
+        self
+    }
+
+    /// Sets how many children must succeed, or slots have a value.
+    #[must_use]
+    pub fn quorum(mut self, quorum: Quorum) -> Self {
+        self.quorum = Some(quorum);
+        self
+    }
+
+    /// Sets what is cleared when a join's quorum is reached.
+    #[must_use]
+    pub fn cancels(mut self, names: &[&str]) -> Self {
+        self.cancels = names.iter().map(|&name| name.into()).collect();
+        self
+    }
+
+    /// Adds a map node to which an event node's handler may add items.
+    #[must_use]
+    pub fn adds_to(mut self, map: &str) -> Self {
+        self.adds_to.push(map.into());
         self
     }
 
@@ -144,6 +187,27 @@ impl NodeRow {
     #[must_use]
     pub fn timeout_ms(mut self, milliseconds: u64) -> Self {
         self.timeout_ms = Some(milliseconds);
+        self
+    }
+
+    /// Sets the route of an execution that took longer.
+    #[must_use]
+    pub fn timed_out(mut self, to: &str, cancels: &[&str]) -> Self {
+        self.timed_out = Some(Goto::new(to, cancels));
+        self
+    }
+
+    /// Sets the route of an execution that failed.
+    #[must_use]
+    pub fn failed(mut self, to: &str, cancels: &[&str]) -> Self {
+        self.failed = Some(Goto::new(to, cancels));
+        self
+    }
+
+    /// Sets the name under which executions never overlap.
+    #[must_use]
+    pub fn exclusive(mut self, name: &str) -> Self {
+        self.exclusive = Some(name.into());
         self
     }
 

@@ -41,6 +41,7 @@ impl fmt::Display for NodeKind {
             Self::Fork => "ForkNode",
             Self::Join => "JoinNode",
             Self::Map => "MapNode",
+            Self::Graph => "GraphNode",
             Self::Human => "HumanNode",
             Self::Advisory => "AdvisoryNode",
             Self::Observer => "ObserverNode",

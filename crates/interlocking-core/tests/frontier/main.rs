@@ -14,6 +14,7 @@ mod rule_07_exit;
 mod rule_08_failure;
 mod rule_09_visits;
 mod rule_10_attempts;
+mod rule_11_times;
 mod not_in_table;
 mod stuck;
 mod relay;

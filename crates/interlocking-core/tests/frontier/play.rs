@@ -93,6 +93,7 @@ impl<'n> Play<'n> {
         let bound = match due.exhausted {
             Some(Limit::Visits(limit)) => format!("!visits={limit}"),
             Some(Limit::Attempts(limit)) => format!("!attempts={limit}"),
+            Some(Limit::Times(limit)) => format!("!times={limit}"),
             None => String::new(),
         };
         self.flight.push(due.execution);
@@ -127,6 +128,21 @@ impl<'n> Play<'n> {
         let alternative = self.net.node(self.execution(node).node).exhausted.unwrap();
         let place = self.net.alternatives()[usize::from(alternative)].branches[0][0];
         self.end(node, Step::One(alternative, self.token(node, place)))
+    }
+
+    /// Ends `node` along the exhausted route of its edge to `target`.
+    pub(crate) fn instead_of(&mut self, node: &str, target: &str) -> Result<String, Violation> {
+        let row = self.net.row(self.execution(node).node);
+        let edge = self.alternative(node, row.goto.iter().position(|goto| goto.to.to_string() == target).unwrap());
+        let route = self.net.alternative(edge).unwrap().times.unwrap().exhausted.unwrap();
+        let place = self.net.alternatives()[usize::from(route)].branches[0][0];
+        self.end(node, Step::One(route, self.token(node, place)))
+    }
+
+    /// How often the edge from `node` to `target` has been taken; `None` where it has no budget.
+    pub(crate) fn taken(&self, node: &str, target: &str) -> Option<u32> {
+        let row = self.net.table().node(node).unwrap();
+        self.frontier.taken(self.alternative(node, row.goto.iter().position(|goto| goto.to.to_string() == target)?))
     }
 
     /// Ends `node` with any step.

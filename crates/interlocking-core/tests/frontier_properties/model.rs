@@ -1,11 +1,13 @@
 //! The rules of runs, written down naively: names for places, searches for everything, nothing shared with the frontier.
 
-use interlocking_core::table::{NodeKind, NodeRow, Table, Target, Visits};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One way on, spelled out: where each token goes, by place name, and what is cleared first.
 #[derive(Clone, Debug)]
 pub(crate) struct Way {
+    /// The position of the goto that is taken, where it has a budget.
+    pub(crate) budgeted: Option<usize>,
     pub(crate) tokens: Vec<(String, u32)>,
     pub(crate) cancels: Vec<String>,
 }
@@ -46,6 +48,8 @@ pub(crate) struct Model<'t> {
     remembered: BTreeMap<String, u32>,
     due: Vec<String>,
     counts: BTreeMap<String, Counts>,
+    /// By node and position of the goto: how often a budgeted edge was taken.
+    taken: BTreeMap<(String, usize), u32>,
     pub(crate) exit: Option<u32>,
 }
 
@@ -58,6 +62,7 @@ impl<'t> Model<'t> {
             remembered: BTreeMap::new(),
             due: Vec::new(),
             counts: BTreeMap::new(),
+            taken: BTreeMap::new(),
             exit: None,
         };
         let name = &table.entry().unwrap().name;
@@ -115,6 +120,9 @@ impl<'t> Model<'t> {
     /// Ends a node that runs; gives the nodes that this stopped.
     pub(crate) fn end(&mut self, node: &str, way: &Way) -> Result<BTreeSet<String>, Wrong> {
         self.held.remove(node).unwrap();
+        if let Some(nth) = way.budgeted {
+            *self.taken.entry((node.to_owned(), nth)).or_default() += 1;
+        }
         let mut stopped = BTreeSet::new();
         for row in &self.table.nodes {
             let places = places_of(row);
@@ -159,16 +167,34 @@ impl<'t> Model<'t> {
         joins.flat_map(places_of).partition(|place| self.has_value(place))
     }
 
-    /// All ways on from `node`: the alternative's position in the row, and what it does.
+    /// Whether an edge has been taken as often as it may be.
+    pub(crate) fn is_spent(&self, node: &str, nth: usize) -> bool {
+        let times = self.table.node(node).unwrap().goto[nth].times;
+        times.is_some_and(|times| self.taken.get(&(node.to_owned(), nth)).is_some_and(|taken| *taken >= times))
+    }
+
+    /// All ways on from `node`: the alternative's position in the row, and what it does. In the place of a spent edge stands its
+    /// route, or nothing.
     pub(crate) fn ways(&self, node: &str, serial: u32) -> Vec<(usize, bool, Way)> {
         let row = self.table.node(node).unwrap();
         let mut ways = Vec::new();
-        for (nth, goto) in row.goto.iter().chain(&row.exhausted).enumerate() {
-            // The exhausted route comes after the fork.
-            let nth = nth + usize::from(nth >= row.goto.len() && row.fork.is_some());
+        let way = |goto: &Goto, budgeted| {
             let tokens = vec![(place_of(self.table, node, &goto.to), serial)];
-            ways.push((nth, false, Way { tokens, cancels: goto.cancels.clone() }));
+            Way { tokens, cancels: goto.cancels.clone(), budgeted }
+        };
+        // After the gotos come the fork, the exhausted route, and the routes of edges.
+        let last = row.goto.len() + usize::from(row.fork.is_some());
+        let mut routes = last + usize::from(row.exhausted.is_some());
+        for (nth, goto) in row.goto.iter().enumerate() {
+            let route = goto.exhausted.as_deref().map(|route| (routes, false, way(route, None)));
+            routes += usize::from(route.is_some());
+            if self.is_spent(node, nth) {
+                ways.extend(route);
+            } else {
+                ways.push((nth, false, way(goto, goto.times.map(|_| nth))));
+            }
         }
+        ways.extend(row.exhausted.iter().map(|goto| (last, false, way(goto, None))));
         if let Some(fork) = &row.fork {
             let mut choices: Vec<Vec<(String, u32)>> = vec![Vec::new()];
             for (branch, targets) in (0..).zip(&fork.branches) {
@@ -180,7 +206,7 @@ impl<'t> Model<'t> {
                     })
                     .collect();
             }
-            let way = |tokens| (row.goto.len(), true, Way { tokens, cancels: fork.cancels.clone() });
+            let way = |tokens| (row.goto.len(), true, Way { tokens, cancels: fork.cancels.clone(), budgeted: None });
             ways.extend(choices.into_iter().map(way));
         }
         ways

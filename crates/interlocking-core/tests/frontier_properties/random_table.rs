@@ -1,6 +1,6 @@
 //! Tables of up to eight nodes from small numbers, so that a failing one shrinks.
 
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,21 +10,26 @@ use proptest::prelude::*;
 pub(crate) struct RandomNode {
     join: bool,
     latched: [bool; 2],
-    gotos: Vec<(u8, Vec<u8>)>,
+    gotos: Vec<(u8, Vec<u8>, Option<Budget>)>,
     fork: Option<(Vec<Vec<u8>>, Vec<u8>)>,
     visits: Option<u32>,
     attempts: Option<u32>,
     exhausted: Option<(u8, Vec<u8>)>,
 }
 
+/// How often an edge may be taken, and where it goes from then on.
+type Budget = (u32, Option<(u8, Vec<u8>)>);
+
 pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
     let cancels = || prop_oneof![3 => Just(Vec::new()), 2 => vec(any::<u8>(), 1..3)];
     let goto = move || (any::<u8>(), cancels());
+    let budget = (1..3_u32, option::weighted(0.6, goto()));
+    let edge = (any::<u8>(), cancels(), option::weighted(0.3, budget));
     let fork = (vec(vec(any::<u8>(), 1..3), 2..4), cancels());
     let node = (
         prop::bool::weighted(0.5),
         prop::array::uniform2(prop::bool::weighted(0.6)),
-        vec(goto(), 1..4),
+        vec(edge, 1..4),
         option::weighted(0.8, fork),
         option::weighted(0.3, 1..4_u32),
         option::weighted(0.3, 1..4_u32),
@@ -75,8 +80,14 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
                 row = row.slot(slot, "T", &names.iter().map(String::as_str).collect::<Vec<_>>(), latched);
             }
         }
-        for (to, cancels) in &node.gotos {
-            row = row.goto(target(*to), &region(cancels));
+        for (to, cancels, budget) in &node.gotos {
+            let mut goto = Goto::new(target(*to), &region(cancels));
+            let is_bounded = goto.to.is_exit() || (goto.to.node == row.name && node.attempts.is_some());
+            if let Some((times, route)) = budget.as_ref().filter(|_| !is_bounded) {
+                goto = goto.times(*times);
+                goto.exhausted = route.as_ref().map(|(to, cancels)| Goto::new(target(*to), &region(cancels)).into());
+            }
+            row = row.edge(goto);
         }
         if let Some((branches, cancels)) = &node.fork {
             let branches: Vec<String> = branches

@@ -38,6 +38,8 @@ pub(crate) struct Seen {
     stale_outcomes: u32,
     malformed_steps: u32,
     exhausted_entries: u32,
+    spent_edges: u32,
+    routes_of_edges: u32,
     further_attempts: u32,
     double_tokens: u32,
     live_at_exits: u32,
@@ -47,7 +49,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn counts(&self) -> [(&'static str, u32); 14] {
+    pub(crate) fn counts(&self) -> [(&'static str, u32); 16] {
         [
             ("a relay", self.relays),
             ("a join that fires", self.joins_fired),
@@ -57,6 +59,8 @@ impl Seen {
             ("a stale outcome", self.stale_outcomes),
             ("a malformed step", self.malformed_steps),
             ("an exhausted entry", self.exhausted_entries),
+            ("a spent edge that is chosen", self.spent_edges),
+            ("the route of a spent edge", self.routes_of_edges),
             ("a second attempt", self.further_attempts),
             ("a double token", self.double_tokens),
             ("a live token at exit", self.live_at_exits),
@@ -212,7 +216,10 @@ impl Run<'_> {
     fn end(&mut self, at: usize, nth: usize, is_fork: bool, way: &Way, seen: &mut Seen) -> bool {
         let (execution, _) = self.flight.remove(at);
         let name = self.net.name(execution.node);
+        self.choose_spent_edges(execution, seen);
         let step = self.spell(execution, nth, is_fork, way);
+        let taken = step.alternative().and_then(|way| self.net.alternative(way));
+        seen.routes_of_edges += u32::from(taken.is_some_and(|way| way.instead_of.is_some()));
         self.serial += 4;
 
         let before = format!("{:?}", self.quick);
@@ -245,8 +252,9 @@ impl Run<'_> {
                     self.flight.retain(|&(other, _)| other != stopped);
                     seen.executions_stopped += 1;
                     seen.joins_stopped += u32::from(self.net.node(stopped.node).is_join);
-                    let (nth, is_fork, way) = self.model.ways(self.net.name(stopped.node), 0).remove(0);
-                    self.over.push((stopped, self.spell(stopped, nth, is_fork, &way)));
+                    if let Some((nth, is_fork, way)) = self.model.ways(self.net.name(stopped.node), 0).first() {
+                        self.over.push((stopped, self.spell(stopped, *nth, *is_fork, way)));
+                    }
                 }
                 self.over.push((execution, step));
                 if self.model.exit.is_none() {
@@ -270,6 +278,26 @@ impl Run<'_> {
         false
     }
 
+    /// What a handler may choose, and no run takes any more: refused, and nothing has changed.
+    fn choose_spent_edges(&mut self, execution: Execution, seen: &mut Seen) {
+        let name = self.net.name(execution.node);
+        let before = format!("{:?}", self.quick);
+        for (nth, goto) in self.net.row(execution.node).goto.iter().enumerate() {
+            let way = self.net.node(execution.node).alternatives.start + u16::try_from(nth).unwrap();
+            assert_eq!(self.quick.is_spent(way), self.model.is_spent(name, nth));
+            let place = self.net.alternative(way).unwrap().only[0];
+            let step = Step::One(way, Token { place, kept: self.net.place(place).kept, value: 0 });
+            if self.quick.is_spent(way) {
+                let refused = self.quick.complete(execution, step);
+                let to = self.net.place(place).name.clone();
+                let expected = Violation::EdgeSpent { from: name.to_owned(), to, times: goto.times.unwrap() };
+                assert_eq!(refused, Err(expected));
+                assert_eq!(format!("{:?}", self.quick), before);
+                seen.spent_edges += 1;
+            }
+        }
+    }
+
     fn report_late(&mut self, which: usize, seen: &mut Seen) {
         let (execution, step) = self.over[which % self.over.len()].clone();
         let before = format!("{:?}", self.quick);
@@ -282,8 +310,10 @@ impl Run<'_> {
     /// A step that is some node's, or some place's, but not this node's.
     fn malformed(&mut self, which: usize, seen: &mut Seen) {
         let (execution, _) = self.flight[which % self.flight.len()];
-        let (nth, is_fork, way) = self.model.ways(self.net.name(execution.node), self.serial).remove(0);
-        let own = self.spell(execution, nth, is_fork, &way);
+        let ways = self.model.ways(self.net.name(execution.node), self.serial);
+        // Where all its edges are spent there is no way left to be misspelled.
+        let Some((nth, is_fork, way)) = ways.first() else { return };
+        let own = self.spell(execution, *nth, *is_fork, way);
         let beyond = self.net.node(execution.node).alternatives.end;
         let step = match (which / 8 % 4, own) {
             // Only who takes no token may leave the run as it is.

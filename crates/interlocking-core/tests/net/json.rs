@@ -10,7 +10,7 @@ fn a_table_survives_json() {
     }
     let mut row = logic("a").entry().unbounded().attempts(1).timeout_ms(u64::MAX).agent("x").workspace("y").read_only();
     row = row.isolation(Isolation::Sandbox).blind_to("b");
-    row.goto.push(Goto { to: Target { node: "a".into(), slot: None }, cancels: vec!["*".into()] });
+    row.goto.push(Goto::of(Target { node: "a".into(), slot: None }, vec!["*".into()]));
     let table = table([row.input("A").memory("m", "M").llm("P", "O").fork(&["a|exit"], &["a"])]);
     let json = serde_json::to_value(&table).unwrap();
     assert_eq!(serde_json::from_value::<Table>(json).unwrap(), table);
@@ -161,6 +161,11 @@ fn a_table_made_at_run_time_has_the_shape_of_a_derived_one() {
         as_they_are([start(), meet(), logic("b").goto("a", &[]).exhausted("meet.one", &[])]),
         as_they_are([logic("a").entry().spawn("aside"), beside(NodeKind::Advisory)]),
         as_they_are([logic("a").entry().exhausted("exit", &[]).visits(1)]),
+        as_they_are([start().timed_out("exit", &[])]),
+        as_they_are([start(), event().resume().timeout_ms(1).timed_out("a", &["a"])]),
+        as_they_are([start(), event().resume().failed("a", &["a"])]),
+        as_they_are([start().spawn("aside"), beside(NodeKind::Advisory).failed("a", &[])]),
+        as_they_are([start(), meet(), logic("b").goto("a", &[]).failed("meet.one", &[])]),
         as_they_are([start(), slot("one", &["a"])]),
         as_they_are([start(), event()]),
         as_they_are([no_branch]),
@@ -183,6 +188,11 @@ fn a_table_made_at_run_time_has_the_shape_of_a_derived_one() {
         node `b`: slot `meet.one` does not name it as a source: name it there
         node `a`: it leads nowhere: say where it goes, by a `goto` or a `fork`
         node `a`: it leads nowhere: say where it goes, by a `goto` or a `fork`
+        node `a`: it has no `timeout`, so it is never timed out: give it one, or take the route away
+        node `message`: it takes no token that could go elsewhere: no `timed_out`, no `failed`
+        node `message`: it takes no token that could go elsewhere: no `timed_out`, no `failed`
+        node `aside`: it works beside the graph and leads nowhere: take its targets away
+        node `b`: slot `meet.one` does not name it as a source: name it there
         node `meet`: it leads nowhere: say where it goes, by a `goto` or a `fork`
         node `message`: it leads nowhere: let it `resume`, or redirect the run by a `goto`
         node `a`: its fork has no branches, or one without a target: each branch names where it goes

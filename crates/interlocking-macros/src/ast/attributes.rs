@@ -17,6 +17,9 @@ pub(crate) struct Attributes {
     pub(crate) visits: Option<Given<Visits>>,
     pub(crate) attempts: Option<Given<u32>>,
     pub(crate) timeout: Option<Given<u64>>,
+    pub(crate) timed_out: Option<Given<Group>>,
+    pub(crate) failed: Option<Given<Group>>,
+    pub(crate) exclusive: Option<Given<String>>,
     pub(crate) agent: Option<Given<String>>,
     pub(crate) workspace: Option<Given<String>>,
     pub(crate) read_only: Option<Ident>,
@@ -30,6 +33,12 @@ pub(crate) struct Attributes {
     pub(crate) depth: Option<Given<u32>>,
     /// Whether a map adopts children of earlier entries.
     pub(crate) adopt: Option<Ident>,
+    pub(crate) graph: Option<Given<Type>>,
+    pub(crate) quorum: Option<Given<Quorum>>,
+    /// What a join clears at its quorum.
+    pub(crate) cancels: Option<Given<Vec<Cancel>>>,
+    /// The maps to which an event node may add items.
+    pub(crate) adds_to: Option<Given<Vec<Ident>>>,
     pub(crate) question: Option<Given<Type>>,
     pub(crate) answer: Option<Given<Type>>,
     pub(crate) report: Option<Given<Type>>,
@@ -58,11 +67,16 @@ pub(crate) struct Slot {
     /// Whether there is no `from(…)`.
     pub(crate) named_after_source: bool,
     pub(crate) latched: Option<Ident>,
+    pub(crate) optional: Option<Ident>,
 }
 
-/// Targets that share what they cancel.
+/// Targets that share what they cancel. One with a budget stands alone.
+#[derive(Default)]
 pub(crate) struct Group {
     pub(crate) targets: Vec<Target>,
+    pub(crate) times: Option<Given<u32>>,
+    /// Where a run goes beyond the budget.
+    pub(crate) exhausted: Option<Box<Given<Group>>>,
     pub(crate) cancels: Vec<Cancel>,
 }
 
@@ -91,6 +105,13 @@ pub(crate) enum Visits {
     Unbounded,
 }
 
+/// When a node need not wait for the rest.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quorum {
+    AtLeast(u32),
+    Enough,
+}
+
 /// A memory and the group that shares it; without a group it is the node's own.
 pub(crate) struct Memory {
     pub(crate) group: Option<Ident>,
@@ -111,6 +132,10 @@ impl Attributes {
             key(&self.concurrency),
             key(&self.depth),
             self.adopt.as_ref(),
+            key(&self.graph),
+            key(&self.quorum),
+            key(&self.cancels),
+            key(&self.adds_to),
             key(&self.question),
             key(&self.answer),
             key(&self.observes),
@@ -121,6 +146,9 @@ impl Attributes {
             key(&self.visits),
             key(&self.attempts),
             key(&self.timeout),
+            key(&self.timed_out),
+            key(&self.failed),
+            key(&self.exclusive),
             key(&self.prompt),
             key(&self.output),
             key(&self.agent),

@@ -25,6 +25,6 @@ impl Doubts {
 
     /// Whether the node may have edges that are not known.
     pub(crate) fn about_edges(&self) -> bool {
-        ["goto", "fork", "exhausted"].into_iter().any(|key| self.about(key))
+        ["goto", "fork", "exhausted", "timed_out", "failed"].into_iter().any(|key| self.about(key))
     }
 }

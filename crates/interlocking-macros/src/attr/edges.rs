@@ -1,20 +1,55 @@
 //! Lists of targets, branches, slots and what is cancelled.
 
 use super::items::end;
-use super::values::{Placed, parentheses};
-use crate::ast::{Cancel, Fork, Group, Slot, Target};
+use super::values::{Placed, count, parentheses};
+use crate::ast::{Cancel, Fork, Given, Group, Slot, Target};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Ident, Token, token};
 
-pub(super) fn group(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<Group>> {
+/// `goto(…)`: targets, or one with a budget, and what is cancelled.
+pub(super) fn goto(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Group>> {
+    group(key, input, "goto(review, exit)", true)
+}
+
+/// A route that no handler chooses: `exhausted(exit)`, `timed_out(exit)`, `failed(exit)`.
+pub(super) fn route(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Group>> {
+    let (group, at) = group(key, input, &format!("{key}(exit)"), false)?;
+    match group.targets.get(1) {
+        Some(second) => {
+            let message = format_args!("{} has one target: no handler is there to choose", described(key)).to_string();
+            Err(syn::Error::new(second.node.span(), message))
+        }
+        None => Ok((group, at)),
+    }
+}
+
+fn described(key: &Ident) -> &'static str {
+    match key.to_string().as_str() {
+        "timed_out" => "the route of a timeout",
+        "failed" => "the route of a failure",
+        _ => "an exhausted route",
+    }
+}
+
+fn group(key: &Ident, input: ParseStream<'_>, example: &str, may_have_budget: bool) -> syn::Result<Placed<Group>> {
     parentheses(key, input, example, |content| {
-        let mut group = Group { targets: Vec::new(), cancels: Vec::new() };
+        let mut group = Group::default();
         while !content.is_empty() {
             if let Some(cancels) = cancels(content)? {
                 group.cancels = cancels;
                 break;
+            }
+            if may_have_budget && budget(content, &mut group)? {
+                end(content)?;
+                continue;
+            }
+            if let Some(key) = times(content) {
+                return Err(syn::Error::new(
+                    key.span(),
+                    "no handler chooses this route, so it has no `times`: take it away",
+                ));
             }
             group.targets.push(content.parse()?);
             end(content)?;
@@ -22,19 +57,66 @@ pub(super) fn group(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::
         if group.targets.is_empty() {
             return Err(syn::Error::new(key.span(), format_args!("`{key}` names no target: `{example}`")));
         }
+        if let (Some(times), Some(second)) = (&group.times, group.targets.get(1)) {
+            let message =
+                format!("`times = {}` bounds one edge: give `{}` a `goto` of its own", times.value, second.spelled());
+            return Err(syn::Error::new(second.node.span(), message));
+        }
+        if let (None, Some(exhausted)) = (&group.times, &group.exhausted) {
+            let message = "the edge has no budget to exhaust: `goto(target, times = 5, exhausted(exit))`";
+            return Err(syn::Error::new(exhausted.key.span(), message));
+        }
         Ok((group, key.span()))
     })
 }
 
-pub(super) fn exhausted(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Group>> {
-    let (group, at) = group(key, input, "exhausted(exit)")?;
-    match group.targets.get(1) {
-        Some(second) => {
-            let message = "an exhausted route has one target: no handler is there to choose";
-            Err(syn::Error::new(second.node.span(), message))
-        }
-        None => Ok((group, at)),
+/// `times = 5` or `exhausted(exit)`, if one comes next.
+fn budget(input: ParseStream<'_>, group: &mut Group) -> syn::Result<bool> {
+    if times(input).is_some() {
+        let key: Ident = input.parse()?;
+        let (value, at) = count(&key, input, "times = 5")?;
+        let is_first = group.times.replace(Given { key: key.clone(), at, value }).is_none();
+        return once(&key, is_first);
     }
+    let ahead = input.fork();
+    if ahead.parse::<Ident>().is_ok_and(|word| word == "exhausted") && ahead.peek(token::Paren) {
+        let key: Ident = input.parse()?;
+        let (value, at) = route(&key, input)?;
+        let is_first = group.exhausted.replace(Box::new(Given { key: key.clone(), at, value })).is_none();
+        return once(&key, is_first);
+    }
+    Ok(false)
+}
+
+/// The `times` of `times = 5`, if that comes next.
+fn times(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    ahead.parse().ok().filter(|word: &Ident| word == "times" && ahead.peek(Token![=]))
+}
+
+fn once(key: &Ident, is_first: bool) -> syn::Result<bool> {
+    if is_first { Ok(true) } else { Err(syn::Error::new(key.span(), format_args!("`{key}` is given twice: keep one"))) }
+}
+
+/// `cancels(…)` of a node.
+pub(super) fn cancelled(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Vec<Cancel>>> {
+    Ok((cancel_list(key, input)?, key.span()))
+}
+
+fn cancel_list(key: &Ident, input: ParseStream<'_>) -> syn::Result<Vec<Cancel>> {
+    let cancels = parentheses(key, input, "cancels(*)", |content| {
+        let mut cancels = Vec::new();
+        while !content.is_empty() {
+            cancels.push(content.parse()?);
+            end(content)?;
+        }
+        Ok(cancels)
+    })?;
+    if cancels.is_empty() {
+        let message = "`cancels` names nothing: `cancels(review)`, or `cancels(*)` for everything";
+        return Err(syn::Error::new(key.span(), message));
+    }
+    Ok(cancels)
 }
 
 pub(super) fn fork(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Fork>> {
@@ -44,6 +126,10 @@ pub(super) fn fork(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Fo
             if let Some(cancels) = cancels(content)? {
                 fork.cancels = cancels;
                 break;
+            }
+            if let Some(key) = times(content) {
+                let message = "`times` bounds one edge, and a fork takes all of its branches: bound the node with `visits`, or give the edge a `goto(target, times = 5)`";
+                return Err(syn::Error::new(key.span(), message));
             }
             let mut branch = vec![content.parse()?];
             while content.parse::<Option<Token![|]>>()?.is_some() {
@@ -64,18 +150,7 @@ pub(super) fn cancels(input: ParseStream<'_>) -> syn::Result<Option<Vec<Cancel>>
         return Ok(None);
     }
     let key: Ident = input.parse()?;
-    let cancels = parentheses(&key, input, "cancels(*)", |content| {
-        let mut cancels = Vec::new();
-        while !content.is_empty() {
-            cancels.push(content.parse()?);
-            end(content)?;
-        }
-        Ok(cancels)
-    })?;
-    if cancels.is_empty() {
-        let message = "`cancels` names nothing: `cancels(review)`, or `cancels(*)` for everything";
-        return Err(syn::Error::new(key.span(), message));
-    }
+    let cancels = cancel_list(&key, input)?;
     input.parse::<Option<Token![,]>>()?;
     if !input.is_empty() {
         return Err(input.error("`cancels(…)` stands last: it belongs to every target before it"));
@@ -122,11 +197,17 @@ impl Parse for Slot {
             return Err(syn::Error::new(name.span(), message));
         }
         input.parse::<Token![:]>()?;
-        let mut slot =
-            Self { sources: vec![name.clone()], named_after_source: true, name, ty: input.parse()?, latched: None };
+        let mut slot = Self {
+            sources: vec![name.clone()],
+            named_after_source: true,
+            name,
+            ty: input.parse()?,
+            latched: None,
+            optional: None,
+        };
         while !input.is_empty() && !input.peek(Token![,]) {
             let word = input.call(Ident::parse_any)?;
-            if word == "from" && slot.latched.is_none() {
+            if word == "from" && slot.latched.is_none() && slot.optional.is_none() {
                 slot.named_after_source = false;
                 slot.sources = parentheses(&word, input, "from(first, second)", |content| {
                     let mut sources = Vec::new();
@@ -138,8 +219,11 @@ impl Parse for Slot {
                 })?;
             } else if word == "latched" && slot.latched.is_none() {
                 slot.latched = Some(word);
+            } else if word == "optional" && slot.optional.is_none() {
+                slot.optional = Some(word);
             } else {
-                return Err(syn::Error::new(word.span(), "after a slot's type come `from(…)` and then `latched`"));
+                let message = "after a slot's type come `from(…)` and then `latched` or `optional`";
+                return Err(syn::Error::new(word.span(), message));
             }
         }
         Ok(slot)

@@ -1,7 +1,7 @@
 //! The values of single attributes.
 
 use super::items::end;
-use crate::ast::{Given, Memory, Visits};
+use crate::ast::{Given, Memory, Quorum, Visits};
 use crate::duration;
 use crate::errors::Errors;
 use crate::suggest;
@@ -94,6 +94,21 @@ pub(super) fn visits(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<
         return Ok((Visits::Unbounded, word.span()));
     }
     Err(syn::Error::new(word.span(), format_args!("`visits` is a number or `unbounded`, not `{word}`")))
+}
+
+pub(super) fn quorum(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Quorum>> {
+    let ahead = input.fork();
+    let is_word = ahead.parse::<Token![=]>().is_ok() && ahead.peek(Ident);
+    if !is_word {
+        let (number, at) = count(key, input, "quorum = 2` or `quorum = enough")?;
+        return Ok((Quorum::AtLeast(number), at));
+    }
+    input.parse::<Token![=]>()?;
+    let word: Ident = input.parse()?;
+    if word == "enough" {
+        return Ok((Quorum::Enough, word.span()));
+    }
+    Err(syn::Error::new(word.span(), format_args!("`quorum` is a number or `enough`, not `{word}`")))
 }
 
 /// Reads what stands in parentheses after `key`. On an error the rest of it is skipped, so that it is reported once.

@@ -2,10 +2,11 @@
 
 use super::Expansion;
 use super::pieces::{at, number, number_of, standing_at};
-use crate::ast::Node;
+use crate::ast::{Given, Group, Node};
 use crate::naming;
 use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::lines;
+use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -27,6 +28,8 @@ impl Expansion<'_, '_> {
         let agent_calls = self.agent_calls();
         let join = self.join();
         let exhausted = self.exhausted();
+        let exhausted_edge = self.exhausted_edge();
+        let failed = self.failed();
         let memory = self.memory();
         let finish = self.finish();
         quote! {
@@ -49,6 +52,8 @@ impl Expansion<'_, '_> {
                 }
                 #join
                 #exhausted
+                #exhausted_edge
+                #failed
                 fn step<'run>(
                     &'run self,
                     input: __T,
@@ -72,10 +77,27 @@ impl Expansion<'_, '_> {
 
     /// The worst case of agent calls; nothing where the table sets no bound, which is what the trait says by itself.
     pub(super) fn agent_calls(&self) -> TokenStream {
-        let AgentCalls { at_most, exact } = interlocking_soundness::agent_calls(self.net);
-        let Some(at_most) = at_most else { return TokenStream::new() };
-        let at_most = Literal::u64_unsuffixed(at_most);
-        quote!(const AGENT_CALLS: __p::AgentCalls = __p::AgentCalls { at_most: __Y(#at_most), exact: #exact };)
+        let rows = self.graph.nodes.iter().enumerate();
+        // What may run itself would count itself.
+        if rows.clone().any(|(_, node)| node.attributes.map.is_some() || node.attributes.depth.is_some()) {
+            return TokenStream::new();
+        }
+        let written = |AgentCalls { at_most, exact }: AgentCalls| {
+            let at_most = Literal::u64_unsuffixed(at_most?);
+            Some(quote!(__p::AgentCalls { at_most: __Y(#at_most), exact: #exact }))
+        };
+        let Some(mut calls) = written(interlocking_soundness::own_agent_calls(self.net)) else {
+            return TokenStream::new();
+        };
+        for (index, node) in rows.filter(|(_, node)| node.attributes.graph.is_some()) {
+            let starts = NodeIndex::try_from(index).map(|node| interlocking_soundness::starts(self.net, node));
+            let Some(starts) = starts.ok().and_then(written) else { return TokenStream::new() };
+            let marker = self.node_marker(index);
+            let child =
+                quote_spanned!(at(node.ident.span())=> <<#marker as __p::Runs>::Child as __p::Graph>::AGENT_CALLS);
+            calls.extend(quote!(.with_children(#starts, #child)));
+        }
+        quote!(const AGENT_CALLS: __p::AgentCalls = #calls;)
     }
 
     pub(super) fn join(&self) -> TokenStream {
@@ -127,6 +149,58 @@ impl Expansion<'_, '_> {
         quote! {
             fn exhausted(_: __u, limit: __p::Limit, input: __T) -> __O<__p::Step<__T>> {
                 match input { #(#routes)* _ => __No }
+            }
+        }
+    }
+
+    /// The way on beyond the budget of an edge; nothing where no edge has a route for that, which is what the trait says by itself.
+    fn exhausted_edge(&self) -> TokenStream {
+        let edges = self.graph.nodes.iter().enumerate().flat_map(|(index, node)| {
+            let first = self.net.nodes()[index].alternatives.start;
+            let edges =
+                node.gotos().zip(first..).filter_map(|((to, group), edge)| Some((to, group.exhausted.as_ref()?, edge)));
+            edges.map(move |(to, route, edge)| (index, to, route, edge))
+        });
+        let routes = edges.filter_map(|(index, to, route, edge)| {
+            let target = route.value.targets.first()?;
+            let spent = self.graph.resolve(index, to).ok()?;
+            let place = self.place_marker(self.graph.resolve(index, target).ok()?);
+            let (name, payload, edge) = (naming::marker(self.graph, spent), self.payload(spent), number_of(edge));
+            let route = standing_at(quote!(__p::exhausted_edge::<#place, #payload>), &target.node);
+            Some(quote_spanned!(at(target.node.span())=> (#edge, __T::#name(it)) => #route(#edge, it),))
+        });
+        let routes: Vec<TokenStream> = routes.collect();
+        if routes.is_empty() {
+            return TokenStream::new();
+        }
+        quote! {
+            fn exhausted_edge(edge: __u, token: __T) -> __O<__p::Step<__T>> {
+                match (edge, token) { #(#routes)* _ => __No }
+            }
+        }
+    }
+
+    /// The routes of failures and timeouts; nothing where there are none, which is what the trait says by itself.
+    pub(super) fn failed(&self) -> TokenStream {
+        let routes = self.graph.nodes.iter().enumerate().flat_map(|(index, node)| {
+            let (attributes, row) = (&node.attributes, &self.net.nodes()[index]);
+            let route = |given: &Option<Given<Group>>, alternative: Option<u16>, step: TokenStream| {
+                let target = given.as_ref()?.value.targets.first()?;
+                let to = self.place_marker(self.graph.resolve(index, target).ok()?);
+                let alternative = number_of(alternative?);
+                let step = standing_at(quote!(#step::<#to>), &target.node);
+                Some(quote_spanned!(at(target.node.span())=> #alternative => __Y(#step(#alternative, failure)),))
+            };
+            let timed_out = route(&attributes.timed_out, row.timed_out, quote!(__p::timed_out));
+            timed_out.into_iter().chain(route(&attributes.failed, row.failed, quote!(__p::failed)))
+        });
+        let routes: Vec<TokenStream> = routes.collect();
+        if routes.is_empty() {
+            return TokenStream::new();
+        }
+        quote! {
+            fn failed(route: __u, failure: __p::Failure) -> __O<__p::Step<__T>> {
+                match route { #(#routes)* _ => __No }
             }
         }
     }

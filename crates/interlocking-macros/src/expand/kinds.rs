@@ -17,6 +17,7 @@ impl Expansion<'_, '_> {
             let child = &map.value;
             impls.extend(quote_spanned!(at(child.span())=> impl __p::Maps for #marker { type Child = #child; }));
         }
+        impls.extend(self.runs(index));
         if let (Some(question), Some(answer)) = (&attributes.question, &attributes.answer) {
             let (question, answer) = (&question.value, &answer.value);
             impls.extend(quote_spanned! {span=>
@@ -40,13 +41,41 @@ impl Expansion<'_, '_> {
         impls
     }
 
-    /// The tables of this graph and of those that its map nodes run; by itself a graph has its own.
+    /// What a graph node runs; without a handler, how it goes on with what comes of it.
+    fn runs(&self, index: usize) -> Option<TokenStream> {
+        let node = &self.graph.nodes[index];
+        let (child, marker) = (&node.attributes.graph.as_ref()?.value, self.node_marker(index));
+        let by = if node.passes_on() { quote!(__p::PassedOn) } else { quote!(__p::Handled) };
+        let runs = quote_spanned! {at(child.span())=>
+            impl __p::Runs for #marker { type Child = #child; type By = #by; }
+        };
+        let Some((target, _)) = node.gotos().next().filter(|_| node.passes_on()) else { return Some(runs) };
+        let place = self.graph.resolve(index, target).ok()?;
+        let (spelled, to) = (self.spelled_marker(place, target), self.place_marker(place));
+        let input = node.input()?;
+        let graph = quote_spanned!(at(child.span())=> <#marker as __p::Runs>::Child as __p::Graph);
+        let entry = standing_at(quote!(__p::as_entry::<#input, <#graph>::Entry>(it)), input);
+        let payload = quote!(__p::as_payload::<<#graph>::Output, <#to as __p::Place>::Payload>(it));
+        let payload = standing_at(payload, &target.node);
+        Some(quote_spanned! {at(node.ident.span())=>
+            #runs
+            impl __p::PassesOn for #marker {
+                fn entry(it: #input) -> <#graph>::Entry { #entry }
+                fn go_on(it: <#graph>::Output, cx: &__p::Cx<'_, Self>) -> __p::Route<Self> {
+                    cx.goto::<#spelled>(#payload)
+                }
+            }
+        })
+    }
+
+    /// The tables of this graph and of those that its nodes run; by itself a graph has its own.
     pub(super) fn nets(&self) -> TokenStream {
-        let maps = self.graph.nodes.iter().enumerate().filter(|(_, node)| node.attributes.map.is_some());
-        let children: TokenStream = maps
+        let children: TokenStream = (self.graph.nodes.iter().enumerate())
+            .filter(|(_, node)| node.child_graph().is_some())
             .map(|(index, node)| {
                 let marker = self.node_marker(index);
-                quote_spanned!(at(node.ident.span())=> __p::child_nets::<#marker>(nets);)
+                let nets = if node.attributes.map.is_some() { quote!(child_nets) } else { quote!(graph_nets) };
+                quote_spanned!(at(node.ident.span())=> __p::#nets::<#marker>(nets);)
             })
             .collect();
         if children.is_empty() {

@@ -18,7 +18,7 @@ pub(super) fn number_of(number: u16) -> Literal {
 }
 
 /// `code` as if it stood where `place` begins in the user's: an error about any part of it is shown there, and once.
-pub(super) fn standing_at(code: TokenStream, place: &impl ToTokens) -> TokenStream {
+pub(crate) fn standing_at(code: TokenStream, place: &impl ToTokens) -> TokenStream {
     let Some(first) = place.to_token_stream().into_iter().next() else { return code };
     let here = |mut token: TokenTree| {
         token.set_span(first.span());

@@ -94,7 +94,8 @@ pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
 /// An event node has no token to send, so what its target gets is taken from somewhere: what it clears.
 pub(super) fn redirects_clear_something(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
-        let groups = node.attributes.goto.iter().chain(&node.attributes.exhausted);
+        let of_edges = node.attributes.goto.iter().filter_map(|group| group.value.exhausted.as_deref());
+        let groups = node.attributes.goto.iter().chain(&node.attributes.exhausted).chain(of_edges);
         for group in groups.filter(|group| group.value.cancels.is_empty()) {
             let (key, target) = (&group.key, group.value.targets.first());
             let target = target.map(crate::ast::Target::spelled).unwrap_or_default();

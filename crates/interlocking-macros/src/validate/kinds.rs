@@ -2,10 +2,8 @@
 
 use crate::ast::{EXIT, GraphModel};
 use crate::errors::Errors;
-use crate::naming;
 use interlocking_core::table::NodeKind;
 use syn::Ident;
-use syn::ext::IdentExt;
 
 /// Each attribute belongs to some kinds: an input to all that take one value, slots to joins, prompts to those who ask
 /// an agent, reports to those who work beside the graph.
@@ -22,7 +20,7 @@ pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// Why a node of this kind has no such attribute; `None` if it may.
 fn misfit(kind: NodeKind, key: &str) -> Option<String> {
-    use NodeKind::{Advisory, Event, Fork, Human, Join, Llm, Map, Observer};
+    use NodeKind::{Advisory, Event, Fork, Graph, Human, Join, Llm, Map, Observer};
     let a = with_article(kind);
     Some(match (key, kind) {
         ("input", Join) => "a `JoinNode` takes one value a slot, not an input: `join(slot: Type, …)`".to_owned(),
@@ -33,7 +31,7 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
         ("goto", Fork) => {
             "a `ForkNode` always continues on all branches of its `fork(…)`: a `LogicNode` may have both".to_owned()
         }
-        ("goto" | "fork" | "exhausted", Advisory | Observer) => {
+        ("goto" | "fork" | "exhausted" | "timed_out" | "failed", Advisory | Observer) => {
             format!("{a} works beside the graph and leads nowhere: take its `{key}` away")
         }
         ("fork", Event) => {
@@ -50,7 +48,30 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
                 "only the agent of an `LLMNode`, an `AdvisoryNode` or an `EventNode` is kept in its workspace, so {a} has no `{key}`"
             )
         }
-        ("map" | "concurrency" | "depth" | "adopt", kind) if kind != Map => {
+        ("timed_out" | "failed", Event) => {
+            format!("an `EventNode` takes no token that could go elsewhere: it has no `{key}`")
+        }
+        ("graph", kind) if kind != Graph => format!("only a `GraphNode` runs a child graph once, so {a} has no `graph`"),
+        ("depth", kind) if !matches!(kind, Map | Graph) => {
+            format!("only a `MapNode` or a `GraphNode` runs child graphs, so {a} has no `depth`")
+        }
+        ("quorum", kind) if !matches!(kind, Map | Join) => {
+            format!("only a `MapNode` or a `JoinNode` waits for several, so {a} has no `quorum`")
+        }
+        ("cancels", kind) if kind != Join => {
+            format!("only a `JoinNode` with a `quorum` clears something by itself, so {a} has no `cancels`: `goto(target, cancels(…))`")
+        }
+        ("adds_to", kind) if kind != Event => {
+            format!("only an `EventNode`, which runs while a map does, adds items to it: {a} has no `adds_to`")
+        }
+        ("exclusive", Map | Graph) => {
+            format!("{a} waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the child graph")
+        }
+        ("exclusive", Human) => {
+            "a `HumanNode` waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away".to_owned()
+        }
+        ("exclusive", Observer) => "an `ObserverNode` sees and reports, and no more: take its `exclusive` away".to_owned(),
+        ("map" | "concurrency" | "adopt", kind) if kind != Map => {
             format!("only a `MapNode` runs child graphs, so {a} has no `{key}`")
         }
         ("question" | "answer", kind) if kind != Human => {
@@ -82,7 +103,7 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
 fn with_article(kind: NodeKind) -> String {
     let article = match kind {
         NodeKind::Llm | NodeKind::Advisory | NodeKind::Observer | NodeKind::Event => "an",
-        NodeKind::Logic | NodeKind::Fork | NodeKind::Join | NodeKind::Map | NodeKind::Human => "a",
+        NodeKind::Logic | NodeKind::Fork | NodeKind::Join | NodeKind::Map | NodeKind::Graph | NodeKind::Human => "a",
     };
     format!("{article} `{kind}`")
 }
@@ -115,6 +136,7 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
         match kind {
             NodeKind::Fork => require(attributes.fork.is_some(), "fork", "branches", "fork(first, second)"),
             NodeKind::Map => require(attributes.map.is_some(), "map", "child graph", "map = ChildGraph"),
+            NodeKind::Graph => require(attributes.graph.is_some(), "graph", "child graph", "graph = ChildGraph"),
             NodeKind::Human => {
                 require(attributes.question.is_some(), "question", "question", "question = Type");
                 require(attributes.answer.is_some(), "answer", "answer", "answer = Type");
@@ -141,31 +163,6 @@ pub(super) fn reports_go_to_the_exit(graph: &GraphModel<'_>, errors: &Errors) {
                     errors.over(wrong, message);
                 }
             }
-        }
-    }
-}
-
-/// A graph that runs itself could do so for ever: how deep it may go is said in the row.
-pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
-    let own = graph.input.ident.unraw().to_string();
-    for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
-        if let Some(map) =
-            node.attributes.map.as_ref().filter(|map| naming::last_name(&map.value).as_ref() == Some(&own))
-        {
-            let message = format!(
-                "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"
-            );
-            errors.over(&map.value, message);
-        }
-    }
-}
-
-/// `Self` would be the marker, where it is written; so the graph's own name says what is meant.
-pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
-    let own = &graph.input.ident;
-    for map in graph.nodes.iter().filter_map(|node| node.attributes.map.as_ref()) {
-        if naming::last_name(&map.value).as_deref() == Some("Self") {
-            errors.over(&map.value, format_args!("a graph that runs itself is spelled with its name: `map = {own}`"));
         }
     }
 }

@@ -2,6 +2,8 @@
 //! part of a row did not parse or a name stands for nothing, rules about the whole graph leave that node alone.
 
 mod beside;
+mod children;
+mod edges;
 mod flow;
 mod isolation;
 mod joins;
@@ -26,17 +28,25 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     kinds::attributes_fit_the_kind(graph, errors);
     kinds::required_attributes_are_there(graph, errors);
     kinds::reports_go_to_the_exit(graph, errors);
-    kinds::a_child_is_named(graph, errors);
-    kinds::recursion_has_a_depth(graph, errors);
+
+    children::a_child_is_named(graph, errors);
+    children::recursion_has_a_depth(graph, errors);
+    children::a_graph_does_not_hold_itself(graph, errors);
+    children::a_handler_chooses(graph, errors);
 
     rows::texts_say_something(graph, errors);
     rows::bounds_let_the_node_run(graph, errors);
     rows::attempts_bound_an_edge(graph, errors);
     rows::exhausted_has_a_bound(graph, errors);
+    rows::timed_out_has_a_timeout(graph, errors);
     rows::read_only_has_a_workspace(graph, errors);
     rows::a_memory_group_has_one_type(graph, errors);
     rows::forks_have_branches(graph, errors);
     rows::branches_stay_in_the_graph(graph, errors);
+
+    edges::budgets_let_edges_be_taken(graph, errors);
+    edges::the_exit_has_no_budget(graph, errors);
+    edges::an_edge_has_one_budget(graph, errors);
 
     isolation::somebody_is_isolated(graph, errors);
     isolation::a_workspace_has_one_isolation(graph, errors);

@@ -53,7 +53,10 @@ pub(super) fn attempts_bound_an_edge(graph: &GraphModel<'_>, errors: &Errors) {
 
 fn leads_to_itself(graph: &GraphModel<'_>, index: usize) -> bool {
     let node = &graph.nodes[index];
-    let mut targets = node.gotos().map(|(target, _)| target).chain(node.branches().iter().flatten());
+    // A node that fails, or takes too long, may try again as well.
+    let routes = [&node.attributes.timed_out, &node.attributes.failed].into_iter().flatten();
+    let routes = routes.flat_map(|route| &route.value.targets);
+    let mut targets = node.gotos().map(|(target, _)| target).chain(node.branches().iter().flatten()).chain(routes);
     targets.any(|target| match graph.resolve(index, target) {
         Ok(Place::Node(to) | Place::Slot(to, _)) => to == index,
         _ => false,
@@ -72,6 +75,16 @@ pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
             let name = &node.name;
             errors
                 .over(&route.key, format_args!("nothing exhausts `{name}`: bound it, `visits = n` or `attempts = n`"));
+        }
+    }
+}
+
+/// The route of a timeout is taken when it is over; without one it never is.
+pub(super) fn timed_out_has_a_timeout(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| !node.doubts.about("timeout")) {
+        if let (Some(route), None) = (&node.attributes.timed_out, &node.attributes.timeout) {
+            let name = &node.name;
+            errors.over(&route.key, format_args!("`{name}` has no time to run out of: limit it, `timeout = \"10m\"`"));
         }
     }
 }

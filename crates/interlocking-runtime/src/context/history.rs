@@ -18,6 +18,8 @@ struct Executions {
     once: HashMap<(String, u32, String), Encoded>,
     /// The question and the schema of an answer.
     questions: HashMap<By, (Encoded, Encoded)>,
+    /// When a question was asked whose time is limited, in milliseconds since 1970.
+    asked_at_ms: HashMap<By, u64>,
     answers: HashMap<By, Encoded>,
 }
 
@@ -49,8 +51,16 @@ impl History {
         self.0.lock().once.get(&(by.node.clone(), by.visit, name.to_owned())).cloned()
     }
 
-    pub(crate) fn asked(&self, by: By, question: Encoded, schema: Encoded) {
-        self.0.lock().questions.insert(by, (question, schema));
+    pub(crate) fn asked(&self, by: By, question: Encoded, schema: Encoded, at_ms: Option<u64>) {
+        let mut executions = self.0.lock();
+        executions.asked_at_ms.extend(at_ms.map(|at_ms| (by.clone(), at_ms)));
+        executions.questions.insert(by, (question, schema));
+    }
+
+    /// When a question was asked that nobody has answered, if its time is limited.
+    pub(crate) fn open_since_ms(&self, by: &By) -> Option<u64> {
+        let executions = self.0.lock();
+        executions.asked_at_ms.get(by).copied().filter(|_| !executions.answers.contains_key(by))
     }
 
     pub(crate) fn question(&self, by: &By) -> Option<(Encoded, Encoded)> {

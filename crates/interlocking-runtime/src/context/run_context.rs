@@ -39,7 +39,16 @@ pub trait RunContext<N: Node> {
     /// after which the run was retried.
     fn restarts(&self) -> u32;
 
-    /// The graph that this run is of, for map nodes whose children are runs of the same graph.
+    /// How deep this run is: 0 for one that was started, 1 for its children, 2 for theirs.
+    fn depth(&self) -> u32;
+
+    /// The `depth` of the node `Child`, a map or graph node: while [`depth`](Self::depth) is less, it may run children. `None`
+    /// where it has none, and nothing limits them.
+    fn depth_limit<Child>(&self) -> Option<u32>
+    where
+        Child: Node<Graph = N::Graph>;
+
+    /// The graph that this run is of, for map and graph nodes whose children are runs of the same graph.
     ///
     /// # Errors
     ///
@@ -118,6 +127,17 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn restarts(&self) -> u32 {
         UntypedServices::of(self).map_or(0, |untyped| untyped.history().restarts(&untyped.by(self.execution())))
+    }
+
+    fn depth(&self) -> u32 {
+        UntypedServices::of(self).map_or(0, |untyped| untyped.settings.depth())
+    }
+
+    fn depth_limit<Child>(&self) -> Option<u32>
+    where
+        Child: Node<Graph = N::Graph>,
+    {
+        N::Graph::net().row(Child::INDEX).depth
     }
 
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError> {

@@ -11,20 +11,23 @@ use crate::mutex::Mutex;
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
+use crate::tree::turns::{KeptTurns, Turn};
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
-use interlocking_core::context::{ContextError, Cx, Services, Workspace};
+use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Graph, Node, Token};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
 use once_cell::race::OnceBox;
 use std::any::Any;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// A run's services, for handlers of graph `G`.
@@ -63,6 +66,8 @@ struct Notes {
     answered: Notify,
     calls: Mutex<Vec<UnrecordedCall>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
+    /// Of executions that are exclusive.
+    turns: KeptTurns,
 }
 
 /// An agent call that neither the journal has nor any observer.
@@ -240,6 +245,50 @@ impl UntypedServices {
         }
     }
 
+    /// Waits until it is the turn of an execution, if its node is exclusive.
+    pub(crate) async fn turn(&self, execution: Execution) -> Option<Turn> {
+        let name = self.net.row(execution.node).exclusive.as_deref()?;
+        let turns = &self.settings.tree().turns;
+        if let Some(turn) = turns.try_take(name) {
+            return Some(turn);
+        }
+        let node = self.node(execution);
+        tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
+        self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
+        let turn = turns.take(name).await;
+        tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
+        Some(turn)
+    }
+
+    /// An execution has come to an end, and its turn lasts until that is absorbed.
+    pub(crate) fn keep_turn(&self, execution: Execution, turn: Turn) {
+        self.notes().turns.keep(execution, turn);
+    }
+
+    /// The turn of an execution whose end is absorbed now, until this is dropped.
+    #[inline]
+    pub(crate) fn turn_of(&self, execution: Execution) -> Option<Turn> {
+        if self.net.features().exclusive { self.notes().turns.of(execution) } else { None }
+    }
+
+    /// Ends the turns of executions whose end nobody absorbs any more.
+    pub(crate) fn end_turns(&self) {
+        if self.net.features().exclusive {
+            self.notes().turns.end();
+        }
+    }
+
+    /// How much is left of the time that an execution may take which begins now; `None` where it is not limited.
+    pub(crate) fn time_left(&self, execution: Execution) -> Option<Duration> {
+        let whole = self.net.node(execution.node).timeout?;
+        if self.net.row(execution.node).kind != NodeKind::Human {
+            return Some(whole);
+        }
+        let Some(asked_at_ms) = self.history().open_since_ms(&self.by(execution)) else { return Some(whole) };
+        let waited = self.settings.clock().unix_ms().saturating_sub(asked_at_ms);
+        Some(whole.saturating_sub(Duration::from_millis(waited)))
+    }
+
     /// Whether an execution has what it asked a person.
     pub(crate) fn is_answered(&self, execution: Execution) -> bool {
         self.history().answer(&self.by(execution)).is_some()
@@ -303,6 +352,11 @@ impl UntypedServices {
         if let Some(sink) = &self.settings.sink {
             sink.emit(Event { run: self.run().clone(), at_ms: at.as_millis(), kind: kind() });
         }
+    }
+
+    /// Tells the sink what sort of message an outcome is.
+    pub(crate) fn emit_label(&self, execution: Execution, label: &Label, at: Elapsed) {
+        self.emit_at(at, || EventKind::Labelled { node: self.node(execution), label: Box::new(label.clone()) });
     }
 
     /// Tells the sink that an execution has started.

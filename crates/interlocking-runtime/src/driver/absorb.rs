@@ -5,32 +5,52 @@ use crate::context::services::RunServices;
 use crate::driver::{Driver, end::End};
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
-use crate::execution::interruption::{Accepted, Interruption, failure, settled};
+use crate::execution::interruption::{Interruption, failure, settled};
+use crate::journal::rules::edge_is_spent;
 use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
+use crate::run::settings::Injected;
 use crate::tree::Halt;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::{Execution, Payload, Violation};
 use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::AlternativeIndex;
 use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
+
+/// What counts of an execution.
+struct Judged<G: Graph> {
+    step: Step<G::Token>,
+    effects: Effects,
+    /// How it failed, where that is the way that its table gives it.
+    failed: Option<Box<Failure>>,
+}
 
 impl<G: Graph> Driver<G> {
     /// Absorbs the outcome of an execution that took so long; an error if it ends the run.
     pub(crate) async fn absorb(&mut self, completed: Completed<G>, took: Elapsed) -> Result<(), End> {
         let Completed { execution, result, now } = completed;
-        let Some((step, mut effects)) = self.judge(execution, result, took)? else {
+        let _turn = self.shared.services.untyped.turn_of(execution);
+        let Some(mut judged) = self.judge(execution, result, took)? else {
             return self.record_calls(execution).await;
         };
-        let updated = self.apply(execution, &effects);
-        let spawned = effects.take_spawned::<G::Token>();
+        judged.step = self.within_budget(execution, judged.step, took)?;
+        let updated = self.apply(execution, &judged.effects);
+        let spawned = judged.effects.take_spawned::<G::Token>();
         let outcome = if self.is_shown(execution) {
-            Some(self.write(execution, &step, &spawned, &effects, updated, took).await?)
+            Some(self.write(execution, &judged, &spawned, updated, took).await?)
         } else {
             None
         };
-        self.shared.services.emit_finished(execution, &step, now, took);
+        if let Some(label) = judged.effects.label() {
+            self.untyped().emit_label(execution, label, now);
+        }
+        let Judged { step, failed, .. } = judged;
+        match failed {
+            None => self.shared.services.emit_finished(execution, &step, now, took),
+            Some(failure) => self.emit_failed(execution, &failure, step.tokens().first(), took),
+        }
         self.complete(execution, step)?;
         for token in spawned {
             self.spawn_in_background(token);
@@ -51,7 +71,7 @@ impl<G: Graph> Driver<G> {
         execution: Execution,
         result: Result<Done<G>, Interruption>,
         took: Elapsed,
-    ) -> Result<Option<Accepted<G>>, End> {
+    ) -> Result<Option<Judged<G>>, End> {
         let handles_message = self.handling() == Some(execution);
         if !handles_message && !self.frontier.is_current(execution) {
             self.tasks.forget(execution);
@@ -75,10 +95,66 @@ impl<G: Graph> Driver<G> {
                 return Err(self.journal_failed(error.clone()));
             }
         }
+        let result = match &result {
+            Ok(Done { route: Ok(_), .. }) => self.injected(execution).unwrap_or(result),
+            _ => result,
+        };
         match settled(&self.shared.services, execution, result) {
-            Ok(accepted) => Ok(Some(accepted)),
-            Err(Some(failure)) => Err(self.failed(execution, *failure, took)),
+            Ok((step, effects)) => Ok(Some(Judged { step, effects, failed: None })),
+            Err(Some(failure)) => self.routed(execution, failure, took).map(Some),
             Err(None) => Err(self.stopped()),
+        }
+    }
+
+    /// The step, or the exhausted route of its edge where that is spent; an error if it has none, which ends the run.
+    #[inline]
+    fn within_budget(&self, execution: Execution, step: Step<G::Token>, took: Elapsed) -> Result<Step<G::Token>, End> {
+        match step {
+            Step::One(edge, token) if self.frontier.is_spent(edge) => self.exhaust_edge(execution, edge, token, took),
+            step => Ok(step),
+        }
+    }
+
+    #[cold]
+    fn exhaust_edge(
+        &self,
+        execution: Execution,
+        edge: AlternativeIndex,
+        token: G::Token,
+        took: Elapsed,
+    ) -> Result<Step<G::Token>, End> {
+        let untyped = &self.shared.services.untyped;
+        let node = untyped.node(execution);
+        let target = G::net().place(token.place()).name.as_str();
+        untyped.emit(|| EventKind::EdgeExhausted { node, edge: target.into() });
+        G::exhausted_edge(edge, token)
+            .ok_or_else(|| self.failed(execution, edge_is_spent(G::net(), execution, edge), took))
+    }
+
+    /// What an execution comes to that a test lets fail.
+    #[inline]
+    fn injected(&self, execution: Execution) -> Option<Result<Done<G>, Interruption>> {
+        let untyped = &self.shared.services.untyped;
+        let inject = untyped.settings.injection()?;
+        let node = untyped.net.node(execution.node);
+        if node.timed_out.is_none() && node.failed.is_none() {
+            return None;
+        }
+        match inject(untyped.run(), &untyped.by(execution))? {
+            Injected::Failure => Some(Ok(Done::failed("it was chosen that it fails"))),
+            Injected::Timeout => Some(Err(Interruption::TimedOut(node.timeout?))),
+        }
+    }
+
+    /// The way that its table gives an execution which failed; an error where there is none, and the run fails.
+    ///
+    /// What it asked for beside its way on counts no more than its outcome does.
+    #[cold]
+    fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged<G>, End> {
+        let route = G::net().node(execution.node).route_of(&failure.kind);
+        match route.and_then(|route| G::failed(route, (*failure).clone())) {
+            Some(step) => Ok(Judged { step, effects: Effects::default(), failed: Some(failure) }),
+            None => Err(self.failed(execution, *failure, took)),
         }
     }
 
@@ -101,13 +177,13 @@ impl<G: Graph> Driver<G> {
     async fn write(
         &mut self,
         execution: Execution,
-        step: &Step<G::Token>,
+        judged: &Judged<G>,
         spawned: &[G::Token],
-        effects: &Effects,
         updated: Option<usize>,
         took: Elapsed,
     ) -> Result<NodeOutcome, End> {
-        let written = match (self.record(execution, step, spawned, effects, updated, took), self.record_writer()) {
+        let outcome = self.record(execution, judged, spawned, updated, took);
+        let written = match (outcome, self.record_writer()) {
             (Ok(outcome), Some(record_writer)) => {
                 record_writer.write(Entry::Outcome(outcome.clone())).await.map(|()| outcome)
             }
@@ -125,12 +201,18 @@ impl<G: Graph> Driver<G> {
 
     /// Says that an execution failed, which ends the run.
     pub(crate) fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
-        let node = self.shared.services.untyped.node(execution);
-        self.shared.services.untyped.emit(|| {
-            let message = failure.message.clone();
-            EventKind::NodeFailed { node, message, took_ms: took.as_millis() }
-        });
+        self.emit_failed(execution, &failure, None, took);
         End::failed(failure)
+    }
+
+    /// Tells the sink that an execution failed, and the token that goes on in its place, if one does.
+    fn emit_failed(&self, execution: Execution, failure: &Failure, token: Option<&G::Token>, took: Elapsed) {
+        let services = &self.shared.services;
+        services.untyped.emit(|| {
+            let (node, message) = (services.untyped.node(execution), failure.message.clone());
+            let to = token.map(|token| Box::new(services.place_name(token).into()));
+            EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() }
+        });
     }
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
@@ -192,13 +274,12 @@ impl<G: Graph> Driver<G> {
     fn record(
         &mut self,
         execution: Execution,
-        step: &Step<G::Token>,
+        judged: &Judged<G>,
         spawned: &[G::Token],
-        effects: &Effects,
         updated: Option<usize>,
         took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
-        let net = G::net();
+        let (net, Judged { step, effects, failed }) = (G::net(), judged);
         let tokens = self.encode_tokens(step)?;
         let services = &self.shared.services;
         let spawned = spawned.iter().map(|token| {
@@ -221,6 +302,7 @@ impl<G: Graph> Driver<G> {
             calls: services.untyped.calls_of(execution),
             commits: effects.commits().to_vec(),
             took_ms: took.as_millis(),
+            failed: failed.clone(),
         })
     }
 

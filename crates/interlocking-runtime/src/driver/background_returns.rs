@@ -55,6 +55,7 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
+        let _turn = shared.services.untyped.turn_of(execution);
         if let Ok(Done { route: Err(error), .. }) = &returned.result
             && self.recorded.is_some()
             && let Some(error) = journal_error(error)
@@ -99,7 +100,9 @@ impl<G: Graph> Driver<G> {
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_background_busy() {
             // Tasks that were stopped with the run's end complete now. Each wakes the driver until it is taken.
-            while self.tasks.next().is_some() {}
+            while let Some(completed) = self.tasks.next() {
+                drop(self.shared.services.untyped.turn_of(completed.execution));
+            }
             if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
                 break;
@@ -143,6 +146,7 @@ impl<G: Graph> Driver<G> {
         tokio::spawn(async move {
             while let Some(returned) = tasks.join_next().await {
                 let Ok(returned) = returned else { continue };
+                let _turn = shared.services.untyped.turn_of(returned.execution);
                 if G::net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;
                 }
@@ -202,6 +206,9 @@ async fn record<G: Graph>(
         let OtherEffects { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
         record_writer.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;
+    }
+    if let Some(label) = &ended.did.label {
+        untyped.emit_label(ended.execution, label, untyped.now());
     }
     let node = untyped.node(ended.execution);
     untyped.emit(|| EventKind::Reported { node, failure: message, late });

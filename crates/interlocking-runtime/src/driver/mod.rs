@@ -24,6 +24,7 @@ use crate::run::outcome::Outcome;
 use interlocking_core::frontier::{Execution, Frontier};
 use interlocking_core::graph::Graph;
 use interlocking_core::net::{Features, NodeIndex};
+use interlocking_core::table::NodeKind;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -102,6 +103,7 @@ impl<G: Graph> Driver<G> {
         if let Some(background) = &mut self.background {
             background.shutdown().await;
         }
+        self.untyped().end_turns();
         if G::net().features().maps
             && let Some(tree) = self.untyped().settings.known_tree()
         {
@@ -171,7 +173,12 @@ impl<G: Graph> Driver<G> {
             self.observe(outcome);
         }
         let started = self.shared.services.untyped.now();
-        for (execution, token) in resumption.in_flight {
+        let is_timed = |(execution, _): &(Execution, G::Token)| {
+            let net = G::net();
+            net.row(execution.node).kind == NodeKind::Human && net.node(execution.node).timeout.is_some()
+        };
+        let (timed, in_flight): (Vec<_>, Vec<_>) = resumption.in_flight.into_iter().partition(is_timed);
+        for (execution, token) in in_flight {
             self.shared.services.untyped.emit_started(execution, started);
             self.tasks.start(&self.shared, execution, &mut Some(token), started);
         }
@@ -190,6 +197,10 @@ impl<G: Graph> Driver<G> {
                     _ => self.take_letter(posted).await?,
                 }
             }
+        }
+        // An answer that is there counts, however late it came.
+        for (execution, token) in timed {
+            self.start(execution, token);
         }
         Ok(())
     }

@@ -211,7 +211,7 @@ mod tests {
             sink.emit(started());
             if round % 1000 == 0 {
                 let message = large.clone();
-                sink.emit(event(EventKind::NodeFailed { node: node(), message, took_ms: 0 }));
+                sink.emit(event(EventKind::NodeFailed { node: node(), message, to: None, took_ms: 0 }));
             }
             let (waiting, bytes) = held(&events);
             assert!(waiting <= Events::MOST_WAITING + 1);

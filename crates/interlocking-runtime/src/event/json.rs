@@ -4,6 +4,7 @@ use super::{Event, EventKind, NodeRef, Targets};
 use crate::journal::Origin;
 use crate::workspaces::unkept::Unkept;
 use interlocking_agents::{AgentEvent, SessionId, Usage};
+use interlocking_core::context::{Label, Severity};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 
@@ -29,6 +30,11 @@ fn samples() -> Vec<Event> {
         reason: "the kernel has no Landlock".to_owned(),
     };
     let write = || node("write", 2);
+    let label = Label {
+        ty: "BLOCKED_DEPENDENCY".to_owned(),
+        severity: Severity::Blocker,
+        route_hint: Some("scaffold".to_owned()),
+    };
     let session = SessionId::new("write-1").unwrap();
     let usage = Usage { calls: 1, ..Usage::default() };
     let kinds = [
@@ -41,10 +47,19 @@ fn samples() -> Vec<Event> {
             to: Targets::All(["spell".into(), "desk.facts".into()].into()),
             took_ms: 1500,
         },
-        EventKind::NodeFailed { node: write(), message: "two\nlines".to_owned(), took_ms: 1500 },
+        EventKind::Labelled { node: write(), label: Box::new(label) },
+        EventKind::NodeFailed { node: write(), message: "two\nlines".to_owned(), to: None, took_ms: 1500 },
+        EventKind::NodeFailed {
+            node: write(),
+            message: "no source".to_owned(),
+            to: Some(Box::new("desk.facts".into())),
+            took_ms: 1500,
+        },
         EventKind::NodeCancelled(write()),
         EventKind::NodeSuspended(write()),
+        EventKind::NodeWaits { node: write(), exclusive: "main".into() },
         EventKind::NodeExhausted(node("write", 3)),
+        EventKind::EdgeExhausted { node: write(), edge: "review".into() },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Started { session: session.clone() }) },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Finished { session: Some(session), usage }) },
         EventKind::Note { node: write(), text: "page 1".to_owned() },
@@ -68,17 +83,20 @@ fn position(kind: &EventKind) -> usize {
         EventKind::IsolationUnkept(_) => 1,
         EventKind::NodeStarted(_) => 2,
         EventKind::NodeFinished { .. } => 3,
-        EventKind::NodeFailed { .. } => 4,
-        EventKind::NodeCancelled(_) => 5,
-        EventKind::NodeSuspended(_) => 6,
-        EventKind::NodeExhausted(_) => 7,
-        EventKind::Agent { .. } => 8,
-        EventKind::Note { .. } => 9,
-        EventKind::Message { .. } => 10,
-        EventKind::Reported { .. } => 11,
-        EventKind::LeftOut { .. } => 12,
-        EventKind::Waiting => 13,
-        EventKind::RunEnded { .. } => 14,
+        EventKind::Labelled { .. } => 4,
+        EventKind::NodeFailed { .. } => 5,
+        EventKind::NodeCancelled(_) => 6,
+        EventKind::NodeSuspended(_) => 7,
+        EventKind::NodeWaits { .. } => 8,
+        EventKind::NodeExhausted(_) => 9,
+        EventKind::EdgeExhausted { .. } => 10,
+        EventKind::Agent { .. } => 11,
+        EventKind::Note { .. } => 12,
+        EventKind::Message { .. } => 13,
+        EventKind::Reported { .. } => 14,
+        EventKind::LeftOut { .. } => 15,
+        EventKind::Waiting => 16,
+        EventKind::RunEnded { .. } => 17,
     }
 }
 
@@ -86,7 +104,7 @@ fn position(kind: &EventKind) -> usize {
 fn the_documentation_shows_every_event_as_it_is_written() {
     let mut kinds: Vec<usize> = samples().iter().map(|event| position(&event.kind)).collect();
     kinds.dedup();
-    assert_eq!(kinds, Vec::from_iter(0..15), "each kind has a sample");
+    assert_eq!(kinds, Vec::from_iter(0..18), "each kind has a sample");
     let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
     let page = include_str!("../../../../docs/events.md");
     let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();

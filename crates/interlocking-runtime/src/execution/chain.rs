@@ -13,7 +13,7 @@ use crate::context::services::UntypedServices;
 use crate::event::{EventSink, Transition};
 use crate::execution::completions::Completed;
 use crate::execution::interruption::{Interruption, poll_caught};
-use crate::execution::perform::{interruption, may_be_traced};
+use crate::execution::perform::{Limit, interruption, may_be_traced};
 use crate::execution::shared::Shared;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
@@ -139,10 +139,12 @@ fn interruptible(
     limit: Option<Duration>,
     cancel: Option<&CancelToken>,
 ) -> Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> {
+    // A chain is recorded nowhere, so it asks nobody: all of its time is left.
+    let limit = limit.map(|whole| Limit { whole, left: whole });
     match (limit, cancel) {
         (None, None) => None,
-        (Some(_), None) => Some(Box::pin(interruption(limit, pending()))),
-        (_, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.cancelled()))),
+        (limit @ Some(_), None) => Some(Box::pin(interruption(limit, pending()))),
+        (limit, Some(cancel)) => Some(Box::pin(interruption(limit, cancel.cancelled()))),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::context::services::RunServices;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Effects};
-use interlocking_core::failure::{Failure, FailureKind, NodeError};
+use interlocking_core::failure::{ChildFailure, Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::route::Step;
@@ -106,6 +106,8 @@ pub(crate) fn kind_of(error: &NodeError) -> FailureKind {
         FailureKind::Configuration
     } else if error.is::<WorkspaceError>() {
         FailureKind::Workspace
+    } else if let Some(failure) = error.downcast_ref::<ChildFailure>() {
+        FailureKind::Child(Box::new(failure.clone()))
     } else {
         FailureKind::Handler
     }

@@ -159,7 +159,7 @@ fn end<G: Graph>(
 
 /// Whether a chain may begin with the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
-    !G::net().features().workspaces && !is_watched(&shared.services, first)
+    !G::net().features().guarded && !is_watched(&shared.services, first)
 }
 
 /// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.

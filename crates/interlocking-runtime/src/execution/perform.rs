@@ -1,4 +1,4 @@
-//! One node execution, with everything that guards it: panic, timeout, cancellation, read-only workspaces.
+//! One node execution, with everything that guards it: panic, timeout, cancellation, its turn, read-only workspaces.
 
 use crate::cancel::CancelToken;
 use crate::context::services::RunServices;
@@ -55,6 +55,10 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
                 Some(input) => input,
                 None => break 'done Err(Interruption::Cancelled),
             };
+            if is_overdue(&performed.shared().services, performed.execution()) {
+                drop(input);
+                break 'done Err(Interruption::TimedOut(whole_time(&performed).unwrap_or_default()));
+            }
             // Pinned here and borrowed from then on, because it is large to move.
             let entered = Entered { services: &performed.shared().services, execution: performed.execution() };
             let mut step = pin!(performed.shared().services.graph.step(input, entered));
@@ -70,10 +74,11 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     }
 }
 
-/// Whether an execution needs more than the guard: its workspace is made ready and compared, or somebody traces.
+/// Whether an execution needs more than the guard: it waits for its turn, its workspace is made ready and compared, or somebody
+/// traces.
 #[inline]
 pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
-    (services.untyped.net.features().workspaces && services.untyped.net.node(execution.node).works)
+    (services.untyped.net.features().guarded && services.untyped.net.node(execution.node).guarded)
         || tracing::enabled!(tracing::Level::INFO)
 }
 
@@ -81,6 +86,17 @@ pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Executi
 #[inline]
 pub(crate) fn may_be_traced() -> bool {
     tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()
+}
+
+/// Whether an execution has no time left when it begins: a person was asked by another process, and has not answered.
+#[inline]
+fn is_overdue<G: Graph>(services: &RunServices<G>, execution: Execution) -> bool {
+    services.untyped.net.features().timeouts && services.untyped.time_left(execution) == Some(Duration::ZERO)
+}
+
+/// How long an execution may take.
+fn whole_time<G: Graph>(performed: &impl Performed<G>) -> Option<Duration> {
+    performed.shared().services.untyped.net.node(performed.execution().node).timeout
 }
 
 /// Runs an execution that is [watched](is_watched). Boxed, so that the common path does not carry this one's state.
@@ -98,11 +114,21 @@ fn watched<'run, G: Graph>(
     );
     let guarded = guard(performed, step).instrument(span);
     Box::pin(async move {
-        if !net.node(execution.node).works {
+        let row = net.node(execution.node);
+        if !row.guarded {
             return guarded.await;
         }
+        let in_turn = async {
+            // Its timeout begins when it has it.
+            let turn = services.untyped.turn(execution).await;
+            let done = if row.works { in_workspace(services, execution, guarded).await } else { guarded.await };
+            if let Some(turn) = turn {
+                services.untyped.keep_turn(execution, turn);
+            }
+            done
+        };
         // What is done before and after can be stopped too.
-        let (mut worked, mut stopped) = (pin!(in_workspace(services, execution, guarded)), pin!(stopped(performed)));
+        let (mut worked, mut stopped) = (pin!(in_turn), pin!(stopped(performed)));
         poll_fn(|context| match worked.as_mut().poll(context) {
             Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
             ready => ready,
@@ -135,7 +161,10 @@ fn go_on<'run, G: Graph>(
     mut step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
 ) -> Pin<Box<impl Future<Output = Result<Done<G>, Interruption>> + Send + 'run>> {
     Box::pin(async move {
-        let limit = performed.shared().services.untyped.net.node(performed.execution().node).timeout;
+        let limit = whole_time(performed).map(|whole| Limit {
+            whole,
+            left: performed.shared().services.untyped.time_left(performed.execution()).unwrap_or(whole),
+        });
         let mut interrupted = pin!(interruption(limit, stopped(performed)));
         let mut has_been_polled = true;
         poll_fn(|context| {
@@ -165,15 +194,21 @@ async fn stopped<G: Graph>(performed: &impl Performed<G>) {
     .await
 }
 
+/// How long an execution may take, and how much of that is left.
+pub(crate) struct Limit {
+    pub(crate) whole: Duration,
+    pub(crate) left: Duration,
+}
+
 /// Resolves when an execution has taken as long as it may, or is `stopped`.
-pub(crate) async fn interruption(limit: Option<Duration>, stopped: impl Future<Output = ()>) -> Interruption {
-    let Some(limit) = limit else {
+pub(crate) async fn interruption(limit: Option<Limit>, stopped: impl Future<Output = ()>) -> Interruption {
+    let Some(Limit { whole, left }) = limit else {
         stopped.await;
         return Interruption::Cancelled;
     };
-    match tokio::time::timeout(limit, stopped).await {
+    match tokio::time::timeout(left, stopped).await {
         Ok(()) => Interruption::Cancelled,
-        Err(_) => Interruption::TimedOut(limit),
+        Err(_) => Interruption::TimedOut(whole),
     }
 }
 

@@ -144,7 +144,7 @@ pub async fn answer(journal: &dyn Journal, run: &RunId, to: &By, answer: &Value)
 /// What people were asked, in order.
 pub(crate) fn asked(records: &[Record]) -> impl Iterator<Item = (&By, &RecordedPayload, &RecordedPayload)> {
     records.iter().filter_map(|record| match &record.entry {
-        Entry::Asked { by, question, schema } => Some((by, question, schema)),
+        Entry::Asked { by, question, schema, .. } => Some((by, question, schema)),
         _ => None,
     })
 }

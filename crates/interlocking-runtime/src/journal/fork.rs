@@ -190,6 +190,8 @@ fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
             Entry::Started { origin, .. } => *origin = Some(Origin::Fork { of: of.clone(), records: count }),
             // Letters are numbered a run: the new one's first is its own.
             Entry::Answered { letter, .. } | Entry::Received { letter, .. } => *letter = 0,
+            // Who is asked in the new run has all the time again.
+            Entry::Asked { asked_at_ms, .. } => *asked_at_ms = None,
             _ => {}
         }
         entry

@@ -1,6 +1,6 @@
 //! Which payloads of a replayed run have to be fetched from its journal, and their texts once they are.
 
-use crate::journal::replay::Replayed;
+use crate::journal::replay::{Asked, Replayed};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
 use crate::journal::{Digest, Encoded, NodeOutcome, RecordedPayload};
 use interlocking_core::frontier::Frontier;
@@ -38,7 +38,7 @@ impl Replayed<'_> {
             .chain(posted)
             .for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
-        self.questions.iter().for_each(|(_, question, schema)| {
+        self.questions.iter().for_each(|Asked { question, schema, .. }| {
             digests.of(question);
             digests.of(schema);
         });

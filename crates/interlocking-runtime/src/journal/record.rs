@@ -78,6 +78,10 @@ pub enum Entry {
         question: RecordedPayload,
         /// The JSON schema of an answer.
         schema: RecordedPayload,
+        /// When, in milliseconds since 1970, where the node has a `timeout`: the time that there is to answer runs from then,
+        /// whichever process executes the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        asked_at_ms: Option<u64>,
     },
     /// A person's answer was received.
     Answered {
@@ -264,6 +268,9 @@ pub struct NodeOutcome {
     pub commits: Vec<Commit>,
     /// How long it ran, in milliseconds.
     pub took_ms: u64,
+    /// How it failed, where its way on is the one that its table has for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<Box<Failure>>,
 }
 
 /// A token.
@@ -312,8 +319,22 @@ impl NodeOutcome {
         commits: Vec<Commit>,
     ) -> Self {
         let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
-        let (alternative, spawned, memory, calls, took_ms) = Default::default();
-        Self { node, visit, attempt, alternative, tokens, spawned, posted, label, memory, calls, commits, took_ms }
+        let (alternative, spawned, memory, calls, took_ms, failed) = Default::default();
+        Self {
+            node,
+            visit,
+            attempt,
+            alternative,
+            tokens,
+            spawned,
+            posted,
+            label,
+            memory,
+            calls,
+            commits,
+            took_ms,
+            failed,
+        }
     }
 
     /// Everything that it carries.

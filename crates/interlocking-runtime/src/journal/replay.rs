@@ -44,7 +44,7 @@ pub(crate) struct Replayed<'net> {
     pub(crate) restarts: HashMap<By, u32>,
     pub(crate) sessions: Vec<(By, String, SessionId)>,
     pub(crate) once: Vec<(By, String, RecordedPayload)>,
-    pub(crate) questions: Vec<(By, RecordedPayload, RecordedPayload)>,
+    pub(crate) questions: Vec<Asked>,
     pub(crate) answers: Vec<(By, RecordedPayload)>,
     /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
     pub(crate) doomed: Option<Failure>,
@@ -60,6 +60,14 @@ pub(crate) struct Replayed<'net> {
     observed_nodes: HashSet<String>,
     running: HashMap<NodeIndex, u64>,
     begun: u64,
+}
+
+/// What a person was asked.
+pub(crate) struct Asked {
+    pub(crate) by: By,
+    pub(crate) question: RecordedPayload,
+    pub(crate) schema: RecordedPayload,
+    pub(crate) asked_at_ms: Option<u64>,
 }
 
 /// The table that the run started with, and the one that it has now.
@@ -217,10 +225,14 @@ impl<'net> Replayed<'net> {
             Entry::Retried { letters } => {
                 (self.ended, self.failed_event, self.output) = (None, None, None);
                 self.retried_after = letters;
+                // Who was asked before has all the time again.
+                self.questions.iter_mut().for_each(|asked| asked.asked_at_ms = None);
             }
             Entry::Session { by, agent, session } => self.sessions.push((by, agent, session)),
             Entry::Once { by, name, value } => self.once.push((by, name, value)),
-            Entry::Asked { by, question, schema } => self.questions.push((by, question, schema)),
+            Entry::Asked { by, question, schema, asked_at_ms } => {
+                self.questions.push(Asked { by, question, schema, asked_at_ms });
+            }
             Entry::Answered { by, letter, answer } => {
                 self.letters = self.letters.max(letter);
                 self.answers.push((by, answer));
@@ -354,7 +366,7 @@ impl<'net> Replayed<'net> {
         let is_live = |by: &By| live.contains(&(by.node.as_str(), by.visit)) || messaged.contains(by.node.as_str());
         self.once.retain(|(by, ..)| is_live(by));
         self.sessions.retain(|(by, ..)| is_live(by));
-        self.questions.retain(|(by, ..)| is_live(by));
+        self.questions.retain(|asked| is_live(&asked.by));
         self.answers.retain(|(by, _)| is_live(by));
         self.restarts.retain(|by, _| is_live(by));
     }

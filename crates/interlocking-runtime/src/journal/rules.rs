@@ -2,18 +2,29 @@
 
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
-use interlocking_core::net::{Net, NodeIndex};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
 /// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
 pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
-    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Human)
+    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human)
 }
 
 /// Why a node did not run: it was entered more often than its table allows, and no route takes that up.
 pub(crate) fn beyond_bounds(net: &Net, execution: Execution, limit: Limit) -> Failure {
     let message = format!("may not be entered again: its table says `{limit}`");
     failure(net, execution, FailureKind::Exhausted(limit), message)
+}
+
+/// Why a node may not go where it chose to: its edge was taken as often as the table allows, and no route takes that up.
+pub(crate) fn edge_is_spent(net: &Net, execution: Execution, edge: AlternativeIndex) -> Failure {
+    let found = net.alternative(edge);
+    let to = found.and_then(|found| found.only.first()).map(|&place| net.place(place).name.clone()).unwrap_or_default();
+    let times = found.and_then(|found| found.times).map(|times| times.limit).unwrap_or_default();
+    let cycle: Vec<String> = net.loop_of(edge).into_iter().map(str::to_owned).collect();
+    let of_loop = if cycle.is_empty() { String::new() } else { format!(", of the loop {}", cycle.join(" → ")) };
+    let message = format!("may not go to `{to}` again: its table says `times = {times}` for that edge{of_loop}");
+    failure(net, execution, FailureKind::EdgeExhausted { to, times, cycle }, message)
 }
 
 /// The failure of an execution.

@@ -2,6 +2,9 @@
 //!
 //! The run parks on a typed question: it is recorded, the process may end, and whoever answers, hours later and on another
 //! machine, is checked against the question's schema. The question is asked once, however often the run is resumed.
+//!
+//! A `timeout` limits how long there is to answer, from when the question was asked on: while nobody executes the run, too. A run that
+//! waits in no process is timed out when it is resumed after that, unless an answer has come.
 
 use crate::context::services::UntypedServices;
 pub use crate::journal::question::OpenQuestion;
@@ -47,10 +50,11 @@ where
         if untyped.history().question(&by).is_none() {
             let question: Encoded = serde_json::to_string(&self.0.ask(&input, cx).await?)?.into();
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
-            let entry =
-                Entry::Asked { by: by.clone(), question: question.clone().into(), schema: schema.clone().into() };
+            let asked_at_ms = untyped.net.node(execution.node).timeout.map(|_| untyped.settings.clock().unix_ms());
+            let (asked, allowed) = (question.clone().into(), schema.clone().into());
+            let entry = Entry::Asked { by: by.clone(), question: asked, schema: allowed, asked_at_ms };
             // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
-            UntypedServices::of(cx)?.history().asked(by.clone(), question, schema);
+            UntypedServices::of(cx)?.history().asked(by.clone(), question, schema, asked_at_ms);
             record_writer.write_detached(entry).await?;
         }
         let answer = UntypedServices::of(cx)?.answer(execution, &by).await;

@@ -14,12 +14,12 @@ use crate::context::services::UntypedServices;
 use crate::journal::Origin;
 use crate::limits::allowance::Allowance;
 use crate::tree::Tree;
-use crate::tree::child::{ChildFailure, Kin, Predecessors, child_id, run_child};
+use crate::tree::child::{Kin, Predecessors, child_id, run_child};
 use crate::tree::idle::ChildGroup;
 use crate::workspaces::parent_journal::WriteEntry;
 use crate::workspaces::{ParentJournal, ParentScope, RunScope, Workspaces};
 use interlocking_core::context::Cx;
-use interlocking_core::failure::NodeError;
+use interlocking_core::failure::{ChildFailure, NodeError};
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Maps};
 use interlocking_core::kind::Kind;
@@ -313,25 +313,32 @@ async fn plan<C: Graph>(
     Ok(planned)
 }
 
+/// Starts the children of an execution, or goes on with those that it had.
+pub(super) async fn start<C: Graph>(
+    untyped: &UntypedServices,
+    execution: Execution,
+    graph: &Arc<C>,
+    items: Vec<Item<C>>,
+) -> Result<Children<C>, NodeError> {
+    let row = untyped.net.row(execution.node);
+    let planned = plan(untyped, execution, items).await?;
+    let allowance = untyped.settings.allowance();
+    let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
+        allowance.clone()
+    } else {
+        allowance.child()?
+    };
+    let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
+    let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
+    let plan = Plan { execution, items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
+    Ok(Children::start(untyped, &allowance, &siblings, graph, plan))
+}
+
 impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let graph = self.0.graph(cx)?;
         let items = self.0.items(&input, cx).await?;
-        let untyped = UntypedServices::of(cx)?;
-        let execution = cx.execution();
-        let row = N::Graph::net().row(N::INDEX);
-        let planned = plan(untyped, execution, items).await?;
-        let allowance = untyped.settings.allowance();
-        let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
-            allowance.clone()
-        } else {
-            allowance.child()?
-        };
-        let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
-        let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
-        let plan =
-            Plan { execution, items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
-        let children = Children::start(untyped, &allowance, &siblings, &graph, plan);
+        let children = start(UntypedServices::of(cx)?, cx.execution(), &graph, items).await?;
         self.0.gather(input, children, cx).await
     }
 }

@@ -1,6 +1,7 @@
 //! The kinds of nodes that need an executor.
 
 pub mod advisory;
+pub mod graph;
 pub mod human;
 pub mod llm;
 pub mod map;

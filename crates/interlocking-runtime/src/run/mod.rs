@@ -17,13 +17,15 @@ pub(crate) mod table_change;
 use crate::cancel::CancelToken;
 use crate::clock::Clock;
 use crate::event::{Both, EventSink};
-use crate::journal::{Journal, Record};
+use crate::journal::{By, Journal, Record};
 use crate::limits::allowance::Allowance;
 use crate::limits::budget::Budgets;
 use crate::limits::provider::Backoff;
 use crate::roles::{Player, Roles};
 use crate::run::outcome::Report;
 use crate::run::prepare::Begin;
+#[doc(hidden)]
+pub use crate::run::settings::Injected;
 use crate::run::settings::Settings;
 pub use crate::run::start_error::StartError;
 use crate::workspaces::Workspaces;
@@ -220,6 +222,17 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_lost_sessions(mut self, lost: LostSession) -> Self {
         self.settings.options_mut().lost_session = lost;
+        self
+    }
+
+    /// Lets executions fail that would not have, where their table says where they go then; for testing kits.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_injected_failures(
+        mut self,
+        inject: impl Fn(&RunId, &By) -> Option<Injected> + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.options_mut().injection = Some(Arc::new(inject));
         self
     }
 

@@ -7,7 +7,7 @@ use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::driver::initial_state::{InitialState, Resumption};
 use crate::journal::named_payloads::Texts;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::replay::{self, Replayed, replay};
+use crate::journal::replay::{self, Asked, Replayed, replay};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
 use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Record, RecordedPayload, retry};
 use crate::run::executed::Executed;
@@ -312,8 +312,8 @@ impl Reader<'_> {
         for (by, name, value) in replayed.once.drain(..) {
             history.did(by, &name, self.texts.of(&value));
         }
-        for (by, question, schema) in replayed.questions.drain(..) {
-            history.asked(by, self.texts.of(&question), self.texts.of(&schema));
+        for Asked { by, question, schema, asked_at_ms } in replayed.questions.drain(..) {
+            history.asked(by, self.texts.of(&question), self.texts.of(&schema), asked_at_ms);
         }
         for (by, answer) in replayed.answers.drain(..) {
             history.answered(by, self.texts.of(&answer));

@@ -7,7 +7,7 @@ use crate::cancel::CancelToken;
 use crate::clock::{Clock, CoarseClock, Elapsed};
 use crate::event::EventSink;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::{Journal, MemoryJournal, Record};
+use crate::journal::{By, Journal, MemoryJournal, Record};
 use crate::limits::allowance::{Allowance, Stopped};
 use crate::roles::Roles;
 use crate::tree::Tree;
@@ -56,6 +56,21 @@ pub(crate) struct Options {
     pub(crate) migration: Option<Migration>,
     pub(crate) nudges: Nudges,
     pub(crate) lost_session: LostSession,
+    /// What says of executions that they fail.
+    pub(crate) injection: Option<Injection>,
+}
+
+/// Says of an execution that would have an outcome, and whose table says where it goes when it fails, that it failed; for tests.
+pub(crate) type Injection = Arc<dyn Fn(&RunId, &By) -> Option<Injected> + Send + Sync>;
+
+/// How an execution fails that would not have.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Injected {
+    /// Its handler returns an error.
+    Failure,
+    /// It takes too long.
+    Timeout,
 }
 
 /// The options of a run that sets none.
@@ -70,6 +85,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     migration: None,
     nudges: Nudges::DEFAULT,
     lost_session: LostSession::Fail,
+    injection: None,
 });
 
 /// What a run shares with its children, and where it stands among them.
@@ -147,6 +163,12 @@ impl Settings {
 
     pub(crate) fn options(&self) -> &Options {
         self.options.as_deref().unwrap_or(&UNSET)
+    }
+
+    /// What says of executions that they fail, if anything does.
+    #[inline]
+    pub(crate) fn injection(&self) -> Option<&Injection> {
+        self.options.as_ref()?.injection.as_ref()
     }
 
     /// The same, to be changed.

@@ -61,10 +61,15 @@ fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Object(part) => match (text("to"), text("name").or(text("group")), text("type"), part.get("at_most")) {
-            (Some(to), ..) => match part.get("cancels").and_then(Value::as_array) {
-                Some(cancels) => format!("{to}, cancels({})", cancels.iter().map(word).collect::<Vec<_>>().join(", ")),
-                None => to.to_owned(),
-            },
+            (Some(to), ..) => {
+                let times = part.get("times").map(|times| format!(", times = {times}")).unwrap_or_default();
+                let route =
+                    part.get("exhausted").map(|route| format!(", exhausted({})", word(route))).unwrap_or_default();
+                let cancels = part.get("cancels").and_then(Value::as_array);
+                let cancels = cancels.map(|names| names.iter().map(word).collect::<Vec<_>>().join(", "));
+                let cancels = cancels.map(|names| format!(", cancels({names})")).unwrap_or_default();
+                format!("{to}{times}{route}{cancels}")
+            }
             (_, Some(name), Some(ty), _) => {
                 let latched = if part.get("latched").is_some() { " latched" } else { "" };
                 format!("{name}: {ty}{latched}")

@@ -10,41 +10,14 @@ use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
 use crate::tree::Tree;
 use crate::tree::end_children::end_child;
-use interlocking_core::failure::Failure;
+use interlocking_core::failure::ChildFailure;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
-use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use thiserror::Error;
 
-/// How a child run failed.
-#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ChildFailure {
-    /// One of its nodes failed.
-    #[error(transparent)]
-    Failed(Box<Failure>),
-    /// It was cancelled by itself, and not with its parent.
-    #[error("the child run was cancelled")]
-    Cancelled,
-    /// It would be nested deeper than its map node's `depth` says.
-    #[error("the child run would be nested more than {limit} deep, which `depth = {limit}` forbids")]
-    TooDeep {
-        /// The node's `depth`.
-        limit: u32,
-    },
-    /// It could not be started, or resumed.
-    #[error("the child run did not start: {reason}")]
-    NotStarted {
-        /// Why.
-        reason: String,
-    },
-}
-
-/// Which child of a run: its map node, the execution of that, its item's key, and which of the items with that key it is.
+/// Which child of a run: the node that runs it, the execution of that, its item's key, and which of the items with that key it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kin<'run> {
     pub(crate) parent: &'run RunId,

@@ -4,6 +4,7 @@ pub(crate) mod past_calls;
 pub(crate) mod end_children;
 pub(crate) mod child;
 pub(crate) mod idle;
+pub(crate) mod turns;
 
 use crate::cancel::CancelToken;
 use crate::journal::question::OpenQuestion;
@@ -12,6 +13,7 @@ use crate::limits::allowance::Stopped;
 use crate::mutex::Mutex;
 use crate::run::claims::Leaving;
 use crate::tree::past_calls::PastCalls;
+use crate::tree::turns::Turns;
 use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
 use std::collections::BTreeMap;
@@ -32,6 +34,8 @@ pub(crate) struct Tree {
     /// Notified when a member or a task of a child is gone.
     left: Notify,
     usage: Mutex<TreeUsage>,
+    /// Whose turn it is among those that never overlap.
+    pub(crate) turns: Turns,
     /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Cancelled when the root run's future is dropped before its end.
@@ -92,8 +96,8 @@ pub(crate) struct AskedQuestion<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, used_up, left) = Default::default();
-        let (usage, tasks, abandoned, abandoned_in) = Default::default();
-        Self { root, members, questions, halt, halted, used_up, left, usage, tasks, abandoned, abandoned_in }
+        let (usage, turns, tasks, abandoned, abandoned_in) = Default::default();
+        Self { root, members, questions, halt, halted, used_up, left, usage, turns, tasks, abandoned, abandoned_in }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {

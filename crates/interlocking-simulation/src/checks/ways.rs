@@ -179,7 +179,20 @@ impl Followed<'_> {
         net.node_named(&by.node).map_or(NodeKind::Logic, |node| net.row(node).kind)
     }
 
-    /// Whether nothing went through letters, or was to: they lie in a journal.
+    /// Whether a later entry of a map adopted a child: it finds that in the journal.
+    fn adopts(&self) -> bool {
+        let is_taken = |entry: &Entry| matches!(entry, Entry::Resumed { taken_by: Some(_), .. });
+        if self.account.records.values().flatten().any(|record| is_taken(&record.entry)) {
+            return true;
+        }
+        let mut gathered: BTreeMap<&RunId, &By> = BTreeMap::new();
+        self.account.log.iter().any(|line| {
+            let What::Gathered { by, children, .. } = &line.what else { return false };
+            children.iter().any(|child| gathered.insert(&child.run, by).is_some_and(|before| before != by))
+        })
+    }
+
+    /// Whether nothing went through letters, or was to: they lie in a journal. Nor was it looked for what earlier entries had.
     fn needs_no_journal(&self) -> bool {
         let account = self.account;
         let is_letters = |entry: &Entry| match entry {
@@ -191,6 +204,7 @@ impl Followed<'_> {
         let asks =
             |line: &Logged| matches!(&line.what, What::Started { run, by } if self.kind(run, by) == NodeKind::Human);
         plan::messages(&account.ended.history.world).is_empty()
+            && !self.adopts()
             && !account.log.iter().any(asks)
             && account.letters.values().flatten().all(|posted| posted.letter.body == LetterBody::Cancel)
             && !account.records.values().flatten().any(|record| is_letters(&record.entry))

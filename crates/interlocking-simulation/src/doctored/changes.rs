@@ -12,7 +12,7 @@ use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload}
 pub(super) type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-pub(super) const CHANGES: [(&str, usize, Change); 26] = [
+pub(super) const CHANGES: [(&str, usize, Change); 28] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -42,6 +42,12 @@ pub(super) const CHANGES: [(&str, usize, Change); 26] = [
     }),
     ("a token goes elsewhere", 30, |account| {
         in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
+    }),
+    ("a failure that had a way on is not told", 1, |account| {
+        in_first(account, |outcome| outcome.failed.take().map(drop))
+    }),
+    ("a failure that had a way on was another", 1, |account| {
+        in_first(account, |outcome| outcome.failed.as_mut().map(|failure| failure.kind = FailureKind::Configuration))
     }),
     ("an update of a memory is lost", 5, |account| in_first(account, |outcome| outcome.memory.take().map(drop))),
     ("a run that finished is stuck", 20, |account| {

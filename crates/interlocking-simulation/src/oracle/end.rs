@@ -2,7 +2,7 @@
 
 use super::step::past;
 use super::{Facts, Oracle, same};
-use crate::choice::Fate;
+use crate::choice::{Choice, Fate};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::table::{NodeKind, Visits};
@@ -55,14 +55,48 @@ impl Oracle<'_> {
             self.runs(&by)?;
             self.races(&past, Some(execution), "a failure ended the run");
         }
-        if self.is_held_up(&by, &failure.kind, facts) {
+        if self.net.node(execution.node).route_of(&failure.kind).is_some() {
+            return Err(format!("{by} fails, and its table has a route for that: {failure}"));
+        }
+        self.may_fail(&by, execution, failure, facts)
+    }
+
+    /// Whether an execution may fail so.
+    pub(super) fn may_fail(
+        &mut self,
+        by: &By,
+        execution: Execution,
+        failure: &Failure,
+        facts: &Facts<'_>,
+    ) -> Result<(), String> {
+        let of = (failure.node.as_str(), failure.visit, failure.attempt);
+        same("who failed", of, (by.node.as_str(), by.visit, by.attempt))?;
+        if self.is_held_up(by, &failure.kind, facts) {
             self.held_up = true;
             return Ok(());
         }
-        match self.choice(execution).fate {
+        let choice = self.choice(execution);
+        match choice.fate {
+            Fate::Well if matches!(failure.kind, FailureKind::EdgeExhausted { .. }) => {
+                self.overspent(execution, &choice, failure)
+            }
             Fate::Well => Err(format!("{by} was not to fail: {failure}")),
             fate => same("the failure", &failure.kind, &fate.failure()),
         }
+    }
+
+    /// Whether the choice of an edge may end the run: it is spent, and has no route.
+    fn overspent(&mut self, execution: Execution, choice: &Choice, failure: &Failure) -> Result<(), String> {
+        let wrong = || Err(format!("no edge is spent, and it fails: {failure}"));
+        let Some((edge, way)) = self.spent_edge(execution, choice) else { return wrong() };
+        if way.instead.is_some() {
+            return wrong();
+        }
+        let to = self.rules.place_name(way.tokens[0]).to_owned();
+        let times = self.net.alternative(edge).and_then(|edge| edge.times).map_or(0, |times| times.limit);
+        let cycle = self.net.loop_of(edge).into_iter().map(str::to_owned).collect();
+        self.seen.spent_edges += 1;
+        same("the failure", &failure.kind, &FailureKind::EdgeExhausted { to, times, cycle })
     }
 
     /// Whether a message may end the run by the bound of its event node.

@@ -103,6 +103,8 @@ pub(crate) struct Seen {
     pub(crate) outcomes: usize,
     pub(crate) cancelled: usize,
     pub(crate) exhausted: usize,
+    pub(crate) spent_edges: usize,
+    pub(crate) routed: usize,
     pub(crate) received: usize,
     pub(crate) messages: usize,
     pub(crate) redirects: usize,

@@ -3,10 +3,12 @@
 use super::step::{Going, past};
 use super::{ExecutionKey, Facts, Oracle, key, number, same};
 use crate::asking::heard;
-use crate::brute::{EXIT, Move, Outcome as Came};
+use crate::brute::{EXIT, Move, Outcome as Came, Way};
 use crate::choice::{Choice, Fate};
-use crate::numbers::{exhausted, gathered, items, sent};
+use crate::numbers::{exhausted, failed, gathered, items, sent, spent};
+use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
+use interlocking_core::net::AlternativeIndex;
 use interlocking_core::table::{NodeKind, Visits};
 use interlocking_runtime::journal::{By, NodeOutcome};
 use std::collections::BTreeSet;
@@ -32,14 +34,17 @@ impl Oracle<'_> {
             _ => self.ran(&by, execution)?,
         };
         self.executions.insert(key(execution), had.input.clone());
-        if !had.beyond && choice.fate != Fate::Well {
-            return Err(format!("{by} was to fail: {:?}", choice.fate));
-        }
-        let expected = self.expected(&by, execution, &choice, &had, facts)?;
+        let expected = match &outcome.failed {
+            Some(failure) => self.routed(&by, execution, failure, outcome, facts)?,
+            None if !had.beyond && choice.fate != Fate::Well => {
+                return Err(format!("{by} was to fail: {:?}", choice.fate));
+            }
+            None => self.expected(&by, execution, &choice, &had, facts)?,
+        };
         let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), number(&token.payload)?)));
         let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
         same(&format!("what {by} sends"), &found, &expected)?;
-        if !had.beyond {
+        if !had.beyond && outcome.failed.is_none() {
             self.effects(sequence, &by, execution, &choice, outcome)?;
         }
         let place = |name: &str| self.rules.places.iter().position(|known| known == name).unwrap_or(EXIT);
@@ -96,11 +101,53 @@ impl Oracle<'_> {
             let way = way.ok_or("a bound without a route ended the run")?;
             return Ok(vec![(self.rules.place_name(way.tokens[0]).to_owned(), exhausted(execution.node, &had.input))]);
         }
+        if let Some((edge, way)) = self.spent_edge(execution, choice) {
+            let instead = way.instead.as_ref().ok_or("an edge that is spent and has no route did not end the run")?;
+            let place = self.rules.place_name(instead.tokens[0]).to_owned();
+            return Ok(vec![(place, spent(edge, sent(choice, &had.input, extra, 0)))]);
+        }
         let places = choice.way.iter().flat_map(|way| &way.places).enumerate();
         let token = |(branch, place): (usize, &u16)| {
             (self.net.place(*place).name.clone(), sent(choice, &had.input, extra, branch))
         };
         Ok(places.map(token).collect())
+    }
+
+    /// The edge that an execution chooses, where that is spent.
+    pub(super) fn spent_edge(&self, execution: Execution, choice: &Choice) -> Option<(AlternativeIndex, &Way)> {
+        let edge = choice.way.as_ref()?.alternative;
+        let nth = usize::from(edge - self.net.node(execution.node).alternatives.start);
+        let ways = &self.rules.nodes[usize::from(execution.node)].ways;
+        let way = ways.iter().find(|way| way.alternative == nth)?;
+        self.rules.is_spent(&self.state, way).then_some((edge, way))
+    }
+
+    /// What it must send that failed, and where: along the route that its table has for that. Nothing else counts of it.
+    fn routed(
+        &mut self,
+        by: &By,
+        execution: Execution,
+        failure: &Failure,
+        outcome: &NodeOutcome,
+        facts: &Facts<'_>,
+    ) -> Result<Vec<(String, u64)>, String> {
+        self.may_fail(by, execution, failure, facts)?;
+        let node = self.net.node(execution.node);
+        let route = match &failure.kind {
+            FailureKind::Timeout { .. } => node.timed_out.or(node.failed),
+            FailureKind::Handler | FailureKind::Panic | FailureKind::Agent => node.failed,
+            other => return Err(format!("{by} goes on, and failed for good: {other:?}")),
+        };
+        let route = route.ok_or_else(|| format!("{by} goes on, and has no route for that: {failure}"))?;
+        same("the failure's route", outcome.alternative, Some(route))?;
+        let is_bare = outcome.memory.is_none() && outcome.spawned.is_empty() && outcome.posted.is_empty();
+        if !is_bare || outcome.label.is_some() || !outcome.commits.is_empty() {
+            return Err(format!("{by} failed, and something of it counts"));
+        }
+        self.seen.routed += 1;
+        let alternative = self.net.alternative(route).ok_or("there is no such alternative")?;
+        let place = self.net.place(alternative.branches[0][0]).name.clone();
+        Ok(vec![(place, failed(route, failure))])
     }
 
     /// What the numbers of an execution's tokens depend on beside its input.
@@ -144,10 +191,23 @@ impl Oracle<'_> {
         let taken = row.ways.iter().position(|way| {
             Some(way.alternative) == alternative && way.tokens.iter().eq(tokens.iter().map(|(place, _)| place))
         });
+        let instead = row.ways.iter().position(|way| {
+            way.instead.as_ref().is_some_and(|route| Some(route.alternative) == alternative)
+                && self.rules.is_spent(&self.state, way)
+        });
         let (step, clears) = match (row.kind, had.beyond, taken) {
             (NodeKind::Event, true, _) => {
                 let clears = row.exhausted.as_ref().map(|way| way.clears).unwrap_or_default();
                 (Move::Overrun { node }, clears)
+            }
+            (_, false, None) if instead.is_some() => {
+                let way = instead.unwrap_or_default();
+                self.seen.spent_edges += 1;
+                let route = row.ways[way].instead.as_ref().map(|route| route.clears);
+                (Move::Spent { node, way }, route.unwrap_or_default())
+            }
+            (_, _, Some(way)) if self.rules.is_spent(&self.state, &row.ways[way]) => {
+                return Err(format!("{by} takes an edge that is spent"));
             }
             (NodeKind::Event, false, Some(way)) => (Move::Redirect { node, way }, row.ways[way].clears),
             (NodeKind::Event, false, None) => (Move::Resume { node }, 0),

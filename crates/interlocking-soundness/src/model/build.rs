@@ -1,8 +1,8 @@
 //! Making the model of a net.
 
-use super::{Budget, Choice, Clears, EXIT_PLACE, Firing, Kept, Latched, Model, Node, Role};
+use super::{Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Role};
 use interlocking_core::bits::Bits;
-use interlocking_core::net::{Alternative, AlternativeIndex, Net, PlaceIndex};
+use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, PlaceIndex};
 use interlocking_core::table::{NodeKind, Visits};
 
 /// With more combinations of its branches than this, a fork's branches choose later.
@@ -28,6 +28,7 @@ impl<'n> Model<'n> {
             latching: Vec::new(),
             marking_bits: places,
             budget_bits: 0,
+            taken_bits: Vec::new(),
         };
         for index in 0..net.nodes().len() {
             let node = model.node(index, kept != Kept::GoingOn);
@@ -36,12 +37,13 @@ impl<'n> Model<'n> {
             }
             model.nodes.push(node);
         }
+        model.keep_budgeted_edges(kept != Kept::GoingOn);
         let first_choice = net.places().len() - 1;
         for (at, choice) in model.choices.iter().enumerate() {
             let firing = |&target: &usize| {
                 let exits = usize::from(target == EXIT_PLACE);
                 let produces = if exits == 0 { vec![target] } else { Vec::new() };
-                Firing { exhausted: false, produces, exits, clears: None, total: false }
+                Firing { exhausted: false, edge: None, failing: None, produces, exits, clears: None, total: false }
             };
             let place = first_choice + at;
             model.nodes.push(Node {
@@ -64,7 +66,7 @@ impl<'n> Model<'n> {
             let mut firings = Vec::new();
             for at in row.alternatives.clone() {
                 if let Some(alternative) = net.alternative(at) {
-                    model.list(at, alternative, row.exhausted == Some(at), &mut firings);
+                    model.list(at, alternative, row, &mut firings);
                 }
             }
             model.nodes[index].firings = firings;
@@ -100,6 +102,29 @@ impl<'n> Model<'n> {
             });
             node.back_last = back_last;
         }
+    }
+
+    /// Gives a bit to each edge with a budget whose exhaustion matters.
+    fn keep_budgeted_edges(&mut self, every_budget: bool) {
+        for alternative in self.net.alternatives() {
+            let kept = alternative.times.filter(|times| {
+                let route = times.exhausted.and_then(|at| self.net.alternative(at));
+                every_budget || route.is_some_and(|route| !self.ends_all(route))
+            });
+            self.taken_bits.push(kept.map(|_| self.budget_bits));
+            self.budget_bits += usize::from(kept.is_some());
+        }
+    }
+
+    /// What an alternative has to do with an edge that has a budget.
+    fn edge(&self, at: AlternativeIndex, alternative: &Alternative) -> Option<Edge> {
+        let (edge, is_taken) = match alternative.instead_of {
+            Some(edge) => (edge, false),
+            None => (at, true),
+        };
+        let times = self.net.alternative(edge)?.times?;
+        let taken = self.taken_bits.get(usize::from(edge)).copied().flatten();
+        Some(Edge { taken, is_taken, has_route: times.exhausted.is_some() })
     }
 
     fn node(&mut self, index: usize, every_budget: bool) -> Node {
@@ -149,7 +174,10 @@ impl<'n> Model<'n> {
     }
 
     /// Adds the firings of an alternative.
-    fn list(&self, at: AlternativeIndex, alternative: &Alternative, exhausted: bool, into: &mut Vec<Firing>) {
+    fn list(&self, at: AlternativeIndex, alternative: &Alternative, row: &NetNode, into: &mut Vec<Firing>) {
+        let exhausted = row.exhausted == Some(at);
+        let failing = [(row.timed_out, Failing::TimedOut), (row.failed, Failing::Failed)];
+        let failing = failing.into_iter().find(|(route, _)| *route == Some(at)).map(|(_, failing)| failing);
         // Each branch with the places among which it chooses now.
         let exit = usize::from(self.net.exit());
         let branches: Vec<Vec<usize>> = alternative
@@ -180,7 +208,9 @@ impl<'n> Model<'n> {
             let exits = all - produces.len();
             let clears = alternative.cancels.as_ref().map(|region| self.clears(region.places.iter()));
             let total = exits == 1 && produces.is_empty() && self.ends_all(alternative);
-            into.push(Firing { exhausted, produces, exits, clears, total });
+            let edge = self.edge(at, alternative);
+            let exhausted = exhausted || edge.is_some_and(|edge| !edge.is_taken);
+            into.push(Firing { exhausted, edge, failing, produces, exits, clears, total });
         }
     }
 

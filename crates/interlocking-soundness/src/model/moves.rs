@@ -8,7 +8,7 @@ use interlocking_core::bits::Bits;
 pub(crate) struct State {
     /// Tokens, remembered values, running joins.
     pub(crate) marking: Bits,
-    /// Nodes entered before, and tokens whose entry may be exhausted.
+    /// Nodes entered and edges taken before, and tokens whose entry may be exhausted.
     pub(crate) budgets: Bits,
 }
 
@@ -72,8 +72,10 @@ impl Model<'_> {
         let messages = self.events.iter().filter(|_| self.takes_messages(state));
         let mut entries = enabled.iter().filter(|&&index| !self.is_event(index)).chain(messages);
         entries.any(|&index| {
-            let has_route = self.nodes[index].firings.iter().any(|way| way.exhausted);
-            !has_route && self.may_be_exhausted(index, state)
+            let firings = &self.nodes[index].firings;
+            let has_route = firings.iter().any(|way| way.exhausted && way.edge.is_none());
+            (!has_route && self.may_be_exhausted(index, state))
+                || firings.iter().any(|way| self.may_be_spent(way, state))
         })
     }
 
@@ -127,16 +129,29 @@ impl Model<'_> {
         })
     }
 
+    /// Whether the choice of an edge may be one too many that no route takes up.
+    fn may_be_spent(&self, firing: &Firing, state: &State) -> bool {
+        let without_route = firing.edge.filter(|edge| edge.is_taken && !edge.has_route);
+        without_route.and_then(|edge| edge.taken).is_some_and(|taken| state.budgets.contains(taken))
+    }
+
     /// Whether an enabled node, which has started if it must, may take a way on.
     pub(crate) fn may_fire(&self, index: usize, firing: &Firing, state: &State) -> bool {
-        (!firing.exhausted || self.may_be_exhausted(index, state))
-            && (self.nodes[index].role != Role::Event || self.may_redirect(firing, state))
+        let is_due = match firing.edge {
+            Some(edge) if !edge.is_taken => edge.taken.is_some_and(|taken| state.budgets.contains(taken)),
+            Some(_) => true,
+            None => !firing.exhausted || self.may_be_exhausted(index, state),
+        };
+        is_due && (self.nodes[index].role != Role::Event || self.may_redirect(firing, state))
     }
 
     /// What a firing does: the input goes, the region is cleared, tokens arrive.
     pub(crate) fn fire(&self, index: usize, firing: &Firing, before: &State) -> Outcome {
         let node = &self.nodes[index];
         let mut state = before.clone();
+        if let Some(taken) = firing.leaves_taken() {
+            state.budgets.insert(taken);
+        }
         if node.role == Role::Event {
             if let Some(budget) = &node.budget {
                 state.budgets.insert(budget.entered);

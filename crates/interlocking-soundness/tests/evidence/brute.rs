@@ -2,10 +2,10 @@
 //! file, to be held against the rules at one reading.
 //!
 //! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
-//! that ten thousand tables take seconds. Tables of up to 126 places and 16 bounded nodes.
+//! that ten thousand tables take seconds. Tables of up to 126 places, 16 bounded nodes and 16 bounded edges.
 
 use crate::names::Resolve;
-use interlocking_core::table::{NodeKind, Table, Visits};
+use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
 pub(crate) const EXIT: usize = 127;
@@ -16,7 +16,7 @@ pub(crate) type Set = u128;
 /// How budgets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Budgets {
-    /// Whether a node was entered before: if so, an entry may be exhausted or not; a retry may always.
+    /// Whether a node was entered, or an edge taken, before: if so, an entry or the edge may be exhausted or not; a retry may always.
     OneBit,
     /// As a run counts them.
     Concrete,
@@ -47,7 +47,7 @@ pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: NodeKind,
     pub(crate) places: Set,
-    /// Gotos in table order, then the fork with each choice of its branches.
+    /// Gotos in table order, then the fork with each choice of its branches, then where it goes that takes too long, or fails.
     pub(crate) ways: Vec<Way>,
     pub(crate) exhausted: Option<Way>,
     resume: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Node {
 
 /// A budget and which counter it has.
 #[derive(Clone, Copy)]
-struct Bound {
+pub(crate) struct Bound {
     limit: u64,
     counter: u32,
 }
@@ -69,6 +69,18 @@ pub(crate) struct Way {
     /// Its position among the row's alternatives.
     pub(crate) alternative: usize,
     pub(crate) fork: bool,
+    /// The budget of an edge.
+    pub(crate) times: Option<Bound>,
+    /// Where the run goes instead, once that is spent.
+    pub(crate) instead: Option<Box<Self>>,
+    /// Whether it is taken by whoever takes too long, or fails: any execution may.
+    pub(crate) failing: Option<Failing>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failing {
+    TimedOut,
+    Failed,
 }
 
 /// The state of one run.
@@ -87,6 +99,8 @@ pub(crate) struct State {
     again: Set,
     visits: u64,
     attempts: u64,
+    /// How often edges with a budget were taken, four bits each.
+    taken: u64,
     /// The nodes that are due, first to last, if that order matters: four bits each, the node's number plus one.
     turn: u64,
 }
@@ -104,6 +118,11 @@ pub(crate) enum Move {
     },
     EndExhausted {
         node: usize,
+    },
+    /// A node, or the handler of a message, chooses an edge that is spent.
+    Spent {
+        node: usize,
+        way: usize,
     },
     Resume {
         node: usize,
@@ -182,6 +201,7 @@ impl Rules {
             Some(Bound { limit: u64::from(limit?), counter: 4 * (counters - 1) })
         };
         let resolve = Resolve { table, places: &places };
+        let mut edges = 0;
         let nodes = table
             .nodes
             .iter()
@@ -191,19 +211,17 @@ impl Rules {
                 name: row.name.clone(),
                 kind: row.kind,
                 places,
-                ways: resolve.ways(row),
-                exhausted: row.exhausted.as_ref().map(|goto| Way {
-                    tokens: vec![resolve.place(&row.name, &goto.to)],
-                    clears: resolve.region(&goto.cancels),
-                    alternative: row.goto.len() + usize::from(row.fork.is_some()),
-                    fork: false,
-                }),
+                ways: budgeted(&resolve, row, &mut edges),
+                exhausted: row
+                    .exhausted
+                    .as_ref()
+                    .map(|goto| resolve.way(row, goto, row.goto.len() + usize::from(row.fork.is_some()))),
                 resume: row.resume,
                 visits,
                 attempts: if row.attempts.is_some() { bound(row.attempts) } else { None },
             })
             .collect();
-        assert!(counters <= 16, "too many bounded nodes");
+        assert!(counters <= 16 && edges <= 16, "too many bounded nodes or edges");
         Self { nodes, places, consumers, latched, entry, budgets, starts }
     }
 
@@ -217,6 +235,7 @@ impl Rules {
             again: 0,
             visits: 0,
             attempts: 0,
+            taken: 0,
             turn: 0,
         };
         self.put(&mut state, None, self.entry);
@@ -235,7 +254,11 @@ impl Rules {
             if state.exhausted >> node & 1 == 1 {
                 moves.push(Move::EndExhausted { node });
             } else if state.running >> node & 1 == 1 {
-                moves.extend((0..row.ways.len()).map(|way| Move::End { node, way }));
+                for way in 0..row.ways.len() {
+                    let (taken, spent) = self.choices(state, &row.ways[way]);
+                    moves.extend(taken.then_some(Move::End { node, way }));
+                    moves.extend(spent.then_some(Move::Spent { node, way }));
+                }
             }
         }
         // A message is handled once nothing runs.
@@ -247,9 +270,16 @@ impl Rules {
             // A redirect from where no token is leaves the run as it is.
             let holds = |way: &Way| way.clears & state.marking() != 0;
             if handled {
-                moves.extend((row.resume || !row.ways.iter().all(holds)).then_some(Move::Resume { node }));
-                let redirects = row.ways.iter().enumerate().filter(|(_, way)| holds(way));
-                moves.extend(redirects.map(|(way, _)| Move::Redirect { node, way }));
+                let mut stays = row.resume;
+                for (way, edge) in row.ways.iter().enumerate() {
+                    let (taken, spent) = self.choices(state, edge);
+                    let instead = edge.instead.as_deref();
+                    let leads_on = instead.is_none_or(holds);
+                    stays |= (taken && !holds(edge)) || (spent && !leads_on);
+                    moves.extend((taken && holds(edge)).then_some(Move::Redirect { node, way }));
+                    moves.extend((spent && leads_on).then_some(Move::Spent { node, way }));
+                }
+                moves.extend(stays.then_some(Move::Resume { node }));
             }
             let stays = row.exhausted.as_ref().is_some_and(|way| !holds(way));
             moves.extend(exhausted.then_some(if stays { Move::Resume { node } } else { Move::Overrun { node } }));
@@ -288,7 +318,20 @@ impl Rules {
                 self.leave_turn(&mut next);
                 Outcome::Next(next)
             }
-            Move::End { node, way } => self.end(next, node, &self.nodes[node].ways[way]),
+            Move::End { node, way } => {
+                let way = &self.nodes[node].ways[way];
+                self.count_taken(&mut next, way);
+                self.end(next, node, way)
+            }
+            Move::Spent { node, way } => {
+                let is_event = self.nodes[node].kind == NodeKind::Event;
+                let Some(instead) = &self.nodes[node].ways[way].instead else { return Outcome::Failed };
+                if !is_event {
+                    return self.end(next, node, instead);
+                }
+                self.count(&mut next, node);
+                self.send(next, node, instead)
+            }
             Move::EndExhausted { node } => {
                 let way = self.nodes[node].exhausted.as_ref().expect("it would have failed at its start");
                 self.end(next, node, way)
@@ -298,8 +341,10 @@ impl Rules {
                 Outcome::Next(next)
             }
             Move::Redirect { node, way } => {
+                let way = &self.nodes[node].ways[way];
+                self.count_taken(&mut next, way);
                 self.count(&mut next, node);
-                self.send(next, node, &self.nodes[node].ways[way])
+                self.send(next, node, way)
             }
             Move::Overrun { node } => {
                 self.count(&mut next, node);
@@ -338,7 +383,7 @@ impl Rules {
     }
 
     /// Whether the next entry may be within bounds, and whether it may be beyond.
-    fn entries(&self, state: &State, node: usize) -> (bool, bool) {
+    pub(crate) fn entries(&self, state: &State, node: usize) -> (bool, bool) {
         let again = state.again >> node & 1 == 1;
         let row = &self.nodes[node];
         let (bound, counts) = if again { (row.attempts, state.attempts) } else { (row.visits, state.visits) };
@@ -347,6 +392,30 @@ impl Rules {
         match self.budgets {
             Budgets::OneBit => (true, again || before > 0),
             Budgets::Concrete => (before < bound.limit, before >= bound.limit),
+        }
+    }
+
+    /// Whether an edge has been taken as often as it may be, as a run counts.
+    pub(crate) fn is_spent(&self, state: &State, way: &Way) -> bool {
+        self.budgets == Budgets::Concrete && self.choices(state, way).1
+    }
+
+    /// Whether a way may be taken, and whether it may be spent.
+    fn choices(&self, state: &State, way: &Way) -> (bool, bool) {
+        let Some(times) = way.times else { return (true, false) };
+        let before = state.taken >> times.counter & 15;
+        match self.budgets {
+            Budgets::OneBit => (true, before > 0),
+            Budgets::Concrete => (before < times.limit, before >= times.limit),
+        }
+    }
+
+    /// Counts that a way is taken; no further than can matter.
+    fn count_taken(&self, state: &mut State, way: &Way) {
+        if let Some(times) = way.times
+            && (self.budgets == Budgets::Concrete || state.taken >> times.counter & 15 == 0)
+        {
+            state.taken += 1 << times.counter;
         }
     }
 
@@ -440,6 +509,23 @@ impl State {
     pub(crate) fn marking(&self) -> Set {
         self.queued | self.held
     }
+}
+
+/// The ways on from a row's node, those with a budget with what is taken in their place; counts the edges that have one.
+fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, edges: &mut u32) -> Vec<Way> {
+    let mut ways = resolve.ways(row);
+    // After the gotos come the fork and the routes of the node itself.
+    let own = [&row.exhausted, &row.timed_out, &row.failed].into_iter().flatten().count();
+    let mut route = row.goto.len() + usize::from(row.fork.is_some()) + own;
+    for (goto, way) in row.goto.iter().zip(&mut ways) {
+        let Some(times) = goto.times else { continue };
+        assert!(times < 15, "a counter has four bits");
+        way.times = Some(Bound { limit: times.into(), counter: 4 * *edges });
+        *edges += 1;
+        way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.way(row, goto, route)));
+        route += usize::from(goto.exhausted.is_some());
+    }
+    ways
 }
 
 fn turns(mut turn: u64) -> Vec<usize> {

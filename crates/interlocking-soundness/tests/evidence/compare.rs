@@ -288,8 +288,15 @@ fn smaller(table: &Table) -> Vec<Table> {
             let is_gone = |name: &String| name.split('.').next() == Some(&gone);
             row.goto.retain(|goto| goto.to.node != gone);
             row.spawn.retain(|name| *name != gone);
-            row.exhausted = row.exhausted.take().filter(|goto| goto.to.node != gone);
-            row.goto.iter_mut().chain(&mut row.exhausted).for_each(|goto| goto.cancels.retain(|name| !is_gone(name)));
+            for goto in &mut row.goto {
+                goto.exhausted = goto.exhausted.take().filter(|route| route.to.node != gone);
+                goto.exhausted.iter_mut().for_each(|route| route.cancels.retain(|name| !is_gone(name)));
+            }
+            for route in [&mut row.exhausted, &mut row.timed_out, &mut row.failed] {
+                *route = route.take().filter(|goto| goto.to.node != gone);
+            }
+            let routes = row.exhausted.iter_mut().chain(&mut row.timed_out).chain(&mut row.failed);
+            row.goto.iter_mut().chain(routes).for_each(|goto| goto.cancels.retain(|name| !is_gone(name)));
             row.slots.iter_mut().for_each(|slot| slot.sources.retain(|name| *name != gone));
             if let Some(fork) = &mut row.fork {
                 fork.cancels.retain(|name| !is_gone(name));

@@ -10,9 +10,14 @@ pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
         let mut keep = |goto: &Goto| {
             edges.insert((row.name.clone(), goto.to.node.clone()));
         };
+        // An edge with a budget is spent in the end; then its route is taken.
+        let unbudgeted = || row.goto.iter().filter(|goto| goto.times.is_none());
+        let routes = || row.goto.iter().filter_map(|goto| goto.exhausted.as_deref());
         match row.visits {
             None => {
-                row.goto.iter().filter(|goto| goto.to.node != row.name || row.attempts.is_none()).for_each(&mut keep);
+                let bounded = |goto: &&Goto| goto.to.node == row.name && row.attempts.is_some();
+                let failures = row.timed_out.iter().chain(&row.failed);
+                unbudgeted().chain(routes()).chain(failures).filter(|goto| !bounded(goto)).for_each(&mut keep);
                 row.exhausted.iter().for_each(keep);
                 let branches = row.fork.iter().flat_map(|fork| fork.branches.iter().flatten());
                 let branches = branches.filter(|target| target.node != row.name || row.attempts.is_none());
@@ -32,7 +37,8 @@ pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
 /// The nodes from which an event may take the run: those that its redirects clear, where no budget bounds these. The
 /// nodes' own budgets do not count: the token is taken before its entry is counted.
 fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
-    let redirects = event.goto.iter().chain(&event.exhausted).filter(|goto| !goto.to.is_exit());
+    let edges = event.goto.iter().filter(|goto| goto.times.is_none());
+    let redirects = edges.chain(event.routes()).filter(|goto| !goto.to.is_exit());
     let names: Vec<&str> =
         redirects.flat_map(|goto| &goto.cancels).map(|name| name.split('.').next().unwrap()).collect();
     let taken = table.nodes.iter().filter(|row| {

@@ -160,7 +160,7 @@ fn a_fork_of_any_width_is_looked_at() {
             let slot = format!("meet.slot{nth}");
             let next = if nth + 1 == count { last } else { &slot };
             let row = &mut table.nodes[1 + nth];
-            row.goto = vec![Goto::new(next, &[]), Goto { to: "split".into(), cancels: others }];
+            row.goto = vec![Goto::new(next, &[]), Goto::of("split".into(), others)];
         }
         Net::new(table).unwrap()
     };

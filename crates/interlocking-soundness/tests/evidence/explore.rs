@@ -105,8 +105,10 @@ impl Graph {
             }
             for step in rules.moves(&state) {
                 let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));
-                if let Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } =
-                    step
+                if let Move::Start { node, exhausted: false }
+                | Move::Resume { node }
+                | Move::Redirect { node, .. }
+                | Move::Spent { node, .. } = step
                 {
                     graph.handled |= 1 << node;
                 }

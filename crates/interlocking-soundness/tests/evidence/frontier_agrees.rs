@@ -1,8 +1,10 @@
 //! The brute force against the frontier that runs: the same executions in the same order come to the same state.
 
 use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State};
+use crate::edge_budgets::budgeted;
 use crate::explore::Graph;
 use crate::generate::{self, Dice};
+use crate::routed;
 use interlocking_core::frontier::{Due, Execution, Frontier, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
@@ -49,6 +51,14 @@ impl<'n> Run<'n> {
             }
             Move::End { node, way } => (node, &self.rules.nodes[node].ways[way]),
             Move::EndExhausted { node } => (node, self.rules.nodes[node].exhausted.as_ref()?),
+            Move::Spent { node, way } => {
+                let edge = &self.rules.nodes[node].ways[way];
+                let first = self.net.node(node.try_into().ok()?).alternatives.start;
+                if !self.frontier.is_spent(first + u16::try_from(edge.alternative).unwrap()) {
+                    return None;
+                }
+                (node, edge.instead.as_deref()?)
+            }
             Move::Resume { .. } | Move::Redirect { .. } | Move::Overrun { .. } => return None,
         };
         let (execution, exhausted) = self.running.remove(&node)?;
@@ -98,6 +108,8 @@ impl<'n> Run<'n> {
                 false
             }
             (Outcome::Exit, Some(Ok(()))) => self.frontier.take_exit().is_some(),
+            // The driver ends such a run: an edge that is spent has no way on.
+            (Outcome::Failed, None) if matches!(step, Move::Spent { .. }) => true,
             // The driver ends such a run.
             (Outcome::Failed, Some(Ok(()))) => true,
             (Outcome::DoubleToken { from, place }, Some(Err(Violation::DoubleToken { from: found, place: at }))) => {
@@ -119,6 +131,8 @@ struct Compared {
     states: usize,
     moves: usize,
     too_large: usize,
+    /// Moves by which an edge that is spent is chosen.
+    spent: usize,
 }
 
 /// Every move from every state, each after the moves that first came to that state; then some runs at random, as two
@@ -145,6 +159,7 @@ fn compare(table: &Table, dice: &mut Dice, compared: &mut Compared) -> Result<()
             }
             run.follow(state, step)?;
             compared.moves += 1;
+            compared.spent += usize::from(matches!(step, Move::Spent { .. }));
         }
         for &(step, to) in graph.edges[at].iter().filter(|(_, to)| *to != at) {
             if ways[to].is_none() {
@@ -171,10 +186,26 @@ fn compare(table: &Table, dice: &mut Dice, compared: &mut Compared) -> Result<()
 
 #[test]
 fn on_every_schedule() {
+    let compared = on_all((100_000..101_500).map(generate::table));
+    assert!(compared.tables >= 1200 && compared.moves >= 100_000, "{compared:?}");
+}
+
+#[test]
+fn on_every_schedule_with_budgets_on_edges() {
+    let compared = on_all((100_000..101_000).map(budgeted));
+    assert!(compared.tables >= 600 && compared.moves >= 60_000 && compared.spent >= 2_000, "{compared:?}");
+}
+
+#[test]
+fn on_every_schedule_with_failures() {
+    let compared = on_all((100_000..100_500).map(routed::table));
+    assert!(compared.tables >= 350 && compared.moves >= 20_000, "{compared:?}");
+}
+
+fn on_all(tables: impl Iterator<Item = Table>) -> Compared {
     let mut compared = Compared::default();
     let mut dice = Dice::new(1);
-    for seed in 100_000..101_500 {
-        let mut table = generate::table(seed);
+    for mut table in tables {
         table.nodes.retain(|row| row.kind != NodeKind::Event);
         let slots = table.nodes.iter_mut().flat_map(|row| &mut row.slots);
         slots.for_each(|slot| slot.sources.retain(|source| source != "event"));
@@ -183,5 +214,5 @@ fn on_every_schedule() {
         }
     }
     println!("{compared:?}");
-    assert!(compared.tables >= 1200 && compared.moves >= 100_000, "{compared:?}");
+    compared
 }

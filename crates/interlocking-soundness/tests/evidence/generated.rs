@@ -14,11 +14,11 @@ const STATES: usize = 3000;
 
 /// Budgets of one bit against budgets as they are.
 #[derive(Debug, Default)]
-struct Counted {
-    tables: usize,
+pub(crate) struct Counted {
+    pub(crate) tables: usize,
     too_large: usize,
     /// Unsound by one bit only.
-    false_alarms: usize,
+    pub(crate) false_alarms: usize,
     /// Sound by one bit, which allows more than a run's budgets do: so a node or the exit seems in reach that is not.
     out_of_reach: usize,
 }
@@ -66,7 +66,7 @@ fn sweep(seeds: Range<u64>) {
 }
 
 /// Holds what one bit says against budgets as they are.
-fn count(table: &Table, by_one_bit: &[&Broken], counted: &mut Counted) -> Result<(), String> {
+pub(crate) fn count(table: &Table, by_one_bit: &[&Broken], counted: &mut Counted) -> Result<(), String> {
     let Some(concrete) = explore(table, Budgets::Concrete, STATES) else {
         counted.too_large += 1;
         return Ok(());
@@ -86,7 +86,7 @@ fn count(table: &Table, by_one_bit: &[&Broken], counted: &mut Counted) -> Result
 }
 
 #[expect(clippy::print_stderr, reason = "the measured shares, for whoever asks with --nocapture")]
-fn report(compared: &Compared, counted: &Counted) {
+pub(crate) fn report(compared: &Compared, counted: &Counted) {
     eprintln!("{compared:?}\n{counted:?}");
 }
 

@@ -164,6 +164,30 @@ fn unbounded_cycle() {
     check([logic("a").goto("a", &[]).goto("exit", &[]).attempts(2).exhausted("a", &[])], expect!["UnboundedCycle"]);
 }
 
+/// Any execution may fail, and take too long (V3-129).
+#[test]
+fn failures() {
+    let rest = |children: NodeRow| {
+        [
+            logic("split").fork(&["tests", "children"], &[]),
+            logic("tests").goto("barrier", &[]),
+            children.goto("barrier.children", &[]),
+            join("barrier", &["tests", "children"]).goto("exit", &[]),
+            logic("report").goto("exit", &[]),
+        ]
+    };
+    let children = || NodeRow::new("children", NodeKind::Map).timeout_ms(1);
+    check(rest(children().failed("barrier.children", &[])), expect![[r#"NeverRuns { node: "report" }"#]]);
+    check(rest(children().failed("report", &[])), expect!["report exits early in 3"]);
+    check(rest(children().timed_out("report", &["tests", "barrier"])), expect!["sound"]);
+    check(
+        rest(children().timed_out("exit", &["*"]).failed("children", &[])),
+        expect![[r#"UnboundedCycle; NeverRuns { node: "report" }"#]],
+    );
+    check(rest(children().timed_out("children", &[]).attempts(2)), expect![[r#"NeverRuns { node: "report" }"#]]);
+    check(rest(children().failed("split", &["*"])), expect![[r#"UnboundedCycle; NeverRuns { node: "report" }"#]]);
+}
+
 #[test]
 fn one_bit_is_coarser_than_counting() {
     // `b` is exhausted at its third entry, when nothing is live beside it; by one bit already at its second.

@@ -51,6 +51,24 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
             for target in &targets {
                 add(format!("goto {target} instead of {}", goto.to), &|row| row.goto[nth].to = target.clone());
             }
+            if goto.times.is_some() {
+                add(format!("goto {} without times", goto.to), &|row| {
+                    (row.goto[nth].times, row.goto[nth].exhausted) = (None, None);
+                });
+            }
+            if let Some(route) = &goto.exhausted {
+                add(format!("goto {} without route", goto.to), &|row| row.goto[nth].exhausted = None);
+                for target in &targets {
+                    add(format!("goto {} exhausted to {target}", goto.to), &|row| {
+                        row.goto[nth].exhausted.as_mut().unwrap().to = target.clone();
+                    });
+                }
+                for (which, name) in route.cancels.iter().enumerate() {
+                    add(format!("goto {} exhausted without cancelling {name}", goto.to), &|row| {
+                        row.goto[nth].exhausted.as_mut().unwrap().cancels.remove(which);
+                    });
+                }
+            }
             for (which, name) in goto.cancels.iter().enumerate() {
                 add(format!("goto {} without cancelling {name}", goto.to), &|row| {
                     row.goto[nth].cancels.remove(which);
@@ -61,12 +79,27 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
             add("without exhausted route".into(), &|row| row.exhausted = None);
             for target in &targets {
                 add(format!("exhausted to {target}"), &|row| {
-                    row.exhausted = Some(Goto { to: target.clone(), cancels: goto.cancels.clone() });
+                    row.exhausted = Some(Goto::of(target.clone(), goto.cancels.clone()));
                 });
             }
             for (which, name) in goto.cancels.iter().enumerate() {
                 add(format!("exhausted without cancelling {name}"), &|row| {
                     row.exhausted.as_mut().unwrap().cancels.remove(which);
+                });
+            }
+        }
+        let routes: [(&str, fn(&mut NodeRow) -> &mut Option<Goto>); 2] =
+            [("timed out", |row| &mut row.timed_out), ("failed", |row| &mut row.failed)];
+        for (when, route) in routes {
+            let Some(goto) = route(&mut row.clone()).clone() else { continue };
+            add(format!("without a route when {when}"), &|row| *route(row) = None);
+            for target in &targets {
+                let to = Goto::of(target.clone(), goto.cancels.clone());
+                add(format!("{when} to {target}"), &|row| *route(row) = Some(to.clone()));
+            }
+            for (which, name) in goto.cancels.iter().enumerate() {
+                add(format!("{when} without cancelling {name}"), &|row| {
+                    route(row).as_mut().unwrap().cancels.remove(which);
                 });
             }
         }

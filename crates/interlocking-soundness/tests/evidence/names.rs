@@ -1,7 +1,7 @@
 //! The names of a table, looked up one by one.
 
-use crate::brute::{EXIT, Set, Way};
-use interlocking_core::table::{NodeKind, NodeRow, Table, Target};
+use crate::brute::{EXIT, Failing, Set, Way};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
 /// What the names of a table stand for.
 pub(crate) struct Resolve<'t> {
@@ -11,15 +11,8 @@ pub(crate) struct Resolve<'t> {
 
 impl Resolve<'_> {
     pub(crate) fn ways(&self, row: &NodeRow) -> Vec<Way> {
-        let mut ways: Vec<Way> = (0..)
-            .zip(&row.goto)
-            .map(|(alternative, goto)| Way {
-                tokens: vec![self.place(&row.name, &goto.to)],
-                clears: self.region(&goto.cancels),
-                alternative,
-                fork: false,
-            })
-            .collect();
+        let mut ways: Vec<Way> =
+            (0..).zip(&row.goto).map(|(alternative, goto)| self.way(row, goto, alternative)).collect();
         if let Some(fork) = &row.fork {
             let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
             for branch in &fork.branches {
@@ -35,9 +28,26 @@ impl Resolve<'_> {
                 clears: self.region(&fork.cancels),
                 alternative: row.goto.len(),
                 fork: true,
+                times: None,
+                instead: None,
+                failing: None,
             }));
         }
+        let before = row.goto.len() + usize::from(row.fork.is_some()) + usize::from(row.exhausted.is_some());
+        let routes = [(&row.timed_out, Failing::TimedOut), (&row.failed, Failing::Failed)];
+        let routes = routes.into_iter().filter_map(|(route, failing)| Some((route.as_ref()?, failing)));
+        ways.extend(
+            (before..).zip(routes).map(|(alternative, (goto, failing))| Way {
+                failing: Some(failing),
+                ..self.way(row, goto, alternative)
+            }),
+        );
         ways
+    }
+
+    pub(crate) fn way(&self, row: &NodeRow, goto: &Goto, alternative: usize) -> Way {
+        let (tokens, clears) = (vec![self.place(&row.name, &goto.to)], self.region(&goto.cancels));
+        Way { tokens, clears, alternative, fork: false, times: None, instead: None, failing: None }
     }
 
     pub(crate) fn place(&self, source: &str, target: &Target) -> usize {

@@ -1,13 +1,13 @@
 //! The paths of violations, walked again: in the brute force, and on the frontier.
 
-use crate::brute::{Budgets, Move, Outcome, Rules, Starts, State, Way};
+use crate::brute::{Budgets, Failing, Move, Outcome, Rules, Starts, State, Way};
 use crate::explore::Broken;
 use crate::frontier_agrees::Token;
 use crate::generate::Dice;
 use interlocking_core::frontier::{self, Frontier};
 use interlocking_core::net::Net;
 use interlocking_core::route;
-use interlocking_core::table::Table;
+use interlocking_core::table::{Goto, NodeRow, Table};
 use interlocking_soundness::Step;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -68,6 +68,10 @@ fn is(rules: &Rules, way: Move, step: &Step) -> bool {
     let (node, way, exhausted) = match way {
         Move::Start { .. } | Move::Resume { .. } => return false,
         Move::End { node, way } | Move::Redirect { node, way } => (node, &rules.nodes[node].ways[way], false),
+        Move::Spent { node, way } => match &rules.nodes[node].ways[way].instead {
+            Some(way) => (node, &**way, true),
+            None => return false,
+        },
         Move::EndExhausted { node } | Move::Overrun { node } => match &rules.nodes[node].exhausted {
             Some(way) => (node, way, true),
             None => return false,
@@ -76,13 +80,52 @@ fn is(rules: &Rules, way: Move, step: &Step) -> bool {
     rules.nodes[node].name == step.node && exhausted == step.exhausted && leads(rules, way, step)
 }
 
-/// Whether a way makes the tokens of a step, in whatever order.
+/// Why a step has no outcome of a handler's.
+fn failing(step: &Step) -> Option<Failing> {
+    match (step.timed_out, step.failed) {
+        (true, _) => Some(Failing::TimedOut),
+        (_, true) => Some(Failing::Failed),
+        _ => None,
+    }
+}
+
+/// Whether a way makes the tokens of a step, in whatever order, and for the reason that the step has.
 fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
     let mut to: Vec<&str> = way.tokens.iter().map(|&place| rules.place_name(place)).collect();
     let mut expected: Vec<&str> = step.to.iter().map(String::as_str).collect();
     to.sort_unstable();
     expected.sort_unstable();
-    to == expected
+    to == expected && way.failing == failing(step)
+}
+
+/// The same table, whose edges may all be taken at any time, and their routes too, which stand behind them: a path by one bit asks for
+/// no more. (That a node is beyond its own bound the frontier only tells.)
+fn unbudgeted(table: &Table) -> Net {
+    let mut table = table.clone();
+    for row in &mut table.nodes {
+        let routes: Vec<Goto> = row
+            .goto
+            .iter_mut()
+            .filter_map(|goto| {
+                goto.times = None;
+                goto.exhausted.take().map(|route| *route)
+            })
+            .collect();
+        row.goto.extend(routes);
+    }
+    Net::new(table).unwrap()
+}
+
+/// Where a way stands among the alternatives of its node's row as [`unbudgeted`] makes it.
+fn position(rules: &Rules, row: &NodeRow, node: usize, way: &Way) -> usize {
+    let routes: Vec<usize> =
+        rules.nodes[node].ways.iter().filter_map(|way| way.instead.as_deref()).map(|route| route.alternative).collect();
+    let gotos = row.goto.len() - routes.len();
+    match routes.iter().position(|route| *route == way.alternative) {
+        Some(nth) => gotos + nth,
+        None if way.alternative < gotos => way.alternative,
+        None => way.alternative + routes.len(),
+    }
 }
 
 /// What the frontier says at the end of `path`: `None` where this order of starts cannot take it.
@@ -91,6 +134,7 @@ fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
 /// starts are tried first, then the earliest, then some at random.
 pub(crate) fn on_the_frontier(net: &Net, path: &[Step], rule: &Broken) -> bool {
     let rules = Rules::new(net.table(), Budgets::OneBit, Starts::Any);
+    let net = &unbudgeted(net.table());
     let mut dice = Dice::new(path.len() as u64);
     (0..400).any(|attempt| match attempt {
         0 => walk(net, &rules, path, rule, &mut |_, _| 0),
@@ -123,13 +167,15 @@ fn walk(
         }
         let execution = running.remove(&node).unwrap();
         let row = &rules.nodes[usize::from(node)];
-        let ways = row.ways.iter().filter(|_| !step.exhausted).chain(row.exhausted.iter().filter(|_| step.exhausted));
+        let routes = row.exhausted.iter().chain(row.ways.iter().filter_map(|way| way.instead.as_deref()));
+        let ways = row.ways.iter().filter(|_| !step.exhausted).chain(routes.filter(|_| step.exhausted));
         let ways: Vec<&Way> = ways.filter(|way| leads(rules, way, step)).collect();
         if ways.is_empty() {
             return false;
         }
         let way = ways[choose(Choice::Way, ways.len())];
-        let alternative = net.node(node).alternatives.start + u16::try_from(way.alternative).unwrap();
+        let position = position(rules, net.row(node), usize::from(node), way);
+        let alternative = net.node(node).alternatives.start + u16::try_from(position).unwrap();
         let place = |&place: &usize| Token(net.place_named(rules.place_name(place)).unwrap());
         let mut tokens = way.tokens.iter().map(place);
         let taken = if way.fork {

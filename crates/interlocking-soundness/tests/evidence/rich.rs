@@ -72,7 +72,7 @@ fn routes(dice: &mut Dice, table: &mut Table) {
         }
         let cancels = if dice.percent(30) { Vec::new() } else { region(dice, table) };
         let to = if dice.percent(60) { Target::from("exit") } else { target(dice, table) };
-        table.nodes[at].exhausted = dice.percent(70).then_some(Goto { to, cancels });
+        table.nodes[at].exhausted = dice.percent(70).then_some(Goto::of(to, cancels));
         mutate::name_sources(table, at);
     }
 }
@@ -83,7 +83,7 @@ fn beside(dice: &mut Dice, table: &mut Table) {
         let mut event = NodeRow::new(format!("event{nth}"), NodeKind::Event);
         event.resume = dice.percent(60);
         let redirects = usize::from(!event.resume) + dice.below(2);
-        event.goto = (0..redirects).map(|_| Goto { to: target(dice, table), cancels: region(dice, table) }).collect();
+        event.goto = (0..redirects).map(|_| Goto::of(target(dice, table), region(dice, table))).collect();
         event.visits = match dice.below(10) {
             0 => None,
             1 => Some(Visits::Unbounded),
@@ -91,7 +91,7 @@ fn beside(dice: &mut Dice, table: &mut Table) {
         };
         if matches!(event.visits, Some(Visits::AtMost(_))) && dice.percent(50) {
             let to = if dice.percent(60) { Target::from("exit") } else { target(dice, table) };
-            event.exhausted = Some(Goto { to, cancels: region(dice, table) });
+            event.exhausted = Some(Goto::of(to, region(dice, table)));
         }
         table.nodes.push(event);
         mutate::name_sources(table, table.nodes.len() - 1);
@@ -155,7 +155,7 @@ fn optional_branches(dice: &mut Dice) -> Table {
         if dice.percent(25) {
             // Whoever goes back sometimes forgets somebody.
             let cancels = all.iter().filter(|_| dice.percent(93)).cloned().collect();
-            row.goto.push(Goto { to: "split".into(), cancels });
+            row.goto.push(Goto::of("split".into(), cancels));
         }
     }
     meet = meet.goto("exit", &[]);

@@ -50,7 +50,11 @@ fn entries() -> Vec<Entry> {
         outcome.spawned.push(TokenRecord { place: "watch".to_owned(), payload: json("3") });
         let (to, node) = (id("other"), "merged".to_owned());
         outcome.posted.push(MessageRecord { to, node, message: json("5") });
-        outcome.label = Some(Label { ty: "BLOCKED_DEPENDENCY".to_owned(), severity: Severity::Blocker });
+        outcome.label = Some(Label {
+            ty: "BLOCKED_DEPENDENCY".to_owned(),
+            severity: Severity::Blocker,
+            route_hint: Some("scaffold".to_owned()),
+        });
         outcome.memory = Some(MemoryRecord { group: "notes".to_owned(), value: json(r#"["m"]"#) });
         outcome.calls = serde_json::from_str(r#"[{"agent":"a","role":null,"session":"s-1","usage":{"turns":1}}]"#)
             .unwrap_or_default();
@@ -78,7 +82,7 @@ fn entries() -> Vec<Entry> {
         Entry::Retried { letters: 7 },
         Entry::Session { by: by(), agent: "writer".to_owned(), session },
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
-        Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}") },
+        Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}"), asked_at_ms: Some(7) },
         Entry::Answered { by: by(), letter: 1, answer: json("\"so\"") },
         Entry::Received { node: "write".to_owned(), letter: 2, message: json("null") },
         full.entry,

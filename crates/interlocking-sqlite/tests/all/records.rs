@@ -38,6 +38,7 @@ pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<RecordedPay
         calls: Vec::new(),
         commits: Vec::new(),
         took_ms: 3,
+        failed: None,
     });
     Record { run: run.clone(), sequence, entry }
 }

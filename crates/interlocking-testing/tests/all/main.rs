@@ -6,7 +6,9 @@ mod held;
 
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod edges;
 mod every_kind;
 mod misses;
 mod newsroom;
 mod real_time;
+mod routes;

@@ -39,6 +39,13 @@ logic!(Wait for counsel::wait, |commits: bool, cx| {
     goto!(cx, counsel::last, commits)
 });
 logic!(Last for counsel::last, |_: bool, cx| goto!(cx, counsel::exit, Vec::new()));
+#[derive(Labels)]
+#[labels(node = counsel::advise)]
+enum Advised {
+    #[label(warn)]
+    Hint,
+}
+
 struct Advise;
 impl AdvisoryHandler<counsel::advise> for Advise {
     async fn advise(&self, commits: bool, cx: &mut Cx<'_, counsel::advise>) -> Result<String, NodeError> {
@@ -46,7 +53,7 @@ impl AdvisoryHandler<counsel::advise> for Advise {
         if commits {
             cx.committed("desk", "abc");
         }
-        cx.label("ADVICE", interlocking::context::Severity::Warn);
+        cx.label(&Advised::Hint);
         let own = cx.run_id().clone();
         cx.send::<counsel::told>(&own, &"a hint".to_owned())?;
         Ok("advice".to_owned())
@@ -100,7 +107,7 @@ async fn what_an_adviser_does_is_recorded_with_its_report() {
     let report = records.iter().find(|record| matches!(record.entry, Entry::Report { .. })).unwrap();
     let report = serde_json::to_value(&report.entry).unwrap();
     assert_eq!(report["commits"], serde_json::json!([{ "workspace": "desk", "id": "abc" }]), "{report}");
-    assert_eq!(report["label"], serde_json::json!({ "type": "ADVICE", "severity": "WARN" }));
+    assert_eq!(report["label"], serde_json::json!({ "type": "HINT", "severity": "WARN" }));
     assert_eq!(report["posted"][0]["node"], "told");
     assert_eq!(*told.lock().unwrap(), ["a hint"]);
 }

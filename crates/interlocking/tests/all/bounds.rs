@@ -105,7 +105,7 @@ struct GivenUp {
 }
 
 impl From<Exhausted<u32>> for GivenUp {
-    fn from(Exhausted { node, limit, input }: Exhausted<u32>) -> Self {
+    fn from(Exhausted { node, limit, input, .. }: Exhausted<u32>) -> Self {
         Self { at: node.to_owned(), limit, input }
     }
 }

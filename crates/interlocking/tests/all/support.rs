@@ -137,7 +137,12 @@ fn shown(Event { run, kind, .. }: &Event) -> String {
         EventKind::NodeFinished { to: Targets::All(to), took_ms, .. } => {
             format!("finished {} to {} after {took_ms}", at(), to.join("+"))
         }
-        EventKind::NodeFailed { message, took_ms, .. } => format!("failed {} after {took_ms}: {message}", at()),
+        EventKind::NodeFailed { message, to: None, took_ms, .. } => {
+            format!("failed {} after {took_ms}: {message}", at())
+        }
+        EventKind::NodeFailed { message, to: Some(to), took_ms, .. } => {
+            format!("failed {} after {took_ms}: {message}, goes to {to}", at())
+        }
         EventKind::NodeCancelled(_) => format!("cancelled {}", at()),
         EventKind::NodeSuspended(_) => format!("suspended {}", at()),
         EventKind::NodeExhausted(_) => format!("exhausted {}", at()),

@@ -62,7 +62,7 @@ pub(crate) struct Stuck {
 /// A retry that may not be: what it says is kept.
 impl From<Exhausted<Task>> for Stuck {
     fn from(Exhausted { limit, input, .. }: Exhausted<Task>) -> Self {
-        let (Limit::Attempts(attempts) | Limit::Visits(attempts)) = limit;
+        let (Limit::Attempts(attempts) | Limit::Visits(attempts) | Limit::Times(attempts)) = limit;
         Self { diagnosis: input.retry.map(|retry| retry.diagnosis).unwrap_or_default(), attempts }
     }
 }

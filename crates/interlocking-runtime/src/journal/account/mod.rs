@@ -59,7 +59,7 @@ pub enum RunState {
     Stopped,
     /// It came to its exit.
     Finished,
-    /// It failed.
+    /// It failed. Where it has a place to which it [went](ExecutionAccount::to), its run goes on.
     Failed,
     /// It was cancelled.
     Cancelled,
@@ -105,7 +105,7 @@ pub struct ExecutionAccount {
     /// What it asked a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionAccount>,
-    /// Why it failed, and the run with it, or only it, where it is advisory.
+    /// Why it failed, and the run with it; or only it, where it is advisory, or its table has a route for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// The child runs that it started.

@@ -99,7 +99,8 @@ impl ExecutionAccount {
 
     fn come_to(&mut self, record: u64, outcome: &NodeOutcome) {
         let places = outcome.tokens.iter().map(|token| token.place.clone());
-        self.state = ExecutionState::Done;
+        self.state = if outcome.failed.is_some() { ExecutionState::Failed } else { ExecutionState::Done };
+        self.failure = outcome.failed.as_deref().cloned();
         self.record = Some(record);
         self.to = places.collect();
         self.took_ms = Some(outcome.took_ms);
@@ -130,7 +131,7 @@ async fn executions(
                 }
             }
             Entry::Once { by, name, .. } => executions.of(by.clone()).once.push(name.clone()),
-            Entry::Asked { by, question, schema } => {
+            Entry::Asked { by, question, schema, .. } => {
                 let asked = ask(journal, run, by, question, schema).await?;
                 executions.of(by.clone()).question = Some(asked);
             }

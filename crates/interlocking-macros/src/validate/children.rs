@@ -1,0 +1,57 @@
+//! Child graphs: how a node names the graph that it runs, and goes on with what comes of it.
+
+use crate::ast::GraphModel;
+use crate::errors::Errors;
+use crate::naming;
+use syn::ext::IdentExt;
+
+/// A graph that runs itself could do so for ever: how deep it may go is said in the row.
+pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = graph.input.ident.unraw().to_string();
+    for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
+        if let Some(child) = node.child_graph().filter(|child| naming::last_name(child).as_ref() == Some(&own)) {
+            let message = format!(
+                "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"
+            );
+            errors.over(child, message);
+        }
+    }
+}
+
+/// `Self` would be the marker, where it is written; so the graph's own name says what is meant.
+pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = &graph.input.ident;
+    for node in &graph.nodes {
+        if let Some(child) = node.child_graph().filter(|child| naming::last_name(child).as_deref() == Some("Self")) {
+            let key = if node.attributes.map.is_some() { "map" } else { "graph" };
+            errors.over(child, format_args!("a graph that runs itself is spelled with its name: `{key} = {own}`"));
+        }
+    }
+}
+
+/// A graph that would hold itself could never be made.
+pub(super) fn a_graph_does_not_hold_itself(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = graph.input.ident.unraw().to_string();
+    for node in graph.nodes.iter().filter(|node| node.passes_on()) {
+        if naming::argument(&node.field.ty).as_ref() == Some(&own) {
+            let message = format!(
+                "`{own}` would hold itself and could never be made: let a handler give the child graph, `cx.own_graph()`, in `GraphNode<Handler>`"
+            );
+            errors.over(&node.field.ty, message);
+        }
+    }
+}
+
+/// A child graph has one output; where there are several ways on with it, somebody chooses.
+pub(super) fn a_handler_chooses(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.passes_on() && !node.doubts.about_edges()) {
+        let is_one = node.gotos().count() == 1 && node.attributes.fork.is_none();
+        if !is_one && (node.attributes.fork.is_some() || node.gotos().next().is_some()) {
+            let (module, name) = (&graph.module, node.ident);
+            let message = format!(
+                "`{name}` has several ways on, and a child graph does not choose: hold a handler, `GraphNode<Handler>` with `impl GraphHandler<{module}::{name}> for Handler`"
+            );
+            errors.over(&node.field.ty, message);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The node kind that runs a child graph once.
+//!
+//! The child is a run with a journal of its own, and shares its parent's agents, budgets and observers, as the children of a
+//! [map](super::map) do. Its output is what the node goes on with. If it fails, so does the node, with
+//! [`FailureKind::Child`](interlocking_core::failure::FailureKind::Child), which holds the child's failure. A node that is
+//! resumed after a crash goes on with the child that it had; one that is entered again begins a new one.
+
+use super::map::{self, Item};
+use crate::context::services::UntypedServices;
+use interlocking_core::context::Cx;
+use interlocking_core::failure::NodeError;
+use interlocking_core::graph::{Graph, Handled, PassedOn, PassesOn, Runs};
+use interlocking_core::kind::Kind;
+use interlocking_core::route::Route;
+use std::future::Future;
+use std::sync::Arc;
+
+/// A node that runs a child graph once: `GraphNode<Child>`, made by `GraphNode(child)`, where the child starts with the
+/// node's input and its output goes to the one target; otherwise `GraphNode<Handler>`.
+#[derive(Debug, Default)]
+pub struct GraphNode<H> {
+    inner: Arc<H>,
+}
+
+/// A [`GraphNode`] of a child graph or of a handler.
+#[expect(non_snake_case, reason = "a node of any kind is made by the kind's name")]
+pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
+    GraphNode { inner: Arc::new(inner) }
+}
+
+/// The handler of a [`GraphNode`] whose child starts with something else than the node's input, or whose output is not
+/// simply the payload of its one target.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle graph node `{N}`",
+    label = "missing `impl GraphHandler<{N}> for {Self}`",
+    note = "a node with one target needs no handler: `GraphNode<Child>`, with the graph that its row names"
+)]
+pub trait GraphHandler<N: Runs>: Send + Sync {
+    /// The graph that the child runs; where it is the node's own, [`own_graph`](crate::RunContext::own_graph) gives it.
+    ///
+    /// # Errors
+    ///
+    /// The node fails with it.
+    fn graph(&self, cx: &Cx<'_, N>) -> Result<Arc<N::Child>, NodeError>;
+
+    /// What the child starts with.
+    fn entry(
+        &self,
+        input: &N::Input,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Result<<N::Child as Graph>::Entry, NodeError>> + Send;
+
+    /// Takes what the child ended with, and says where to go next.
+    fn after(
+        &self,
+        input: N::Input,
+        output: <N::Child as Graph>::Output,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send;
+}
+
+/// Who conducts a graph node `N` that holds an `H`.
+#[doc(hidden)]
+pub trait Conducts<N: Runs, H>: Sized {
+    /// Runs the node once.
+    fn run(inner: &Arc<H>, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
+}
+
+impl<N: Runs, H: GraphHandler<N>> Conducts<N, H> for Handled {
+    async fn run(inner: &Arc<H>, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
+        let graph = inner.graph(cx)?;
+        let entry = inner.entry(&input, cx).await?;
+        let output = child(graph, entry, cx).await?;
+        inner.after(input, output, cx).await
+    }
+}
+
+impl<N: PassesOn> Conducts<N, N::Child> for PassedOn {
+    async fn run(inner: &Arc<N::Child>, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
+        let output = child(inner.clone(), N::entry(input), cx).await?;
+        N::go_on(output, cx)
+    }
+}
+
+impl<N: Runs<By: Conducts<N, H>>, H: Send + Sync> Kind<N> for GraphNode<H> {
+    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
+        N::By::run(&self.inner, input, cx)
+    }
+}
+
+/// Runs the child to its end, as the only one of a map: its key is the node's name.
+async fn child<N: Runs>(
+    graph: Arc<N::Child>,
+    entry: <N::Child as Graph>::Entry,
+    cx: &Cx<'_, N>,
+) -> Result<<N::Child as Graph>::Output, NodeError> {
+    let item = Item::new(entry).with_key(cx.node());
+    let mut children = map::start(UntypedServices::of(cx)?, cx.execution(), &graph, vec![item]).await?;
+    let ended = children.any().await;
+    Ok(ended.ok_or("the child run has ended without a result")?.result?)
+}

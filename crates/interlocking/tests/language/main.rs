@@ -1,0 +1,19 @@
+//! What a table can say, run: one module a feature of the language.
+
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
+#[macro_use]
+#[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+#[macro_use]
+#[path = "../all/support.rs"]
+#[allow(dead_code, unused_macros, unused_imports, reason = "the executor's tests need more of it")]
+mod support;
+
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+mod edges;
+mod exclusive;
+mod graph;
+mod labels;
+mod routes;
