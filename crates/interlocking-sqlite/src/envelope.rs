@@ -37,6 +37,7 @@ pub(crate) struct StartedRow<'row> {
 }
 
 /// A record as it is read.
+#[expect(clippy::large_enum_variant, reason = "all but one of a run are entries")]
 pub(crate) enum Read {
     /// All of it.
     Entry(Entry),

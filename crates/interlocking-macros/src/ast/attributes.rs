@@ -76,7 +76,7 @@ pub(crate) struct Group {
     pub(crate) targets: Vec<Target>,
     pub(crate) times: Option<Given<u32>>,
     /// Where a run goes beyond the budget.
-    pub(crate) exhausted: Option<Box<Given<Group>>>,
+    pub(crate) exhausted: Option<Box<Given<Self>>>,
     pub(crate) cancels: Vec<Cancel>,
 }
 

@@ -119,7 +119,12 @@ impl Oracle<'_> {
         let nth = usize::from(edge - self.net.node(execution.node).alternatives.start);
         let ways = &self.rules.nodes[usize::from(execution.node)].ways;
         let way = ways.iter().find(|way| way.alternative == nth)?;
-        self.rules.is_spent(&self.state, way).then_some((edge, way))
+        self.is_spent(way).then_some((edge, way))
+    }
+
+    /// Whether an edge has been taken as often as it may be.
+    fn is_spent(&self, way: &Way) -> bool {
+        self.rules.choices(&self.state, way).1
     }
 
     /// What it must send that failed, and where: along the route that its table has for that. Nothing else counts of it.
@@ -192,8 +197,7 @@ impl Oracle<'_> {
             Some(way.alternative) == alternative && way.tokens.iter().eq(tokens.iter().map(|(place, _)| place))
         });
         let instead = row.ways.iter().position(|way| {
-            way.instead.as_ref().is_some_and(|route| Some(route.alternative) == alternative)
-                && self.rules.is_spent(&self.state, way)
+            way.instead.as_ref().is_some_and(|route| Some(route.alternative) == alternative) && self.is_spent(way)
         });
         let (step, clears) = match (row.kind, had.beyond, taken) {
             (NodeKind::Event, true, _) => {
@@ -206,7 +210,7 @@ impl Oracle<'_> {
                 let route = row.ways[way].instead.as_ref().map(|route| route.clears);
                 (Move::Spent { node, way }, route.unwrap_or_default())
             }
-            (_, _, Some(way)) if self.rules.is_spent(&self.state, &row.ways[way]) => {
+            (_, _, Some(way)) if self.is_spent(&row.ways[way]) => {
                 return Err(format!("{by} takes an edge that is spent"));
             }
             (NodeKind::Event, false, Some(way)) => (Move::Redirect { node, way }, row.ways[way].clears),

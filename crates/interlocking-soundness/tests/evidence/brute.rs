@@ -395,13 +395,8 @@ impl Rules {
         }
     }
 
-    /// Whether an edge has been taken as often as it may be, as a run counts.
-    pub(crate) fn is_spent(&self, state: &State, way: &Way) -> bool {
-        self.budgets == Budgets::Concrete && self.choices(state, way).1
-    }
-
     /// Whether a way may be taken, and whether it may be spent.
-    fn choices(&self, state: &State, way: &Way) -> (bool, bool) {
+    pub(crate) fn choices(&self, state: &State, way: &Way) -> (bool, bool) {
         let Some(times) = way.times else { return (true, false) };
         let before = state.taken >> times.counter & 15;
         match self.budgets {

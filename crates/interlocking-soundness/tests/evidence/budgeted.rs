@@ -9,7 +9,6 @@ use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::mutate;
 use crate::mutations::{STATES as MUTANT_STATES, compare_all};
-use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeRow, Table};
 use std::ops::Range;
 

@@ -28,7 +28,7 @@ pub(crate) fn give_budgets(dice: &mut Dice, table: &mut Table) -> usize {
     for at in 0..table.nodes.len() {
         let row = &mut table.nodes[at];
         let (own, tries, is_event) = (row.name.clone(), row.attempts.is_some(), row.kind == NodeKind::Event);
-        for goto in row.goto.iter_mut().filter(|goto| !goto.to.is_exit() && !(tries && goto.to.node == own)) {
+        for goto in row.goto.iter_mut().filter(|goto| !(goto.to.is_exit() || tries && goto.to.node == own)) {
             let back = names.iter().position(|name| *name == goto.to.node).is_some_and(|to| to <= at);
             if !dice.percent(if back { 70 } else { 15 }) {
                 continue;

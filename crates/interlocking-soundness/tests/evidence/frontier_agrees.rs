@@ -213,6 +213,5 @@ fn on_all(tables: impl Iterator<Item = Table>) -> Compared {
             panic!("{difference}\n{}", serde_json::to_string(&table).unwrap());
         }
     }
-    println!("{compared:?}");
     compared
 }

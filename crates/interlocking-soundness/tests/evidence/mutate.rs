@@ -88,8 +88,8 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
                 });
             }
         }
-        let routes: [(&str, fn(&mut NodeRow) -> &mut Option<Goto>); 2] =
-            [("timed out", |row| &mut row.timed_out), ("failed", |row| &mut row.failed)];
+        type RouteOf = fn(&mut NodeRow) -> &mut Option<Goto>;
+        let routes: [(&str, RouteOf); 2] = [("timed out", |row| &mut row.timed_out), ("failed", |row| &mut row.failed)];
         for (when, route) in routes {
             let Some(goto) = route(&mut row.clone()).clone() else { continue };
             add(format!("without a route when {when}"), &|row| *route(row) = None);
