@@ -157,6 +157,7 @@ impl Fallback<'_, '_> {
                     Some(map) if naming::last_name(&map.value).as_deref() == Some("Self") => graph.to_token_stream(),
                     map => given(map),
                 };
+                impls.extend(quote!(impl __p::RunsChildren for #marker {}));
                 impls.extend(match kind {
                     NodeKind::Map => quote!(impl __p::Maps for #marker { type Child = #child; }),
                     _ => quote!(impl __p::Runs for #marker { type Child = #child; type By = __p::Handled; }),

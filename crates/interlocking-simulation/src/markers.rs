@@ -2,7 +2,7 @@
 
 use crate::graph::{Simulated, Sum};
 use crate::token::Token;
-use interlocking_core::graph::{Asks, Edge, Maps, Node, Place, Remembers, Reports, Resumes, Spawns};
+use interlocking_core::graph::{Asks, Edge, Maps, Node, Place, Remembers, Reports, Resumes, RunsChildren, Spawns};
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
 use interlocking_runtime::observer::Observation;
 
@@ -65,6 +65,8 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Asks for At<LEVEL, INDEX> {
 impl<const LEVEL: usize, const INDEX: NodeIndex> Maps for At<LEVEL, INDEX> {
     type Child = Simulated<1>;
 }
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> RunsChildren for At<LEVEL, INDEX> {}
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Reports for At<LEVEL, INDEX> {
     type Report = Sum;

@@ -5,6 +5,8 @@ use crate::git_run::GitRun;
 use crate::names::Names;
 use crate::place::Places;
 use interlocking_core::run_id::RunId;
+use interlocking_runtime::journal::By;
+use interlocking_runtime::run_context::ChildRun;
 use interlocking_worktree::{BranchName, CommitId};
 use std::sync::{Arc, PoisonError};
 
@@ -14,39 +16,82 @@ use std::sync::{Arc, PoisonError};
 pub struct ChildWorkspace {
     /// The child.
     pub run: RunId,
-    /// The key of its item.
+    /// The execution that started it; of one that a map has adopted, the last that did.
+    pub by: By,
+    /// The key of its item; of a graph node's child, the node's name.
     pub key: String,
     /// The workspace's name.
     pub name: String,
     /// Its branch, which stays until the run that was started has ended.
     pub branch: BranchName,
+    /// The commit that it began at: what was committed there is `base..head`.
+    pub base: CommitId,
     /// The commit that the child's run knows it to stand at.
     pub head: CommitId,
+}
+
+impl ChildWorkspace {
+    /// Whether anything was committed there.
+    pub fn has_commits(&self) -> bool {
+        self.base != self.head
+    }
 }
 
 /// What a run knows of a child.
 pub(crate) struct Child {
     pub(crate) names: Arc<Names>,
+    pub(crate) by: Option<By>,
     /// Without the child's state, which has its parent's.
     pub(crate) places: Places,
 }
 
 impl GitRun {
-    /// The workspaces of the children whose items have that key. Git work.
-    pub(crate) fn workspaces_of_child(&self, key: &str) -> Result<Vec<ChildWorkspace>, GitWorkspacesError> {
+    /// The workspaces of the children of the last execution of a node that had any: of the node's children, those that are `recorded`, and
+    /// those that only this process knows. Git work.
+    pub(crate) fn workspaces_of_children(
+        &self,
+        node: &str,
+        recorded: Vec<ChildRun>,
+    ) -> Result<Vec<ChildWorkspace>, GitWorkspacesError> {
         let children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_key = children.iter().filter(|child| child.names.key.as_deref() == Some(key));
+        let is_recorded = |run: &RunId| recorded.iter().any(|child| child.run == *run);
+        let unrecorded = children.iter().filter(|child| !is_recorded(&child.names.run));
+        let unrecorded = unrecorded.filter_map(|child| Some((child, child.by.as_ref()?)));
+        let unrecorded: Vec<_> = unrecorded.filter(|(_, by)| by.node == node).collect();
+        let entry = |by: &By| (by.visit, by.attempt);
+        let entries = recorded.iter().map(|child| entry(&child.by));
+        let last = entries.chain(unrecorded.iter().map(|(_, by)| entry(by))).max();
         let mut found = Vec::new();
-        for Child { names, places } in of_key {
-            let stand: Vec<_> =
-                places.lock().iter().filter_map(|(name, place)| Some((name.clone(), place.at?))).collect();
-            for (name, head) in stand {
-                let branch = names.branch(self.settings(), &name)?;
-                if self.settings().repository.branch_head(&branch)?.is_some() {
-                    found.push(ChildWorkspace { run: names.run.clone(), key: key.to_owned(), name, branch, head });
-                }
+        for child in recorded.iter().filter(|child| Some(entry(&child.by)) == last) {
+            let names = self.0.names.of_child(child.run.clone(), child.key.clone());
+            for (name, committed) in &child.workspaces {
+                let committed = (committed.base.parse()?, committed.head.parse()?);
+                found.extend(self.workspace_of(&names, &child.by, name, committed)?);
             }
         }
+        for (Child { names, places, .. }, by) in unrecorded.into_iter().filter(|(_, by)| Some(entry(by)) == last) {
+            let places = places.lock().clone();
+            for (name, committed) in places.iter().filter_map(|(name, place)| Some((name, (place.base?, place.at?)))) {
+                found.extend(self.workspace_of(names, by, name, committed)?);
+            }
+        }
+        found.sort_by(|one, other| (&one.key, &one.run, &one.name).cmp(&(&other.key, &other.run, &other.name)));
         Ok(found)
+    }
+
+    /// A child's workspace, if it has a branch.
+    fn workspace_of(
+        &self,
+        names: &Names,
+        by: &By,
+        name: &str,
+        (base, head): (CommitId, CommitId),
+    ) -> Result<Option<ChildWorkspace>, GitWorkspacesError> {
+        let branch = names.branch(self.settings(), name)?;
+        if self.settings().repository.branch_head(&branch)?.is_none() {
+            return Ok(None);
+        }
+        let (run, key) = (names.run.clone(), names.key.clone().unwrap_or_default());
+        Ok(Some(ChildWorkspace { run, by: by.clone(), key, name: name.to_owned(), branch, base, head }))
     }
 }

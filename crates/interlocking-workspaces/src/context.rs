@@ -7,8 +7,9 @@ use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use crate::landings::LANDING;
 use interlocking_core::context::Cx;
-use interlocking_core::graph::{Graph, Node, Works};
+use interlocking_core::graph::{Graph, Node, RunsChildren, Works};
 use interlocking_runtime::RunContext as _;
+use interlocking_runtime::journal::JournalError;
 use interlocking_worktree::{BranchName, CommitId, Repository};
 use std::any::Any;
 use std::future::Future;
@@ -81,16 +82,16 @@ pub trait GitContext<N: Node> {
     /// [`GitWorkspacesError::NoTarget`], [`NoBranch`](GitWorkspacesError::NoBranch); of a child, as [`land`](Self::land).
     fn target(&self) -> impl Future<Output = Result<(BranchName, CommitId), GitWorkspacesError>> + Send;
 
-    /// The workspaces of the child runs whose items have that key, by name: those that have a branch. Of children that the map node has
-    /// started, or resumed, in this process.
+    /// The workspaces of the child runs of `Child`, a map or graph node of this run, that have a branch: of those that its last
+    /// execution with any has started or adopted, whichever process that was, in the order of their keys and names. Any node may ask, also the map
+    /// node itself: of the children that have ended, [`head`](ChildWorkspace::head) is final.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where the repository cannot be read.
-    fn child_workspaces(
-        &self,
-        key: &str,
-    ) -> impl Future<Output = Result<Vec<ChildWorkspace>, GitWorkspacesError>> + Send;
+    /// [`GitWorkspacesError`] where the journal or the repository cannot be read.
+    fn child_workspaces<Child>(&self) -> impl Future<Output = Result<Vec<ChildWorkspace>, GitWorkspacesError>> + Send
+    where
+        Child: RunsChildren<Graph = N::Graph>;
 
     /// The repository: to read what was committed. Its operations are synchronous.
     ///
@@ -129,9 +130,15 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         git_run(self)?.landing_point().await
     }
 
-    async fn child_workspaces(&self, key: &str) -> Result<Vec<ChildWorkspace>, GitWorkspacesError> {
-        let key = key.to_owned();
-        git_run(self)?.blocking((), move |run| run.workspaces_of_child(&key)).await
+    async fn child_workspaces<Child>(&self) -> Result<Vec<ChildWorkspace>, GitWorkspacesError>
+    where
+        Child: RunsChildren<Graph = N::Graph>,
+    {
+        let run = git_run(self)?;
+        let unreadable = |error: JournalError| GitWorkspacesError::Unread { reason: error.to_string() };
+        let recorded = self.children::<Child>().await.map_err(unreadable)?;
+        let node = N::Graph::net().name(Child::INDEX);
+        run.blocking((), move |run| run.workspaces_of_children(node, recorded)).await
     }
 
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {

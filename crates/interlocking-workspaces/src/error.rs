@@ -76,6 +76,12 @@ pub enum GitWorkspacesError {
         /// What was to be done.
         operation: &'static str,
     },
+    /// What children have committed cannot be read from the journal.
+    #[error("what children have committed cannot be read: {reason}")]
+    Unread {
+        /// The journal's words.
+        reason: String,
+    },
     /// What is about to land cannot be recorded.
     #[error("what is about to land cannot be recorded: {reason}")]
     Unrecorded {

@@ -108,7 +108,8 @@ impl GitRun {
         self.0.tree.named.begins(&names.label);
         let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
         children.retain(|child| child.names.run != names.run);
-        children.push(Child { names: names.clone(), places: places.clone() });
+        let by = scope.parent.map(|parent| parent.journal.by().clone());
+        children.push(Child { names: names.clone(), by, places: places.clone() });
         drop(children);
         child
     }

@@ -20,8 +20,17 @@ pub(crate) struct Names {
 impl Names {
     pub(crate) fn of(scope: &RunScope<'_>, parent: Option<&Self>) -> Self {
         let root = parent.map_or(scope.run, |parent| &parent.root).clone();
-        let key = scope.parent.map(|parent| parent.key.to_owned());
-        Self { run: scope.run.clone(), root, label: label(scope), key }
+        Self::in_tree(root, scope.run.clone(), scope.parent.map(|parent| parent.key.to_owned()))
+    }
+
+    /// Of a child of this run.
+    pub(crate) fn of_child(&self, run: RunId, key: String) -> Self {
+        Self::in_tree(self.root.clone(), run, Some(key))
+    }
+
+    fn in_tree(root: RunId, run: RunId, key: Option<String>) -> Self {
+        let label = label(&run, key.as_deref());
+        Self { run, root, label, key }
     }
 
     /// Of a run of which nothing is known but its name.
@@ -63,18 +72,17 @@ impl Names {
 
 /// What a run is called in names of directories and branches: a child by its item's key, if that is a short word, with the end of its
 /// run's name, which is no other's.
-fn label(scope: &RunScope<'_>) -> String {
-    let run = scope.run.as_str();
+fn label(run: &RunId, key: Option<&str>) -> String {
     let is_safe = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
-    match (&scope.parent, run.rsplit_once('-')) {
-        (Some(parent), Some((_, end)))
+    match (key, run.as_str().rsplit_once('-')) {
+        (Some(key), Some((_, end)))
             if end.len() == 16
-                && (1..=40).contains(&parent.key.len())
-                && parent.key.chars().all(is_safe)
-                && !parent.key.starts_with('-') =>
+                && (1..=40).contains(&key.len())
+                && key.chars().all(is_safe)
+                && !key.starts_with('-') =>
         {
-            format!("{}-{end}", parent.key)
+            format!("{key}-{end}")
         }
-        _ => run.to_owned(),
+        _ => run.to_string(),
     }
 }

@@ -16,7 +16,7 @@ pub use interlocking_core::failure::{Exhausted, Failure, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
     Asks, Branch, Done, Edge, Field, Forks, Graph, Handled, Maps, MemoryVisitor, Node, PassedOn, PassesOn, Place,
-    Relay, Remembers, ReportSource, Reporting, Reports, Resumes, Runs, Spawns, Token, Value, Works,
+    Relay, Remembers, ReportSource, Reporting, Reports, Resumes, Runs, RunsChildren, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::{Net, Nets};

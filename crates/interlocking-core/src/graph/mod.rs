@@ -14,7 +14,7 @@ pub use field::Field;
 pub use finish::{Finish, Reporting, ReportsOf};
 pub use node::{
     Asks, Branch, Edge, Forks, Handled, Maps, Node, PassedOn, PassesOn, Place, Remembers, Reports, Resumes, Runs,
-    Spawns, Works,
+    RunsChildren, Spawns, Works,
 };
 pub use reports::{ReportSource, Reported};
 pub use value::{Memory, MemoryVisitor, Token, Value};

@@ -97,6 +97,14 @@ pub trait Remembers: Node {
 )]
 pub trait Works: Node {}
 
+/// A node that runs child graphs: a map node or a graph node.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` runs no child graph",
+    label = "`{Self}` is neither a map node nor a graph node",
+    note = "name one that is: `#[node(map = Child)]` or `#[node(graph = Child)]`"
+)]
+pub trait RunsChildren: Node {}
+
 /// A node that runs a child graph for each of a list of items.
 pub trait Maps: Node {
     /// The child graph; it may be the node's own.

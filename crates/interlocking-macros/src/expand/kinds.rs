@@ -18,6 +18,9 @@ impl Expansion<'_, '_> {
             impls.extend(quote_spanned!(at(child.span())=> impl __p::Maps for #marker { type Child = #child; }));
         }
         impls.extend(self.runs(index));
+        if let Some(child) = node.child_graph() {
+            impls.extend(quote_spanned!(at(child.span())=> impl __p::RunsChildren for #marker {}));
+        }
         if let (Some(question), Some(answer)) = (&attributes.question, &attributes.answer) {
             let (question, answer) = (&question.value, &answer.value);
             impls.extend(quote_spanned! {span=>

@@ -1,6 +1,7 @@
 //! What handlers reach through their context.
 
 pub(crate) mod begun_sessions;
+pub(crate) mod child_run;
 pub(crate) mod history;
 pub(crate) mod memory_store;
 pub(crate) mod reports;

@@ -1,5 +1,7 @@
 //! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
 
+use crate::context::child_run::children_of;
+pub use crate::context::child_run::{ChildRun, Committed};
 use crate::context::services::{RunServices, UntypedServices};
 use crate::journal::{Encoded, Entry, JournalError};
 use crate::nodes::llm::{LLM, Prompt, Reply, ask};
@@ -7,7 +9,7 @@ use crate::workspaces::Workspaces;
 use interlocking_agents::SessionOp;
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::{Graph, Node, Value};
+use interlocking_core::graph::{Graph, Node, RunsChildren, Value};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use serde::Serialize;
@@ -46,7 +48,7 @@ pub trait RunContext<N: Node> {
     /// where it has none, and nothing limits them.
     fn depth_limit<Child>(&self) -> Option<u32>
     where
-        Child: Node<Graph = N::Graph>;
+        Child: RunsChildren<Graph = N::Graph>;
 
     /// The graph that this run is of, for map and graph nodes whose children are runs of the same graph.
     ///
@@ -73,6 +75,16 @@ pub trait RunContext<N: Node> {
     ///
     /// The journal's.
     fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send;
+
+    /// The child runs that the node `Child`, a map or graph node, has started or adopted in this run, as the journal knows them: those of earlier
+    /// executions first, and of one execution in the order of their keys. None where nothing is recorded.
+    ///
+    /// # Errors
+    ///
+    /// The journal's.
+    fn children<Child>(&self) -> impl Future<Output = Result<Vec<ChildRun>, JournalError>> + Send
+    where
+        Child: RunsChildren<Graph = N::Graph>;
 
     /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
     ///
@@ -135,7 +147,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn depth_limit<Child>(&self) -> Option<u32>
     where
-        Child: Node<Graph = N::Graph>,
+        Child: RunsChildren<Graph = N::Graph>,
     {
         N::Graph::net().row(Child::INDEX).depth
     }
@@ -172,6 +184,20 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
                 Some((None, _, siblings, _)) => Ok(siblings),
                 _ => Ok(Vec::new()),
             }
+        }
+    }
+
+    fn children<Child>(&self) -> impl Future<Output = Result<Vec<ChildRun>, JournalError>> + Send
+    where
+        Child: RunsChildren<Graph = N::Graph>,
+    {
+        let known = UntypedServices::of(self)
+            .ok()
+            .map(|untyped| (untyped.settings.journal.clone(), untyped.settings.tree().clone(), untyped.run().clone()));
+        async move {
+            let Some((Some(journal), tree, run)) = known else { return Ok(Vec::new()) };
+            let node = N::Graph::net().name(Child::INDEX);
+            children_of(&*journal, &run, node).await.inspect_err(|error| tree.journal_failed(error))
         }
     }
 

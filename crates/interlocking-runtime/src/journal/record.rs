@@ -363,6 +363,16 @@ impl Entry {
         }
     }
 
+    /// Where workspaces stand since then.
+    pub(crate) fn commits(&self) -> &[Commit] {
+        match self {
+            Self::Started { workspaces: commits, .. } | Self::Report { commits, .. } => commits,
+            Self::Outcome(outcome) => &outcome.commits,
+            Self::Landed { commit, .. } => std::slice::from_ref(commit),
+            _ => &[],
+        }
+    }
+
     /// The execution that it tells of, where it tells of one without telling its outcome.
     pub(crate) fn by(&self) -> Option<&By> {
         match self {

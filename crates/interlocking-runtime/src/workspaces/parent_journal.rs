@@ -24,6 +24,11 @@ pub(crate) trait WriteEntry: Send + Sync {
 }
 
 impl ParentJournal {
+    /// The execution of the parent's node that goes on with the child.
+    pub fn by(&self) -> &By {
+        &self.by
+    }
+
     /// Records that the parent's place called `workspace` stands at `commit`: whoever takes the parent up finds it there.
     ///
     /// # Errors

@@ -41,8 +41,8 @@ impl MapHandler<wave::agents> for Agents {
     ) -> Route<wave::agents> {
         for child in children.all().await {
             let commit = child.result?;
-            let seen = cx.child_workspaces(&child.key).await?;
-            let [own] = &seen[..] else { panic!("{seen:?}") };
+            let seen = cx.child_workspaces::<wave::agents>().await?;
+            let own = seen.iter().find(|seen| seen.run == child.run).ok_or("it has a workspace")?;
             assert_eq!((own.branch.as_str(), own.head), (&*format!("wave1-agent-{}", child.key), commit));
             cx.worktree().await?.merge(commit, format!("Merge {}", child.key)).await?;
         }

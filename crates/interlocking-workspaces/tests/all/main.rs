@@ -10,6 +10,7 @@ mod project;
 mod again;
 mod branch_names;
 mod child_landing;
+mod child_view;
 mod children;
 mod clones;
 mod disturbed;
