@@ -1,5 +1,5 @@
-//! A file that `main.rs` forgets would be a test that never runs. For every test that is a directory of modules, and has its
-//! name.
+//! A file of Rust that `main.rs` forgets would be a test that never runs. For every test that is a directory of modules, and has
+//! its name.
 
 #[test]
 fn main_names_every_file_of_its_directory() {
@@ -13,6 +13,9 @@ fn main_names_every_file_of_its_directory() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 open.push((path.with_extension("rs"), path));
+                continue;
+            }
+            if path.extension().is_none_or(|extension| extension != "rs") {
                 continue;
             }
             let module = path.file_stem().unwrap().to_str().unwrap();
