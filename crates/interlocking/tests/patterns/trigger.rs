@@ -1,0 +1,121 @@
+//! What is set off from outside: patterns 23 and 24.
+
+use crate::support::{pass, timed};
+use crate::trace::{Does, Trace, played_with, send};
+use interlocking::graph::Node;
+use interlocking::prelude::*;
+use interlocking::runtime::{CancelToken, MemoryJournal};
+use std::sync::Arc;
+
+/// How long something lasts.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Lasts {
+    #[node(entry, input = (), goto(exit))]
+    tick: LogicNode<Does>,
+}
+/// Somebody is at the door from the evening to the night, and who rings then is let in.
+#[derive(Graph)]
+#[graph(output = ())]
+struct TransientTrigger {
+    #[node(entry, input = (), fork(day, evening))]
+    begin: ForkNode<Begin>,
+    #[node(input = (), graph = Lasts, goto(night.waits))]
+    day: GraphNode<Lasts>,
+    #[node(input = (), graph = Lasts, goto(night.late))]
+    evening: GraphNode<Lasts>,
+    #[node(on(()), resume, goto(let_in, cancels(night.waits)), visits = 9)]
+    bell: EventNode<Bell>,
+    #[node(input = (), goto(night.waits))]
+    let_in: LogicNode<Does>,
+    #[node(join(waits: () from(day, let_in), late: () from(evening)), goto(exit))]
+    night: JoinNode<Night>,
+}
+does!(lasts::tick => lasts::exit, transient_trigger::let_in => transient_trigger::night_waits);
+forks!(Begin for transient_trigger::begin, |(): (), cx| fork!(cx, ((), ())));
+struct Bell;
+impl EventHandler<transient_trigger::bell> for Bell {
+    async fn handle(&self, (): (), cx: &mut Cx<'_, transient_trigger::bell>) -> Route<transient_trigger::bell> {
+        goto!(cx, transient_trigger::let_in, ())
+    }
+}
+joins!(Night for transient_trigger::night, |((), ()): ((), ()), cx| goto!(cx, transient_trigger::exit, ()));
+
+/// Pattern 23, at node boundaries: who rings while nobody waits is not heard, then or later. Who rings while somebody else is let in
+/// is, once that is done: a message is looked at between nodes.
+#[tokio::test(start_paused = true)]
+async fn transient_trigger() {
+    let trace = Trace::new();
+    let lasts = |milliseconds| GraphNode(Lasts { tick: trace.does(milliseconds) });
+    let graph = TransientTrigger {
+        begin: ForkNode(Begin),
+        day: lasts(20),
+        evening: lasts(60),
+        bell: EventNode(Bell),
+        let_in: trace.does(10),
+        night: JoinNode(Night),
+    };
+    let rings = [(10, "bell", ()), (15, "bell", ()), (30, "bell", ()), (35, "bell", ())];
+    let (_, told) = played_with(&trace, graph, (), &rings).await;
+    assert_eq!(told, "tick 0–20, tick 0–60, let_in 30–40, let_in 40–50", "the two at day are lost");
+}
+
+/// Letters are read whenever there is time, all of them.
+#[derive(Graph)]
+#[graph(output = Vec<String>)]
+struct PersistentTrigger {
+    #[node(entry, input = (), goto(afternoon))]
+    morning: LogicNode<Does>,
+    #[node(input = (), goto(sum))]
+    afternoon: LogicNode<Does>,
+    #[node(input = (), goto(exit), memory(mail: Vec<String>))]
+    sum: LogicNode<Sum>,
+    #[node(on(String), resume, visits = 9, memory(mail: Vec<String>))]
+    read: EventNode<Read>,
+}
+does!(persistent_trigger::morning => persistent_trigger::afternoon, persistent_trigger::afternoon => persistent_trigger::sum);
+logic!(Sum for persistent_trigger::sum, |_: (), cx| goto!(cx, persistent_trigger::exit, cx.memory()));
+struct Read(Trace);
+impl EventHandler<persistent_trigger::read> for Read {
+    async fn handle(&self, text: String, cx: &mut Cx<'_, persistent_trigger::read>) -> Route<persistent_trigger::read> {
+        self.0.works(format!("read {text}"), 1).await;
+        cx.update_memory(move |mail| mail.push(text.clone()));
+        cx.resume()
+    }
+}
+
+fn office(trace: &Trace) -> PersistentTrigger {
+    PersistentTrigger {
+        morning: trace.does(20),
+        afternoon: trace.does(20),
+        sum: LogicNode(Sum),
+        read: EventNode(Read(trace.clone())),
+    }
+}
+
+/// Pattern 24: a message that comes while nobody can take it is kept, in order, until somebody can.
+#[tokio::test(start_paused = true)]
+async fn persistent_trigger() {
+    let trace = Trace::new();
+    let letters = [(5, "read", "one"), (10, "read", "two"), (30, "read", "three")];
+    let (read, told) = played_with(&trace, office(&trace), (), &letters).await;
+    assert_eq!(read, ["one", "two", "three"]);
+    assert_eq!(told, "morning 0–20, read one 20–21, read two 21–22, afternoon 22–42, read three 42–43");
+}
+
+/// Pattern 24: also while no process executes the run.
+#[tokio::test(start_paused = true)]
+async fn a_trigger_outlives_the_process() {
+    let (trace, journal, cancel) = (Trace::new(), Arc::new(MemoryJournal::new()), CancelToken::new());
+    let run = timed(office(&trace)).with_journal(journal.clone()).with_cancel(cancel.clone()).start(());
+    let (report, ()) = tokio::join!(run, async {
+        pass(5).await;
+        cancel.suspend();
+    });
+    assert_eq!(report.unwrap().outcome, Outcome::Suspended);
+    send(&journal, "read", &"while nobody is there").await;
+    let resumed = timed(office(&trace)).with_journal(journal.clone()).resume().await;
+    assert_eq!(crate::support::finished(resumed.unwrap()), ["while nobody is there"]);
+}
+
+held!(Lasts, TransientTrigger, PersistentTrigger);
