@@ -17,6 +17,8 @@
 //! 9. Entry `visits + 1` takes the exhausted route before the handler runs.
 //! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
 //! 11. `times` bounds an edge: once it is spent, whoever chooses it takes its exhausted route instead.
+//! 12. A join with a quorum fires with the outcome that brings its n-th value, or fills its last slot. It clears its region then,
+//!     and holds all of its slots until it is done. What skips a branch, or is no value, fills a slot and does not count.
 
 use crate::bits::Bits;
 use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
@@ -27,6 +29,7 @@ mod counts;
 mod edges;
 mod execution;
 mod marking;
+mod quorum;
 mod single;
 mod solo;
 mod state;
@@ -43,6 +46,12 @@ pub use crate::violation::Violation;
 pub trait Payload: Sized {
     /// The place that the token lies in.
     fn place(&self) -> PlaceIndex;
+
+    /// Whether it counts for the quorum of the join in whose slot it lies: in an [optional](crate::net::NetPlace::optional) slot
+    /// nothing may come in place of a value.
+    fn is_value(&self) -> bool {
+        true
+    }
 
     /// A copy of a token in a slot that is [kept](crate::net::NetPlace::kept); `None` for every other place.
     fn copy(&self) -> Option<Self>;
@@ -128,7 +137,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         }
         state.phase = Phase::Running;
         let execution = counts.execution(node);
-        state.filled = 0;
+        (state.filled, state.values) = (0, 0);
         let input = if row.is_join {
             let mut slots = Vec::with_capacity(row.places().len());
             slots.extend(row.places().filter_map(|place| self.take(place)));
@@ -196,6 +205,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
             completed.cancelled = self.clear(&region.places, &region.nodes);
         }
         self.take_step(execution.node, step)?;
+        completed.cancelled.extend(self.fire_quorums());
         Ok(completed)
     }
 
@@ -228,13 +238,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
             return Ok(None);
         }
         self.count_taken(alternative);
-        let cancelled = self.clear(&region.places, &region.nodes);
+        let mut cancelled = self.clear(&region.places, &region.nodes);
         self.take_step(node, step)?;
+        cancelled.extend(self.fire_quorums());
         Ok(Some(Completed { cancelled }))
     }
 
     /// Puts the tokens of a step where they go.
     fn take_step(&mut self, node: NodeIndex, step: Step<P>) -> Result<(), Violation> {
+        let skipped = self.skipped(&step);
         match step {
             Step::One(_, token) => self.send(node, token)?,
             Step::Stay => {}
@@ -251,6 +263,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
                 exits.into_iter().try_for_each(|token| self.send(node, token))?;
             }
         }
+        self.uncount(&skipped);
         Ok(())
     }
 

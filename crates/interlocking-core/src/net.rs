@@ -8,6 +8,7 @@ mod error;
 mod loops;
 mod lookup;
 mod names;
+mod quorum;
 mod rules;
 
 pub use self::error::NetError;
@@ -40,6 +41,8 @@ pub struct Net {
     consumers: Vec<Consumer>,
     /// By node.
     intakes: Vec<Intake>,
+    /// The joins with a quorum, in table order.
+    quorum_joins: Vec<NodeIndex>,
     memory_groups: Vec<String>,
     entry: PlaceIndex,
     features: Features,
@@ -84,8 +87,10 @@ pub struct NetNode {
     pub first_place: PlaceIndex,
     /// How many places it has: one, or one a slot.
     pub place_count: u16,
-    /// Whether it fires only when every slot has a value.
+    /// Whether it waits for its slots.
     pub is_join: bool,
+    /// When it need not wait for all of its slots (joins).
+    pub quorum: Option<JoinQuorum>,
     /// How often it may be entered; `u32::MAX` where nothing bounds it.
     pub visits: u32,
     /// How many attempts a visit may take, where its edge to itself is bounded by them.
@@ -120,6 +125,8 @@ pub struct NetPlace {
     pub name: String,
     /// Whether its value is kept for later rounds.
     pub latched: bool,
+    /// Whether nothing may come in place of a value: a slot of a join with a quorum.
+    pub optional: bool,
     /// Whether the frontier must be able to copy its token: it is latched, or some alternative clears another slot of
     /// its join and leaves this one, which then has its value back even if the join was running.
     pub kept: bool,
@@ -136,7 +143,8 @@ pub struct Alternative {
     pub only: Vec<PlaceIndex>,
     /// What it clears first.
     pub cancels: Option<Region>,
-    /// Whether it leads to one place, cancels nothing, has no budget and stays in the graph: the common case, taken quickly.
+    /// Whether it leads to one place, which is no slot of a join with a quorum, cancels nothing, has no budget and stays in the
+    /// graph: the common case, taken quickly.
     pub plain: bool,
     /// How often it may be taken in a run, where that is bounded: `times = n` on an edge.
     pub times: Option<Times>,
@@ -155,7 +163,16 @@ pub struct Times {
     pub(crate) counter: u16,
 }
 
-/// What an alternative clears.
+/// When a join need not wait for all of its slots, and what becomes of the rest then.
+#[derive(Debug)]
+pub struct JoinQuorum {
+    /// So many slots with a value are enough.
+    pub values: u16,
+    /// What the join clears when it fires; nothing of itself.
+    pub clears: Region,
+}
+
+/// What an alternative, or a join that has its quorum, clears.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The places that lose their tokens.
@@ -257,6 +274,12 @@ impl Net {
     #[inline]
     pub fn alternative(&self, index: AlternativeIndex) -> Option<&Alternative> {
         self.alternatives.get(usize::from(index))
+    }
+
+    /// The joins with a quorum, in table order.
+    #[inline]
+    pub fn quorum_joins(&self) -> &[NodeIndex] {
+        &self.quorum_joins
     }
 
     /// The shortcuts, by alternative.

@@ -18,6 +18,8 @@ use interlocking_core::net::Net;
 use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned;
 
 /// All that the derive writes for a graph.
 pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
@@ -72,9 +74,9 @@ impl Expansion<'_, '_> {
         let number = number(index);
         let places: TokenStream = match node.slots() {
             [] => self.place_impl(Place::Node(index), &input),
-            slots => {
-                slots.iter().enumerate().map(|(at, slot)| self.place_impl(Place::Slot(index, at), &slot.ty)).collect()
-            }
+            slots => (0..slots.len())
+                .map(|at| self.place_impl(Place::Slot(index, at), &self.payload(Place::Slot(index, at))))
+                .collect(),
         };
         let edges: TokenStream =
             node.gotos().enumerate().map(|(nth, (target, _))| self.edge(index, nth, target)).collect();
@@ -205,13 +207,16 @@ impl Expansion<'_, '_> {
         match place {
             Place::Exit => self.graph.output.to_token_stream(),
             Place::Node(node) => self.input(&self.graph.nodes[node]),
-            Place::Slot(join, slot) => self.graph.nodes[join].slots()[slot].ty.to_token_stream(),
+            Place::Slot(join, slot) => {
+                let slot = &self.graph.nodes[join].slots()[slot];
+                or_nothing(&slot.ty, slot.optional.is_some())
+            }
         }
     }
 
     fn input(&self, node: &Node<'_>) -> TokenStream {
         if node.kind == Some(NodeKind::Join) {
-            let types = node.slots().iter().map(|slot| &slot.ty);
+            let types = node.slots().iter().map(|slot| or_nothing(&slot.ty, node.attributes.quorum.is_some()));
             return quote!((#(#types),*));
         }
         if node.kind == Some(NodeKind::Observer) {
@@ -219,4 +224,9 @@ impl Expansion<'_, '_> {
         }
         node.input().map(ToTokens::to_token_stream).unwrap_or_default()
     }
+}
+
+/// What a slot takes or gives: its type, or that and nothing.
+fn or_nothing(ty: &Type, is_optional: bool) -> TokenStream {
+    if is_optional { quote_spanned!(at(ty.span())=> __O<#ty>) } else { ty.to_token_stream() }
 }

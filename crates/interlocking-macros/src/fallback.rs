@@ -273,7 +273,10 @@ impl Fallback<'_, '_> {
         match place {
             Place::Exit => self.or_unknown(self.graph.output.as_ref()),
             Place::Node(node) => self.input(&self.graph.nodes[node]),
-            Place::Slot(join, slot) => self.graph.nodes[join].slots()[slot].ty.to_token_stream(),
+            Place::Slot(join, slot) => {
+                let slot = &self.graph.nodes[join].slots()[slot];
+                or_nothing(&slot.ty, slot.optional.is_some())
+            }
         }
     }
 
@@ -283,7 +286,7 @@ impl Fallback<'_, '_> {
             [] if node.kind == Some(NodeKind::Observer) => quote!(__p::Observation),
             [] => self.or_unknown(node.input()),
             slots => {
-                let types = slots.iter().map(|slot| &slot.ty);
+                let types = slots.iter().map(|slot| or_nothing(&slot.ty, node.attributes.quorum.is_some()));
                 quote!((#(#types,)*))
             }
         }
@@ -292,4 +295,9 @@ impl Fallback<'_, '_> {
     fn or_unknown(&self, ty: Option<&Type>) -> TokenStream {
         ty.map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream)
     }
+}
+
+/// What a slot takes or gives: its type, or that and nothing.
+fn or_nothing(ty: &Type, is_optional: bool) -> TokenStream {
+    if is_optional { quote!(__p::Option<#ty>) } else { ty.to_token_stream() }
 }

@@ -46,7 +46,9 @@ fn node(node: &Node<'_>) -> Vec<(String, TokenStream)> {
     let marker = quote_spanned!(ident.span()=> #(#docs)* #paragraph #[doc = #edges] #visibility enum #ident {});
     let slots = node.slots().iter().map(|slot| {
         let marker = naming::slot_marker(node, slot);
-        let doc = format!(" Slot `{}` of `{}`. Takes `{}`.", slot.name(), node.name, spelling::of(&slot.ty));
+        let ty = spelling::of(&slot.ty);
+        let ty = if slot.optional.is_some() { format!("Option<{ty}>") } else { ty };
+        let doc = format!(" Slot `{}` of `{}`. Takes `{ty}`.", slot.name(), node.name);
         (marker.to_string(), quote_spanned!(slot.name.span()=> #[doc = #doc] #visibility enum #marker {}))
     });
     std::iter::once((node.name.clone(), marker)).chain(slots).collect()

@@ -117,6 +117,10 @@ impl<'n> Counts<'n> {
             if matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer) {
                 continue;
             }
+            if let Some(quorum) = &node.quorum {
+                self.limit_quorum(index, quorum.values);
+                continue;
+            }
             for place in node.places().filter(|&place| !net.places()[place].latched) {
                 let entry = if place == usize::from(net.entry()) { 1.0 } else { 0.0 };
                 let mut terms = vec![(starts, 1.0)];
@@ -133,5 +137,21 @@ impl<'n> Counts<'n> {
                 }
             }
         }
+    }
+
+    /// Each round of a join with a quorum takes as many tokens as that at least, no more than one of a slot.
+    fn limit_quorum(&mut self, index: usize, values: u16) {
+        let node = self.net.node(index as NodeIndex);
+        let mut rounds = vec![(self.starts[index], 1.0)];
+        rounds.extend(node.exhausted.map(|at| (self.taken[usize::from(at)], 1.0)));
+        let mut enough: Vec<_> = rounds.iter().map(|&(round, _)| (round, f64::from(values))).collect();
+        for place in node.places() {
+            let used = self.program.variable(0.0);
+            enough.push((used, -1.0));
+            let arrivals = self.arrivals[place].iter().map(|&(arrival, _)| (arrival, -1.0));
+            self.program.limit(arrivals.chain([(used, 1.0)]).collect(), 0.0);
+            self.program.limit(rounds.iter().map(|&(round, _)| (round, -1.0)).chain([(used, 1.0)]).collect(), 0.0);
+        }
+        self.program.limit(enough, 0.0);
     }
 }

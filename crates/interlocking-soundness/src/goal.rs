@@ -36,7 +36,7 @@ impl Goal {
                     model.nodes[*index]
                         .firings
                         .iter()
-                        .filter_map(|firing| firing.clears.as_ref())
+                        .flat_map(|firing| model.may_clear(firing))
                         .any(|clears| model.nodes[first].places.clone().any(|place| clears.places.contains(place)))
                 };
                 (0..model.nodes.len()).filter(clears).chain([first]).collect()

@@ -16,13 +16,19 @@
 //! An edge with a budget has one such bit, "taken before", kept where its exhausted route goes somewhere else in the same way. Only
 //! the node itself sets it, and nothing takes it back.
 //!
+//! **Joins with a quorum** fire when a firing brings the value that they wait for: a bit says so. From then on they hold all of
+//! their slots, and what they clear is gone. Bits say which slots were filled without a value. Where a fork has too many
+//! combinations, the branches that fill slots of such a join choose one after the other, which is more than a run can do.
+//!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
 //! start is always there too, and has the bit. Only what an event clears has certainly not started.
 
 mod build;
 mod moves;
+mod quorum;
 
 pub(crate) use moves::{Outcome, State};
+pub(crate) use quorum::Quorum;
 
 use interlocking_core::bits::Bits;
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
@@ -49,6 +55,8 @@ pub(crate) struct Model<'n> {
     pub(crate) exact: bool,
     /// Bits of joins that run.
     latching: Vec<usize>,
+    /// The joins with a quorum.
+    quorums: Vec<usize>,
     marking_bits: usize,
     pub(crate) budget_bits: usize,
     /// By alternative: the bit that says whether it was taken before, where it has a budget that is kept.
@@ -73,6 +81,7 @@ pub(crate) struct Node {
     pub(crate) latched: Vec<Latched>,
     /// The bit that says that a join with latched slots runs.
     running: Option<usize>,
+    pub(crate) quorum: Option<Quorum>,
     pub(crate) budget: Option<Budget>,
     /// In the order of the table.
     pub(crate) firings: Vec<Firing>,
@@ -120,6 +129,8 @@ struct Choice {
     branch: usize,
     fork: usize,
     targets: Vec<usize>,
+    /// By target, whether it is filled without a value.
+    blank: Vec<bool>,
     /// Whether nothing may happen before it: some region tells the targets apart, or one is the exit.
     at_once: bool,
 }
@@ -135,6 +146,8 @@ pub(crate) struct Firing {
     pub(crate) failing: Option<Failing>,
     /// The places that get a token, the exit excluded.
     pub(crate) produces: Vec<usize>,
+    /// Those of them that are slots of a join with a quorum, and get no value that counts for it.
+    pub(crate) blank: Vec<usize>,
     /// How many tokens go to exit.
     pub(crate) exits: usize,
     pub(crate) clears: Option<Clears>,

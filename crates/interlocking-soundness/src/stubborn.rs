@@ -11,10 +11,12 @@
 //!   now or later, and what the rest did before is cleared. But nothing of the rest is left after it, so a set is
 //!   only enough if one of its firings is neither total nor to exit, and leads to a state whose successors are still to be
 //!   tried: else the rest could be put off for ever.
+//! - A node that fills a slot of a join with a quorum may bring its last value: it sends to all of its slots then, and clears
+//!   what the join clears.
 //! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
 
 use crate::effort::{Effort, words};
-use crate::model::{Model, Node, Role, State};
+use crate::model::{Firing, Model, Node, Role, State};
 use crate::together::Together;
 use interlocking_core::bits::Bits;
 
@@ -39,7 +41,7 @@ impl Dependencies {
         }
         let mut producers = vec![Vec::new(); model.places];
         for (index, node) in model.nodes.iter().enumerate() {
-            for &place in node.firings.iter().flat_map(|firing| &firing.produces) {
+            for place in node.firings.iter().flat_map(|firing| marks(model, firing)) {
                 if producers[place].last() != Some(&index) {
                     producers[place].push(index);
                 }
@@ -159,6 +161,16 @@ fn flags(model: &Model<'_>, enabled: &[usize]) -> Bits {
     flags
 }
 
+/// The places that a firing may mark: a value for one slot of a join with a quorum may be the last that it waits for, and then
+/// it holds all of them.
+fn marks<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
+    firing.produces.iter().copied().chain(quorum_slots(model, firing))
+}
+
+fn quorum_slots<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
+    model.may_complete(firing).flat_map(|(join, _)| model.nodes[join].places.clone())
+}
+
 /// What a node takes, sends and clears, over all its firings that are not total.
 struct Effects {
     takes: Bits,
@@ -204,12 +216,12 @@ impl Effects {
                 effects.is_total = true;
                 continue;
             }
-            model.fills(firing).for_each(|place| {
+            model.fills(firing).chain(quorum_slots(model, firing)).for_each(|place| {
                 effects.sends.insert(place);
             });
-            if let Some(clears) = &firing.clears {
+            model.may_clear(firing).for_each(|clears| {
                 effects.clears.unite(&clears.places);
-            }
+            });
         }
         Some(effects)
     }

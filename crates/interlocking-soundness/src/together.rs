@@ -4,12 +4,14 @@
 //! nothing clears on the way. A join fires only from slots that are together. What is found apart here is apart in every run
 //! that breaks no rule; what is found together may still be apart.
 //!
+//! A join with a quorum fires with the firing that fills one of its slots, and holds all of them from then on.
+//!
 //! A latched slot counts as filled after its join has fired, until something clears it. For what a join sends is together with
 //! all that was together with the slots it needs, its latched ones included; and so is what comes of it. So where a slot's
 //! value may be remembered, the slot is together with whatever holds a token.
 
 use crate::effort::{Effort, words};
-use crate::model::{Model, Node, Role};
+use crate::model::{Firing, Model, Node, Quorum, Role};
 use interlocking_core::bits::Bits;
 use std::collections::VecDeque;
 
@@ -96,29 +98,51 @@ impl Together {
             if let Some(clears) = &firing.clears {
                 stays.subtract(&clears.places);
             }
-            for &place in &firing.produces {
-                let mut row = stays.clone();
-                firing.produces.iter().for_each(|&other| {
-                    row.insert(other);
-                });
-                row.remove(place);
-                if self.reached.insert(place) {
-                    changed.insert(place);
-                }
-                if row.is_subset(&self.rows[place]) {
-                    continue;
-                }
-                for other in row.iter() {
-                    if self.rows[other].insert(place) {
-                        changed.insert(other);
-                    }
-                }
-                if self.rows[place].unite(&row) {
-                    changed.insert(place);
-                }
-            }
+            self.mark(&stays, &firing.produces, &mut changed);
+            self.fire_quorums(model, firing, stays, &mut changed);
         }
         changed
+    }
+
+    /// Adds what comes of a firing that brings joins their quorum: all of their slots are marked, and what they clear is not. Of
+    /// several joins one may clear another, so there nothing is taken to be cleared.
+    fn fire_quorums(&mut self, model: &Model<'_>, firing: &Firing, mut stays: Bits, changed: &mut Bits) {
+        let joins: Vec<(usize, &Quorum)> = model.may_complete(firing).collect();
+        let mut marked = firing.produces.clone();
+        if let [(_, quorum)] = joins[..] {
+            stays.subtract(&quorum.clears.places);
+            marked.retain(|&place| !quorum.clears.places.contains(place));
+        }
+        let slots = joins.iter().flat_map(|(join, _)| model.nodes[*join].places.clone());
+        marked.extend(slots);
+        if !joins.is_empty() {
+            self.mark(&stays, &marked, changed);
+        }
+    }
+
+    /// Adds that places get a token while others hold one.
+    fn mark(&mut self, stays: &Bits, places: &[usize], changed: &mut Bits) {
+        for &place in places {
+            let mut row = stays.clone();
+            places.iter().for_each(|&other| {
+                row.insert(other);
+            });
+            row.remove(place);
+            if self.reached.insert(place) {
+                changed.insert(place);
+            }
+            if row.is_subset(&self.rows[place]) {
+                continue;
+            }
+            for other in row.iter() {
+                if self.rows[other].insert(place) {
+                    changed.insert(other);
+                }
+            }
+            if self.rows[place].unite(&row) {
+                changed.insert(place);
+            }
+        }
     }
 }
 

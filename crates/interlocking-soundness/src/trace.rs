@@ -23,16 +23,29 @@ pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
             to.extend(std::iter::repeat_n(interlocking_core::table::EXIT.to_owned(), firing(taken).exits));
             let Firing { exhausted, failing, .. } = *firing(taken);
             let [timed_out, failed] = [Failing::TimedOut, Failing::Failed].map(|one| failing == Some(one));
-            Step { node: model.node_name(taken.node as usize).to_owned(), to, exhausted, timed_out, failed }
+            let none = blank(model, path, at).into_iter().map(|place| model.place_name(place).to_owned()).collect();
+            Step { node: model.node_name(taken.node as usize).to_owned(), to, none, exhausted, timed_out, failed }
         });
     steps.collect()
+}
+
+/// The optional slots that an execution fills with nothing, by itself or by the choices of its branches.
+fn blank(model: &Model<'_>, path: &[Taken], at: usize) -> Vec<usize> {
+    let firing = |taken: &Taken| &model.nodes[taken.node as usize].firings[taken.firing as usize];
+    let choices = firing(&path[at]).produces.iter().filter_map(|&place| {
+        let is_its = |later: &&Taken| later.node as usize == model.consumer(place);
+        path[at..].iter().find(|later| model.is_choice(later.node as usize) && is_its(later))
+    });
+    let firings = std::iter::once(&path[at]).chain(choices).map(firing);
+    let blank = firings.flat_map(|firing| firing.blank.iter().copied());
+    blank.filter(|&place| model.net.places()[place].optional).collect()
 }
 
 /// The path and what is wrong at its end.
 pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String {
     let mut words = vec!["entry".to_owned()];
     for layer in layers(model, path) {
-        let names: Vec<String> = layer.iter().map(|taken| name(model, *taken)).collect();
+        let names: Vec<String> = layer.iter().map(|&at| name(model, path, at)).collect();
         words.push(set(&names));
     }
     let end = match rule {
@@ -46,11 +59,12 @@ pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String
     words.join(" → ") + &end
 }
 
-fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<Taken>> {
-    let mut layers: Vec<Vec<Taken>> = Vec::new();
+/// The executions of a path by their position in it.
+fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<usize>> {
+    let mut layers: Vec<Vec<usize>> = Vec::new();
     // By place, the layer after the one that filled it last.
     let mut ready: HashMap<usize, usize> = HashMap::new();
-    for &taken in path {
+    for (at, taken) in path.iter().enumerate() {
         let node = &model.nodes[taken.node as usize];
         let inputs = node.places.clone().filter_map(|place| ready.get(&place).copied());
         // A message takes no token: it comes after all that was before.
@@ -65,12 +79,13 @@ fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<Taken>> {
         if layers.len() <= layer {
             layers.resize(layer + 1, Vec::new());
         }
-        layers[layer].push(taken);
+        layers[layer].push(at);
     }
     layers
 }
 
-fn name(model: &Model<'_>, taken: Taken) -> String {
+fn name(model: &Model<'_>, path: &[Taken], at: usize) -> String {
+    let taken = path[at];
     let node = &model.nodes[taken.node as usize];
     let name = model.node_name(taken.node as usize);
     let firing = &node.firings[taken.firing as usize];
@@ -79,6 +94,7 @@ fn name(model: &Model<'_>, taken: Taken) -> String {
         Some(Failing::Failed) => format!("{name} (failed)"),
         None if firing.exhausted => format!("{name} (exhausted)"),
         None if node.role == Role::Event => format!("{name} (message)"),
+        None if !blank(model, path, at).is_empty() => format!("{name} (none)"),
         None => name.to_owned(),
     }
 }

@@ -109,6 +109,9 @@ pub struct Step {
     pub node: String,
     /// The places that get a token: one for a goto, one a branch for a fork.
     pub to: Vec<String>,
+    /// Those of them that get nothing: optional slots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub none: Vec<String>,
     /// Whether it is the route of an exhausted budget.
     #[serde(default, skip_serializing_if = "is_false")]
     pub exhausted: bool,

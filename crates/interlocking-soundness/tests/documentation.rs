@@ -125,7 +125,14 @@ fn every_field_of_a_verdict_and_every_rule_is_documented() {
     }
     has_rows("### Rules", [vec!["rule".to_owned()], names].concat());
 
-    let step = Step { node: "a".into(), to: vec!["b".into()], exhausted: true, timed_out: true, failed: true };
+    let step = Step {
+        node: "a".into(),
+        to: vec!["b".into()],
+        none: vec!["b".into()],
+        exhausted: true,
+        timed_out: true,
+        failed: true,
+    };
     has_rows("### A step", keys(&serde_json::to_value(&step).unwrap()));
     let violation = Violation {
         rule: Rule::ExitUnreachable,

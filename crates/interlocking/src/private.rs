@@ -3,7 +3,7 @@
 pub use core::future::Future;
 pub use core::marker::Send;
 pub use core::option::Option::{self, None, Some};
-pub use core::primitive::{u16, usize};
+pub use core::primitive::{bool, u16, usize};
 pub use core::result::Result::{self, Ok};
 pub use interlocking_core::__private::{
     NO_PLACE, NoToken, Told, as_entry, as_payload, child_nets, exhausted, exhausted_edge, failed, finish, graph_nets,

@@ -19,7 +19,7 @@ pub struct Execution {
 pub struct Due<P> {
     /// What to report the outcome for.
     pub execution: Execution,
-    /// The token, or one a slot in slot order.
+    /// The token, or one a slot in slot order; of a join with a quorum, those that have come.
     pub input: Input<P>,
     /// The bound that this entry breaks: take the exhausted route instead of running the handler.
     pub exhausted: Option<Limit>,
@@ -30,7 +30,7 @@ pub struct Due<P> {
 pub enum Input<P> {
     /// A node's input.
     One(P),
-    /// A join's slots, in order.
+    /// A join's slots, in order; of one with a quorum, those that are filled.
     Slots(Vec<P>),
 }
 

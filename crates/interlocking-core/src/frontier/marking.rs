@@ -17,7 +17,10 @@ pub(super) struct NodeState {
     pub(super) again: bool,
     /// Of a join, how many of its first slots are known to have a value: a join of a thousand is not searched from its
     /// first slot at every arrival.
+    /// Of a join with a quorum, how many slots are filled.
     pub(super) filled: u16,
+    /// Of a join with a quorum, how many of these have a value.
+    pub(super) values: u16,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

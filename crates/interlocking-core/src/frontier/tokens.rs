@@ -57,6 +57,9 @@ impl<P: Payload> Frontier<'_, P> {
         let node = self.net.consumer(place).node;
         let row = self.net.intake(node);
         if row.is_join {
+            if row.has_quorum {
+                return self.count_filled(place, node);
+            }
             let mut filled = usize::from(self.marking.nodes[usize::from(node)].filled);
             while filled < row.places().len() && self.has_value(row.places().start + filled) {
                 filled += 1;
@@ -152,7 +155,7 @@ impl<P: Payload> Frontier<'_, P> {
     /// Makes a node idle; gives its execution if one ran.
     pub(super) fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.marking.nodes[index];
-        (state.filled, state.again) = (0, false);
+        (state.filled, state.values, state.again) = (0, 0, false);
         let ran = state.phase == Phase::Running;
         let execution = self.counts[index].execution(index as NodeIndex);
         state.phase = Phase::Idle;

@@ -60,10 +60,12 @@ impl Net {
                 budgeted_edges += 1;
             }
             let memory = row.memory.as_ref().and_then(|memory| memory_groups.iter().position(|g| *g == memory.group));
+            let quorum = names.join_quorum(row, index)?;
             nodes.push(NetNode {
                 first_place: names.first[index],
                 place_count: narrow(row.slots.len().max(1))?,
                 is_join: row.kind == NodeKind::Join,
+                quorum,
                 visits: match row.visits {
                     Some(Visits::AtMost(limit)) => limit,
                     Some(Visits::Unbounded) | None => u32::MAX,
@@ -96,6 +98,8 @@ impl Net {
         let plain = plain.collect();
         let consumers = names.places.iter().map(Consumer::of).collect();
         let intakes = nodes.iter().map(Intake::of).collect();
+        let quorum_joins =
+            (0..).zip(&nodes).filter(|(_, node)| node.quorum.is_some()).map(|(index, _)| index).collect();
         let entry = names.first[table.nodes.iter().position(|row| row.entry).unwrap_or_default()];
         let Names { places, .. } = names;
         let any = |has: fn(&NodeRow) -> bool| table.nodes.iter().any(has);
@@ -120,6 +124,7 @@ impl Net {
             plain,
             consumers,
             intakes,
+            quorum_joins,
             memory_groups,
             entry,
             features,

@@ -61,6 +61,7 @@ pub(crate) struct Intake {
     pub(crate) first_place: PlaceIndex,
     pub(crate) place_count: u16,
     pub(crate) is_join: bool,
+    pub(crate) has_quorum: bool,
     /// Whether its edge to itself is bounded by attempts.
     pub(crate) tries: bool,
 }
@@ -73,6 +74,7 @@ impl Intake {
             first_place: node.first_place,
             place_count: node.place_count,
             is_join: node.is_join,
+            has_quorum: node.quorum.is_some(),
             tries: node.attempts.is_some(),
         }
     }

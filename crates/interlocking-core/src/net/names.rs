@@ -45,7 +45,13 @@ impl<'t> Names<'t> {
             let node = narrow(index)?;
             names.first.push(narrow(names.places.len())?);
             if row.kind != NodeKind::Join {
-                names.places.push(NetPlace { node, name: row.name.clone(), latched: false, kept: false });
+                names.places.push(NetPlace {
+                    node,
+                    name: row.name.clone(),
+                    latched: false,
+                    optional: false,
+                    kept: false,
+                });
             }
             for slot in &row.slots {
                 is_a_name(row, &slot.name)?;
@@ -57,10 +63,22 @@ impl<'t> Names<'t> {
                 for source in &slot.sources {
                     names.fed.entry((index, source)).or_default().push(place);
                 }
-                names.places.push(NetPlace { node, name, latched: slot.latched, kept: slot.latched });
+                names.places.push(NetPlace {
+                    node,
+                    name,
+                    latched: slot.latched,
+                    optional: slot.optional,
+                    kept: slot.latched,
+                });
             }
         }
-        names.places.push(NetPlace { node: NodeIndex::MAX, name: EXIT.into(), latched: false, kept: false });
+        names.places.push(NetPlace {
+            node: NodeIndex::MAX,
+            name: EXIT.into(),
+            latched: false,
+            optional: false,
+            kept: false,
+        });
         narrow(names.places.len())?;
         Ok(names)
     }
@@ -96,7 +114,8 @@ impl<'t> Names<'t> {
     pub(super) fn alternative(&self, row: &NodeRow, source: NodeIndex, goto: &Goto) -> Result<Alternative, NetError> {
         let place = self.place(row, &goto.to)?;
         let cancels = self.region(row, &goto.cancels)?;
-        let plain = cancels.is_none() && !goto.to.is_exit() && goto.times.is_none();
+        let counts = self.row(&goto.to.node).is_some_and(|row| row.quorum.is_some() && row.kind == NodeKind::Join);
+        let plain = cancels.is_none() && !goto.to.is_exit() && goto.times.is_none() && !counts;
         let (branches, only) = (vec![vec![place]], vec![place]);
         Ok(Alternative { source, branches, only, cancels, plain, times: None, instead_of: None })
     }
@@ -125,6 +144,11 @@ impl<'t> Names<'t> {
         }
         let named = Target::from(name);
         let index = self.nodes.get(named.node.as_str()).copied();
+        if named.slot.is_some() && index.is_some_and(|index| self.table.nodes[index].quorum.is_some()) {
+            let join = &named.node;
+            let reason = format!("join `{join}` has a quorum, so it is cleared whole: `{join}` instead of `{name}`");
+            return Err(NetError::Unfit { node: row.name.clone(), reason });
+        }
         let places = index.and_then(|index| match &named.slot {
             Some(slot) => self.slots.get(&(index, slot.as_str())).map(|&place| place..place + 1),
             None => Some(usize::from(self.first[index])..self.first.get(index + 1).map_or(exit, |&next| next.into())),

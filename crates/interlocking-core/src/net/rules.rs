@@ -1,7 +1,7 @@
 //! What a row may say: the rules of shape that do not depend on where edges lead.
 
-use super::NetError;
 use super::names::Names;
+use super::{NetError, quorum};
 use crate::isolation::Isolation;
 use crate::table::{NodeKind, NodeRow, Visits};
 
@@ -82,6 +82,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         }
         not_yet(row)?;
         exclusive(row)?;
+        quorum::fits(row)?;
         edges(row)?;
         sources(names, row)?;
         isolation(names, row)?;
@@ -103,11 +104,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
 
 /// What a row can say, and no run does yet.
 fn not_yet(row: &NodeRow) -> Result<(), NetError> {
-    let said = [
-        (row.quorum.is_some() && row.kind == NodeKind::Map, "quorum"),
-        (row.quorum.is_some() && row.kind == NodeKind::Join, "quorum"),
-        (!row.adds_to.is_empty(), "adds_to"),
-    ];
+    let said = [(row.quorum.is_some() && row.kind == NodeKind::Map, "quorum"), (!row.adds_to.is_empty(), "adds_to")];
     match said.into_iter().find(|(is_said, _)| *is_said) {
         Some((_, what)) => {
             Err(NetError::Unfit { node: row.name.clone(), reason: format!("`{what}` is not implemented") })

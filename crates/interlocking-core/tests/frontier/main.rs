@@ -15,6 +15,7 @@ mod rule_08_failure;
 mod rule_09_visits;
 mod rule_10_attempts;
 mod rule_11_times;
+mod rule_12_quorum;
 mod not_in_table;
 mod stuck;
 mod relay;

@@ -10,12 +10,18 @@ use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
 pub(crate) struct Token {
     place: PlaceIndex,
     kept: bool,
+    /// Whether it says that there is none.
+    nothing: bool,
     value: String,
 }
 
 impl Payload for Token {
     fn place(&self) -> PlaceIndex {
         self.place
+    }
+
+    fn is_value(&self) -> bool {
+        !self.nothing
     }
 
     fn copy(&self) -> Option<Self> {
@@ -70,7 +76,8 @@ fn name_sources(table: &mut Table) {
 impl<'n> Play<'n> {
     /// A run that has its entry's token and has started nothing.
     pub(crate) fn new(net: &'n Net) -> Self {
-        let entry = Token { place: net.entry(), kept: net.place(net.entry()).kept, value: "start".into() };
+        let entry =
+            Token { place: net.entry(), kept: net.place(net.entry()).kept, nothing: false, value: "start".into() };
         Self { net, frontier: Frontier::new(net, entry), flight: Vec::new() }
     }
 
@@ -114,6 +121,12 @@ impl<'n> Play<'n> {
         let alternative = self.alternative(node, nth);
         let place = self.net.alternatives()[usize::from(alternative)].branches[0][0];
         self.end(node, Step::One(alternative, self.token(node, place)))
+    }
+
+    /// Ends `node` with nothing for its slot of `pick`.
+    pub(crate) fn nothing(&mut self, node: &str) -> Result<String, Violation> {
+        let token = self.token_in(node, &format!("pick.{node}"));
+        self.end(node, Step::One(self.alternative(node, 0), Token { nothing: true, ..token }))
     }
 
     /// Ends `node` with its fork; one place a branch.
@@ -161,7 +174,7 @@ impl<'n> Play<'n> {
 
     /// A token from `node` in `place`.
     pub(crate) fn token(&self, node: &str, place: PlaceIndex) -> Token {
-        Token { place, kept: self.net.place(place).kept, value: self.label(self.execution(node)) }
+        Token { place, kept: self.net.place(place).kept, nothing: false, value: self.label(self.execution(node)) }
     }
 
     /// The same, by the place's name.

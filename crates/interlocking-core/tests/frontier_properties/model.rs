@@ -1,6 +1,6 @@
 //! The rules of runs, written down naively: names for places, searches for everything, nothing shared with the frontier.
 
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target, Visits};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One way on, spelled out: where each token goes, by place name, and what is cleared first.
@@ -9,6 +9,8 @@ pub(crate) struct Way {
     /// The position of the goto that is taken, where it has a budget.
     pub(crate) budgeted: Option<usize>,
     pub(crate) tokens: Vec<(String, u32)>,
+    /// The places of branches that could have gone elsewhere.
+    pub(crate) chosen: Vec<String>,
     pub(crate) cancels: Vec<String>,
 }
 
@@ -46,6 +48,10 @@ pub(crate) struct Model<'t> {
     held: BTreeMap<String, BTreeMap<String, u32>>,
     /// What latched slots remember.
     remembered: BTreeMap<String, u32>,
+    /// Slots that have no value which counts for a quorum.
+    blank: BTreeSet<String>,
+    /// Joins whose quorum is reached, and that are not done.
+    fired: BTreeSet<String>,
     due: Vec<String>,
     counts: BTreeMap<String, Counts>,
     /// By node and position of the goto: how often a budgeted edge was taken.
@@ -60,6 +66,8 @@ impl<'t> Model<'t> {
             queued: BTreeMap::new(),
             held: BTreeMap::new(),
             remembered: BTreeMap::new(),
+            blank: BTreeSet::new(),
+            fired: BTreeSet::new(),
             due: Vec::new(),
             counts: BTreeMap::new(),
             taken: BTreeMap::new(),
@@ -72,7 +80,8 @@ impl<'t> Model<'t> {
     }
 
     pub(crate) fn marking(&self) -> BTreeSet<String> {
-        self.queued.keys().chain(self.held.values().flat_map(BTreeMap::keys)).cloned().collect()
+        let all = self.fired.iter().flat_map(|join| places_of(self.table.node(join).unwrap()));
+        self.queued.keys().chain(self.held.values().flat_map(BTreeMap::keys)).cloned().chain(all).collect()
     }
 
     pub(crate) fn running(&self) -> Vec<String> {
@@ -108,9 +117,10 @@ impl<'t> Model<'t> {
                     self.remembered.insert(place.clone(), value);
                 }
                 inputs.push(value);
-            } else {
+            } else if row.quorum.is_none() {
                 inputs.push(self.remembered[&place]);
             }
+            self.blank.remove(&place);
         }
         // What it runs with is held under its name, even if it holds no token.
         self.held.insert(node.clone(), held);
@@ -123,22 +133,8 @@ impl<'t> Model<'t> {
         if let Some(nth) = way.budgeted {
             *self.taken.entry((node.to_owned(), nth)).or_default() += 1;
         }
-        let mut stopped = BTreeSet::new();
-        for row in &self.table.nodes {
-            let places = places_of(row);
-            let hit = |place: &String| way.cancels.iter().any(|name| name == "*" || *name == row.name || name == place);
-            if !places.iter().any(hit) {
-                continue;
-            }
-            if let Some(held) = self.held.remove(&row.name) {
-                stopped.insert(row.name.clone());
-                self.queued.extend(held);
-            }
-            for place in places.iter().filter(|place| hit(place)) {
-                self.queued.remove(place);
-                self.remembered.remove(place);
-            }
-        }
+        self.fired.remove(node);
+        let mut stopped = self.clear(&way.cancels, None);
         self.find_due(Some(node));
         let (exits, others): (Vec<_>, Vec<_>) = way.tokens.iter().partition(|(place, _)| place == "exit");
         for (place, value) in others {
@@ -146,6 +142,9 @@ impl<'t> Model<'t> {
                 return Err(Wrong::DoubleToken { place: place.clone() });
             }
             self.queued.insert(place.clone(), *value);
+            if way.chosen.contains(place) || (is_optional(self.table, place) && is_nothing(*value)) {
+                self.blank.insert(place.clone());
+            }
             self.find_due(Some(node));
         }
         for (place, value) in exits {
@@ -157,7 +156,46 @@ impl<'t> Model<'t> {
             }
             self.exit = Some(*value);
         }
+        for join in self.table.nodes.iter().filter(|row| row.quorum.is_some()) {
+            let Some(Quorum::AtLeast(enough)) = join.quorum else { continue };
+            let places = places_of(join);
+            let filled = || places.iter().filter(|place| self.queued.contains_key(*place));
+            let values = filled().filter(|place| !self.blank.contains(*place)).count();
+            if !self.fired.contains(&join.name) && (values >= enough as usize || filled().count() == places.len()) {
+                self.fired.insert(join.name.clone());
+                stopped.extend(self.clear(&join.cancels, Some(&join.name)));
+                self.find_due(Some(node));
+            }
+        }
         Ok(stopped)
+    }
+
+    /// Clears a region, but for one node; gives the nodes that this stopped.
+    fn clear(&mut self, cancels: &[String], but: Option<&str>) -> BTreeSet<String> {
+        let mut stopped = BTreeSet::new();
+        for row in self.table.nodes.iter().filter(|row| but != Some(&row.name)) {
+            let places = places_of(row);
+            let hit = |place: &String| cancels.iter().any(|name| name == "*" || *name == row.name || name == place);
+            if !places.iter().any(hit) {
+                continue;
+            }
+            self.fired.remove(&row.name);
+            if let Some(held) = self.held.remove(&row.name) {
+                stopped.insert(row.name.clone());
+                self.queued.extend(held);
+            }
+            for place in places.iter().filter(|place| hit(place)) {
+                self.queued.remove(place);
+                self.remembered.remove(place);
+                self.blank.remove(place);
+            }
+        }
+        stopped
+    }
+
+    /// Whether a join has its quorum, and runs with some slots empty.
+    pub(crate) fn has_fired(&self, node: &str) -> bool {
+        self.fired.contains(node)
     }
 
     /// Places of joins that hold a token, with the others of the same joins, split by whether they have a value.
@@ -180,7 +218,7 @@ impl<'t> Model<'t> {
         let mut ways = Vec::new();
         let way = |goto: &Goto, budgeted| {
             let tokens = vec![(place_of(self.table, node, &goto.to), serial)];
-            Way { tokens, cancels: goto.cancels.clone(), budgeted }
+            Way { tokens, chosen: Vec::new(), cancels: goto.cancels.clone(), budgeted }
         };
         // After the gotos come the fork, the exhausted route, and the routes of edges.
         let last = row.goto.len() + usize::from(row.fork.is_some());
@@ -206,7 +244,11 @@ impl<'t> Model<'t> {
                     })
                     .collect();
             }
-            let way = |tokens| (row.goto.len(), true, Way { tokens, cancels: fork.cancels.clone(), budgeted: None });
+            let way = |tokens: Vec<(String, u32)>| {
+                let chosen = tokens.iter().zip(&fork.branches).filter(|(_, targets)| targets.len() > 1);
+                let chosen = chosen.map(|((place, _), _)| place.clone()).collect();
+                (row.goto.len(), true, Way { tokens, chosen, cancels: fork.cancels.clone(), budgeted: None })
+            };
             ways.extend(choices.into_iter().map(way));
         }
         ways
@@ -221,9 +263,14 @@ impl<'t> Model<'t> {
     fn find_due(&mut self, from: Option<&str>) {
         let enabled = |model: &Self, row: &NodeRow| {
             let places = places_of(row);
+            let has_input = if row.quorum.is_some() {
+                model.fired.contains(&row.name)
+            } else {
+                places.iter().all(|place| model.has_value(place))
+            };
             !model.held.contains_key(&row.name)
                 && places.iter().any(|place| model.queued.contains_key(place))
-                && places.iter().all(|place| model.has_value(place))
+                && has_input
         };
         let now: Vec<String> =
             self.table.nodes.iter().filter(|row| enabled(self, row)).map(|row| row.name.clone()).collect();
@@ -242,6 +289,16 @@ fn places_of(row: &NodeRow) -> Vec<String> {
         NodeKind::Join => row.slots.iter().map(|slot| format!("{}.{}", row.name, slot.name)).collect(),
         _ => vec![row.name.clone()],
     }
+}
+
+/// What an optional slot takes for nothing.
+pub(crate) fn is_nothing(value: u32) -> bool {
+    !value.is_multiple_of(3)
+}
+
+fn is_optional(table: &Table, place: &str) -> bool {
+    let Some((join, slot)) = place.split_once('.') else { return false };
+    table.node(join).unwrap().slots.iter().any(|found| found.name == slot && found.optional)
 }
 
 fn is_latched(table: &Table, place: &str) -> bool {

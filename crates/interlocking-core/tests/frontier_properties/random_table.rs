@@ -1,6 +1,6 @@
 //! Tables of up to eight nodes from small numbers, so that a failing one shrinks.
 
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -10,12 +10,16 @@ use proptest::prelude::*;
 pub(crate) struct RandomNode {
     join: bool,
     latched: [bool; 2],
+    quorum: Option<RandomQuorum>,
     gotos: Vec<(u8, Vec<u8>, Option<Budget>)>,
     fork: Option<(Vec<Vec<u8>>, Vec<u8>)>,
     visits: Option<u32>,
     attempts: Option<u32>,
     exhausted: Option<(u8, Vec<u8>)>,
 }
+
+/// A third slot, how many are enough, what is cleared then, and which slots are optional.
+type RandomQuorum = (u32, Vec<u8>, [bool; 3]);
 
 /// How often an edge may be taken, and where it goes from then on.
 type Budget = (u32, Option<(u8, Vec<u8>)>);
@@ -26,6 +30,7 @@ pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
     let budget = (1..3_u32, option::weighted(0.6, goto()));
     let edge = (any::<u8>(), cancels(), option::weighted(0.3, budget));
     let fork = (vec(vec(any::<u8>(), 1..3), 2..4), cancels());
+    let quorum = (1..3_u32, vec(any::<u8>(), 1..4), prop::array::uniform3(prop::bool::weighted(0.7)));
     let node = (
         prop::bool::weighted(0.5),
         prop::array::uniform2(prop::bool::weighted(0.6)),
@@ -34,8 +39,9 @@ pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
         option::weighted(0.3, 1..4_u32),
         option::weighted(0.3, 1..4_u32),
         option::weighted(0.5, goto()),
+        option::weighted(0.4, quorum),
     );
-    let node = node.prop_map(|(join, latched, gotos, fork, visits, attempts, exhausted)| RandomNode {
+    let node = node.prop_map(|(join, latched, gotos, fork, visits, attempts, exhausted, quorum)| RandomNode {
         join,
         latched,
         gotos,
@@ -43,6 +49,7 @@ pub(crate) fn nodes() -> impl Strategy<Value = Vec<RandomNode>> {
         visits,
         attempts,
         exhausted,
+        quorum,
     });
     vec(node, 2..=8)
 }
@@ -57,9 +64,11 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
         targets.push(name(index));
         regions.push(name(index));
         if is_join(index) {
-            let slots = ["a", "b"].map(|slot| format!("{}.{slot}", name(index)));
+            let third = nodes[index].quorum.as_ref().map(|_| "c");
+            let slots = ["a", "b"].into_iter().chain(third).map(|slot| format!("{}.{slot}", name(index)));
             targets.extend(slots.clone());
-            regions.extend(slots);
+            // A join with a quorum is cleared whole.
+            regions.extend(slots.filter(|_| third.is_none()));
         }
     }
     let target = |number: u8| targets[usize::from(number) % targets.len()].as_str();
@@ -73,7 +82,15 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
     for (index, node) in nodes.iter().enumerate() {
         let mut row = NodeRow::new(name(index), if is_join(index) { NodeKind::Join } else { NodeKind::Logic });
         row.entry = index == 0;
-        if is_join(index) {
+        if let Some((values, cancels, optional)) = node.quorum.as_ref().filter(|_| is_join(index)) {
+            for ((slot, names), optional) in [("a", &even), ("b", &odd), ("c", &even)].into_iter().zip(optional) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                row = if *optional { row.optional_slot(slot, "T", &names) } else { row.slot(slot, "T", &names, false) };
+            }
+            let mut cancels = region(cancels);
+            cancels.retain(|name| *name != row.name);
+            row = row.quorum(Quorum::AtLeast(*values)).cancels(if cancels.is_empty() { &["*"] } else { &cancels });
+        } else if is_join(index) {
             // At least one slot is not latched.
             let latched = [node.latched[0], node.latched[1] && !node.latched[0]];
             for ((slot, names), latched) in [("a", &even), ("b", &odd)].into_iter().zip(latched) {

@@ -1,6 +1,6 @@
 //! Plays a table along random choices on the frontier, on a second one without shortcuts, and on the model.
 
-use crate::model::{Model, Started, Way, Wrong};
+use crate::model::{Model, Started, Way, Wrong, is_nothing};
 use crate::random_table::{RandomNode, nodes};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
@@ -14,12 +14,24 @@ use std::collections::BTreeSet;
 pub(crate) struct Token {
     place: PlaceIndex,
     kept: bool,
+    optional: bool,
     value: u32,
+}
+
+impl Token {
+    fn new(net: &Net, place: PlaceIndex, value: u32) -> Self {
+        let row = net.place(place);
+        Self { place, kept: row.kept, optional: row.optional, value }
+    }
 }
 
 impl Payload for Token {
     fn place(&self) -> PlaceIndex {
         self.place
+    }
+
+    fn is_value(&self) -> bool {
+        !(self.optional && is_nothing(self.value))
     }
 
     fn copy(&self) -> Option<Self> {
@@ -33,6 +45,9 @@ pub(crate) struct Seen {
     relays: u32,
     joins_fired: u32,
     remembered_values_used: u32,
+    quorums_reached: u32,
+    quorums_out_of_reach: u32,
+    stopped_by_quorums: u32,
     executions_stopped: u32,
     joins_stopped: u32,
     stale_outcomes: u32,
@@ -49,11 +64,14 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn counts(&self) -> [(&'static str, u32); 16] {
+    pub(crate) fn counts(&self) -> [(&'static str, u32); 19] {
         [
             ("a relay", self.relays),
             ("a join that fires", self.joins_fired),
             ("a join that fires with a remembered value", self.remembered_values_used),
+            ("a join that fires with a part of its slots", self.quorums_reached),
+            ("a join that fires without its quorum", self.quorums_out_of_reach),
+            ("an execution that is stopped by a quorum", self.stopped_by_quorums),
             ("an execution that is stopped", self.executions_stopped),
             ("a running join that is stopped", self.joins_stopped),
             ("a stale outcome", self.stale_outcomes),
@@ -79,7 +97,7 @@ pub(crate) fn strategy() -> impl Strategy<Value = (Vec<RandomNode>, Vec<u16>)> {
 /// Plays until the run ends or the choices do; panics where the three disagree.
 pub(crate) fn play(table: &Table, choices: &[u16], seen: &mut Seen) {
     let net = Net::new(table.clone()).unwrap();
-    let entry = || Token { place: net.entry(), kept: net.place(net.entry()).kept, value: 0 };
+    let entry = || Token::new(&net, net.entry(), 0);
     let mut run = Run {
         net: &net,
         quick: Frontier::new(&net, entry()),
@@ -172,6 +190,11 @@ impl Run<'_> {
         assert_eq!(self.started(&quick), expected);
         if let Input::Slots(slots) = &quick.input {
             seen.joins_fired += 1;
+            let row = self.net.node(quick.execution.node);
+            let values = slots.iter().filter(|token| token.is_value()).count();
+            seen.quorums_reached += u32::from(slots.len() < usize::from(row.place_count));
+            seen.quorums_out_of_reach +=
+                u32::from(row.quorum.as_ref().is_some_and(|quorum| values < usize::from(quorum.values)));
             seen.remembered_values_used +=
                 u32::from(slots.iter().any(|token| !before.contains(&self.net.place(token.place).name)));
         }
@@ -247,7 +270,11 @@ impl Run<'_> {
                 let names: BTreeSet<String> =
                     completed.cancelled.iter().map(|other| self.net.name(other.node).into()).collect();
                 assert_eq!((names, completed.cancelled.len()), (stopped.clone(), stopped.len()));
+                let joins = self.net.quorum_joins().iter().map(|&join| self.net.name(join));
+                let has_fired = joins.into_iter().any(|join| self.model.has_fired(join));
+                let own = taken.is_none_or(|way| way.cancels.is_none());
                 for stopped in completed.cancelled {
+                    seen.stopped_by_quorums += u32::from(has_fired && own);
                     assert!(self.flight.iter().any(|&(other, _)| other == stopped), "only what runs is stopped");
                     self.flight.retain(|&(other, _)| other != stopped);
                     seen.executions_stopped += 1;
@@ -286,7 +313,7 @@ impl Run<'_> {
             let way = self.net.node(execution.node).alternatives.start + u16::try_from(nth).unwrap();
             assert_eq!(self.quick.is_spent(way), self.model.is_spent(name, nth));
             let place = self.net.alternative(way).unwrap().only[0];
-            let step = Step::One(way, Token { place, kept: self.net.place(place).kept, value: 0 });
+            let step = Step::One(way, Token::new(self.net, place, 0));
             if self.quick.is_spent(way) {
                 let refused = self.quick.complete(execution, step);
                 let to = self.net.place(place).name.clone();
@@ -361,10 +388,8 @@ impl Run<'_> {
 
     fn spell(&self, execution: Execution, nth: usize, is_fork: bool, way: &Way) -> Step<Token> {
         let alternative = self.net.node(execution.node).alternatives.start + u16::try_from(nth).unwrap();
-        let mut tokens = way.tokens.iter().map(|(place, value)| {
-            let place = self.net.place_named(place).unwrap();
-            Token { place, kept: self.net.place(place).kept, value: *value }
-        });
+        let mut tokens =
+            way.tokens.iter().map(|(place, value)| Token::new(self.net, self.net.place_named(place).unwrap(), *value));
         if is_fork { Step::All(alternative, tokens.collect()) } else { Step::One(alternative, tokens.next().unwrap()) }
     }
 }

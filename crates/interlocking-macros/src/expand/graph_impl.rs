@@ -2,7 +2,7 @@
 
 use super::Expansion;
 use super::pieces::{at, number, number_of, standing_at};
-use crate::ast::{Given, Group, Node};
+use crate::ast::{Given, Group, Node, Place};
 use crate::naming;
 use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::lines;
@@ -105,6 +105,10 @@ impl Expansion<'_, '_> {
         let arms: Vec<TokenStream> = joins
             .map(|(index, node)| {
                 let (name, index) = (node.ident, number(index));
+                if node.attributes.quorum.is_some() {
+                    let joined = self.join_of_some(node);
+                    return quote!(#index => #joined,);
+                }
                 let markers = node.slots().iter().map(|slot| naming::slot_marker(node, slot));
                 let bindings: Vec<Ident> = (0..node.slots().len()).map(|nth| format_ident!("s{nth}")).collect();
                 quote! {
@@ -129,12 +133,46 @@ impl Expansion<'_, '_> {
         }
     }
 
+    /// The input of a join with a quorum, from the slots that are filled.
+    fn join_of_some(&self, node: &Node<'_>) -> TokenStream {
+        let bindings: Vec<Ident> = (0..node.slots().len()).map(|nth| format_ident!("s{nth}")).collect();
+        let arms = node.slots().iter().zip(&bindings).map(|(slot, binding)| {
+            let marker = naming::slot_marker(node, slot);
+            let value = if slot.optional.is_some() { quote!(it) } else { quote!(__Y(it)) };
+            quote!(__T::#marker(it) => #binding = #value,)
+        });
+        let (name, nothing) = (node.ident, bindings.iter().map(|_| quote!(__No)));
+        quote!({
+            let (#(mut #bindings),*) = (#(#nothing),*);
+            for slot in slots {
+                match slot { #(#arms)* _ => return __No }
+            }
+            __Y(__T::#name((#(#bindings),*)))
+        })
+    }
+
+    /// Whether a place is an optional slot.
+    fn is_optional(&self, place: Place) -> bool {
+        matches!(place, Place::Slot(join, slot) if self.graph.nodes[join].slots()[slot].optional.is_some())
+    }
+
+    /// The step that takes nothing to an optional slot, which is what the run sends there in place of a handler.
+    fn nothing(&self, place: Place, alternative: u16) -> TokenStream {
+        let (to, alternative) = (self.place_marker(place), number_of(alternative));
+        quote!(__Y(__p::Step::One(#alternative, <#to as __P>::put(__No))))
+    }
+
     pub(super) fn exhausted(&self) -> TokenStream {
         let routes = self.graph.nodes.iter().enumerate().filter_map(|(index, node)| {
             let target = node.exhausted()?;
-            let to = self.place_marker(self.graph.resolve(index, target).ok()?);
+            let place = self.graph.resolve(index, target).ok()?;
             let (name, text, input) = (node.ident, &node.name, self.input(node));
-            let alternative = number_of(self.net.nodes()[index].exhausted?);
+            let alternative = self.net.nodes()[index].exhausted?;
+            if self.is_optional(place) {
+                let step = self.nothing(place, alternative);
+                return Some(quote_spanned!(at(target.node.span())=> __T::#name(_) => #step,));
+            }
+            let (to, alternative) = (self.place_marker(place), number_of(alternative));
             let route = standing_at(quote!(__p::exhausted::<#to, #input>), &target.node);
             Some(quote_spanned! {at(target.node.span())=>
                 __T::#name(it) => __Y(#route(#alternative, #text, limit, it)),
@@ -164,7 +202,14 @@ impl Expansion<'_, '_> {
         let routes = edges.filter_map(|(index, to, route, edge)| {
             let target = route.value.targets.first()?;
             let spent = self.graph.resolve(index, to).ok()?;
-            let place = self.place_marker(self.graph.resolve(index, target).ok()?);
+            let place = self.graph.resolve(index, target).ok()?;
+            if self.is_optional(place) {
+                let route = self.net.alternative(edge)?.times?.exhausted?;
+                let (name, step, edge) =
+                    (naming::marker(self.graph, spent), self.nothing(place, route), number_of(edge));
+                return Some(quote_spanned!(at(target.node.span())=> (#edge, __T::#name(_)) => #step,));
+            }
+            let place = self.place_marker(place);
             let (name, payload, edge) = (naming::marker(self.graph, spent), self.payload(spent), number_of(edge));
             let route = standing_at(quote!(__p::exhausted_edge::<#place, #payload>), &target.node);
             Some(quote_spanned!(at(target.node.span())=> (#edge, __T::#name(it)) => #route(#edge, it),))
@@ -186,8 +231,12 @@ impl Expansion<'_, '_> {
             let (attributes, row) = (&node.attributes, &self.net.nodes()[index]);
             let route = |given: &Option<Given<Group>>, alternative: Option<u16>, step: TokenStream| {
                 let target = given.as_ref()?.value.targets.first()?;
-                let to = self.place_marker(self.graph.resolve(index, target).ok()?);
-                let alternative = number_of(alternative?);
+                let (place, alternative) = (self.graph.resolve(index, target).ok()?, alternative?);
+                if self.is_optional(place) {
+                    let (step, alternative) = (self.nothing(place, alternative), number_of(alternative));
+                    return Some(quote_spanned!(at(target.node.span())=> #alternative => #step,));
+                }
+                let (to, alternative) = (self.place_marker(place), number_of(alternative));
                 let step = standing_at(quote!(#step::<#to>), &target.node);
                 Some(quote_spanned!(at(target.node.span())=> #alternative => __Y(#step(#alternative, failure)),))
             };

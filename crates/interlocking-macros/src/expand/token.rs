@@ -12,12 +12,16 @@ impl Expansion<'_, '_> {
     pub(super) fn token(&self) -> TokenStream {
         let (mut variants, mut places, mut copies, mut stores) =
             (TokenStream::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
+        let mut optional = TokenStream::new();
         let mut lanes: Vec<Lane> = Vec::new();
         for (index, place) in self.places().into_iter().enumerate() {
             let (name, payload, index_text) = (naming::marker(self.graph, place), self.payload(place), number(index));
             let span = at(name.span());
             variants.extend(quote_spanned!(span=> #name(#payload),));
             places.extend(quote_spanned!(span=> Self::#name(_) => #index_text,));
+            if self.net.places()[index].optional {
+                optional.extend(quote_spanned!(span=> Self::#name(it) => it.is_some(),));
+            }
             if self.net.places()[index].kept {
                 let keep = standing_at(quote!(__p::keep), &payload);
                 copies.extend(quote_spanned!(span=> Self::#name(it) => __Y(Self::#name(#keep(it))),));
@@ -42,12 +46,15 @@ impl Expansion<'_, '_> {
         }
         let addressed = self.addressed();
         let copies = if copies.is_empty() { quote!(__No) } else { quote!(match self { #copies _ => __No }) };
+        let is_value = (!optional.is_empty())
+            .then(|| quote!(fn is_value(&self) -> __p::bool { match self { #optional _ => true } }));
         quote! {
             pub enum __T { #variants }
             #[automatically_derived]
             impl __p::Payload for __T {
                 fn place(&self) -> __u { match self { #places } }
                 fn copy(&self) -> __O<Self> { #copies }
+                #is_value
             }
             #[automatically_derived]
             impl __p::Addressed for __T {

@@ -10,6 +10,7 @@ mod joins;
 mod kinds;
 mod names;
 mod questions;
+mod quorum;
 mod rows;
 
 use crate::ast::GraphModel;
@@ -59,6 +60,11 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     joins::sources_are_known(graph, errors);
     joins::slots_are_fed(graph, errors);
     joins::only_sources_feed(graph, errors);
+
+    quorum::a_quorum_is_some_slots(graph, errors);
+    quorum::a_quorum_clears_the_rest(graph, errors);
+    quorum::slots_fit_the_quorum(graph, errors);
+    quorum::joins_with_a_quorum_are_cleared_whole(graph, errors);
 
     beside::spawned_are_advisory(graph, errors);
     beside::advisories_are_spawned(graph, errors);

@@ -93,14 +93,20 @@ impl<G: Graph> Services<G> for RunServices<G> {
         let payloads = kept.inputs.lock()[row.places()].to_vec();
         let mut tokens = Vec::with_capacity(payloads.len());
         for (payload, place) in payloads.into_iter().zip(row.first_place..) {
-            let payload = payload.ok_or_else(|| ContextError::NeverEntered { node: name() })?;
+            // A join with a quorum fires without some.
+            let payload = match payload {
+                Some(payload) => payload,
+                None if row.quorum.is_some() => continue,
+                None => return Err(ContextError::NeverEntered { node: name() }),
+            };
             let token = G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&payload));
             tokens.push(token.map_err(|error| ContextError::Unreadable {
                 what: format!("the stored input of `{}`", net.place(place).name),
                 reason: error.to_string(),
             })?);
         }
-        let token = if row.is_join { G::join(node, tokens) } else { tokens.pop() };
+        let is_some = !tokens.is_empty();
+        let token = if row.is_join { G::join(node, tokens).filter(|_| is_some) } else { tokens.pop() };
         token.ok_or_else(|| ContextError::NeverEntered { node: name() })
     }
 

@@ -262,6 +262,12 @@ impl<G: Graph> Driver<G> {
         let mut tokens = Vec::with_capacity(step.tokens().len());
         for token in step.tokens() {
             let (place, payload) = encode::<G>(&self.shared.services, token)?;
+            if token.is_value() && &*payload == "null" && G::net().place(token.place()).optional {
+                return Err(JournalError::Encoding {
+                    what: format!("the payload for `{place}`"),
+                    reason: "it is stored as `null`, and in an optional slot that is nothing: take another type".into(),
+                });
+            }
             if let Some(recorded) = &mut self.recorded {
                 recorded.arrived[usize::from(token.place())] = Some(payload.clone());
             }

@@ -5,7 +5,7 @@ use crate::event::EventKind;
 use crate::execution::interruption::failure;
 use crate::journal::rules::beyond_bounds;
 use interlocking_core::failure::FailureKind;
-use interlocking_core::frontier::{Due, Execution, Input, Limit, Violation};
+use interlocking_core::frontier::{Due, Execution, Input, Limit, Payload, Violation};
 use interlocking_core::graph::Graph;
 
 impl<G: Graph> Driver<G> {
@@ -52,7 +52,10 @@ impl<G: Graph> Driver<G> {
         let Due { execution, input, exhausted } = due;
         let token = match input {
             Input::One(token) => Some(token),
-            Input::Slots(slots) => G::join(execution.node, slots),
+            Input::Slots(slots) => {
+                self.forget_what_did_not_come(execution, &slots);
+                G::join(execution.node, slots)
+            }
         };
         let Some(token) = token else {
             let from = G::net().name(execution.node).to_owned();
@@ -63,6 +66,15 @@ impl<G: Graph> Driver<G> {
             return Ok(None);
         }
         Ok(Some(token))
+    }
+
+    /// What came to a slot in an earlier round is no input of a join that has not waited for it.
+    fn forget_what_did_not_come(&mut self, execution: Execution, slots: &[G::Token]) {
+        let node = G::net().node(execution.node);
+        if let (Some(_), Some(recorded)) = (&node.quorum, &mut self.recorded) {
+            let missing = node.places().filter(|&place| slots.iter().all(|token| usize::from(token.place()) != place));
+            missing.for_each(|place| recorded.arrived[place] = None);
+        }
     }
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {

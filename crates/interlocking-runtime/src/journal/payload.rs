@@ -39,6 +39,14 @@ impl RecordedPayload {
             Self::Stored(_) => None,
         }
     }
+
+    /// Whether it is `null`: nothing, where an optional slot takes a value or nothing. Its name tells that, too.
+    pub fn is_null(&self) -> bool {
+        match self {
+            Self::Json(text) => &**text == "null",
+            Self::Stored(digest) => *digest == Digest::OF_NULL,
+        }
+    }
 }
 
 impl From<Encoded> for RecordedPayload {
@@ -55,6 +63,11 @@ impl From<&str> for RecordedPayload {
 
 impl Digest {
     const PREFIX: &str = "sha256:";
+    /// That of `null`.
+    const OF_NULL: Self = Self([
+        0x74, 0x23, 0x4e, 0x98, 0xaf, 0xe7, 0x49, 0x8f, 0xb5, 0xda, 0xf1, 0xf3, 0x6a, 0xc2, 0xd7, 0x8a, 0xcc, 0x33,
+        0x94, 0x64, 0xf9, 0x50, 0x70, 0x3b, 0x8c, 0x01, 0x98, 0x92, 0xf9, 0x82, 0xb9, 0x0b,
+    ]);
 
     /// The digest with these bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {

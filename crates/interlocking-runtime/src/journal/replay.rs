@@ -94,7 +94,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
     let entry_place = net.entry();
     let commits: BTreeMap<_, _> = workspaces.into_iter().map(|commit| (commit.workspace, commit.id)).collect();
     let mut replayed = Replayed {
-        frontier: Frontier::new(net, StoredToken { place: entry_place, content: Content::Stored(input.clone()) }),
+        frontier: Frontier::new(net, StoredToken::stored(net, entry_place, input.clone())),
         entry: input.clone(),
         in_flight: BTreeMap::new(),
         arrived: vec![None; net.places().len()],
@@ -123,8 +123,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         running: HashMap::new(),
         begun: 0,
     };
-    replayed.arrived[usize::from(entry_place)] =
-        Some(StoredToken { place: entry_place, content: Content::Stored(input) });
+    replayed.arrived[usize::from(entry_place)] = Some(StoredToken::stored(net, entry_place, input));
     for record in records {
         replayed.start_due(net);
         replayed.take(net, &names, &places, record)?;
@@ -152,6 +151,11 @@ impl<'net> Replayed<'net> {
                 Input::Slots(tokens) => Inputs::Slots(tokens),
             };
             let row = net.node(execution.node);
+            if let (Some(_), Inputs::Slots(filled)) = (&row.quorum, &inputs) {
+                let missing =
+                    row.places().filter(|&place| filled.iter().all(|token| usize::from(token.place) != place));
+                missing.for_each(|place| self.arrived[place] = None);
+            }
             let Some(limit) = exhausted else {
                 self.inputs[row.places()].clone_from_slice(&self.arrived[row.places()]);
                 self.running.insert(execution.node, self.begun);
@@ -167,7 +171,8 @@ impl<'net> Replayed<'net> {
             };
             let place = way.branches[0][0];
             let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
-            let token = StoredToken { place, content };
+            // To an optional slot the run sends nothing in place of a handler.
+            let token = StoredToken { place, content, is_nothing: net.place(place).optional };
             self.arrived[usize::from(place)] = Some(token.clone());
             match self.frontier.complete(execution, Step::One(alternative, token)) {
                 Ok(completed) => completed.cancelled.into_iter().for_each(|stopped| self.land(stopped)),
@@ -319,7 +324,7 @@ impl<'net> Replayed<'net> {
             self.posted = Some((by, std::mem::take(&mut outcome.posted)));
         }
         let tokens: Result<Vec<StoredToken>, String> =
-            outcome.tokens.drain(..).map(|token| stored_token(places, token)).collect();
+            outcome.tokens.drain(..).map(|token| stored_token(net, places, token)).collect();
         let mut tokens = tokens?;
         for token in &tokens {
             self.arrived[usize::from(token.place)] = Some(token.clone());
@@ -377,10 +382,10 @@ fn unsound(net: &Net, execution: Execution, violation: Violation) -> Failure {
     failure(net, execution, FailureKind::Unsound(violation), message)
 }
 
-fn stored_token(places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<StoredToken, String> {
+fn stored_token(net: &Net, places: &HashMap<&str, PlaceIndex>, token: TokenRecord) -> Result<StoredToken, String> {
     let place = places.get(token.place.as_str()).copied();
     let place = place.ok_or_else(|| format!("the graph has no place `{}`", token.place))?;
-    Ok(StoredToken { place, content: Content::Stored(token.payload) })
+    Ok(StoredToken::stored(net, place, token.payload))
 }
 
 fn said(violation: Violation) -> String {

@@ -2,7 +2,7 @@
 
 use crate::journal::RecordedPayload;
 use interlocking_core::frontier::{self, Limit};
-use interlocking_core::net::{NodeIndex, PlaceIndex};
+use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use std::sync::Arc;
 
 /// A token whose payload need not be here.
@@ -10,6 +10,8 @@ use std::sync::Arc;
 pub(crate) struct StoredToken {
     pub(crate) place: PlaceIndex,
     pub(crate) content: Content,
+    /// Whether it fills an optional slot with nothing.
+    pub(crate) is_nothing: bool,
 }
 
 /// What a [`StoredToken`] stands for.
@@ -28,9 +30,21 @@ pub(crate) enum Inputs {
     Slots(Vec<StoredToken>),
 }
 
+impl StoredToken {
+    /// A recorded payload, in its place.
+    pub(crate) fn stored(net: &Net, place: PlaceIndex, payload: RecordedPayload) -> Self {
+        let is_nothing = net.place(place).optional && payload.is_null();
+        Self { place, content: Content::Stored(payload), is_nothing }
+    }
+}
+
 impl frontier::Payload for StoredToken {
     fn place(&self) -> PlaceIndex {
         self.place
+    }
+
+    fn is_value(&self) -> bool {
+        !self.is_nothing
     }
 
     fn copy(&self) -> Option<Self> {

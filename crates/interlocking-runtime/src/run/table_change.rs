@@ -71,8 +71,8 @@ fn word(value: &Value) -> String {
                 format!("{to}{times}{route}{cancels}")
             }
             (_, Some(name), Some(ty), _) => {
-                let latched = if part.get("latched").is_some() { " latched" } else { "" };
-                format!("{name}: {ty}{latched}")
+                let way = ["latched", "optional"].into_iter().find(|&way| part.get(way).is_some());
+                format!("{name}: {ty}{}", way.map(|way| format!(" {way}")).unwrap_or_default())
             }
             (.., Some(limit)) => limit.to_string(),
             _ => value.to_string(),

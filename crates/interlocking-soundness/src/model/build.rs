@@ -1,9 +1,11 @@
 //! Making the model of a net.
 
-use super::{Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Role};
+use super::Quorum;
+use super::{Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Role, quorum};
 use interlocking_core::bits::Bits;
-use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, PlaceIndex};
+use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, Region};
 use interlocking_core::table::{NodeKind, Visits};
+use std::ops::Range;
 
 /// With more combinations of its branches than this, a fork's branches choose later.
 const WIDE_FORK: usize = 64;
@@ -26,6 +28,7 @@ impl<'n> Model<'n> {
             unbounded,
             exact: kept == Kept::Exactly,
             latching: Vec::new(),
+            quorums: Vec::new(),
             marking_bits: places,
             budget_bits: 0,
             taken_bits: Vec::new(),
@@ -40,10 +43,20 @@ impl<'n> Model<'n> {
         model.keep_budgeted_edges(kept != Kept::GoingOn);
         let first_choice = net.places().len() - 1;
         for (at, choice) in model.choices.iter().enumerate() {
-            let firing = |&target: &usize| {
+            let firing = |(&target, &is_blank): (&usize, &bool)| {
                 let exits = usize::from(target == EXIT_PLACE);
                 let produces = if exits == 0 { vec![target] } else { Vec::new() };
-                Firing { exhausted: false, edge: None, failing: None, produces, exits, clears: None, total: false }
+                let blank = if is_blank { produces.clone() } else { Vec::new() };
+                Firing {
+                    exhausted: false,
+                    edge: None,
+                    failing: None,
+                    produces,
+                    blank,
+                    exits,
+                    clears: None,
+                    total: false,
+                }
             };
             let place = first_choice + at;
             model.nodes.push(Node {
@@ -52,7 +65,8 @@ impl<'n> Model<'n> {
                 latched: Vec::new(),
                 running: None,
                 budget: None,
-                firings: choice.targets.iter().map(firing).collect(),
+                quorum: None,
+                firings: choice.targets.iter().zip(&choice.blank).map(firing).collect(),
                 resumes: false,
                 back_last: Vec::new(),
             });
@@ -62,6 +76,7 @@ impl<'n> Model<'n> {
             all_places.insert(place);
         });
         model.all_places = all_places;
+        model.clear_at_quorums();
         for (index, row) in net.nodes().iter().enumerate() {
             let mut firings = Vec::new();
             for at in row.alternatives.clone() {
@@ -140,6 +155,13 @@ impl<'n> Model<'n> {
             .map(|place| Latched { place, remembered: next_marking_bit(), next: next_marking_bit() })
             .collect();
         let running = (!latched.is_empty()).then(&mut next_marking_bit);
+        let quorum = node.quorum.as_ref().map(|quorum| {
+            let blank = node.places().map(|_| next_marking_bit()).collect();
+            Quorum::of(quorum, next_marking_bit(), blank)
+        });
+        if quorum.is_some() {
+            self.quorums.push(index);
+        }
         self.marking_bits = marking_bits;
         self.latching.extend(running);
         let bounded = matches!(row.visits, Some(Visits::AtMost(_)));
@@ -160,6 +182,7 @@ impl<'n> Model<'n> {
             places: node.places(),
             latched,
             running,
+            quorum,
             budget,
             firings: Vec::new(),
             back_last: Vec::new(),
@@ -179,8 +202,8 @@ impl<'n> Model<'n> {
         let failing = [(row.timed_out, Failing::TimedOut), (row.failed, Failing::Failed)];
         let failing = failing.into_iter().find(|(route, _)| *route == Some(at)).map(|(_, failing)| failing);
         // Each branch with the places among which it chooses now.
-        let exit = usize::from(self.net.exit());
-        let branches: Vec<Vec<usize>> = alternative
+        let is_route = exhausted || failing.is_some() || alternative.instead_of.is_some();
+        let branches: Vec<Vec<(usize, bool)>> = alternative
             .branches
             .iter()
             .enumerate()
@@ -188,19 +211,18 @@ impl<'n> Model<'n> {
                 let later = self.choices.iter().position(|choice| choice.alternative == at && choice.branch == nth);
                 match later {
                     // The choices come after the places of the table, where that has its exit.
-                    Some(choice) => vec![self.net.places().len() - 1 + choice],
-                    None => branch
-                        .iter()
-                        .map(|&place| if usize::from(place) == exit { self.exit() } else { usize::from(place) })
-                        .collect(),
+                    Some(choice) => vec![(self.net.places().len() - 1 + choice, false)],
+                    None => quorum::options(self.net, branch, is_route),
                 }
             })
             .collect();
         for combination in 0..branches.iter().map(Vec::len).product() {
             let mut rest = combination;
-            let mut produces: Vec<usize> = Vec::with_capacity(branches.len());
+            let (mut produces, mut blank): (Vec<usize>, Vec<usize>) = Default::default();
             for branch in &branches {
-                produces.push(branch[rest % branch.len()]);
+                let (place, is_blank) = branch[rest % branch.len()];
+                produces.push(place);
+                blank.extend(is_blank.then_some(place));
                 rest /= branch.len();
             }
             let all = produces.len();
@@ -210,11 +232,11 @@ impl<'n> Model<'n> {
             let total = exits == 1 && produces.is_empty() && self.ends_all(alternative);
             let edge = self.edge(at, alternative);
             let exhausted = exhausted || edge.is_some_and(|edge| !edge.is_taken);
-            into.push(Firing { exhausted, edge, failing, produces, exits, clears, total });
+            into.push(Firing { exhausted, edge, failing, produces, blank, exits, clears, total });
         }
     }
 
-    fn clears(&self, cleared: impl Iterator<Item = usize>) -> Clears {
+    pub(super) fn clears(&self, cleared: impl Iterator<Item = usize>) -> Clears {
         let mut places = Bits::new(self.marking_bits);
         cleared.for_each(|place| {
             places.insert(place);
@@ -232,6 +254,7 @@ impl<'n> Model<'n> {
             }
             // A join that loses one slot no longer runs, and has the others still.
             marking_insert(&mut marking, node.running);
+            node.quorum.iter().flat_map(Quorum::bits).for_each(|bit| marking_insert(&mut marking, Some(bit)));
             for latched in &node.latched {
                 marking.insert(latched.next);
                 if places.contains(latched.place) {
@@ -248,25 +271,29 @@ impl<'n> Model<'n> {
 fn choices(net: &Net) -> Vec<Choice> {
     let mut choices = Vec::new();
     for (at, alternative) in net.alternatives().iter().enumerate() {
-        let combinations = alternative.branches.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
+        let options: Vec<_> = alternative.branches.iter().map(|branch| quorum::options(net, branch, false)).collect();
+        let combinations = options.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
         let leads_out = alternative.branches.iter().any(|branch| branch.contains(&net.exit()));
         if combinations.is_some_and(|count| count <= if leads_out { WIDE_FORK_TO_EXIT } else { WIDE_FORK }) {
             continue;
         }
-        for (nth, branch) in alternative.branches.iter().enumerate().skip_while(|(_, branch)| branch.len() == 1) {
-            let tells_apart = |other: &Alternative| {
-                other.cancels.as_ref().is_some_and(|region| {
-                    let cleared = branch.iter().filter(|&&place| region.places.contains(usize::from(place))).count();
-                    cleared > 0 && cleared < branch.len()
-                })
+        for (nth, options) in options.into_iter().enumerate().skip_while(|(_, options)| options.len() == 1) {
+            let branch = &alternative.branches[nth];
+            let tells_apart = |region: &Region, join: Range<usize>| {
+                let is_cleared = |place: usize| region.places.contains(place) || join.contains(&place);
+                let cleared = branch.iter().filter(|&&place| is_cleared(place.into())).count();
+                cleared > 0 && cleared < branch.len()
             };
-            let target = |&place: &PlaceIndex| if place == net.exit() { EXIT_PLACE } else { usize::from(place) };
+            let alternatives = net.alternatives().iter().filter_map(|other| other.cancels.as_ref());
+            let is_told_apart = alternatives.into_iter().any(|region| tells_apart(region, 0..0))
+                || quorum::joins(net).any(|(join, quorum)| tells_apart(&quorum.clears, join.places()));
             choices.push(Choice {
                 alternative: at as AlternativeIndex,
                 branch: nth,
                 fork: usize::from(alternative.source),
-                targets: branch.iter().map(target).collect(),
-                at_once: branch.contains(&net.exit()) || net.alternatives().iter().any(tells_apart),
+                at_once: branch.contains(&net.exit()) || is_told_apart || quorum::may_count(net, &options),
+                targets: options.iter().map(|(target, _)| *target).collect(),
+                blank: options.iter().map(|(_, is_blank)| *is_blank).collect(),
             });
         }
     }

@@ -52,7 +52,10 @@ impl Model<'_> {
         let node = &self.nodes[index];
         match node.role {
             Role::Plain => state.marking.contains(node.places.start),
-            Role::Join => node.places.clone().all(|place| self.has_value(node, place, state)),
+            Role::Join => match &node.quorum {
+                Some(quorum) => quorum.has_fired(state),
+                None => node.places.clone().all(|place| self.has_value(node, place, state)),
+            },
             Role::Event => {
                 self.takes_messages(state)
                     && (node.firings.iter().any(|way| self.may_redirect(way, state))
@@ -157,7 +160,7 @@ impl Model<'_> {
                 state.budgets.insert(budget.entered);
             }
             if let Some(clears) = &firing.clears {
-                self.forget_what_never_started(clears, &mut state);
+                self.forget_what_never_started(clears, &mut state, |_| false);
             }
         } else {
             for place in node.places.clone() {
@@ -170,6 +173,7 @@ impl Model<'_> {
             if let Some(running) = node.running {
                 state.marking.remove(running);
             }
+            node.quorum.iter().for_each(|quorum| quorum.is_done(&mut state));
             if let Some(budget) = &node.budget {
                 state.budgets.remove(budget.tired);
             }
@@ -183,6 +187,9 @@ impl Model<'_> {
                 return Outcome::DoubleToken { place };
             }
             self.arrive(&mut state, place, Some(self.table_node(index)));
+            if firing.blank.contains(&place) {
+                self.fill_blank(&mut state, place);
+            }
         }
         if firing.exits > 0 {
             state.marking.intersect(&self.all_places);
@@ -192,6 +199,7 @@ impl Model<'_> {
                 true => Outcome::End { at_exit: true },
             };
         }
+        self.fire_quorums(&mut state, index, before);
         Outcome::State(state)
     }
 
@@ -223,14 +231,21 @@ impl Model<'_> {
         }
     }
 
-    /// An event is handled while nothing runs: what it clears was never started, and is no entry.
-    fn forget_what_never_started(&self, clears: &Clears, state: &mut State) {
+    /// An event is handled while nothing runs: what it clears was never started, and is no entry. So is what came with the very outcome
+    /// that clears it; but not what `may_have_started`.
+    pub(super) fn forget_what_never_started(
+        &self,
+        clears: &Clears,
+        state: &mut State,
+        may_have_started: impl Fn(usize) -> bool,
+    ) {
         for (index, node) in self.nodes.iter().enumerate() {
             if let Some(budget) = &node.budget
                 && node.role != Role::Event
                 && node.places.clone().any(|place| clears.places.contains(place))
                 && self.is_enabled(index, state)
                 && !state.budgets.contains(budget.tired)
+                && !may_have_started(index)
             {
                 state.budgets.remove(budget.entered);
             }

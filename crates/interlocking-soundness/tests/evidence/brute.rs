@@ -5,7 +5,7 @@
 //! that ten thousand tables take seconds. Tables of up to 126 places, 16 bounded nodes and 16 bounded edges.
 
 use crate::names::Resolve;
-use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
+use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
 pub(crate) const EXIT: usize = 127;
@@ -35,6 +35,7 @@ pub(crate) enum Starts {
 pub(crate) struct Rules {
     pub(crate) nodes: Vec<Node>,
     pub(crate) places: Vec<String>,
+    optional: Set,
     /// By place: the node that takes its token.
     consumers: Vec<usize>,
     latched: Set,
@@ -51,6 +52,8 @@ pub(crate) struct Node {
     pub(crate) ways: Vec<Way>,
     pub(crate) exhausted: Option<Way>,
     resume: bool,
+    /// How many of its slots must have a value, and what is cleared then.
+    quorum: Option<(u32, Set)>,
     visits: Option<Bound>,
     attempts: Option<Bound>,
 }
@@ -63,8 +66,11 @@ pub(crate) struct Bound {
 }
 
 /// One way on.
+#[derive(Clone)]
 pub(crate) struct Way {
     pub(crate) tokens: Vec<usize>,
+    /// The slots that it fills with nothing that counts for a quorum.
+    pub(crate) blank: Set,
     pub(crate) clears: Set,
     /// Its position among the row's alternatives.
     pub(crate) alternative: usize,
@@ -90,6 +96,8 @@ pub(crate) struct State {
     pub(crate) queued: Set,
     /// Places whose token a running node has.
     pub(crate) held: Set,
+    /// Places whose token does not count for a quorum.
+    blank: Set,
     /// Latched slots with a remembered value.
     remembered: Set,
     pub(crate) running: Set,
@@ -157,7 +165,7 @@ pub(crate) enum Outcome {
 impl Rules {
     pub(crate) fn new(table: &Table, budgets: Budgets, starts: Starts) -> Self {
         let mut places = Vec::new();
-        let (mut latched, mut entry) = (0, 0);
+        let (mut latched, mut optional, mut entry) = (0, 0, 0);
         let mut owned = Vec::new();
         let mut consumers = Vec::new();
         for (node, row) in table.nodes.iter().enumerate() {
@@ -166,6 +174,7 @@ impl Rules {
                 NodeKind::Join => {
                     for slot in &row.slots {
                         latched |= Set::from(slot.latched) << places.len();
+                        optional |= Set::from(slot.optional) << places.len();
                         places.push(format!("{}.{}", row.name, slot.name));
                     }
                 }
@@ -215,20 +224,25 @@ impl Rules {
                 exhausted: row
                     .exhausted
                     .as_ref()
-                    .map(|goto| resolve.way(row, goto, row.goto.len() + usize::from(row.fork.is_some()))),
+                    .map(|goto| resolve.route(row, goto, row.goto.len() + usize::from(row.fork.is_some()))),
                 resume: row.resume,
+                quorum: row.quorum.filter(|_| row.kind == NodeKind::Join).map(|quorum| match quorum {
+                    Quorum::AtLeast(values) => (values, resolve.region(&row.cancels) & !places),
+                    Quorum::Enough => unreachable!("a join's quorum is a number"),
+                }),
                 visits,
                 attempts: if row.attempts.is_some() { bound(row.attempts) } else { None },
             })
             .collect();
         assert!(counters <= 16 && edges <= 16, "too many bounded nodes or edges");
-        Self { nodes, places, consumers, latched, entry, budgets, starts }
+        Self { nodes, places, optional, consumers, latched, entry, budgets, starts }
     }
 
     pub(crate) fn start(&self) -> State {
         let mut state = State {
             queued: 0,
             held: 0,
+            blank: 0,
             remembered: 0,
             running: 0,
             exhausted: 0,
@@ -361,6 +375,11 @@ impl Rules {
         (state.turn & 15).checked_sub(1).map(|node| node as usize)
     }
 
+    /// Whether a place is a slot that may get nothing.
+    pub(crate) fn is_optional(&self, place: &str) -> bool {
+        self.places.iter().position(|name| name == place).is_some_and(|place| self.optional >> place & 1 == 1)
+    }
+
     pub(crate) fn place_name(&self, place: usize) -> &str {
         if place == EXIT { "exit" } else { &self.places[place] }
     }
@@ -448,8 +467,45 @@ impl Rules {
 
     /// Clears the way's region, then hands out its tokens, the exit's last.
     fn send(&self, mut state: State, from: usize, way: &Way) -> Outcome {
+        self.clear(&mut state, way.clears);
+        for &place in way.tokens.iter().filter(|&&place| place != EXIT) {
+            if state.marking() >> place & 1 == 1 {
+                return Outcome::DoubleToken { from, place };
+            }
+            state.blank |= way.blank & 1 << place;
+            self.put(&mut state, Some(from), place);
+        }
+        match way.tokens.iter().filter(|&&place| place == EXIT).count() {
+            0 => {
+                self.fire_quorums(&mut state, way);
+                Outcome::Next(state)
+            }
+            _ if state.marking() != 0 => Outcome::LiveAtExit { from, live: state.marking() },
+            1 => Outcome::Exit,
+            _ => Outcome::DoubleToken { from, place: EXIT },
+        }
+    }
+
+    /// After all of a way's tokens, fires the joins that have their quorum then, or whose slots are all filled: each holds all of its
+    /// slots from then on, and what it clears is gone.
+    fn fire_quorums(&self, state: &mut State, way: &Way) {
         for (node, row) in self.nodes.iter().enumerate() {
-            if row.places & way.clears != 0 {
+            let Some((values, clears)) = row.quorum else { continue };
+            let filled = row.places & state.queued;
+            let is_enough = (filled & !state.blank).count_ones() >= values || filled == row.places;
+            if is_enough && way.tokens.iter().any(|&place| place != EXIT && row.places >> place & 1 == 1) {
+                self.clear(state, clears);
+                state.queued |= row.places;
+                state.blank &= !row.places;
+                self.take_turn(state, node);
+            }
+        }
+    }
+
+    /// Takes all tokens out of a region, and stops who runs with them.
+    fn clear(&self, state: &mut State, clears: Set) {
+        for (node, row) in self.nodes.iter().enumerate() {
+            if row.places & clears != 0 {
                 // What a stopped node had waits again, unless it is cleared too.
                 state.queued |= state.held & row.places;
                 state.held &= !row.places;
@@ -458,21 +514,10 @@ impl Rules {
                 state.again &= !(1 << node);
             }
         }
-        state.queued &= !way.clears;
-        state.remembered &= !way.clears;
-        self.leave_turn(&mut state);
-        for &place in way.tokens.iter().filter(|&&place| place != EXIT) {
-            if state.marking() >> place & 1 == 1 {
-                return Outcome::DoubleToken { from, place };
-            }
-            self.put(&mut state, Some(from), place);
-        }
-        match way.tokens.iter().filter(|&&place| place == EXIT).count() {
-            0 => Outcome::Next(state),
-            _ if state.marking() != 0 => Outcome::LiveAtExit { from, live: state.marking() },
-            1 => Outcome::Exit,
-            _ => Outcome::DoubleToken { from, place: EXIT },
-        }
+        state.queued &= !clears;
+        state.remembered &= !clears;
+        state.blank &= !clears;
+        self.leave_turn(state);
     }
 
     fn put(&self, state: &mut State, from: Option<usize>, place: usize) {
@@ -481,6 +526,12 @@ impl Rules {
         if from == Some(node) && self.nodes[node].attempts.is_some() {
             state.again |= 1 << node;
         }
+        if self.nodes[node].quorum.is_none() {
+            self.take_turn(state, node);
+        }
+    }
+
+    fn take_turn(&self, state: &mut State, node: usize) {
         if self.starts == Starts::InTurn && self.is_due(state, node) {
             let mut turn = turns(state.turn);
             if !turn.contains(&node) {
@@ -517,8 +568,13 @@ fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, edges: &mut u32) -> Vec<Way> {
         assert!(times < 15, "a counter has four bits");
         way.times = Some(Bound { limit: times.into(), counter: 4 * *edges });
         *edges += 1;
-        way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.way(row, goto, route)));
+        way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.route(row, goto, route)));
         route += usize::from(goto.exhausted.is_some());
+    }
+    // The same with nothing for an optional slot stands last.
+    let (gotos, rest) = ways.split_at_mut(row.goto.len());
+    for way in rest.iter_mut().filter(|way| !way.fork && way.alternative < gotos.len()) {
+        (way.times, way.instead) = (gotos[way.alternative].times, gotos[way.alternative].instead.clone());
     }
     ways
 }

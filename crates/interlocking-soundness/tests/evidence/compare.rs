@@ -298,6 +298,7 @@ fn smaller(table: &Table) -> Vec<Table> {
             let routes = row.exhausted.iter_mut().chain(&mut row.timed_out).chain(&mut row.failed);
             row.goto.iter_mut().chain(routes).for_each(|goto| goto.cancels.retain(|name| !is_gone(name)));
             row.slots.iter_mut().for_each(|slot| slot.sources.retain(|name| *name != gone));
+            row.cancels.retain(|name| !is_gone(name));
             if let Some(fork) = &mut row.fork {
                 fork.cancels.retain(|name| !is_gone(name));
                 fork.branches.iter_mut().for_each(|choices| choices.retain(|choice| choice.node != gone));

@@ -1,9 +1,10 @@
 //! The brute force against the frontier that runs: the same executions in the same order come to the same state.
 
-use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State};
+use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State, Way};
 use crate::edge_budgets::budgeted;
 use crate::explore::Graph;
 use crate::generate::{self, Dice};
+use crate::quorums::with_quorums;
 use crate::routed;
 use interlocking_core::frontier::{Due, Execution, Frontier, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
@@ -11,13 +12,17 @@ use interlocking_core::route::Step;
 use interlocking_core::table::{NodeKind, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A token that carries nothing.
+/// A token that carries nothing; whether it counts for a quorum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token(pub(crate) PlaceIndex);
+pub(crate) struct Token(pub(crate) PlaceIndex, pub(crate) bool);
 
 impl Payload for Token {
     fn place(&self) -> PlaceIndex {
         self.0
+    }
+
+    fn is_value(&self) -> bool {
+        self.1
     }
 
     fn copy(&self) -> Option<Self> {
@@ -35,7 +40,7 @@ struct Run<'n> {
 
 impl<'n> Run<'n> {
     fn new(net: &'n Net, rules: &'n Rules) -> Self {
-        Self { net, rules, frontier: Frontier::new(net, Token(net.entry())), running: BTreeMap::new() }
+        Self { net, rules, frontier: Frontier::new(net, Token(net.entry(), true)), running: BTreeMap::new() }
     }
 
     /// Moves; `None` where the frontier has no such move, which an exhausted entry without a route is too.
@@ -65,7 +70,7 @@ impl<'n> Run<'n> {
         if exhausted != matches!(step, Move::EndExhausted { .. }) {
             return None;
         }
-        let mut tokens = way.tokens.iter().map(|&place| Token(self.place(place)));
+        let mut tokens = way.tokens.iter().map(|&place| Token(self.place(place), is_value(way, place)));
         let alternative = self.net.node(execution.node).alternatives.start + u16::try_from(way.alternative).unwrap();
         let step = if way.fork {
             Step::All(alternative, tokens.collect())
@@ -122,6 +127,11 @@ impl<'n> Run<'n> {
         };
         if same { Ok(None) } else { Err(format!("{step:?} from {state:?}: the frontier is at {:?}", self.frontier)) }
     }
+}
+
+/// Whether the token for a place is a value. What skips a branch is one: the frontier knows that it does not count.
+pub(crate) fn is_value(way: &Way, place: usize) -> bool {
+    place == EXIT || way.blank >> place & 1 == 0
 }
 
 /// How much was compared.
@@ -200,6 +210,12 @@ fn on_every_schedule_with_budgets_on_edges() {
 fn on_every_schedule_with_failures() {
     let compared = on_all((100_000..100_500).map(routed::table));
     assert!(compared.tables >= 350 && compared.moves >= 20_000, "{compared:?}");
+}
+
+#[test]
+fn on_every_schedule_with_quorums() {
+    let compared = on_all((100_000..100_800).map(with_quorums));
+    assert!(compared.tables >= 500 && compared.moves >= 40_000, "{compared:?}");
 }
 
 fn on_all(tables: impl Iterator<Item = Table>) -> Compared {

@@ -1,6 +1,6 @@
 //! Every table that differs from a given one in one edge, source, branch, budget, cancel or latch.
 
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target};
 
 /// One row that differs, and in which way.
 pub(crate) struct Mutant {
@@ -141,6 +141,24 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
                 add(format!("slot {} without source {source}", slot.name), &|row| {
                     row.slots[nth].sources.remove(which);
                 });
+            }
+        }
+        if let Some(Quorum::AtLeast(values)) = row.quorum {
+            add("without quorum".into(), &|row| {
+                (row.quorum, row.cancels) = (None, Vec::new());
+                row.slots.iter_mut().for_each(|slot| slot.optional = false);
+            });
+            for other in [values.saturating_sub(1), values + 1] {
+                add(format!("quorum {other} instead of {values}"), &|row| row.quorum = Some(Quorum::AtLeast(other)));
+            }
+            for (which, name) in row.cancels.iter().enumerate() {
+                add(format!("quorum without cancelling {name}"), &|row| {
+                    row.cancels.remove(which);
+                });
+            }
+            for (nth, slot) in row.slots.iter().enumerate() {
+                let no_more = if slot.optional { "without optional" } else { "optional" };
+                add(format!("{no_more} slot {}", slot.name), &|row| row.slots[nth].optional ^= true);
             }
         }
         add("without visits".into(), &|row| row.visits = None);

@@ -14,17 +14,23 @@ impl Resolve<'_> {
         let mut ways: Vec<Way> =
             (0..).zip(&row.goto).map(|(alternative, goto)| self.way(row, goto, alternative)).collect();
         if let Some(fork) = &row.fork {
-            let mut choices: Vec<Vec<usize>> = vec![Vec::new()];
+            let mut choices: Vec<(Vec<usize>, Set)> = vec![(Vec::new(), 0)];
             for branch in &fork.branches {
+                let targets = branch.iter().flat_map(|target| {
+                    let place = self.place(&row.name, target);
+                    self.blanks(place, branch.len() > 1).into_iter().map(move |blank| (place, blank))
+                });
+                let targets: Vec<(usize, Set)> = targets.collect();
                 choices = choices
                     .iter()
-                    .flat_map(|before| {
-                        branch.iter().map(|target| [&before[..], &[self.place(&row.name, target)]].concat())
+                    .flat_map(|(before, others)| {
+                        targets.iter().map(move |(place, blank)| ([&before[..], &[*place]].concat(), others | blank))
                     })
                     .collect();
             }
-            ways.extend(choices.into_iter().map(|tokens| Way {
+            ways.extend(choices.into_iter().map(|(tokens, blank)| Way {
                 tokens,
+                blank,
                 clears: self.region(&fork.cancels),
                 alternative: row.goto.len(),
                 fork: true,
@@ -36,18 +42,45 @@ impl Resolve<'_> {
         let before = row.goto.len() + usize::from(row.fork.is_some()) + usize::from(row.exhausted.is_some());
         let routes = [(&row.timed_out, Failing::TimedOut), (&row.failed, Failing::Failed)];
         let routes = routes.into_iter().filter_map(|(route, failing)| Some((route.as_ref()?, failing)));
-        ways.extend(
-            (before..).zip(routes).map(|(alternative, (goto, failing))| Way {
-                failing: Some(failing),
-                ..self.way(row, goto, alternative)
-            }),
-        );
+        ways.extend((before..).zip(routes).map(|(alternative, (goto, failing))| Way {
+            failing: Some(failing),
+            ..self.route(row, goto, alternative)
+        }));
+        for (alternative, goto) in (0..).zip(&row.goto) {
+            let blank = self.nothing(self.place(&row.name, &goto.to));
+            ways.extend((blank != 0).then(|| Way { blank, ..self.way(row, goto, alternative) }));
+        }
         ways
+    }
+
+    /// A place as one that is filled with nothing, if it is an optional slot.
+    fn nothing(&self, place: usize) -> Set {
+        let name = self.places.get(place).and_then(|name| name.split_once('.'));
+        let is_optional = name.is_some_and(|(join, slot)| {
+            let row = self.table.node(join).expect("a known node");
+            row.slots.iter().any(|found| found.name == slot && found.optional)
+        });
+        if is_optional { 1 << place } else { 0 }
+    }
+
+    /// What a branch may bring to a place, as slots that get nothing: one that could have gone elsewhere never counts there.
+    fn blanks(&self, place: usize, chooses: bool) -> Vec<Set> {
+        match self.nothing(place) {
+            _ if chooses && place != EXIT => vec![1 << place],
+            0 => vec![0],
+            nothing => vec![0, nothing],
+        }
+    }
+
+    /// The route that a run takes by itself: to an optional slot it sends nothing.
+    pub(crate) fn route(&self, row: &NodeRow, goto: &Goto, alternative: usize) -> Way {
+        let way = self.way(row, goto, alternative);
+        Way { blank: self.nothing(way.tokens[0]), ..way }
     }
 
     pub(crate) fn way(&self, row: &NodeRow, goto: &Goto, alternative: usize) -> Way {
         let (tokens, clears) = (vec![self.place(&row.name, &goto.to)], self.region(&goto.cancels));
-        Way { tokens, clears, alternative, fork: false, times: None, instead: None, failing: None }
+        Way { tokens, blank: 0, clears, alternative, fork: false, times: None, instead: None, failing: None }
     }
 
     pub(crate) fn place(&self, source: &str, target: &Target) -> usize {

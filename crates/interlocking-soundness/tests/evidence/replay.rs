@@ -2,7 +2,7 @@
 
 use crate::brute::{Budgets, Failing, Move, Outcome, Rules, Starts, State, Way};
 use crate::explore::Broken;
-use crate::frontier_agrees::Token;
+use crate::frontier_agrees::{Token, is_value};
 use crate::generate::Dice;
 use interlocking_core::frontier::{self, Frontier};
 use interlocking_core::net::Net;
@@ -95,7 +95,9 @@ fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
     let mut expected: Vec<&str> = step.to.iter().map(String::as_str).collect();
     to.sort_unstable();
     expected.sort_unstable();
-    to == expected && way.failing == failing(step)
+    let none = way.tokens.iter().filter(|&&place| !is_value(way, place)).map(|&place| rules.place_name(place));
+    let none: BTreeSet<&str> = none.filter(|place| rules.is_optional(place)).collect();
+    to == expected && way.failing == failing(step) && none == step.none.iter().map(String::as_str).collect()
 }
 
 /// The same table, whose edges may all be taken at any time, and their routes too, which stand behind them: a path by one bit asks for
@@ -118,8 +120,9 @@ fn unbudgeted(table: &Table) -> Net {
 
 /// Where a way stands among the alternatives of its node's row as [`unbudgeted`] makes it.
 fn position(rules: &Rules, row: &NodeRow, node: usize, way: &Way) -> usize {
-    let routes: Vec<usize> =
-        rules.nodes[node].ways.iter().filter_map(|way| way.instead.as_deref()).map(|route| route.alternative).collect();
+    let routes = rules.nodes[node].ways.iter().filter_map(|way| way.instead.as_deref()).map(|route| route.alternative);
+    // A way with nothing for an optional slot has the route of the same way with a value.
+    let routes: Vec<usize> = routes.collect::<BTreeSet<_>>().into_iter().collect();
     let gotos = row.goto.len() - routes.len();
     match routes.iter().position(|route| *route == way.alternative) {
         Some(nth) => gotos + nth,
@@ -156,7 +159,7 @@ fn walk(
     rule: &Broken,
     choose: &mut dyn FnMut(Choice, usize) -> usize,
 ) -> bool {
-    let mut frontier = Frontier::new(net, Token(net.entry()));
+    let mut frontier = Frontier::new(net, Token(net.entry(), true));
     let mut running = BTreeMap::new();
     for (nth, step) in path.iter().enumerate() {
         let node = net.node_named(&step.node).unwrap();
@@ -176,7 +179,7 @@ fn walk(
         let way = ways[choose(Choice::Way, ways.len())];
         let position = position(rules, net.row(node), usize::from(node), way);
         let alternative = net.node(node).alternatives.start + u16::try_from(position).unwrap();
-        let place = |&place: &usize| Token(net.place_named(rules.place_name(place)).unwrap());
+        let place = |&place: &usize| Token(net.place_named(rules.place_name(place)).unwrap(), is_value(way, place));
         let mut tokens = way.tokens.iter().map(place);
         let taken = if way.fork {
             route::Step::All(alternative, tokens.collect())

@@ -16,4 +16,5 @@ mod edges;
 mod exclusive;
 mod graph;
 mod labels;
+mod quorum_join;
 mod routes;

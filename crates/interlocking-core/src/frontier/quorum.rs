@@ -1,0 +1,57 @@
+//! Joins that need not wait for all of their slots.
+
+use super::marking::Phase;
+use super::{Execution, Frontier, Payload};
+use crate::net::{NodeIndex, PlaceIndex};
+use crate::step::Step;
+
+impl<P: Payload> Frontier<'_, P> {
+    /// Counts what has come to a slot. Whether that is enough is asked when the whole step has been taken.
+    #[cold]
+    pub(super) fn count_filled(&mut self, place: usize, node: NodeIndex) {
+        let is_value = self.waiting[place].as_ref().is_some_and(P::is_value);
+        let state = &mut self.marking.nodes[usize::from(node)];
+        state.filled += 1;
+        state.values += u16::from(is_value);
+    }
+
+    /// The slots that a step fills with a value and that do not count: a branch of a fork is skipped, which could have gone
+    /// elsewhere.
+    pub(super) fn skipped(&self, step: &Step<P>) -> Vec<PlaceIndex> {
+        let net = self.net;
+        let alternative = step.alternative().filter(|_| !net.quorum_joins().is_empty());
+        let Some(alternative) = alternative.and_then(|at| net.alternative(at)) else { return Vec::new() };
+        let branches = step.tokens().iter().zip(&alternative.branches);
+        let skipped = branches.filter(|(token, branch)| branch.len() > 1 && token.is_value());
+        let places = skipped.map(|(token, _)| token.place()).filter(|&place| place != net.exit());
+        places.filter(|&place| net.node(net.place(place).node).quorum.is_some()).collect()
+    }
+
+    /// Takes back that these slots have a value.
+    pub(super) fn uncount(&mut self, skipped: &[PlaceIndex]) {
+        for &place in skipped {
+            self.marking.nodes[usize::from(self.net.place(place).node)].values -= 1;
+        }
+    }
+
+    /// Fires the joins that have their quorum, or nothing to wait for, in table order; gives the executions in what they clear.
+    pub(super) fn fire_quorums(&mut self) -> Vec<Execution> {
+        let (net, mut stopped) = (self.net, Vec::new());
+        for &index in net.quorum_joins() {
+            let (node, state) = (net.node(index), self.marking.nodes[usize::from(index)]);
+            let Some(quorum) = &node.quorum else { continue };
+            let is_due = state.values >= quorum.values || state.filled == node.place_count;
+            if state.phase != Phase::Idle || !is_due {
+                continue;
+            }
+            stopped.extend(self.clear(&quorum.clears.places, &quorum.clears.nodes));
+            // What comes for a slot while it is due, or runs, is one too many, whether that was filled or not.
+            for place in node.places() {
+                self.marking.marked.insert(place);
+            }
+            self.marking.nodes[usize::from(index)].phase = Phase::Due;
+            self.due.push_back(index);
+        }
+        stopped
+    }
+}

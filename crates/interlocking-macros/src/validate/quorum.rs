@@ -1,0 +1,138 @@
+//! Joins with a quorum: when they fire, and what they clear then.
+
+use crate::ast::{Cancel, GraphModel, Node, Quorum};
+use crate::errors::Errors;
+use interlocking_core::table::NodeKind;
+use quote::ToTokens;
+use syn::Type;
+use syn::ext::IdentExt;
+
+fn joins<'g, 'a>(graph: &'g GraphModel<'a>) -> impl Iterator<Item = &'g Node<'a>> {
+    graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Join))
+}
+
+/// A join fires at a quorum of some of its slots: of none it would at once, and for all of them every join waits.
+pub(super) fn a_quorum_is_some_slots(graph: &GraphModel<'_>, errors: &Errors) {
+    for join in joins(graph) {
+        let Some(quorum) = &join.attributes.quorum else { continue };
+        let (name, slots) = (&join.name, join.slots().len());
+        let message = match quorum.value {
+            Quorum::Enough => {
+                format!("what is `enough` a map's handler says: give the quorum of join `{name}` as a number")
+            }
+            Quorum::AtLeast(0) => format!("a quorum of 0 is reached by nothing: join `{name}` waits for 1 at least"),
+            // Joins with fewer slots than two, or with slots in doubt, are told so elsewhere.
+            Quorum::AtLeast(_) if slots < 2 => continue,
+            Quorum::AtLeast(values) if values as usize == slots => {
+                format!("`{values}` is all slots of join `{name}`, which every join waits for: take its `quorum` away")
+            }
+            Quorum::AtLeast(values) if values as usize > slots => {
+                format!("join `{name}` has {slots} slots, which never come to a quorum of {values}")
+            }
+            Quorum::AtLeast(_) => continue,
+        };
+        errors.at(quorum.at, message);
+    }
+}
+
+/// What comes after the quorum has to be cleared; and without one nothing is.
+pub(super) fn a_quorum_clears_the_rest(graph: &GraphModel<'_>, errors: &Errors) {
+    for join in joins(graph) {
+        let (name, attributes) = (&join.name, &join.attributes);
+        match (&attributes.quorum, &attributes.cancels) {
+            (Some(quorum), None) if !join.doubts.about("cancels") => {
+                let message = format!(
+                    "what comes to join `{name}` after its quorum would be a second token: say what is cleared then, \
+                     `cancels(a, b)`"
+                );
+                errors.over(&quorum.key, message);
+            }
+            (None, Some(cancels)) if !join.doubts.about("quorum") => errors.over(
+                &cancels.key,
+                format_args!(
+                    "only a join with a `quorum` clears something by itself: give `{name}` one, or say `goto(target, cancels(…))`"
+                ),
+            ),
+            (Some(_), Some(cancels)) => {
+                for cancel in &cancels.value {
+                    if let Cancel::Named(target) = cancel
+                        && target.node.unraw() == *name
+                    {
+                        let spelled = target.spelled();
+                        errors.over(
+                            &target.node,
+                            format_args!("join `{name}` is cleared whole when it fires: leave `{spelled}` out"),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The slots of a join with a quorum hold what counts for it, and nothing for later.
+pub(super) fn slots_fit_the_quorum(graph: &GraphModel<'_>, errors: &Errors) {
+    for join in joins(graph) {
+        let has_quorum = join.attributes.quorum.is_some();
+        for slot in join.slots() {
+            let name = slot.name();
+            if let Some(latched) = slot.latched.as_ref().filter(|_| has_quorum) {
+                errors.over(
+                    latched,
+                    format_args!(
+                        "slot `{name}` cannot be latched: join `{}` has a quorum, and keeps nothing for later rounds",
+                        join.name
+                    ),
+                );
+            }
+            let Some(optional) = &slot.optional else { continue };
+            if !has_quorum && !join.doubts.about("quorum") {
+                errors.over(
+                    optional,
+                    format_args!(
+                        "slot `{name}` is optional, and nothing counts its values: give join `{}` a `quorum`",
+                        join.name
+                    ),
+                );
+            } else if is_nothing_itself(&slot.ty) {
+                errors.over(
+                    &slot.ty,
+                    format_args!(
+                        "an optional slot takes `None` for nothing, which is stored as a value of this type is: take another type for `{name}`"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// Whether a value of the type is stored as `null`, as far as its spelling tells.
+fn is_nothing_itself(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.is_empty(),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Option"),
+        Type::Paren(inner) => is_nothing_itself(&inner.elem),
+        Type::Group(inner) => is_nothing_itself(&inner.elem),
+        _ => false,
+    }
+}
+
+/// A join with a quorum loses all of its slots, or none.
+pub(super) fn joins_with_a_quorum_are_cleared_whole(graph: &GraphModel<'_>, errors: &Errors) {
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let own = node.attributes.cancels.as_ref().map(|cancels| &cancels.value[..]).unwrap_or_default();
+        for cancel in node.cancels().filter(|list| !std::ptr::eq(*list, own)).flatten() {
+            let Cancel::Named(target) = cancel else { continue };
+            let Some(slot) = &target.slot else { continue };
+            let Some(join) = graph.find(&target.node).map(|found| &graph.nodes[found]) else { continue };
+            if join.attributes.quorum.is_some() && graph.resolve(index, target).is_ok() {
+                let name = &join.name;
+                errors.over(
+                    slot.to_token_stream(),
+                    format_args!("join `{name}` has a quorum, so it is cleared whole: `cancels({name})`"),
+                );
+            }
+        }
+    }
+}
