@@ -74,6 +74,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `entry` | a run starts here | one node that takes one token |
 /// | `input = Type` | what it takes | all but joins, observers and events |
 /// | `join(slot: Type, …)` | what it waits for. A slot is filled from the node it is named after, or from those in `slot: Type from(a, b)`; `latched`, at the end, keeps its value for later rounds | joins |
+/// | `quorum = n`, `cancels(a, join, *)` | it fires when so many slots have a value, or all are filled, and clears this then: a slot that has not come is `None` to its handler, and each is an `Option`. `optional`, at the end of a slot, lets its source send `None`, which does not count | joins; `n` is at least 1, and less than all slots |
 /// | `on(Type)` | the message it handles | events |
 /// | `goto(a, join, join.slot, exit)` | the handler takes one of these. A bare join means the slot that lists this node. Several groups may stand on one node | all but forks, advisory nodes and observers |
 /// | `goto(a, times = n, exhausted(b))` | an edge that may be taken so often in a run, and where the run goes from then on; without that it fails, by the name of the loop. `b` takes a type that is `From<Exhausted<Input>>`, with what `a` would have got | the same; one target a group |

@@ -13,7 +13,7 @@ const LONGEST_LIST: usize = 6;
 pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
     match rule {
         Rule::DoubleToken { from, place } => double_token(net, from, place, path),
-        Rule::LiveAtExit { from, .. } => live_at_exit(net, from, path),
+        Rule::LiveAtExit { from, live } => live_at_exit(net, from, live, path),
         Rule::StarvedJoin { join, missing } => starved(net, join, missing, path),
         Rule::Deadlock { joins, missing } => deadlock(net, joins, missing),
         Rule::UnboundedCycle { nodes } => unbounded_cycle(net, nodes),
@@ -28,7 +28,7 @@ fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
     if last.to.iter().filter(|to| *to == place).count() > 1 {
         return format!("two branches of `{from}` go to `{place}`: give each a place of its own");
     }
-    if let Some(remedy) = clear_on_the_way_back(net, path) {
+    if let Some(remedy) = clear_on_the_way_back(net, path).or_else(|| clear_at_the_quorum(net, place, path)) {
         return remedy;
     }
     let first = before.iter().rev().find(|step| step.to.iter().any(|to| to == place));
@@ -38,8 +38,9 @@ fn double_token(net: &Net, from: &str, place: &str, path: &[Step]) -> String {
     format!("`{one}` and `{other}` both lead to `{place}`: let them meet in a join before")
 }
 
-fn live_at_exit(net: &Net, from: &str, path: &[Step]) -> String {
-    clear_on_the_way_back(net, path).unwrap_or_else(|| {
+fn live_at_exit(net: &Net, from: &str, live: &[String], path: &[Step]) -> String {
+    let at_quorum = || live.iter().find_map(|place| clear_at_the_quorum(net, place, path));
+    clear_on_the_way_back(net, path).or_else(at_quorum).unwrap_or_else(|| {
         let exit = path.last().map_or("goto", way);
         format!(
             "let the branches meet in a join before the exit, or let `{from}` end what is left: `{exit}(exit, cancels(*))`"
@@ -56,6 +57,31 @@ fn clear_on_the_way_back(net: &Net, path: &[Step]) -> Option<String> {
     let (node, way, to, region) = (&step.node, way(step), step.to.join(", "), region.join(", "));
     let join = if is_event(net, step) { "" } else { "; or go back only after a join" };
     Some(format!("let `{node}` clear what it leaves behind: `{way}({to}, cancels({region}))`{join}"))
+}
+
+/// What is left over in a place that leads to a join which has not waited for it: that should have cleared it.
+fn clear_at_the_quorum(net: &Net, place: &str, path: &[Step]) -> Option<String> {
+    let node = place.split('.').next().unwrap_or_default();
+    let has_fired =
+        |row: &&NodeRow| row.quorum.is_some() && path.iter().any(|step| step.to.iter().any(|to| is_slot(row, to)));
+    let joins = net.table().nodes.iter().filter(|row| row.kind == NodeKind::Join).filter(has_fired);
+    let leads = |row: &&NodeRow| {
+        row.name == node
+            || row.slots.iter().any(|slot| leads_to(net, place, &format!("{}.{}", row.name, slot.name), &row.name))
+    };
+    let join = joins.into_iter().find(leads)?;
+    let late = if join.name == node { &path.last()?.node } else { node };
+    let names = |name: &&String| *name != "*" && *name != late;
+    let region: Vec<&str> = join.cancels.iter().filter(names).map(String::as_str).chain([late]).collect();
+    Some(format!(
+        "`{late}` comes to join `{}` after its quorum: let that clear it, `cancels({})`",
+        join.name,
+        region.join(", ")
+    ))
+}
+
+fn is_slot(row: &NodeRow, place: &str) -> bool {
+    place.split_once('.').is_some_and(|(join, _)| join == row.name)
 }
 
 /// How a step is spelled in the table.
@@ -152,8 +178,12 @@ fn never_runs(net: &Net, node: &str) -> String {
     let rows = &net.table().nodes;
     match net.table().node(node).map(|row| row.kind) {
         Some(NodeKind::Join) => {
-            return "its slots are never all filled in one round: let one way lead to all of them, or take it out"
-                .to_owned();
+            let has_quorum = net.table().node(node).is_some_and(|row| row.quorum.is_some());
+            let never = if has_quorum { "its quorum is never reached" } else { "its slots are never all filled" };
+            return format!(
+                "{never} in one round: let one way lead to {}, or take it out",
+                if has_quorum { "enough of its slots" } else { "all of them" }
+            );
         }
         Some(NodeKind::Advisory) => {
             return "nothing that runs spawns it: let a node do that, or take it out".to_owned();

@@ -4,7 +4,7 @@
 use crate::remedy::leads_to;
 use crate::verdict::Step;
 use interlocking_core::net::Net;
-use interlocking_core::table::{Goto, NodeKind, Target};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Target};
 use std::collections::HashSet;
 
 /// A step that goes back.
@@ -22,7 +22,7 @@ pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
     if path.last()?.exhausted {
         return None;
     }
-    let (mut live, mut remembered): (HashSet<&str>, HashSet<&str>) = Default::default();
+    let (mut live, mut remembered, mut blank): (HashSet<&str>, HashSet<&str>, HashSet<&str>) = Default::default();
     let mut executed: HashSet<&str> = HashSet::new();
     for step in path {
         let cancels = cancels(net, step);
@@ -41,8 +41,36 @@ pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
             }
         }
         live.extend(step.to.iter().map(String::as_str));
+        blank.retain(|place| live.contains(place));
+        blank.extend(step.none.iter().map(String::as_str).chain(skips(net, step)));
+        for join in &net.table().nodes {
+            if fires(join, &live, &blank) {
+                let stays =
+                    |place: &&str| node_of(place) == join.name || !join.cancels.iter().any(|name| names(name, place));
+                live.retain(stays);
+                remembered.retain(stays);
+            }
+        }
     }
     None
+}
+
+/// Whether a join with a quorum fires with these slots.
+fn fires(join: &NodeRow, live: &HashSet<&str>, blank: &HashSet<&str>) -> bool {
+    let Some(Quorum::AtLeast(enough)) = join.quorum.filter(|_| join.kind == NodeKind::Join) else { return false };
+    let filled = live.iter().filter(|place| node_of(place) == join.name).count();
+    let values = live.iter().filter(|place| node_of(place) == join.name && !blank.contains(*place)).count();
+    values >= enough as usize || filled == join.slots.len()
+}
+
+/// The slots that a step fills in the place of a branch which could have gone elsewhere.
+fn skips<'p>(net: &Net, step: &'p Step) -> impl Iterator<Item = &'p str> {
+    let branches = net.table().node(&step.node).and_then(|row| row.fork.as_ref()).filter(|_| step.to.len() > 1);
+    let choosing: Vec<Target> =
+        branches.iter().flat_map(|fork| &fork.branches).filter(|branch| branch.len() > 1).flatten().cloned().collect();
+    let skipped =
+        move |place: &&str| place.contains('.') && choosing.iter().any(|target| node_of(place) == target.node);
+    step.to.iter().map(String::as_str).filter(skipped)
 }
 
 /// What is cleared already, and then what is left with all that it can come to, in the order of the table.

@@ -60,11 +60,11 @@ pub(crate) fn table(nodes: &[RandomNode]) -> Table {
     // Joins by their slots, and by their name too: a source of even index then fills `a`, of odd index `b`.
     let mut targets = vec!["exit".to_owned()];
     let mut regions = vec!["*".to_owned()];
-    for index in 0..nodes.len() {
+    for (index, node) in nodes.iter().enumerate() {
         targets.push(name(index));
         regions.push(name(index));
         if is_join(index) {
-            let third = nodes[index].quorum.as_ref().map(|_| "c");
+            let third = node.quorum.as_ref().map(|_| "c");
             let slots = ["a", "b"].into_iter().chain(third).map(|slot| format!("{}.{slot}", name(index)));
             targets.extend(slots.clone());
             // A join with a quorum is cleared whole.
