@@ -236,6 +236,26 @@ mod no_way_out {
     }
 }
 
+mod shared_workspace {
+    use super::Todo;
+    use interlocking::prelude::*;
+
+    held!(Newsroom);
+
+    #[derive(Graph)]
+    #[graph(output = String)]
+    struct Newsroom {
+        #[node(entry, input = String, fork(spelling, facts), workspace = "draft")]
+        write: LogicNode<Todo>,
+        #[node(input = String, goto(desk), workspace = "draft", exclusive = "draft")]
+        spelling: LogicNode<Todo>,
+        #[node(input = String, goto(desk), workspace = "draft", exclusive = "draft")]
+        facts: LogicNode<Todo>,
+        #[node(join(spelling: String, facts: String), goto(exit), workspace = "draft")]
+        desk: JoinNode<Todo>,
+    }
+}
+
 mod undecided {
     use super::Todo;
     use interlocking::prelude::*;

@@ -73,6 +73,9 @@ mod mutate;
 mod brute;
 #[path = "../../interlocking-soundness/tests/evidence/names.rs"]
 mod names;
+#[path = "../../interlocking-soundness/tests/evidence/writers.rs"]
+#[expect(dead_code, reason = "shared with tests that look at who works beside a graph")]
+mod writers;
 
 pub use counts::Counts;
 pub use simulation::{Played, simulate};

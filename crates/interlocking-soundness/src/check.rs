@@ -8,7 +8,7 @@ use crate::search::{Broken, Found, Order, Search};
 use crate::stubborn::Dependencies;
 use crate::together::{Together, mark_total};
 use crate::verdict::{Rule, Verdict, Violation};
-use crate::{cycles, late, remedy, trace};
+use crate::{cycles, late, remedy, trace, writers};
 use interlocking_core::bits::Bits;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
@@ -83,6 +83,7 @@ impl<'n> Check<'n> {
             return None;
         }
         violations.extend(self.never_runs(&search.ran));
+        let workspaces_are_decided = self.shared_workspaces(violations);
         let mut markings = search.states();
         let mut reached_exit = search.reached_exit;
         if !reached_exit && self.has_final_routes() {
@@ -111,7 +112,50 @@ impl<'n> Check<'n> {
                 violations.push(exact.no_way_out(&search, &without_end));
             }
         }
-        Some(markings)
+        workspaces_are_decided.then_some(markings)
+    }
+
+    /// Adds who can change one workspace at once; false where that is not decided.
+    ///
+    /// What is together is searched for, pair by pair, so that only those are told of that some run brings together.
+    fn shared_workspaces(&self, violations: &mut Vec<Violation>) -> bool {
+        let Limits { markings, effort, .. } = self.limits;
+        let mut found: Vec<Violation> =
+            writers::beside_the_graph(self.model.net).into_iter().map(|rule| self.violation(rule)).collect();
+        let pairs = writers::pairs(&self.model, &self.together);
+        // Every order that can change the length of a way.
+        let exact = (!pairs.is_empty()).then(|| Dependencies::of(&self.model, &self.together, effort, false)).flatten();
+        let mut is_decided = pairs.is_empty() || exact.is_some();
+        let mut left = markings;
+        for (nodes, dependencies) in pairs.into_iter().zip(exact.iter().cycle()) {
+            if found.len() >= MOST {
+                break;
+            }
+            let goal = Goal::new(Broken::Beside { nodes });
+            let search = Search::run(&self.model, dependencies, effort, Order::Towards(&goal), left);
+            left = left.saturating_sub(search.states());
+            let is_met = |found: &&Found| goal.is(&found.broken) || found.met.as_ref().is_some_and(|met| goal.is(met));
+            match search.found.iter().find(is_met) {
+                Some(met) if met.is_taken && goal.is(&met.broken) => {
+                    found.push(self.token_rule(&search, met, !self.model.has_choices()).0);
+                }
+                // Branches that chose late let others pass: what a run does is found without.
+                Some(_) => {
+                    let full = Search::run(&self.model, dependencies, effort, Order::Everything, left);
+                    left = left.saturating_sub(full.states());
+                    match full.nearest(&nodes) {
+                        Some(state) => {
+                            found.push(self.token_rule(&full, &Found::at(goal.broken(), state), full.complete).0)
+                        }
+                        None => is_decided &= full.complete,
+                    }
+                }
+                None => is_decided &= search.complete,
+            }
+        }
+        found.truncate(MOST);
+        violations.append(&mut found);
+        is_decided
     }
 
     fn search(&self) -> Search<'_, 'n> {
@@ -170,6 +214,10 @@ impl<'n> Check<'n> {
             Broken::LiveAtExit { from } => {
                 let live = if found.met.is_some() { None } else { found.live.as_ref() };
                 Rule::LiveAtExit { from: name(from), live: names(live.unwrap_or(&state.marking)) }
+            }
+            Broken::Beside { nodes } => {
+                let workspace = self.model.net.table().nodes[nodes[0]].workspace.clone().unwrap_or_default();
+                Rule::SharedWorkspace { workspace, nodes: nodes.iter().map(name).collect() }
             }
             Broken::Stuck { joins } => {
                 let missing = joins.iter().flat_map(|&join| {
@@ -288,6 +336,7 @@ fn blame(net: &Net, rule: &Rule) -> String {
             nodes.first().cloned().unwrap_or_default()
         }
         Rule::NeverRuns { node } => node.clone(),
+        Rule::SharedWorkspace { nodes, .. } => nodes.last().cloned().unwrap_or_default(),
         Rule::NoWayOut { nodes } => nodes.iter().find(unbounded).or(nodes.first()).cloned().unwrap_or_default(),
         Rule::ExitUnreachable => table.entry().map(|row| row.name.clone()).unwrap_or_default(),
     }

@@ -1,4 +1,4 @@
-//! A rule that is known to be broken, as something to search for: which nodes must fire before it can be.
+//! A rule that is known to be broken, or may be, as something to search for: which nodes must fire before it can be.
 //!
 //! Every way from a state to the goal has a firing of one of the nodes that [`Goal::needs`] names. The first of these on the
 //! way, or of a stubborn set around them, can come first of all, and the way is as long as before. So a search that tries
@@ -21,6 +21,15 @@ impl Goal {
         self.broken == *broken
     }
 
+    /// Whether it is reached where these nodes are enabled; a rule of tokens is broken elsewhere.
+    pub(crate) fn is_reached(&self, enabled: &[usize]) -> bool {
+        matches!(&self.broken, Broken::Beside { nodes } if nodes.iter().all(|node| enabled.contains(node)))
+    }
+
+    pub(crate) fn broken(&self) -> &Broken {
+        &self.broken
+    }
+
     /// Nodes of which one must fire before the goal is reached, which is not yet.
     pub(crate) fn needs(&self, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
         match &self.broken {
@@ -28,6 +37,8 @@ impl Goal {
             Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => {
                 (0..model.nodes.len()).filter(|&index| model.table_node(index) == *from).collect()
             }
+            // One of them is not enabled yet, and waits for another node.
+            Broken::Beside { nodes } => nodes.iter().copied().filter(|node| !enabled.contains(node)).take(1).collect(),
             // Whatever is enabled must come to rest: it fires, or something clears it.
             Broken::Stuck { .. } => {
                 let first = enabled.iter().copied().find(|&index| !model.is_event(index));

@@ -69,7 +69,12 @@ pub(crate) fn is_taken(model: &Model<'_>, broken: &Broken, way: &[Taken]) -> boo
             Outcome::End { .. } => return false,
         }
     }
-    matches!(broken, Broken::Stuck { .. }) && model.enabled(&state).iter().all(|&index| model.is_event(index))
+    let enabled = model.enabled(&state);
+    match broken {
+        Broken::Stuck { .. } => enabled.iter().all(|&index| model.is_event(index)),
+        Broken::Beside { nodes } => nodes.iter().all(|node| enabled.contains(node)),
+        Broken::DoubleToken { .. } | Broken::LiveAtExit { .. } => false,
+    }
 }
 
 /// A way up to where it breaks a rule of tokens, and which; all of it where its end does, or breaks `broken`.

@@ -35,6 +35,7 @@
 //! - `model`: what a run can come to; `model::moves`: what a node execution does to it.
 //! - `search`: the search through that, with `known` and `effort`; `check`: the searches that make a verdict.
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
+//! - `writers`: who may change one workspace at once.
 //! - `late`: forks with many combinations, whose branches choose late.
 //! - `cycles`: cycles without a budget, which need no search.
 //! - `trace`, `remedy` with `way_back`: the way in words, and what to do.
@@ -47,6 +48,7 @@ mod known;
 mod effort;
 mod check;
 mod together;
+mod writers;
 mod stubborn;
 mod goal;
 mod late;

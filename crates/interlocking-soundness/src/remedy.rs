@@ -3,6 +3,7 @@
 use crate::trace::quoted;
 use crate::verdict::{Rule, Step};
 use crate::way_back::{self, WayBack};
+use crate::writers;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
         Rule::Deadlock { joins, missing } => deadlock(net, joins, missing),
         Rule::UnboundedCycle { nodes } => unbounded_cycle(net, nodes),
         Rule::NeverRuns { node } => never_runs(net, node),
+        Rule::SharedWorkspace { workspace, nodes } => shared_workspace(net, workspace, nodes),
         Rule::ExitUnreachable => "let a node that runs go to `exit`".to_owned(),
         Rule::NoWayOut { nodes } => no_way_out(net, nodes),
     }
@@ -172,6 +174,31 @@ fn no_way_out(net: &Net, nodes: &[String]) -> String {
         [] => format!("let one of {} lead on to `exit`", quoted(nodes)),
         several => format!("let one of {} lead on to `exit`, or bound them: `visits = 3`", quoted(several)),
     }
+}
+
+/// Taking turns, where that can be; apart, where it cannot.
+fn shared_workspace(net: &Net, workspace: &str, nodes: &[String]) -> String {
+    let rows: Vec<&NodeRow> = nodes.iter().filter_map(|name| net.table().node(name)).collect();
+    if let Some(row) = rows.iter().find(|row| !writers::takes_turns(row)) {
+        return format!(
+            "`{}` waits for others while it is at work, so it takes no turns: give each a workspace of its own, or say \
+             `read_only` at who changes nothing",
+            row.name
+        );
+    }
+    if nodes.len() == 1 {
+        return format!(
+            "let it take turns with itself, `exclusive = \"{workspace}\"`; or let it run once: `visits = 1`"
+        );
+    }
+    let mut names: Vec<&String> = rows.iter().filter_map(|row| row.exclusive.as_ref()).collect();
+    names.dedup();
+    let at = match (&names[..], rows.iter().find(|row| row.exclusive.is_none())) {
+        ([name], Some(other)) => format!("`exclusive = \"{name}\"` at `{}` too", other.name),
+        ([_, _], _) => "by one `exclusive` name for both".to_owned(),
+        _ => format!("`exclusive = \"{workspace}\"` at both"),
+    };
+    format!("let them take turns, {at}; or give each a workspace of its own")
 }
 
 fn never_runs(net: &Net, node: &str) -> String {

@@ -42,6 +42,10 @@ pub(crate) enum Broken {
     Stuck {
         joins: Vec<usize>,
     },
+    /// Two nodes that run at once: only where a search goes towards that.
+    Beside {
+        nodes: [usize; 2],
+    },
 }
 
 /// Where a rule is broken.
@@ -58,6 +62,13 @@ pub(crate) struct Found {
     pub(crate) met: Option<Broken>,
     /// Whether a run can take that way.
     pub(crate) is_taken: bool,
+}
+
+impl Found {
+    /// What a state shows, without a last firing.
+    pub(crate) fn at(broken: &Broken, state: u32) -> Self {
+        Self { broken: broken.clone(), state, last: None, live: None, way: None, met: None, is_taken: true }
+    }
 }
 
 /// A firing, by node and position in its list.
@@ -181,6 +192,16 @@ impl<'m, 'n> Search<'m, 'n> {
         &self.seen[index as usize].state
     }
 
+    /// The nearest state in which all these nodes can run, where none chooses late.
+    pub(crate) fn nearest(&self, nodes: &[usize]) -> Option<u32> {
+        let runs = |seen: &&(usize, &Seen)| {
+            let state = &seen.1.state;
+            self.model.pending(state, true).is_none() && nodes.iter().all(|&node| self.model.is_enabled(node, state))
+        };
+        let all = self.seen.iter().enumerate();
+        all.filter(|seen| runs(&seen)).min_by_key(|(_, seen)| seen.depth).map(|(at, _)| at as u32)
+    }
+
     /// The executions that lead to a state.
     pub(crate) fn path(&self, to: u32) -> Vec<Taken> {
         let (mut path, mut at) = (Vec::new(), to);
@@ -216,6 +237,11 @@ impl<'m, 'n> Search<'m, 'n> {
             return self.try_all(at, &state, &[choice]);
         }
         let enabled = model.enabled(&state);
+        if let Order::Towards(goal) = order
+            && goal.is_reached(&enabled)
+        {
+            return self.report(goal.broken().clone(), at, None, None);
+        }
         if enabled.iter().all(|&index| model.is_event(index)) {
             return self.stuck(at, &state);
         }

@@ -53,6 +53,7 @@ pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String
         Rule::LiveAtExit { .. } => " → exit".to_owned(),
         Rule::StarvedJoin { join, missing } => format!(" → {join}, which still needs {}", slots(missing)),
         Rule::Deadlock { joins, missing } => format!(" → {}, which still need {}", set(joins), quoted(missing)),
+        Rule::SharedWorkspace { nodes, .. } => format!(" → {}", set(nodes)),
         Rule::NoWayOut { .. } => ", from where no way leads to exit".to_owned(),
         Rule::UnboundedCycle { .. } | Rule::NeverRuns { .. } | Rule::ExitUnreachable => String::new(),
     };

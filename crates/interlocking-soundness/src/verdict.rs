@@ -93,6 +93,14 @@ pub enum Rule {
         /// The node.
         node: String,
     },
+    /// Two nodes can be at work at once in a workspace that both may change, and are not exclusive; or one, which works beside
+    /// the graph, more than once at a time.
+    SharedWorkspace {
+        /// The workspace.
+        workspace: String,
+        /// The nodes, in the order of the table.
+        nodes: Vec<String>,
+    },
     /// No run ever reaches the exit.
     ExitUnreachable,
     /// A run can come to where the exit is out of reach for ever, though it never stops: some cycle has no way out.
@@ -134,14 +142,23 @@ fn is_false(value: &bool) -> bool {
 impl Violation {
     /// Whether the way here does all that leads to `other`, and more: mend that first, and this is probably mended too.
     pub fn follows(&self, other: &Self) -> bool {
+        // Who shares a workspace disturbs no token.
+        if matches!(other.rule, Rule::SharedWorkspace { .. }) {
+            return false;
+        }
         let mut rest: Vec<&Step> = self.path.iter().collect();
         let mut takes = |step: &Step| rest.iter().position(|one| *one == step).map(|at| rest.swap_remove(at)).is_some();
         !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
     }
 
     /// Whether what mends `other` mends this too, as far as can be told: both are about tokens that are too many, and the same
-    /// is to be done.
+    /// is to be done; or about one workspace, and one node is to blame.
     pub fn has_remedy_of(&self, other: &Self) -> bool {
+        if let (Rule::SharedWorkspace { workspace, .. }, Rule::SharedWorkspace { workspace: same, .. }) =
+            (&self.rule, &other.rule)
+        {
+            return workspace == same && self.blame == other.blame;
+        }
         let too_many = |one: &Self| matches!(one.rule, Rule::DoubleToken { .. } | Rule::LiveAtExit { .. });
         too_many(self) && too_many(other) && self.remedy == other.remedy
     }
@@ -177,6 +194,17 @@ impl fmt::Display for Rule {
                 None => f.write_str("a cycle has no budget"),
             },
             Self::NeverRuns { node } => write!(f, "node `{node}` can never run"),
+            Self::SharedWorkspace { workspace, nodes } => match &nodes[..] {
+                [one] => write!(
+                    f,
+                    "`{one}` can be at work in workspace `{workspace}` more than once at a time, and may change it"
+                ),
+                _ => write!(
+                    f,
+                    "{} can be at work in workspace `{workspace}` at once, and each may change it",
+                    quoted(nodes)
+                ),
+            },
             Self::ExitUnreachable => f.write_str("no run can reach the exit"),
             Self::NoWayOut { nodes } => {
                 let are = is(nodes);

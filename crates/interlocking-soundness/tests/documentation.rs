@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
 use interlocking_core::net::Net;
-use interlocking_core::table::{Isolation, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table};
 use interlocking_soundness::{Rule, Step, Verdict, Violation, check};
 use serde_json::{Value, json};
 
@@ -51,14 +51,16 @@ fn has_rows(heading: &str, mut names: Vec<String>) {
 
 /// A row with every field that a row can have.
 fn full_row() -> NodeRow {
-    let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").goto("a", &["*"]).resume();
+    let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").resume();
+    let row = row.edge(Goto::new("a", &["*"]).times(1).exhausted(Goto::new("b", &["*"])));
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
-    let row = row.map("C").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
+    let row = row.map("C").graph("G").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
     row.visits(1)
         .attempts(1)
         .timeout_ms(1)
         .timed_out("a", &["*"])
         .failed("a", &["*"])
+        .exclusive("x")
         .agent("a")
         .workspace("w")
         .read_only()
@@ -82,10 +84,10 @@ fn every_field_of_a_table_is_documented() {
 
 #[test]
 fn every_kind_is_documented() {
-    use NodeKind::{Advisory, Event, Fork, Human, Join, Llm, Logic, Map, Observer};
+    use NodeKind::{Advisory, Event, Fork, Graph, Human, Join, Llm, Logic, Map, Observer};
     let kinds = section("### Kinds").join("\n");
     let row = section("### A node").into_iter().find(|line| line.starts_with("| `kind`")).unwrap();
-    for kind in [Llm, Logic, Fork, Join, Map, Human, Advisory, Observer, Event] {
+    for kind in [Llm, Logic, Fork, Join, Map, Graph, Human, Advisory, Observer, Event] {
         let name = serde_json::to_value(kind).unwrap();
         assert!(row.contains(&format!("`{name}`")), "{name}");
         assert!(kinds.contains(&format!("`{}`", name.as_str().unwrap())), "{name}");
@@ -102,7 +104,8 @@ fn rules() -> Vec<Rule> {
         Rule::StarvedJoin { .. } => Some(Rule::Deadlock { joins: names(), missing: names() }),
         Rule::Deadlock { .. } => Some(Rule::UnboundedCycle { nodes: names() }),
         Rule::UnboundedCycle { .. } => Some(Rule::NeverRuns { node: name() }),
-        Rule::NeverRuns { .. } => Some(Rule::ExitUnreachable),
+        Rule::NeverRuns { .. } => Some(Rule::SharedWorkspace { workspace: name(), nodes: names() }),
+        Rule::SharedWorkspace { .. } => Some(Rule::ExitUnreachable),
         Rule::ExitUnreachable => Some(Rule::NoWayOut { nodes: names() }),
         Rule::NoWayOut { .. } => None,
     };

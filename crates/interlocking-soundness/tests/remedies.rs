@@ -152,7 +152,10 @@ fn the_route_of_a_failure_is_named_in_the_way() {
             logic("c").goto("meet", &[]),
             join("meet", &[("b", &["b"]), ("c", &["c"])]).goto("exit", &[]),
         ],
-        expect![[r#""#]],
+        expect![[r#"
+            `a` can send a second token to `c`
+            help: entry → a → b (failed) → a → c, which holds a token already
+            help: let `b` clear what it leaves behind: `failed(a, cancels(c, meet))`; or go back only after a join"#]],
     );
 }
 
@@ -218,4 +221,75 @@ fn the_remedy_is_what_v3_has() {
         `barrier` can go to exit while `children` is still live
         help: entry → scaffold → fork → write_tests → barrier → impl → scaffold → fork → write_tests → barrier → exit
         help: let `impl` clear what it leaves behind: `goto(scaffold, cancels(barrier.merges))`; or go back only after a join"#]].assert_eq(&said.join("\n"));
+}
+
+/// Two branches, `one` and `other`.
+fn branches(one: NodeRow, other: NodeRow) -> [NodeRow; 4] {
+    [
+        logic("split").fork(&["one", "other"], &[]),
+        one.goto("meet", &[]),
+        other.goto("meet", &[]),
+        join("meet", &[("one", &["one"]), ("other", &["other"])]).goto("exit", &[]),
+    ]
+}
+
+#[test]
+fn who_shares_a_workspace_takes_turns_by_one_name() {
+    let desk = |name: &str, exclusive: &str| logic(name).workspace("desk").exclusive(exclusive);
+    says(
+        branches(logic("one").workspace("desk"), desk("other", "press")),
+        expect![[r#"
+            `one` and `other` can be at work in workspace `desk` at once, and each may change it
+            help: entry → split → {one, other}
+            help: let them take turns, `exclusive = "press"` at `one` too; or give each a workspace of its own"#]],
+    );
+    says(
+        branches(desk("one", "pens"), desk("other", "press")),
+        expect![[r#"
+            `one` and `other` can be at work in workspace `desk` at once, and each may change it
+            help: entry → split → {one, other}
+            help: let them take turns, by one `exclusive` name for both; or give each a workspace of its own"#]],
+    );
+}
+
+#[test]
+fn who_waits_for_others_takes_no_turns() {
+    let children = NodeRow::new("other", NodeKind::Map).workspace("desk");
+    says(
+        branches(logic("one").workspace("desk"), children),
+        expect![[r#"
+            `one` and `other` can be at work in workspace `desk` at once, and each may change it
+            help: entry → split → {one, other}
+            help: `other` waits for others while it is at work, so it takes no turns: give each a workspace of its own, or say `read_only` at who changes nothing"#]],
+    );
+}
+
+#[test]
+fn who_works_beside_the_graph_takes_turns_with_itself() {
+    says(
+        [
+            logic("write").workspace("desk").spawn("hint").goto("exit", &[]),
+            NodeRow::new("hint", NodeKind::Advisory).workspace("desk"),
+        ],
+        expect![[r#"
+            `write` and `hint` can be at work in workspace `desk` at once, and each may change it
+            help: let them take turns, `exclusive = "desk"` at both; or give each a workspace of its own
+
+            `hint` can be at work in workspace `desk` more than once at a time, and may change it
+            help: let it take turns with itself, `exclusive = "desk"`; or let it run once: `visits = 1`"#]],
+    );
+}
+
+#[test]
+fn the_way_to_who_shares_a_workspace_has_what_came_before() {
+    let mut rows = branches(logic("one"), logic("other").workspace("desk"));
+    rows[1] = logic("one").goto("late", &[]);
+    rows[3] = join("meet", &[("one", &["late"]), ("other", &["other"])]).goto("exit", &[]);
+    says(
+        rows.into_iter().chain([logic("late").workspace("desk").goto("meet", &[])]),
+        expect![[r#"
+            `other` and `late` can be at work in workspace `desk` at once, and each may change it
+            help: entry → split → one → {other, late}
+            help: let them take turns, `exclusive = "desk"` at both; or give each a workspace of its own"#]],
+    );
 }

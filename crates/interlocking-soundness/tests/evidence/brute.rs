@@ -5,6 +5,7 @@
 //! that ten thousand tables take seconds. Tables of up to 126 places, 16 bounded nodes and 16 bounded edges.
 
 use crate::names::Resolve;
+use crate::writers;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
@@ -42,6 +43,8 @@ pub(crate) struct Rules {
     entry: usize,
     budgets: Budgets,
     starts: Starts,
+    /// The pairs of nodes that are not to be at work at once.
+    pub(crate) apart: Vec<(usize, usize)>,
 }
 
 pub(crate) struct Node {
@@ -235,7 +238,7 @@ impl Rules {
             })
             .collect();
         assert!(counters <= 16 && edges <= 16, "too many bounded nodes or edges");
-        Self { nodes, places, optional, consumers, latched, entry, budgets, starts }
+        Self { nodes, places, optional, consumers, latched, entry, budgets, starts, apart: writers::apart(table) }
     }
 
     pub(crate) fn start(&self) -> State {
@@ -304,6 +307,11 @@ impl Rules {
     /// Whether no step is possible but an event's.
     pub(crate) fn is_stuck(&self, state: &State) -> bool {
         (0..self.nodes.len()).all(|node| state.running >> node & 1 == 0 && !self.is_due(state, node))
+    }
+
+    /// Whether a node's handler is at work.
+    pub(crate) fn is_at_work(&self, state: &State, node: usize) -> bool {
+        (state.running & !state.exhausted) >> node & 1 == 1
     }
 
     /// The joins that hold a token and wait for another.

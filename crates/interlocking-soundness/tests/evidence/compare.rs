@@ -66,10 +66,13 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         let (more, less): (Vec<_>, Vec<_>) = (more.collect(), less.collect());
         return Err(format!("the check alone finds {more:?}, the brute force alone {less:?}"));
     }
-    for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
+    for (rule, path) in found.iter().filter(|(rule, _)| rule.has_way()) {
         let steps = explored.broken[rule] as usize;
         if path.len() != steps {
             return Err(format!("{rule:?}: the check takes {} steps, the brute force {steps}: {path:?}", path.len()));
+        }
+        if path.is_empty() {
+            continue;
         }
         if !replay::by_brute_force(table, path, rule) {
             return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
@@ -128,7 +131,7 @@ fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result
 
 /// Whether runs take all paths to where a rule of tokens is broken.
 pub(crate) fn paths_are_taken(table: &Table, found: &BTreeMap<Broken, Vec<Step>>) -> Result<(), String> {
-    for (rule, path) in found.iter().filter(|(rule, _)| rule.ends_the_run()) {
+    for (rule, path) in found.iter().filter(|(rule, path)| rule.has_way() && !path.is_empty()) {
         if !replay::by_brute_force(table, path, rule) {
             return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
         }
@@ -154,7 +157,7 @@ fn directed(net: &Net, explored: &Explored) -> Result<usize, String> {
         Verdict::Sound { .. } => BTreeMap::new(),
         Verdict::Undecided { limit } => return Err(format!("undecided after {limit} markings")),
     };
-    let found: Vec<_> = found.into_iter().filter(|(rule, _)| rule.ends_the_run()).collect();
+    let found: Vec<_> = found.into_iter().filter(|(rule, _)| rule.has_way()).collect();
     if found.is_empty() && explored.broken.keys().any(Broken::ends_the_run) {
         return Err(format!("the reduced search finds nothing, the brute force {:?}", explored.broken));
     }
@@ -239,10 +242,11 @@ fn by_rule(net: &Net, violations: Vec<Violation>) -> Result<BTreeMap<Broken, Vec
                 Broken::UnboundedCycle
             }
             Rule::NeverRuns { node } => Broken::NeverRuns { node },
+            Rule::SharedWorkspace { nodes, .. } => Broken::SharedWorkspace { nodes: nodes.into_iter().collect() },
             Rule::ExitUnreachable => Broken::ExitUnreachable,
             Rule::NoWayOut { .. } => Broken::NoWayOut,
         };
-        if rule.ends_the_run() && found.contains_key(&rule) {
+        if rule.has_way() && found.contains_key(&rule) {
             return Err(format!("twice: {rule:?}").into());
         }
         found.insert(rule, violation.path);
@@ -262,6 +266,7 @@ fn name(rule: &Broken) -> &'static str {
         Broken::LiveAtExit { .. } => "live at exit",
         Broken::Stuck { joins } if joins.len() == 1 => "starved join",
         Broken::Stuck { .. } => "deadlock",
+        Broken::SharedWorkspace { .. } => "shared workspace",
         Broken::UnboundedCycle => "unbounded cycle",
         Broken::NeverRuns { .. } => "never runs",
         Broken::ExitUnreachable => "exit unreachable",

@@ -2,6 +2,7 @@
 
 use crate::brute::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::cycles;
+use crate::writers;
 use interlocking_core::table::{NodeKind, Table, Visits};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -20,6 +21,10 @@ pub(crate) enum Broken {
     Stuck {
         joins: BTreeSet<String>,
     },
+    /// The nodes that may change one workspace at once.
+    SharedWorkspace {
+        nodes: BTreeSet<String>,
+    },
     UnboundedCycle,
     NeverRuns {
         node: String,
@@ -32,6 +37,11 @@ impl Broken {
     /// Whether it is about where tokens are, so that nothing is said of how the run would go on.
     pub(crate) fn ends_the_run(&self) -> bool {
         matches!(self, Self::DoubleToken { .. } | Self::LiveAtExit { .. } | Self::Stuck { .. })
+    }
+
+    /// Whether a way leads there. To who works beside the graph none does.
+    pub(crate) fn has_way(&self) -> bool {
+        self.ends_the_run() || matches!(self, Self::SharedWorkspace { .. })
     }
 }
 
@@ -52,7 +62,10 @@ pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<E
     // Rule 12: where everything is bounded, every run ends.
     let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
     let mut broken = minimal(graph.broken.clone());
-    if broken.is_empty() {
+    if broken.keys().any(Broken::ends_the_run) {
+        broken.retain(|rule, _| rule.ends_the_run());
+    } else {
+        broken.extend(writers::beside(table).into_iter().map(|nodes| (Broken::SharedWorkspace { nodes }, 0)));
         broken.extend(never_runs(table, &graph.handled).into_iter().map(|node| (Broken::NeverRuns { node }, 0)));
         if !graph.exits {
             // That says all: there is no way out from anywhere.
@@ -102,6 +115,12 @@ impl Graph {
                 let joins = rules.half_filled(&state).into_iter().map(|node| rules.nodes[node].name.clone()).collect();
                 graph.breaks(Broken::Stuck { joins }, so_far);
                 continue;
+            }
+            for &(one, other) in &rules.apart {
+                if rules.is_at_work(&state, one) && rules.is_at_work(&state, other) {
+                    let nodes = [one, other].map(|node| rules.nodes[node].name.clone()).into();
+                    graph.breaks(Broken::SharedWorkspace { nodes }, so_far);
+                }
             }
             for step in rules.moves(&state) {
                 let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));

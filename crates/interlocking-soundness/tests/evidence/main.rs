@@ -17,6 +17,8 @@ mod dependencies;
 mod rich;
 mod edges;
 mod generated;
+mod writers;
+mod shared;
 mod edge_budgets;
 mod quorums;
 mod budgeted;

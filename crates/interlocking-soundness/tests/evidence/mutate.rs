@@ -161,6 +161,9 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
                 add(format!("{no_more} slot {}", slot.name), &|row| row.slots[nth].optional ^= true);
             }
         }
+        add("without workspace".into(), &|row| row.workspace = None);
+        add("read only or no more".into(), &|row| row.read_only = row.workspace.is_some() && !row.read_only);
+        add("without exclusive".into(), &|row| row.exclusive = None);
         add("without visits".into(), &|row| row.visits = None);
         add("without attempts".into(), &|row| row.attempts = None);
         add("without resume".into(), &|row| row.resume = false);

@@ -39,11 +39,21 @@ pub(crate) fn by_brute_force(table: &Table, path: &[Step], rule: &Broken) -> boo
         }
         states = next;
     }
-    let Broken::Stuck { joins } = rule else { return false };
-    silently(&rules, states).iter().filter(|state| rules.is_stuck(state)).any(|state| {
-        let waiting = rules.half_filled(state).into_iter().map(|node| rules.nodes[node].name.clone());
-        waiting.collect::<BTreeSet<_>>() == *joins
-    })
+    let states = silently(&rules, states);
+    match rule {
+        Broken::Stuck { joins } => states.iter().filter(|state| rules.is_stuck(state)).any(|state| {
+            let waiting = rules.half_filled(state).into_iter().map(|node| rules.nodes[node].name.clone());
+            waiting.collect::<BTreeSet<_>>() == *joins
+        }),
+        Broken::SharedWorkspace { nodes } => states.iter().any(|state| {
+            let is_at_work = |name: &String| {
+                let node = rules.nodes.iter().position(|node| node.name == *name).unwrap();
+                rules.is_at_work(state, node)
+            };
+            nodes.iter().all(is_at_work)
+        }),
+        _ => false,
+    }
 }
 
 /// These states, and those that starts and idle messages lead to.
@@ -200,6 +210,12 @@ fn walk(
             }
             Err(other) => panic!("{other}"),
         }
+    }
+    if let Broken::SharedWorkspace { nodes } = rule {
+        while let Some(due) = frontier.next_due() {
+            running.insert(due.execution.node, due.execution);
+        }
+        return nodes.iter().all(|name| running.contains_key(&net.node_named(name).unwrap()));
     }
     let Broken::Stuck { joins } = rule else { return false };
     let marked: Vec<usize> = frontier.marking().collect();

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// A node that commits or rebases, and children that land, in one workspace.
+/// A node that commits or rebases, and children that land, in one workspace: the node asks for it by its name, which the table
+/// does not show.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Shared {
@@ -18,7 +19,7 @@ struct Shared {
     begin: LogicNode<Begin>,
     #[node(input = (), fork(own, parts))]
     split: ForkNode<Split>,
-    #[node(input = (), goto(meet), workspace = "impl")]
+    #[node(input = (), goto(meet))]
     own: LogicNode<Own>,
     #[node(input = (), map = Landing, concurrency = 1, goto(meet), workspace = "impl")]
     parts: MapNode<Parts>,
@@ -102,7 +103,7 @@ impl LogicHandler<shared::own> for Own {
         let repository = cx.repository()?;
         match watch.case {
             Case::RecordedLate => {
-                let mut worktree = cx.worktree().await?;
+                let mut worktree = cx.worktree_of("impl").await?;
                 std::fs::write(worktree.path().join("own.txt"), "own")?;
                 worktree.commit("Own").await?;
                 watch.began.notify_one();
@@ -114,7 +115,7 @@ impl LogicHandler<shared::own> for Own {
                 std::fs::write(other.path().join("other.txt"), "other")?;
                 let onto = other.commit("Other").await?.ok_or("nothing new")?;
                 let base = other.base();
-                let mut worktree = cx.worktree().await?;
+                let mut worktree = cx.worktree_of("impl").await?;
                 worktree.hold().await;
                 watch.log("held");
                 watch.began.notify_one();
@@ -128,7 +129,7 @@ impl LogicHandler<shared::own> for Own {
             }
             Case::FirstEnded | Case::Plain => watch.began.notify_one(),
         }
-        let head = cx.worktree().await?.head();
+        let head = cx.worktree_of("impl").await?.head();
         goto!(cx, shared::meet, head)
     }
 }

@@ -144,7 +144,8 @@ async fn a_branch_that_is_held_is_nobody_elses() {
         split: ForkNode<Split>,
         #[node(input = (), goto(meet), workspace = "shared")]
         holds: LogicNode<Holds>,
-        #[node(input = (), goto(meet), workspace = "shared")]
+        // What a handler asks for by its name the table does not show.
+        #[node(input = (), goto(meet))]
         waits: LogicNode<Waits>,
         #[node(join(holds: CommitId, waits: CommitId), goto(exit), workspace = "shared")]
         meet: JoinNode<Meet>,
@@ -173,7 +174,7 @@ async fn a_branch_that_is_held_is_nobody_elses() {
     struct Waits(Arc<tokio::sync::Notify>);
     impl LogicHandler<turns::waits> for Waits {
         async fn run(&self, (): (), cx: &mut Cx<'_, turns::waits>) -> Route<turns::waits> {
-            let mut worktree = cx.worktree().await?;
+            let mut worktree = cx.worktree_of("shared").await?;
             self.0.notified().await;
             std::fs::write(worktree.path().join("waited.txt"), "waited")?;
             worktree.commit("Waited").await?;

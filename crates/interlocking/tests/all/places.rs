@@ -68,7 +68,7 @@ struct Site {
     wait: HumanNode<Asks>,
     #[node(on(u32), resume, goto(build, cancels(wait)), visits = 9, workspace = "mail")]
     mail: EventNode<Mail>,
-    #[node(input = u32, report = u32, reports_to(exit), visits = 9, workspace = "aside")]
+    #[node(input = u32, report = u32, reports_to(exit), visits = 1, workspace = "aside")]
     advise: AdvisoryNode<Advise>,
 }
 held!(Site, Bench);

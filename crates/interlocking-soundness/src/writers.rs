@@ -1,0 +1,76 @@
+//! Who may change one workspace at once.
+//!
+//! Two nodes that take tokens are at work at once where a marking lets both run; which of them that may be is
+//! [known](crate::together) without a search, roughly. A name in `exclusive` that both say keeps them apart: that is no matter of
+//! markings.
+//!
+//! An advisory node or an observer may be at work until its run ends, whatever the tokens do; an advisory node also several
+//! times at once. So nobody else changes its workspace, unless by turns. An event node has the run to itself but for those, and
+//! for nodes that wait for a person or for children. These hold a branch while they change it, and an event node may have to work
+//! on just that branch: they are not told of.
+
+use crate::model::{Model, Role};
+use crate::together::Together;
+use crate::verdict::Rule;
+use interlocking_core::bits::Bits;
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Visits};
+
+/// Whether a node can say `exclusive`: not where it waits for others.
+pub(crate) fn takes_turns(row: &NodeRow) -> bool {
+    !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human | NodeKind::Observer)
+}
+
+/// The pairs of nodes that change one workspace without taking turns, and that may be live at once.
+pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<[usize; 2]> {
+    let rows = &model.net.table().nodes;
+    let writes = |index: &usize| {
+        rows[*index].workspace.is_some()
+            && !rows[*index].read_only
+            && matches!(model.nodes[*index].role, Role::Plain | Role::Join)
+    };
+    let writers: Vec<(usize, Bits)> = (0..rows.len())
+        .filter(writes)
+        .filter_map(|index| Some((index, together.beside(model, &model.nodes[index])?)))
+        .collect();
+    let mut pairs = Vec::new();
+    for (nth, (one, beside)) in writers.iter().enumerate() {
+        for (other, beside_other) in &writers[nth + 1..] {
+            let may_meet = |node: usize, beside: &Bits| model.nodes[node].needs().all(|place| beside.contains(place));
+            if disturb(&rows[*one], &rows[*other]) && may_meet(*other, beside) && may_meet(*one, beside_other) {
+                pairs.push([*one, *other]);
+            }
+        }
+    }
+    pairs
+}
+
+/// The rules that nodes break which work beside the graph.
+pub(crate) fn beside_the_graph(net: &Net) -> Vec<Rule> {
+    let rows = &net.table().nodes;
+    let is_beside = |row: &NodeRow| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
+    let mut rules = Vec::new();
+    for (at, one) in rows.iter().enumerate() {
+        let several = one.kind == NodeKind::Advisory && one.visits != Some(Visits::AtMost(1));
+        if several && disturb(one, one) {
+            rules.push(shared(&[one]));
+        }
+        for other in rows[at + 1..].iter().filter(|other| is_beside(one) || is_beside(other)) {
+            if disturb(one, other) {
+                rules.push(shared(&[one, other]));
+            }
+        }
+    }
+    rules
+}
+
+/// Whether both may change one workspace at any time.
+fn disturb(one: &NodeRow, other: &NodeRow) -> bool {
+    let take_turns = one.exclusive.is_some() && one.exclusive == other.exclusive;
+    one.workspace.is_some() && one.workspace == other.workspace && !one.read_only && !other.read_only && !take_turns
+}
+
+fn shared(rows: &[&NodeRow]) -> Rule {
+    let workspace = rows[0].workspace.clone().unwrap_or_default();
+    Rule::SharedWorkspace { workspace, nodes: rows.iter().map(|row| row.name.clone()).collect() }
+}
