@@ -19,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-const NODE_KEYS: [&str; 36] = [
+pub(crate) const NODE_KEYS: [&str; 36] = [
     "entry",
     "input",
     "join",
@@ -57,7 +57,7 @@ const NODE_KEYS: [&str; 36] = [
     "report",
     "reports_to",
 ];
-const GRAPH_KEYS: [&str; 3] = ["output", "module", "markings"];
+pub(crate) const GRAPH_KEYS: [&str; 3] = ["output", "module", "markings"];
 
 /// Reads a struct's `#[graph(…)]`.
 pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &mut Doubts, errors: &Errors) {

@@ -12,7 +12,7 @@ use syn::{Data, DeriveInput, Field, Fields, Ident, Type};
 /// The names that no module of markers may have.
 const RESERVED_MODULES: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
 
-const KINDS: [(&str, NodeKind); 10] = [
+pub(crate) const KINDS: [(&str, NodeKind); 10] = [
     ("LLMNode", NodeKind::Llm),
     ("LogicNode", NodeKind::Logic),
     ("ForkNode", NodeKind::Fork),

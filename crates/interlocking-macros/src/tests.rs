@@ -1,6 +1,7 @@
 //! What the derive writes: how much, and in what shape. Most of this file is one graph's whole expansion.
 
 mod kinds;
+mod manual;
 
 use syn::DeriveInput;
 

@@ -8,7 +8,7 @@
 //!
 //! | you want to | look at |
 //! |---|---|
-//! | write a graph | [`prelude`], then the [attributes](derive@Graph) |
+//! | write a graph | [`prelude`], then the [attributes](derive@Graph); `docs/graph.md` in the repository has the language on one page |
 //! | know what a handler may ask of its run | [`context::Cx`] |
 //! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::CancelToken`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
@@ -100,6 +100,10 @@ struct Readme;
 // The pattern, with a before and an after example, compiled (PRG-09).
 #[doc = include_str!("../../../docs/handlers.md")]
 struct Handlers;
+
+#[cfg(all(doctest, feature = "runtime"))]
+#[doc = include_str!("../../../docs/graph.md")]
+struct GraphOnOnePage;
 
 #[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../../../docs/budgets.md")]

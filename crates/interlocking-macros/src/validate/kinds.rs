@@ -19,7 +19,7 @@ pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
 }
 
 /// Why a node of this kind has no such attribute; `None` if it may.
-fn misfit(kind: NodeKind, key: &str) -> Option<String> {
+pub(crate) fn misfit(kind: NodeKind, key: &str) -> Option<String> {
     use NodeKind::{Advisory, Event, Fork, Graph, Human, Join, Llm, Map, Observer};
     let a = with_article(kind);
     Some(match (key, kind) {
@@ -40,6 +40,7 @@ fn misfit(kind: NodeKind, key: &str) -> Option<String> {
         ("attempts", Advisory | Observer | Event) => {
             format!("no edge leads from {a} to itself, so it has no `attempts`")
         }
+        ("attempts", Join) => "a `JoinNode` does not try again by itself: bound it with `visits`".to_owned(),
         ("prompt" | "output" | "agent", kind) if !matches!(kind, Llm | Advisory | Event) => {
             format!("only an `LLMNode`, an `AdvisoryNode` or an `EventNode` has an agent, so {a} has no `{key}`")
         }

@@ -13,6 +13,8 @@ mod questions;
 mod quorum;
 mod rows;
 
+#[cfg(test)]
+pub(crate) use self::kinds::misfit;
 use crate::ast::GraphModel;
 use crate::errors::Errors;
 

@@ -8,7 +8,7 @@
 mod held;
 #[macro_use]
 #[path = "../all/support.rs"]
-#[allow(dead_code, unused_macros, unused_imports, reason = "the executor's tests need more of it")]
+#[expect(dead_code, reason = "the executor's tests need more of it")]
 mod support;
 #[macro_use]
 mod trace;
