@@ -3,7 +3,7 @@
 use crate::trace::{Does, Trace, played};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Three search; the first result counts, and the others stop.
 #[derive(Graph)]
@@ -52,6 +52,64 @@ async fn cancelling_discriminator() {
     };
     let told = format!("{}, {}", round(0), round(11));
     assert_eq!(played(&trace, graph, 1).await, ("read twice".to_owned(), told));
+}
+
+/// Three review; two are enough, and the third stops.
+#[derive(Graph)]
+#[graph(output = u32)]
+struct CancellingPartialJoin {
+    #[node(entry, input = u32, fork(anna, bert, carl), visits = 2)]
+    send: ForkNode<Send3>,
+    #[node(input = u32, goto(verdict))]
+    anna: LogicNode<Does>,
+    #[node(input = u32, goto(verdict))]
+    bert: LogicNode<Does>,
+    #[node(input = u32, goto(verdict))]
+    carl: LogicNode<Does>,
+    #[node(join(anna: u32, bert: u32, carl: u32), quorum = 2, cancels(anna, bert, carl), goto(send, exit))]
+    verdict: JoinNode<Two>,
+}
+does!(
+    cancelling_partial_join::anna => cancelling_partial_join::verdict,
+    cancelling_partial_join::bert => cancelling_partial_join::verdict,
+    cancelling_partial_join::carl => cancelling_partial_join::verdict,
+);
+forks!(Send3 for cancelling_partial_join::send, |round: u32, cx| fork!(cx, (round, round, round)));
+/// Keeps whose reviews came.
+#[derive(Clone, Default)]
+struct Two(Arc<Mutex<Vec<[bool; 3]>>>);
+type Reviews = (Option<u32>, Option<u32>, Option<u32>);
+impl JoinHandler<cancelling_partial_join::verdict> for Two {
+    async fn join(
+        &self,
+        (anna, bert, carl): Reviews,
+        cx: &mut Cx<'_, cancelling_partial_join::verdict>,
+    ) -> Route<cancelling_partial_join::verdict> {
+        let came = [anna, bert, carl];
+        self.0.lock().unwrap().push(came.map(|review| review.is_some()));
+        match came.into_iter().flatten().sum() {
+            2 => goto!(cx, cancelling_partial_join::send, 2),
+            rounds => goto!(cx, cancelling_partial_join::exit, rounds),
+        }
+    }
+}
+
+/// Pattern 32: when the second of three has come, what follows goes on, the third is ended, and the next round finds nothing of
+/// this one.
+#[tokio::test(start_paused = true)]
+async fn cancelling_partial_join() {
+    let (trace, two) = (Trace::new(), Two::default());
+    let graph = CancellingPartialJoin {
+        send: ForkNode(Send3),
+        anna: trace.does(30),
+        bert: trace.does(10),
+        carl: trace.does(20),
+        verdict: JoinNode(two.clone()),
+    };
+    let first = "anna 0–20 cancelled, bert 0–10, carl 0–20";
+    let second = "anna 20–40 cancelled, bert 20–30, carl 20–40";
+    assert_eq!(played(&trace, graph, 1).await, (4, format!("{first}, {second}")), "two reviews in the second round");
+    assert_eq!(*two.0.lock().unwrap(), [[false, true, true]; 2]);
 }
 
 /// One expert's work.
@@ -160,4 +218,4 @@ async fn structured_partial_join() {
     assert_eq!(asked(2).await, format!("{first}, {second}"));
 }
 
-held!(CancellingDiscriminator, Expert, Discriminator);
+held!(CancellingDiscriminator, CancellingPartialJoin, Expert, Discriminator);

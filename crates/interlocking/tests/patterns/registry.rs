@@ -80,7 +80,7 @@ pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(29, "Cancelling Discriminator", "discriminator::CancellingDiscriminator", "cancelling_discriminator"),
     partly(30, "Structured Partial Join", "discriminator::Discriminator", "structured_partial_join"),
     refused(31, "Blocking Partial Join", "31-blocking-partial-join"),
-    missing(32, "Cancelling Partial Join"),
+    yes(32, "Cancelling Partial Join", "discriminator::CancellingPartialJoin", "cancelling_partial_join"),
     refused(33, "Generalized AND-Join", "33-generalized-and-join"),
     missing(34, "Static Partial Join for Multiple Instances"),
     missing(35, "Cancelling Partial Join for Multiple Instances"),
