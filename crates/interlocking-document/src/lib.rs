@@ -36,7 +36,8 @@
 //! | the tree | [`Node`], [`Value`], [`Text`], [`Key`] |
 //! | take fields, typed by serde | [`Field`], [`Fields`] |
 //! | what is wrong, and where | [`Problems`], [`Problem`], [`Place`] |
-//! | YAML blocks of a Markdown file | [`markdown`] |
+//! | YAML blocks of a Markdown file, and its sections | [`markdown`] |
+//! | a tree as YAML, to be written | `Node::to_yaml` |
 //! | "did you mean …?" | [`nearest`] |
 //!
 //! # Features
@@ -68,6 +69,8 @@ mod json;
 mod toml;
 #[cfg(feature = "yaml")]
 mod yaml;
+#[cfg(feature = "yaml")]
+mod to_yaml;
 pub mod markdown;
 
 mod fields;

@@ -1,4 +1,4 @@
-//! The fenced blocks of a Markdown file, and the headings that they stand under.
+//! The fenced blocks of a Markdown file, the headings that they stand under, and the sections that these begin.
 //!
 //! A block is a [`Source`] whose places are those of the file, so a mistake in a YAML block is told at the line of the file.
 //!
@@ -94,6 +94,60 @@ pub fn blocks(text: &str) -> Vec<Block<'_>> {
     }
     blocks.extend(open.map(|(_, block, _)| block));
     blocks
+}
+
+/// A heading, and what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section<'t> {
+    /// The heading.
+    pub heading: Heading<'t>,
+    /// What follows the heading's line, up to the next heading of the same level or a higher one: deeper ones are in it.
+    pub body: &'t str,
+    /// Where all of it is in the text, in bytes, with the heading's line.
+    pub range: Range<usize>,
+}
+
+impl Section<'_> {
+    /// The line of the file on which the body begins, counted from 1.
+    pub fn first_line(&self) -> usize {
+        self.heading.line + 1
+    }
+}
+
+/// The sections of a Markdown text, in the order of their headings: each after those that it is in.
+pub fn sections(text: &str) -> Vec<Section<'_>> {
+    let headings = headings(text);
+    let section = |(index, (start, heading)): (usize, &(usize, Heading<'_>))| {
+        let mut later = headings[index + 1..].iter();
+        (*start, later.find(|(_, next)| next.level <= heading.level).map_or(text.len(), |(start, _)| *start))
+    };
+    let ranges: Vec<_> = headings.iter().enumerate().map(section).collect();
+    let sections = headings.into_iter().zip(ranges);
+    sections
+        .map(|((_, heading), (start, end))| Section { heading, body: &text[heading.end..end], range: start..end })
+        .collect()
+}
+
+/// The headings that are in no block, and where each begins.
+fn headings(text: &str) -> Vec<(usize, Heading<'_>)> {
+    let blocks = blocks(text);
+    let is_in_a_block = |offset: usize| {
+        let next = blocks.partition_point(|block| block.range.end <= offset);
+        blocks.get(next).is_some_and(|block| block.range.contains(&offset))
+    };
+    let mut headings = Vec::new();
+    let mut end = 0;
+    for (index, whole) in text.split_inclusive('\n').enumerate() {
+        let start = end;
+        end += whole.len();
+        if is_in_a_block(start) {
+            continue;
+        }
+        if let Some((level, said)) = heading_of(whole.trim_end_matches(['\n', '\r'])) {
+            headings.push((start, Heading { level, text: said, line: index + 1, end }));
+        }
+    }
+    headings
 }
 
 /// What opens a block.

@@ -146,7 +146,7 @@ impl Text {
     }
 
     /// By YAML's core schema.
-    fn plain(&self) -> Plain<'_> {
+    pub(crate) fn plain(&self) -> Plain<'_> {
         let content = &*self.content;
         if self.style != TextStyle::Plain {
             return Plain::Text(content);

@@ -161,3 +161,21 @@ fn fences_and_headings_are_those_of_markdown() {
         assert_eq!(shown(&format!("{line}\n```\n```")), [format!("{heading}||\"\"|true")]);
     }
 }
+
+/// A section ends where a heading of its level or a higher one begins; what looks like a heading in a block is none.
+#[test]
+fn sections_hold_the_deeper_ones() {
+    let text = "before\n# One\na\n## Two\nb\n```\n# no heading\n```\n### Three ##\nc\n## Four\nd\n# Five\n";
+    let found: Vec<_> = markdown::sections(text)
+        .into_iter()
+        .map(|section| {
+            assert_eq!(text[section.range.clone()].lines().count(), section.body.lines().count() + 1);
+            (section.heading.level, section.heading.text, section.first_line(), section.body)
+        })
+        .collect();
+    let three = (3, "Three", 10, "c\n");
+    let two = (2, "Two", 5, "b\n```\n# no heading\n```\n### Three ##\nc\n");
+    let one = (1, "One", 3, "a\n## Two\nb\n```\n# no heading\n```\n### Three ##\nc\n## Four\nd\n");
+    assert_eq!(found, [one, two, three, (2, "Four", 12, "d\n"), (1, "Five", 14, "")]);
+    assert_eq!(markdown::sections("no heading"), []);
+}

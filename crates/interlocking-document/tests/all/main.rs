@@ -8,3 +8,4 @@ mod every_file_is_here;
 mod hostile;
 mod messages;
 mod values;
+mod written;
