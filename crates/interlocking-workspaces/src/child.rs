@@ -94,4 +94,24 @@ impl GitRun {
         let (run, key) = (names.run.clone(), names.key.clone().unwrap_or_default());
         Ok(Some(ChildWorkspace { run, by: by.clone(), key, name: name.to_owned(), branch, base, head }))
     }
+
+    /// Takes away the files of these workspaces of children; their branches stay. Git work.
+    pub(crate) fn retire_workspaces_of_children(
+        &self,
+        workspaces: &[ChildWorkspace],
+    ) -> Result<(), GitWorkspacesError> {
+        let mut result = Ok(());
+        for ChildWorkspace { run, key, name, .. } in workspaces {
+            // Also one that an earlier process has made.
+            let label = self.0.names.of_child(run.clone(), key.clone()).label;
+            result = result.and(self.clear(&self.tree_directory().join(label).join(name)));
+            let children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
+            for child in children.iter().filter(|child| child.names.run == *run) {
+                if let Some(place) = child.places.lock().get_mut(name) {
+                    place.worktree = None;
+                }
+            }
+        }
+        result
+    }
 }

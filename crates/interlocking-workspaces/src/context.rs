@@ -10,7 +10,7 @@ use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, RunsChildren, Works};
 use interlocking_runtime::RunContext as _;
 use interlocking_runtime::journal::JournalError;
-use interlocking_worktree::{BranchName, CommitId, Repository};
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
 use std::any::Any;
 use std::future::Future;
 
@@ -93,6 +93,17 @@ pub trait GitContext<N: Node> {
     where
         Child: RunsChildren<Graph = N::Graph>;
 
+    /// Takes away those worktrees and clones, of child runs that have ended: nobody needs their files any more. What is not
+    /// committed there is gone; their branches stay until the run that was started has ended. Where workspaces are always
+    /// [kept](crate::GitWorkspaces::with_keep), they stay, too.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where one cannot be removed; the end of the run tries again.
+    fn retire_child_workspaces<Child>(&self) -> impl Future<Output = Result<(), GitWorkspacesError>> + Send
+    where
+        Child: RunsChildren<Graph = N::Graph>;
+
     /// The repository: to read what was committed. Its operations are synchronous.
     ///
     /// # Errors
@@ -139,6 +150,18 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         let recorded = self.children::<Child>().await.map_err(unreadable)?;
         let node = N::Graph::net().name(Child::INDEX);
         run.blocking((), move |run| run.workspaces_of_children(node, recorded)).await
+    }
+
+    async fn retire_child_workspaces<Child>(&self) -> Result<(), GitWorkspacesError>
+    where
+        Child: RunsChildren<Graph = N::Graph>,
+    {
+        let run = git_run(self)?;
+        if run.settings().keep == Keep::Always {
+            return Ok(());
+        }
+        let workspaces = self.child_workspaces::<Child>().await?;
+        run.blocking((), move |run| run.retire_workspaces_of_children(&workspaces)).await
     }
 
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {

@@ -103,6 +103,12 @@ impl MapHandler<feature::parts> for Parts {
             }
         }
         watch.moment().await;
+        // Their files go before the end, their branches stay.
+        cx.retire_child_workspaces::<feature::parts>().await?;
+        assert_eq!(cx.child_workspaces::<feature::parts>().await?.len(), 2 * PARTS.len());
+        let repository = cx.repository()?;
+        let listed = repository.worktrees()?.len();
+        assert_eq!(listed, 1, "of the parent alone");
         let mut worktree = cx.worktree().await?;
         std::fs::write(worktree.path().join("all.txt"), "all")?;
         let head = worktree.commit("All").await?.ok_or("nothing new")?;
