@@ -67,6 +67,11 @@ impl<M: Remembered> RepositoryRun<M> {
         if self.is_fresh() {
             workspaces.refuse_taken(&self.start.run)?;
         }
+        if self.facts.base.is_none() {
+            // Of a repository that the program has made since the run began.
+            let branch = BranchName::new(self.branch())?;
+            self.facts.base = Repository::open(self.repository())?.branch_head(&branch)?;
+        }
         self.refuse_elsewhere().await?;
         let run = run.with_roles(roles).with_workspaces(Arc::new(workspaces.clone()));
         self.ready()?;
