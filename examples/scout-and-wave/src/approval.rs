@@ -1,0 +1,33 @@
+//! `--approve`: the operator's answer to the review, given beforehand. It is recorded as any person's answer is.
+
+use interlocking::cli::{Start, Style};
+use interlocking::prelude::*;
+use interlocking::runtime::journal::answer::{answer, open_questions};
+use interlocking::runtime::{Event, EventKind};
+use scout_and_wave::graph::{ReviewAnswer, ScoutAndWave};
+use std::sync::Arc;
+
+/// The run, which waits in this process, and is answered when it asks for the review.
+pub(crate) fn approve(run: Run<ScoutAndWave>, start: &Start) -> Run<ScoutAndWave> {
+    let (journal, name, console) = (start.journal.clone(), start.run.clone(), start.console.clone());
+    let told = move |event: Event| {
+        if !matches!(event.kind, EventKind::Waiting) {
+            return;
+        }
+        let (journal, name, console) = (journal.clone(), name.clone(), console.clone());
+        tokio::spawn(async move {
+            let approving = async {
+                let approval = serde_json::to_value(ReviewAnswer::Approve { acknowledge_caveats: true })?;
+                let asked = open_questions(&*journal, &name).await?;
+                for question in asked.into_iter().filter(|question| question.by.node == "review") {
+                    answer(&*journal, &name, &question.by, &approval).await?;
+                }
+                Ok::<_, NodeError>(())
+            };
+            if let Err(error) = approving.await {
+                console.line(Style::Bad, &format!("the plan could not be approved: {error}"));
+            }
+        });
+    };
+    run.with_wait_for_people().with_events(Arc::new(told))
+}

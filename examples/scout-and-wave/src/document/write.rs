@@ -1,0 +1,146 @@
+//! A document as it is written: at first whole, and then the parts that the orchestrator changes, and no byte besides.
+
+use super::prompt::{AgentPrompt, Field};
+use super::read::{Contracts, Status, Waves};
+use super::sections::{REPORTS, STATUS, Sections};
+use crate::prompts::{ImplDocument, NotSuitableDocument, PromptFields};
+use crate::protocol::agent::Post;
+use crate::protocol::ownership::waves_of;
+use crate::protocol::plan::Plan;
+use crate::protocol::prediction::Discrepancy;
+use crate::protocol::report::CompletionReport;
+use crate::protocol::state::State;
+use crate::protocol::suitability::Suitability;
+use askama::Template;
+use interlocking::document::{Document, Problems, Source};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// Why a document could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// A template.
+    #[error(transparent)]
+    Template(#[from] askama::Error),
+    /// A value that is none in JSON.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// The document is not what it was written as.
+    #[error(transparent)]
+    Document(#[from] Problems),
+}
+
+/// The document of a plan that is suitable: verdict first, prompts after it (SAW-55).
+///
+/// # Errors
+///
+/// [`WriteError`].
+pub fn planned(plan: &Plan, suitability: &Suitability) -> Result<String, WriteError> {
+    let waves = Waves { gate: plan.gate.clone(), append_only: plan.append_only.clone(), waves: waves_of(plan) };
+    let contracts = Contracts { contracts: plan.contracts.clone() };
+    let mut prompts = String::new();
+    for (wave, agent) in plan.agents() {
+        let post = Post { wave, agent: agent.agent.clone() };
+        let fields = PromptFields { plan, agent, post: &post };
+        if !prompts.is_empty() {
+            prompts.push('\n');
+        }
+        _ = write!(prompts, "{}", fields.prompt()?);
+    }
+    let status = Status { state: State::Reviewed, waves_verified: 0, contracts: None, verified_at: None };
+    let [suitability, status, waves, contracts] =
+        [yaml(suitability)?, yaml(&status)?, yaml(&waves)?, yaml(&contracts)?];
+    Ok(ImplDocument { plan, suitability, status, waves, contracts, prompts }.render()?)
+}
+
+/// The document of a plan that is not suitable: the verdict, and nothing else (SAW-56).
+///
+/// # Errors
+///
+/// [`WriteError`].
+pub fn not_suitable(plan: &Plan, suitability: &Suitability) -> Result<String, WriteError> {
+    Ok(NotSuitableDocument { plan, suitability: yaml(suitability)? }.render()?)
+}
+
+/// The same with a report at the end of the section of reports.
+///
+/// # Errors
+///
+/// [`WriteError`].
+pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionReport) -> Result<String, WriteError> {
+    let block = yaml(&CompletionReport { notes: String::new(), ..report.clone() })?;
+    let mut written = format!("### Agent {} - Completion Report\n\n```yaml\n{block}```\n", post.agent);
+    if !report.notes.trim().is_empty() {
+        // Its own headings would end the section.
+        let notes =
+            report.notes.trim().lines().map(|line| line.trim_start_matches([' ', '\t']).trim_start_matches('#'));
+        let notes: Vec<_> = notes.map(|line| line.replace("```", "'''")).collect();
+        _ = writeln!(written, "\n{}", notes.join("\n"));
+    }
+    at_the_end_of_reports(file, text, &written)
+}
+
+/// The same with what agents touched and did not report, or reported and did not touch (SAW-114).
+///
+/// # Errors
+///
+/// [`WriteError`].
+pub fn with_undeclared(file: &str, text: &str, wave: u32, found: &[(Post, Discrepancy)]) -> Result<String, WriteError> {
+    let mut written = format!("### Wave {wave} - Discrepancies\n\n");
+    for (post, discrepancy) in found {
+        _ = writeln!(written, "- Agent {}: {discrepancy}", post.agent);
+    }
+    at_the_end_of_reports(file, text, &written)
+}
+
+fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String, WriteError> {
+    let mut problems = Problems::of(file);
+    let sections = Sections::of(file, text);
+    let Some(section) = sections.section(REPORTS, &mut problems) else { return Err(problems.into()) };
+    let (before, after) = text.split_at(section.range.end);
+    // What is there ends with an empty line; so does what is written, if something follows.
+    let gap = match before {
+        before if before.ends_with("\n\n") => "",
+        before if before.ends_with('\n') => "\n",
+        _ => "\n\n",
+    };
+    let end = if after.is_empty() { "" } else { "\n" };
+    Ok(format!("{before}{gap}{written}{end}{after}"))
+}
+
+/// The same with another status.
+///
+/// # Errors
+///
+/// [`WriteError`].
+pub fn with_status(file: &str, text: &str, status: &Status) -> Result<String, WriteError> {
+    let mut problems = Problems::of(file);
+    let sections = Sections::of(file, text);
+    // That there is one, and what.
+    let known = sections.value::<Status>(STATUS, &mut problems);
+    let block = sections.section(STATUS, &mut problems).and_then(|section| sections.block(section));
+    let (Some(_), Some(block)) = (known, block) else { return Err(problems.into()) };
+    let fenced = &text[block.range.clone()];
+    // The author's own fences stay.
+    let opening = fenced.split_inclusive('\n').next().unwrap_or_default();
+    let closing = &fenced[opening.len() + block.content.len()..];
+    let (before, after) = (&text[..block.range.start], &text[block.range.end..]);
+    Ok(format!("{before}{opening}{}{closing}{after}", yaml(status)?))
+}
+
+/// A value as YAML, its fields in their order.
+pub(crate) fn yaml<T: Serialize>(value: &T) -> Result<String, WriteError> {
+    let json = serde_json::to_string(value)?;
+    Ok(Document::json(Source::new("a value", &json))?.root().to_yaml())
+}
+
+impl PromptFields<'_> {
+    /// The prompt: each field by its own template.
+    fn prompt(&self) -> Result<AgentPrompt, WriteError> {
+        let mut fields: [String; 9] = Default::default();
+        for (field, text) in Field::ALL.iter().zip(&mut fields) {
+            *text = self.field(*field)?;
+        }
+        Ok(AgentPrompt { agent: self.agent.agent.clone(), fields })
+    }
+}

@@ -1,0 +1,88 @@
+//! What an agent of a wave is called, and what is called after it.
+
+use interlocking::worktree::{BranchName, NameError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An agent: a capital letter, and a digit from 2 on where a plan has more than 26 agents (CON-112).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", inline, extend("pattern" = r"^[A-Z][2-9]?$"))]
+pub struct AgentLetter(String);
+
+/// It is no agent's letter.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("an agent is a capital letter, with a digit from 2 to 9 where there are more than 26: found {found:?}")]
+pub struct NotALetter {
+    /// What was there in its place.
+    pub found: String,
+}
+
+impl AgentLetter {
+    /// As it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for AgentLetter {
+    type Error = NotALetter;
+
+    fn try_from(found: String) -> Result<Self, NotALetter> {
+        match found.as_bytes() {
+            [b'A'..=b'Z'] | [b'A'..=b'Z', b'2'..=b'9'] => Ok(Self(found)),
+            _ => Err(NotALetter { found }),
+        }
+    }
+}
+
+impl std::str::FromStr for AgentLetter {
+    type Err = NotALetter;
+
+    fn from_str(text: &str) -> Result<Self, NotALetter> {
+        Self::try_from(text.to_owned())
+    }
+}
+
+impl From<AgentLetter> for String {
+    fn from(letter: AgentLetter) -> Self {
+        letter.0
+    }
+}
+
+impl fmt::Display for AgentLetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An agent's place in a run: what its branch, its worktree and its child run are called after.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Post {
+    /// The wave, from 1.
+    pub wave: u32,
+    /// The agent.
+    pub agent: AgentLetter,
+}
+
+impl Post {
+    /// `wave1-agent-a`: the name of its branch, and the key of its child run (CON-112).
+    pub fn label(&self) -> String {
+        format!("wave{}-agent-{}", self.wave, self.agent.as_str().to_ascii_lowercase())
+    }
+
+    /// What its worktree is called in reports: where that really lies, the run decides (SAW-70, CON-152).
+    pub fn worktree(&self) -> String {
+        format!(".claude/worktrees/{}", self.label())
+    }
+
+    /// Its branch.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`]: never of a label, which is a branch's name.
+    pub fn branch(&self) -> Result<BranchName, NameError> {
+        BranchName::new(self.label())
+    }
+}

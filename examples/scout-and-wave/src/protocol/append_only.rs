@@ -1,0 +1,33 @@
+//! Files to which lines are only added, by the orchestrator (SAW-05, SAW-29, SAW-112).
+
+use super::ownership::Wave;
+use super::plan::{Addition, AppendOnly};
+
+/// Whether every line of `before` is still there, in its order: what differs is added lines and nothing else.
+pub fn only_adds(before: &str, after: &str) -> bool {
+    let mut after = after.split_inclusive('\n');
+    // A last line without an end may have got one.
+    before.split_inclusive('\n').all(|line| {
+        let is_whole = line.ends_with('\n');
+        after.any(|other| other == line || !is_whole && other.trim_end_matches('\n') == line)
+    })
+}
+
+/// The text with these lines at its end.
+pub fn with_lines<'l>(text: &str, lines: impl IntoIterator<Item = &'l str>) -> String {
+    let mut text = text.to_owned();
+    for line in lines {
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    text
+}
+
+/// The lines that a wave adds to a file, agent by agent.
+pub fn lines_of<'l>(shared: &'l AppendOnly, wave: &'l Wave) -> impl Iterator<Item = &'l str> {
+    let is_of_wave = |addition: &&Addition| wave.agents.iter().any(|files| files.agent == addition.agent);
+    shared.additions.iter().filter(is_of_wave).flat_map(|addition| addition.lines.iter().map(String::as_str))
+}

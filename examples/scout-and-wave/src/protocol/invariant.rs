@@ -1,0 +1,49 @@
+//! The protocol's invariants, and what it means for a run where one is broken (SAW-80 to SAW-85).
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An invariant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Invariant {
+    /// No two agents of a wave own one file.
+    I1,
+    /// Every interface between agents is in the document before they begin.
+    I2,
+    /// A wave begins when the one before it is merged and verified.
+    I3,
+    /// The document is the only record, and the orchestrator its only writer.
+    I4,
+    /// An agent commits before it reports.
+    I5,
+}
+
+impl Invariant {
+    /// What comes of it where it is broken.
+    pub fn effect(self) -> &'static str {
+        match self {
+            Self::I1 => "the merge conflicts, or one agent's work undoes another's",
+            Self::I2 => "interfaces drift apart, and what is integrated does not fit",
+            Self::I3 => "what failed in one wave surfaces late, in the next",
+            Self::I4 => "whoever comes later works by what is not so any more",
+            Self::I5 => "there is nothing on the branch to merge, and somebody has to copy files by hand",
+        }
+    }
+}
+
+/// An invariant that is broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(deny_unknown_fields)]
+#[error("{invariant} is broken: {what}; so {}", invariant.effect())]
+pub struct Violation {
+    /// Which.
+    pub invariant: Invariant,
+    /// By what.
+    pub what: String,
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}

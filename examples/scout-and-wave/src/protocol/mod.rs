@@ -1,0 +1,12 @@
+//! The protocol without a run: its values, and judgements that look at nothing but what they are given.
+
+pub mod path;
+pub mod agent;
+pub mod plan;
+pub mod ownership;
+pub mod suitability;
+pub mod report;
+pub mod prediction;
+pub mod append_only;
+pub mod invariant;
+pub mod state;

@@ -1,0 +1,180 @@
+//! What is looked at before anything is merged: whether two agents touched one file (SAW-49), and whether each did what it reports and
+//! nothing else (SAW-13, SAW-72, SAW-108, SAW-114). Claims are not facts: both are held against the real difference (CON-111).
+
+use super::agent::{AgentLetter, Post};
+use super::invariant::{Invariant, Violation};
+use super::ownership::AgentFiles;
+use super::path::FilePath;
+use super::report::{CompletionReport, ReportedCommit};
+use interlocking::worktree::CommitId;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is on an agent's branch and in its worktree, when it has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The commit that its branch began at.
+    pub base: CommitId,
+    /// The commit that its branch is at.
+    pub head: CommitId,
+    /// The files in which the two differ; of a renamed one both paths.
+    pub touched: BTreeSet<String>,
+    /// The files that differ from its last commit.
+    pub uncommitted: BTreeSet<String>,
+}
+
+/// Something in which an agent's report and its work are not as they should be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum Discrepancy {
+    /// It is one of those that break an invariant.
+    #[error(transparent)]
+    Violation(Violation),
+    /// There is nothing on its branch.
+    #[error("there is no commit on `{branch}` beyond where it began: the agent worked somewhere else, or not at all")]
+    NothingDone {
+        /// The branch.
+        branch: String,
+    },
+    /// It reports another commit than its branch's last.
+    #[error("it reports the commit {reported}, and `{branch}` is at {head}")]
+    OtherCommit {
+        /// The branch.
+        branch: String,
+        /// As reported.
+        reported: String,
+        /// The branch's last.
+        head: CommitId,
+    },
+    /// It reports another worktree than it was given.
+    #[error("it reports the worktree `{reported}`, and was given `{given}`")]
+    OtherWorktree {
+        /// As reported.
+        reported: String,
+        /// As given.
+        given: String,
+    },
+    /// It touched a file that is not its own, and does not say why.
+    #[error("it touched `{file}`, which is not its own, and does not report why")]
+    Unjustified {
+        /// The file.
+        file: String,
+    },
+    /// It touched a file that is not its own, and says why (CON-109).
+    #[error("it touched `{file}`, which is not its own: {reason}")]
+    OutOfScope {
+        /// The file.
+        file: String,
+        /// Why, as it says.
+        reason: String,
+    },
+    /// It touched a file that it does not report.
+    #[error("it touched `{file}` and does not report it")]
+    Undeclared {
+        /// The file.
+        file: String,
+    },
+    /// It reports a file that it did not touch.
+    #[error("it reports `{file}`, and did not touch it")]
+    Untouched {
+        /// The file.
+        file: String,
+    },
+}
+
+/// A file that several agents of a wave touched, or say they did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("`{file}` is in the lists of agents {}", agents.iter().map(AgentLetter::as_str).collect::<Vec<_>>().join(" and "))]
+pub struct Conflict {
+    /// The file.
+    pub file: String,
+    /// The agents.
+    pub agents: Vec<AgentLetter>,
+}
+
+impl Discrepancy {
+    /// Whether nothing is merged because of it. What does not stop the merge is written into the document.
+    pub fn stops_the_merge(&self) -> bool {
+        match self {
+            Self::Violation(_)
+            | Self::NothingDone { .. }
+            | Self::OtherCommit { .. }
+            | Self::OtherWorktree { .. }
+            | Self::Unjustified { .. } => true,
+            Self::OutOfScope { .. } | Self::Undeclared { .. } | Self::Untouched { .. } => false,
+        }
+    }
+}
+
+/// Holds a report against what is there. `orchestrators` are files that no agent may touch.
+pub fn reconcile(
+    post: &Post,
+    report: &CompletionReport,
+    facts: &Facts,
+    files: &AgentFiles,
+    orchestrators: &BTreeSet<String>,
+) -> Vec<Discrepancy> {
+    let mut found = Vec::new();
+    let branch = post.label();
+    let agent = &post.agent;
+    if report.worktree != post.worktree() {
+        found.push(Discrepancy::OtherWorktree { reported: report.worktree.clone(), given: post.worktree() });
+    }
+    if !facts.uncommitted.is_empty() || report.commit == ReportedCommit::Uncommitted {
+        let files: Vec<_> = facts.uncommitted.iter().map(|file| format!("`{file}`")).collect();
+        let what = match files.is_empty() {
+            true => format!("agent {agent} reports that it did not commit"),
+            false => format!("agent {agent} did not commit {}", files.join(", ")),
+        };
+        found.push(Discrepancy::Violation(Violation { invariant: Invariant::I5, what }));
+    } else if facts.head == facts.base {
+        found.push(Discrepancy::NothingDone { branch: branch.clone() });
+    }
+    if let ReportedCommit::Hash(reported) = &report.commit
+        && (reported.len() < SHORTEST_HASH || !facts.head.to_string().starts_with(reported.as_str()))
+    {
+        found.push(Discrepancy::OtherCommit { branch, reported: reported.clone(), head: facts.head });
+    }
+    let declared: BTreeSet<&str> = report.files().map(FilePath::as_str).collect();
+    let owned: BTreeSet<&str> = files.owns().map(FilePath::as_str).collect();
+    let touched = || facts.touched.union(&facts.uncommitted);
+    for file in touched() {
+        let justified = report.out_of_scope_deps.iter().find(|other| other.file.as_str() == file);
+        let reason = justified.map(|other| other.reason.trim()).filter(|reason| !reason.is_empty());
+        let file = file.clone();
+        if orchestrators.contains(&file) {
+            let what = format!("agent {agent} touched `{file}`, which the orchestrator alone writes");
+            found.push(Discrepancy::Violation(Violation { invariant: Invariant::I4, what }));
+        } else if owned.contains(file.as_str()) {
+            if !declared.contains(file.as_str()) {
+                found.push(Discrepancy::Undeclared { file });
+            }
+        } else {
+            found.push(match reason {
+                Some(reason) => Discrepancy::OutOfScope { file, reason: reason.to_owned() },
+                None => Discrepancy::Unjustified { file },
+            });
+        }
+    }
+    let untouched = declared.iter().filter(|file| !touched().any(|touched| touched == *file));
+    found.extend(untouched.map(|file| Discrepancy::Untouched { file: (*file).to_owned() }));
+    found
+}
+
+/// As short as git abbreviates hashes.
+const SHORTEST_HASH: usize = 7;
+
+/// The files that more than one agent has in its lists, or touched.
+pub fn predict<'w>(
+    wave: impl IntoIterator<Item = (&'w AgentLetter, &'w CompletionReport, &'w Facts)>,
+) -> Vec<Conflict> {
+    let mut agents: BTreeMap<String, BTreeSet<AgentLetter>> = BTreeMap::new();
+    for (agent, report, facts) in wave {
+        let declared = report.files().map(|file| file.as_str().to_owned());
+        for file in declared.chain(facts.touched.iter().cloned()).chain(facts.uncommitted.iter().cloned()) {
+            agents.entry(file).or_default().insert(agent.clone());
+        }
+    }
+    let shared = agents.into_iter().filter(|(_, agents)| agents.len() > 1);
+    shared.map(|(file, agents)| Conflict { file, agents: agents.into_iter().collect() }).collect()
+}

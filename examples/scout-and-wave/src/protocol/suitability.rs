@@ -1,0 +1,262 @@
+//! Whether a task is one for this protocol: the five preconditions, judged by the plan and by the files that there are (SAW-04 to SAW-11),
+//! and the message about it (SAW-52 to SAW-54).
+
+use super::agent::AgentLetter;
+use super::ownership::{self, waves_of};
+use super::path::FilePath;
+use super::plan::{FindingClass, Plan, PlannedAgent};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What has to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Precondition {
+    /// At least two groups of files, and no two agents that need one file.
+    #[serde(rename = "P1 file decomposition")]
+    FileDecomposition,
+    /// Nothing has to be found out first.
+    #[serde(rename = "P2 no investigation")]
+    NoInvestigation,
+    /// Every interface between agents can be written down.
+    #[serde(rename = "P3 interfaces")]
+    Interfaces,
+    /// Every finding is classed, and what is done has no agent.
+    #[serde(rename = "P4 findings")]
+    Findings,
+    /// It is faster than one agent.
+    #[serde(rename = "P5 worth it")]
+    WorthIt,
+}
+
+/// A precondition that does not hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Failed {
+    /// Which.
+    pub precondition: Precondition,
+    /// Why not.
+    pub reason: String,
+}
+
+/// What comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// All five hold.
+    #[serde(rename = "SUITABLE")]
+    Suitable,
+    /// All five hold, and whoever approves has to acknowledge something (CON-108).
+    #[serde(rename = "SUITABLE WITH CAVEATS")]
+    SuitableWithCaveats,
+    /// One does not hold.
+    #[serde(rename = "NOT SUITABLE")]
+    NotSuitable,
+}
+
+/// What to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Recommendation {
+    /// Of what is suitable.
+    #[serde(rename = "Proceed")]
+    Proceed,
+    /// Of what is suitable with caveats.
+    #[serde(rename = "Proceed with caveats")]
+    ProceedWithCaveats,
+    /// Of what is not.
+    #[serde(rename = "Do not proceed")]
+    DoNotProceed,
+}
+
+/// How long it takes, in minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Times {
+    /// The scout.
+    pub scout: u32,
+    /// The agents: of each wave the slowest one (CON-107).
+    pub agents: u32,
+    /// How many agents there are.
+    pub agent_count: usize,
+    /// In how many waves they work side by side.
+    pub wave_count: usize,
+    /// Merges and verifications.
+    pub merge: u32,
+    /// All of these.
+    pub total: u32,
+    /// One agent that does everything, one thing after the other.
+    pub sequential: u32,
+    /// What is saved; what is lost, if it is negative.
+    pub savings: i64,
+    /// The same of the sequential time, in percent.
+    pub percent: i64,
+    /// In a word.
+    pub compared: Compared,
+}
+
+/// How the total compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compared {
+    /// Than one agent.
+    Faster,
+    /// Or as slow.
+    Slower,
+}
+
+/// The message about suitability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Suitability {
+    /// What comes of it.
+    pub verdict: Verdict,
+    /// Why, in a paragraph.
+    pub rationale: String,
+    /// How long it takes.
+    pub times: Times,
+    /// What to do.
+    pub recommendation: Recommendation,
+    /// What has to be acknowledged.
+    pub caveats: Vec<String>,
+    /// What does not hold.
+    pub failed: Vec<Failed>,
+}
+
+impl Verdict {
+    /// What to do.
+    pub fn recommendation(self) -> Recommendation {
+        match self {
+            Self::Suitable => Recommendation::Proceed,
+            Self::SuitableWithCaveats => Recommendation::ProceedWithCaveats,
+            Self::NotSuitable => Recommendation::DoNotProceed,
+        }
+    }
+}
+
+impl Times {
+    /// What the plan's estimates come to.
+    pub fn of(plan: &Plan) -> Self {
+        let slowest =
+            |wave: &super::plan::PlannedWave| wave.agents.iter().map(|agent| agent.minutes).max().unwrap_or(0);
+        let agents = plan.waves.iter().map(slowest).sum();
+        let super::plan::Estimates { scout, merge, sequential } = plan.estimates;
+        let total = scout + agents + merge;
+        let savings = i64::from(sequential) - i64::from(total);
+        let percent = if sequential == 0 { 0 } else { savings * 100 / i64::from(sequential) };
+        let compared = if savings > 0 { Compared::Faster } else { Compared::Slower };
+        let (agent_count, wave_count) = (plan.agents().count(), plan.waves.len());
+        Self { scout, agents, agent_count, wave_count, merge, total, sequential, savings, percent, compared }
+    }
+}
+
+/// Judges a plan for a project that has these files.
+pub fn judge(plan: &Plan, files: &BTreeSet<String>) -> Suitability {
+    let times = Times::of(plan);
+    let checks: [(Precondition, Vec<String>); 5] = [
+        (Precondition::FileDecomposition, decomposition(plan, files)),
+        (
+            Precondition::NoInvestigation,
+            plan.investigations.iter().map(|what| format!("to be found out first: {what}")).collect(),
+        ),
+        (Precondition::Interfaces, interfaces(plan)),
+        (Precondition::Findings, findings(plan)),
+        (Precondition::WorthIt, worth(&times)),
+    ];
+    let failed: Vec<_> = checks
+        .into_iter()
+        .flat_map(|(precondition, reasons)| reasons.into_iter().map(move |reason| Failed { precondition, reason }))
+        .collect();
+    let verdict = match (failed.is_empty(), plan.caveats.is_empty()) {
+        (false, _) => Verdict::NotSuitable,
+        (true, true) => Verdict::Suitable,
+        (true, false) => Verdict::SuitableWithCaveats,
+    };
+    let rationale = rationale(&failed, &times);
+    let recommendation = verdict.recommendation();
+    Suitability { verdict, rationale, times, recommendation, caveats: plan.caveats.clone(), failed }
+}
+
+fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if plan.agents().count() < 2 {
+        reasons
+            .push("there is one group of files or none: at least two agents must have files of their own".to_owned());
+    }
+    reasons.extend(ownership::problems(&waves_of(plan), &plan.append_only).iter().map(ToString::to_string));
+    let has = |file: &FilePath| files.contains(file.as_str());
+    let created_before =
+        |wave: u32, file: &FilePath| plan.agents().any(|(other, agent)| other < wave && agent.creates.contains(file));
+    for (wave, PlannedAgent { agent, changes, creates, needs, .. }) in plan.agents() {
+        for file in changes.iter().filter(|file| !has(file) && !created_before(wave, file)) {
+            reasons.push(format!("agent {agent} is to change `{file}`, which is not there"));
+        }
+        for file in creates.iter().filter(|file| has(file)) {
+            reasons.push(format!("agent {agent} is to create `{file}`, which is there"));
+        }
+        let is_created = |file: &FilePath| plan.agents().any(|(_, agent)| agent.creates.contains(file));
+        for file in needs.iter().filter(|file| !has(file) && !is_created(file)) {
+            reasons.push(format!("agent {agent} needs `{file}`, which is not there, and which nobody creates"));
+        }
+    }
+    for shared in plan.append_only.iter().filter(|shared| !has(&shared.file)) {
+        reasons.push(format!("lines are to be added to `{}`, which is not there", shared.file));
+    }
+    reasons
+}
+
+fn interfaces(plan: &Plan) -> Vec<String> {
+    let open = plan.open_interfaces.iter().map(|what| format!("an interface that nobody can write down yet: {what}"));
+    let empty = plan.contracts.iter().filter(|contract| contract.signature.trim().is_empty());
+    let empty = empty.map(|contract| format!("the contract `{}` has no signature", contract.name));
+    let is_known = |letter: &AgentLetter| plan.agents().any(|(_, agent)| agent.agent == *letter);
+    let unknown = plan.contracts.iter().flat_map(|contract| {
+        let parties = contract.provided_by.iter().chain(&contract.called_by);
+        parties
+            .filter(|letter| !is_known(letter))
+            .map(|letter| format!("the contract `{}` names an agent {letter}, and the plan has none", contract.name))
+    });
+    open.chain(empty).chain(unknown).collect()
+}
+
+fn findings(plan: &Plan) -> Vec<String> {
+    let mut reasons = Vec::new();
+    for finding in &plan.findings {
+        let agents: Vec<_> = plan
+            .agents()
+            .filter(|(_, agent)| agent.findings.contains(&finding.id))
+            .map(|(_, agent)| &agent.agent)
+            .collect();
+        match (finding.class, &agents[..]) {
+            (None, _) => reasons.push(format!("finding {} is not classed as TO-DO, DONE or PARTIAL", finding.id)),
+            (Some(FindingClass::Done), [agent, ..]) => {
+                reasons.push(format!("finding {} is DONE, and agent {agent} has it", finding.id));
+            }
+            (Some(FindingClass::ToDo | FindingClass::Partial), []) => {
+                reasons.push(format!("no agent takes care of finding {}", finding.id));
+            }
+            _ => {}
+        }
+    }
+    reasons
+}
+
+/// `sequential - agents > scout + merge`, strictly.
+fn worth(times: &Times) -> Vec<String> {
+    if times.savings > 0 {
+        return Vec::new();
+    }
+    let Times { total, sequential, .. } = times;
+    vec![format!("it takes {total} minutes, and one agent alone {sequential}: nothing is saved")]
+}
+
+fn rationale(failed: &[Failed], times: &Times) -> String {
+    let Times { agent_count, wave_count, total, sequential, .. } = times;
+    match failed {
+        [] => format!(
+            "{agent_count} agents own files of their own in {wave_count} waves, every interface between them is written down, and {total} \
+             minutes compare with {sequential} of one agent alone."
+        ),
+        failed => {
+            let reasons: Vec<_> = failed.iter().map(|failed| failed.reason.as_str()).collect();
+            format!("It does not hold that the task can be split: {}.", reasons.join("; "))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What handlers work with that is no part of the protocol: the gate's commands, the document's text, git where it may block.
+
+use crate::protocol::path::FilePath;
+use crate::protocol::plan::Command;
+use interlocking::prelude::NodeError;
+use interlocking::toolchain::{Checkout, Harness, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
+use interlocking::worktree::{CommitId, Repository};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where gates run, and how far they are confined.
+#[derive(Debug, Clone)]
+pub struct Workbench {
+    /// Where builds put their artefacts.
+    pub target_directory: PathBuf,
+    /// The directory around the checkouts that are built.
+    pub checkouts: PathBuf,
+    /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
+    pub accept_weaker_isolation: bool,
+    /// Answers the gate's commands in tests, in place of this system's programs.
+    pub recorder: Option<Arc<Recorder>>,
+}
+
+/// The first command of a gate that failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{command}` fails:\n{said}")]
+pub struct GateFailure {
+    /// The command.
+    pub command: String,
+    /// The end of what it said.
+    pub said: String,
+}
+
+impl Workbench {
+    /// Runs a gate in a checkout of everything, command by command (SAW-48). The inner error is the first that failed.
+    ///
+    /// # Errors
+    ///
+    /// Where a command could not be run at all.
+    pub async fn gate(&self, commands: &[Command], checkout: &Path) -> Result<Result<(), GateFailure>, NodeError> {
+        let named = |(number, Command(command)): (usize, &Command)| {
+            (
+                format!("gate-{number}"),
+                NamedCommand { harness: Harness::ExitCode, ..NamedCommand::new(command.clone()) },
+            )
+        };
+        let named: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
+        let toolchain = Toolchain { commands: named, ..Toolchain::default() };
+        let mut runner = match self.accept_weaker_isolation {
+            true => Runner::with_weaker_isolation(toolchain, &self.target_directory, &self.checkouts),
+            false => Runner::new(toolchain, &self.target_directory, &self.checkouts)?,
+        };
+        if let Some(recorder) = &self.recorder {
+            runner = runner.with_recorder(recorder.clone());
+        }
+        let checkout = Checkout::at(checkout);
+        for (number, command) in (1..).zip(commands) {
+            let known = KnownTests { names: &[], test_path: "", implementation_path: None };
+            let said = match runner.run_named(&format!("gate-{number}"), &checkout, known).await? {
+                TestRun::Ran(outcome) if outcome.all_passed() => continue,
+                TestRun::Ran(outcome) => {
+                    outcome.failed.into_iter().map(|failed| failed.message).collect::<Vec<_>>().join("\n")
+                }
+                TestRun::DidNotBuild { diagnostics } => diagnostics,
+                TestRun::Forged { tests } => tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
+            };
+            return Ok(Err(GateFailure { command: command.to_string(), said }));
+        }
+        Ok(Ok(()))
+    }
+}
+
+/// Does git work, which is synchronous, where it may block.
+pub(crate) async fn in_repository<T: Send + 'static>(
+    repository: Repository,
+    work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
+) -> Result<T, NodeError> {
+    tokio::task::spawn_blocking(move || work(&repository)).await?
+}
+
+/// The files of a commit.
+pub(crate) async fn files_at(repository: Repository, commit: CommitId) -> Result<BTreeSet<String>, NodeError> {
+    in_repository(repository, move |repository| {
+        Ok(repository.files(commit)?.iter().map(|file| file.to_text().into_owned()).collect())
+    })
+    .await
+}
+
+/// A file of a commit as text; none if it is not there.
+pub(crate) async fn text_at(
+    repository: Repository,
+    commit: CommitId,
+    file: &FilePath,
+) -> Result<Option<String>, NodeError> {
+    let path = file.in_repository()?;
+    in_repository(repository, move |repository| {
+        Ok(repository.read_file(commit, &path)?.map(String::from_utf8).transpose()?)
+    })
+    .await
+}

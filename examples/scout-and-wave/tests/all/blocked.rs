@@ -1,0 +1,255 @@
+//! What blocks a wave that was launched: nothing of it lands.
+
+use crate::play::Play;
+use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
+use interlocking::prelude::*;
+use interlocking::toolchain::{CommandLine, Recorder};
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::state::BlockReason;
+use serde_json::json;
+use std::sync::Arc;
+
+/// What a wave comes to whose first agent does this, and whose second one does what it should.
+async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, String) {
+    let project = project().await;
+    let recorder = passing();
+    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &play).await;
+    // SAW-44: nothing was merged or built, though the other agent is done.
+    assert_eq!(recorder.calls().len(), 0);
+    let archived = project.git(&["for-each-ref", "--format=%(refname)", "refs/interlocking/archive"]);
+    for commit in archived.lines() {
+        assert_eq!(project.git(&["log", "--merges", "--format=%s", commit]), "");
+    }
+    (reason, problems, play.states(), archived)
+}
+
+/// The small plan, whole. SAW-48: the gate runs on everything, command by command, in a fresh checkout.
+#[tokio::test]
+async fn a_wave_that_is_as_it_should_be_lands() {
+    let project = project().await;
+    let recorder = passing();
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let calls: Vec<_> = recorder.calls().iter().map(|call| call.command.to_string()).collect();
+    assert_eq!(calls, ["build all", "test all"]);
+    assert!(recorder.calls()[0].directory.ends_with(".checkouts/1"), "{:?}", recorder.calls()[0].directory);
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+}
+
+/// SAW-40, SAW-25: when an agent begins, the worktrees of all are there, each on its branch.
+#[tokio::test]
+async fn all_worktrees_are_there_before_the_first_agent_begins() {
+    let project = project().await;
+    let all_there = vec![
+        "sh",
+        "-c",
+        "for b in a b; do git worktree list --porcelain | grep -qx branch.refs/heads/wave1-agent-$b || exit 1; done",
+    ];
+    let turns = turns().map(|mut turn| {
+        turn.actions.insert(0, all_there.clone());
+        turn
+    });
+    let play = Play::new(&project, script(&plan(), &turns)).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let started = play.started();
+    let of_agents: Vec<_> = started.iter().filter(|node| matches!(node.as_str(), "arrive" | "implement")).collect();
+    assert_eq!(of_agents, ["arrive", "arrive", "implement", "implement"]);
+}
+
+/// SAW-40: where one agent's worktree cannot be made, as its branch is somebody else's, no agent begins.
+#[tokio::test]
+async fn no_agent_begins_where_one_has_no_worktree() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns()));
+    project.git(&["branch", "wave1-agent-b"]);
+    let (reason, problems) = is_blocked(&project, &play).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.contains("wave1-agent-b has not reported") && problem.contains("somebody else")),
+        "{problems:?}"
+    );
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.contains("`wave1-agent-b` has no worktree, so no agent of its wave begins")),
+        "{problems:?}"
+    );
+    assert!(!play.started().contains(&"implement".to_owned()));
+    assert_eq!(play.unplayed(), 2);
+}
+
+/// SAW-43, SAW-44, SAW-26: an agent that did not complete.
+#[tokio::test]
+async fn a_partial_or_blocked_report_blocks_the_wave() {
+    for status in ["partial", "blocked"] {
+        let mut first = turn("A", "a.txt");
+        first.report["status"] = json!(status);
+        first.report["notes"] = json!("The format is not known.");
+        let (reason, problems, states, archived) = first_does(first).await;
+        assert_eq!(reason, BlockReason::AgentFailure);
+        assert_eq!(problems, [format!("wave1-agent-a reports `{status}`: The format is not known.")]);
+        assert_eq!(states.last().unwrap(), "BLOCKED (AgentFailure)");
+        // What both have committed, and the document with their reports, is kept.
+        assert_eq!(archived.lines().filter(|reference| reference.contains("wave1-agent-")).count(), 2, "{archived}");
+    }
+}
+
+/// SAW-79: an agent whose report is none has not reported.
+#[tokio::test]
+async fn an_agent_without_a_report_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    first.report["verification"] = json!("all is well");
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert!(
+        matches!(&problems[..], [problem] if problem.starts_with("wave1-agent-a has not reported: ")),
+        "{problems:?}"
+    );
+}
+
+/// SAW-17, SAW-84: work that is not committed.
+#[tokio::test]
+async fn uncommitted_work_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    first.actions = vec![vec!["write", "other.txt"], vec!["commit"], vec!["write", "a.txt"]];
+    first.report["out_of_scope_deps"] = json!([{ "file": "other.txt", "change": "new", "reason": "needed" }]);
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert!(
+        matches!(&problems[..], [problem] if problem.starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`;")),
+        "{problems:?}"
+    );
+}
+
+/// SAW-108: an agent that worked nowhere.
+#[tokio::test]
+async fn an_agent_that_did_nothing_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    (first.actions, first.report["files_created"]) = (vec![], json!([]));
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert!(
+        matches!(&problems[..], [problem] if problem.starts_with("wave1-agent-a: there is no commit on `wave1-agent-a`")),
+        "{problems:?}"
+    );
+}
+
+/// SAW-71: a commit that is not the branch's.
+#[tokio::test]
+async fn a_report_of_another_commit_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    first.report["commit"] = json!("1".repeat(40));
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert!(
+        matches!(&problems[..], [problem] if problem.starts_with("wave1-agent-a: it reports the commit 1111")),
+        "{problems:?}"
+    );
+}
+
+/// SAW-13: out of scope without a word.
+#[tokio::test]
+async fn a_file_of_nobody_blocks_the_wave_without_a_reason() {
+    let mut first = turn("A", "a.txt");
+    first.actions.insert(0, vec!["write", "shared.txt"]);
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert_eq!(problems, ["wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why"]);
+}
+
+/// SAW-49, SAW-80, SAW-39, SAW-90: two agents touched one file, and one of them does not say so. Nothing was merged.
+#[tokio::test]
+async fn a_file_that_two_touched_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    first.actions.insert(0, vec!["write", "b.txt"]);
+    first.report["out_of_scope_deps"] = json!([{ "file": "b.txt", "change": "a line", "reason": "needed" }]);
+    let (reason, problems, states, _) = first_does(first).await;
+    assert_eq!(
+        (reason, &problems[..]),
+        (BlockReason::Ownership, &["`b.txt` is in the lists of agents A and B".to_owned()][..])
+    );
+    assert_eq!(states.last().unwrap(), "BLOCKED (Ownership)");
+}
+
+/// SAW-16, SAW-83: the document is nobody's to write but the orchestrator's.
+#[tokio::test]
+async fn an_agent_that_writes_the_document_blocks_the_wave() {
+    let mut first = turn("A", "a.txt");
+    first.actions.insert(0, vec!["write", crate::play::DOCUMENT]);
+    let (reason, problems, ..) = first_does(first).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    assert!(
+        problems[0].starts_with("wave1-agent-a: I4 is broken: agent A touched `docs/IMPL-stats.md`"),
+        "{problems:?}"
+    );
+}
+
+/// SAW-13, SAW-72, SAW-114: with a reason it lands, and what was not reported is listed in the document.
+#[tokio::test]
+async fn discrepancies_are_listed_in_the_document() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    first.actions.insert(0, vec!["write", "shared.txt"]);
+    first.report["out_of_scope_deps"] = json!([{ "file": "shared.txt", "change": "a line", "reason": "it is read" }]);
+    first.report["files_created"] = json!(["a.txt", "shared.txt"]);
+    let mut second = turn("B", "b.txt");
+    second.report["files_created"] = json!([]);
+    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let listed = "### Wave 1 - Discrepancies\n\n- Agent A: it touched `shared.txt`, which is not its own: it is read\n- Agent B: it touched \
+                  `b.txt` and does not report it\n";
+    let text = project.file("main", crate::play::DOCUMENT);
+    assert!(text.contains(listed), "{text}");
+}
+
+/// SAW-31, SAW-88: a gate that fails. The commands after it are not run.
+#[tokio::test]
+async fn a_gate_that_fails_blocks_the_wave() {
+    let project = project().await;
+    let build = CommandLine::new("build", &["all"]);
+    let recorder = Arc::new(Recorder::new().answer(build, Recorder::exit(1, "greet is not there")));
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &play).await;
+    assert_eq!(
+        (reason, &problems[..]),
+        (BlockReason::Verification, &["`build all` fails:\ngreet is not there".to_owned()][..])
+    );
+    assert_eq!(recorder.calls().len(), 1);
+    assert_eq!(play.states().last().unwrap(), "BLOCKED (Verification)");
+}
+
+/// SAW-28, CON-115: once a wave is merged its worktrees are gone, and its branches are not.
+#[tokio::test]
+async fn the_worktrees_of_a_merged_wave_are_gone() {
+    let project = project().await;
+    let mut plan = plan();
+    let mut second = plan["waves"][0].clone();
+    for (number, (letter, file)) in [("C", "c.txt"), ("D", "d.txt")].into_iter().enumerate() {
+        (second["agents"][number]["agent"], second["agents"][number]["creates"]) = (json!(letter), json!([file]));
+    }
+    plan["waves"].as_array_mut().unwrap().push(second);
+    let gone = "git worktree list | grep -q wave1 && exit 1; git rev-parse -q --verify wave1-agent-a && git rev-parse -q --verify wave1-agent-b";
+    let later = |post, letter: &str, file| {
+        let mut turn = Turn { post, ..turn("A", file) };
+        turn.report["worktree"] = json!(format!(".claude/worktrees/wave2-agent-{letter}"));
+        turn.actions.insert(0, vec!["sh", "-c", gone]);
+        turn
+    };
+    let [a, b] = turns();
+    let all = [a, b, later("agent C of wave 2", "c", "c.txt"), later("agent D of wave 2", "d", "d.txt")];
+    let play = Play::new(&project, script(&plan, &all)).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
+}

@@ -1,0 +1,93 @@
+//! The main way, from the task to the last wave, with cargo.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use interlocking::prelude::*;
+use scout_and_wave::demo;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::state::State;
+
+/// SAW-20, SAW-21, SAW-22, SAW-25, SAW-26, SAW-27, SAW-31, SAW-32: the run stops for a person, and then goes through two
+/// waves of two agents each.
+#[tokio::test]
+async fn two_waves_land_one_after_the_other() {
+    let project = Project::demonstration().await;
+    let play = Play::new(&project, demo::script().unwrap());
+    // It waits: nobody was launched, and the plan has landed.
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    assert_eq!(play.started(), ["scout", "suit", "review"]);
+    assert_eq!(play.states(), ["SCOUTING", "REVIEWED"]);
+    let planned = project.git(&["rev-parse", "main"]);
+    let text = project.file("main", DOCUMENT);
+    assert_eq!(project.git(&["diff", "--name-only", "main~", "main"]), format!("{DOCUMENT}\n"));
+    // SAW-55: the verdict stands before any prompt.
+    assert!(text.find("verdict: SUITABLE").unwrap() < text.find("- Prompt").unwrap());
+    assert!(play.project.git(&["worktree", "list"]).lines().all(|line| !line.contains("wave")));
+
+    let ended = play.approve().await;
+    let Outcome::Finished(SawResult::Complete { waves: 2, commit }) = ended else { panic!("{ended:?}") };
+    assert_eq!(play.unplayed(), 0);
+    assert_eq!(project.git(&["rev-parse", "main"]).trim(), commit.to_string());
+    let wave = ["WAVE_EXECUTING", "WAVE_MERGING", "WAVE_VERIFIED"];
+    let states =
+        [&["SCOUTING", "REVIEWED", "WAVE_PENDING"][..], &wave, &["WAVE_PENDING"], &wave, &["COMPLETE"]].concat();
+    assert_eq!(play.states(), states);
+
+    // What was made is there, builds and works.
+    let library = project.file("main", "src/lib.rs");
+    assert!(library.ends_with("pub mod count;\npub mod frequency;\npub mod report;\npub mod json;\n"), "{library}");
+    let changelog = project.file("main", "CHANGELOG.md");
+    assert!(changelog.ends_with("- `report` renders both as text\n- `json` renders counts as JSON\n"), "{changelog}");
+
+    // SAW-109: each wave landed at once, by merge commits of both branches.
+    let moves = project.git(&["reflog", "main", "--format=%s"]);
+    assert_eq!(moves.lines().count(), 4, "begin, plan, and two waves:\n{moves}");
+    let first_parents = project.git(&["log", "--first-parent", "--format=%s", &format!("{}..main", planned.trim())]);
+    assert_eq!(
+        first_parents.lines().collect::<Vec<_>>(),
+        [
+            "docs: wave 2 is verified",
+            "Add the lines of wave 2",
+            "Merge wave2-agent-d",
+            "Merge wave2-agent-c",
+            "docs: reports of wave 2",
+            "docs: wave 1 is verified",
+            "Add the lines of wave 1",
+            "Merge wave1-agent-b",
+            "Merge wave1-agent-a",
+            "docs: reports of wave 1",
+        ]
+    );
+    // SAW-29: the append-only files after the merge, and purely added.
+    let lines = project.git(&["diff", "--numstat", "main~2", "main~"]);
+    assert_eq!(lines, "2\t0\tCHANGELOG.md\n2\t0\tsrc/lib.rs\n");
+
+    // SAW-16: the document has every report, and says where the run is.
+    let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+    let reported: Vec<_> = read.reports.iter().map(|reported| reported.agent.as_str()).collect();
+    assert_eq!(reported, ["A", "B", "C", "D"]);
+    assert_eq!((read.status.state, read.status.waves_verified), (State::Complete, 2));
+    assert_eq!(read.status.contracts, Some(read.contracts_hash));
+    // What was planned is byte for byte what it was, but for the status.
+    let after = project.file("main", DOCUMENT);
+    let without_status = |text: &str| {
+        let (before, rest) = text.split_once("## Status").unwrap();
+        let (_, rest) = rest.split_once("## Waves").unwrap();
+        format!("{before}{rest}")
+    };
+    assert!(without_status(&after).starts_with(&without_status(&text)));
+    // SAW-71: the commits that are reported are merged.
+    for reported in &read.reports {
+        let commit = String::from(reported.report.commit.clone());
+        assert!(
+            project
+                .repository()
+                .is_ancestor(commit.parse().unwrap(), project.repository().resolve("main").unwrap())
+                .unwrap()
+        );
+    }
+    // Nothing is left.
+    assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
+}

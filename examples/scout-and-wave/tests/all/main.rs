@@ -1,0 +1,28 @@
+//! The protocol, its document, and whole runs: scripted agents whose work is really written, built, tested and merged.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
+#[macro_use]
+#[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+
+mod project;
+mod play;
+mod small;
+
+mod table;
+mod states;
+mod suitability;
+mod ownership;
+mod reports;
+mod reconciled;
+mod append_only;
+mod documents;
+mod prompts;
+mod isolation;
+mod stopped;
+mod blocked;
+mod happy_path;
+mod program;

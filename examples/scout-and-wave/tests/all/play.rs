@@ -1,0 +1,102 @@
+//! Runs in a test: a project, who plays the agents, and what is told of the run.
+
+use crate::project::Project;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::prelude::*;
+use interlocking::runtime::journal::answer::{answer, open_questions};
+use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
+use interlocking::toolchain::Recorder;
+use scout_and_wave::graph::{Request, ReviewAnswer, SawResult, ScoutAndWave};
+use scout_and_wave::protocol::path::FilePath;
+use scout_and_wave::run::run;
+use scout_and_wave::workbench::Workbench;
+use std::sync::{Arc, Mutex};
+
+pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
+
+/// A run that can be taken up again: its journal, its agents, and what happened.
+pub(crate) struct Play<'p> {
+    pub(crate) project: &'p Project,
+    pub(crate) journal: Arc<dyn Journal>,
+    agent: Arc<ScriptedAgent>,
+    /// Stands in for the gate's programs, if it is there.
+    recorder: Option<Arc<Recorder>>,
+    told: Arc<Mutex<Vec<Event>>>,
+}
+
+impl<'p> Play<'p> {
+    pub(crate) fn new(project: &'p Project, script: Script) -> Self {
+        let agent = Arc::new(ScriptedAgent::new(script));
+        Self { project, journal: Arc::new(MemoryJournal::new()), agent, recorder: None, told: Arc::default() }
+    }
+
+    /// The same where the gate's commands are only noted.
+    pub(crate) fn with_gate(self, recorder: &Arc<Recorder>) -> Self {
+        Self { recorder: Some(recorder.clone()), ..self }
+    }
+
+    fn run(&self) -> Run<ScoutAndWave> {
+        let workspaces = self.project.workspaces();
+        let workbench = Workbench {
+            target_directory: self.project.place().join("target"),
+            checkouts: workspaces.checkouts_of(&RunId::DEFAULT),
+            accept_weaker_isolation: true,
+            recorder: self.recorder.clone(),
+        };
+        let told = self.told.clone();
+        run(workbench)
+            .with_agent_for_others(self.agent.clone())
+            .with_workspaces(Arc::new(workspaces))
+            .with_journal(self.journal.clone())
+            .with_events(Arc::new(move |event: Event| told.lock().unwrap().push(event)))
+    }
+
+    /// As far as it goes without a person.
+    pub(crate) async fn start(&self) -> Outcome<SawResult> {
+        let request = Request { task: "Statistics of texts".to_owned(), document: FilePath::new(DOCUMENT).unwrap() };
+        self.run().start(request).await.unwrap().outcome
+    }
+
+    pub(crate) async fn resume(&self) -> Outcome<SawResult> {
+        self.run().resume().await.unwrap().outcome
+    }
+
+    pub(crate) async fn retry(&self) -> Outcome<SawResult> {
+        self.run().retry().await.unwrap().outcome
+    }
+
+    /// The review is approved, and the run goes on.
+    pub(crate) async fn approve(&self) -> Outcome<SawResult> {
+        self.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        self.resume().await
+    }
+
+    /// Answers the only question.
+    pub(crate) async fn answer(&self, said: &ReviewAnswer) {
+        let [question] = &open_questions(&*self.journal, &RunId::DEFAULT).await.unwrap()[..] else { panic!() };
+        answer(&*self.journal, &RunId::DEFAULT, &question.by, &serde_json::to_value(said).unwrap()).await.unwrap();
+    }
+
+    /// Each node that started, child runs included, in order; an agent with its label.
+    pub(crate) fn started(&self) -> Vec<String> {
+        let started = |event: &Event| match &event.kind {
+            EventKind::NodeStarted(node) => Some(node.node.to_string()),
+            _ => None,
+        };
+        self.told.lock().unwrap().iter().filter_map(started).collect()
+    }
+
+    /// What the orchestrator noted: the states.
+    pub(crate) fn states(&self) -> Vec<String> {
+        let noted = |event: &Event| match &event.kind {
+            EventKind::Note { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        self.told.lock().unwrap().iter().filter_map(noted).collect()
+    }
+
+    /// How many turns of the script were not played.
+    pub(crate) fn unplayed(&self) -> usize {
+        self.agent.unused().len()
+    }
+}

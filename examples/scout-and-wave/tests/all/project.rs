@@ -1,0 +1,69 @@
+//! A project under git, judged by the git program.
+
+use interlocking::cli::repository::{EmbeddedFile, LayOutError, lay_out};
+use interlocking::workspaces::GitWorkspaces;
+use interlocking::worktree::{BranchName, Keep, Repository, Signature};
+use scout_and_wave::demo;
+use scout_and_wave::run::workspaces;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// A project with one commit on `main`, which is checked out.
+pub(crate) struct Project {
+    place: TempDir,
+}
+
+impl Project {
+    /// The demonstration's crate.
+    pub(crate) async fn demonstration() -> Self {
+        Self::of(&demo::SEED).await
+    }
+
+    /// A project of these files.
+    pub(crate) async fn of(files: &[EmbeddedFile]) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        lay_out(&place.path().join("project"), files, "Begin", async |_| Ok::<_, LayOutError>(())).await.unwrap();
+        Self { place }
+    }
+
+    /// The user's own working tree.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.place.path().join("project")
+    }
+
+    /// Everything, the project among it.
+    pub(crate) fn place(&self) -> &Path {
+        self.place.path()
+    }
+
+    pub(crate) fn repository(&self) -> Repository {
+        Repository::open(self.root()).unwrap()
+    }
+
+    /// Workspaces as the program has them.
+    pub(crate) fn workspaces(&self) -> GitWorkspaces {
+        let author = Signature::new("Orchestrator", "orchestrator@example.org").unwrap();
+        let made = GitWorkspaces::new(self.repository(), self.place().join("runs"));
+        workspaces(made.with_author(author).with_target(BranchName::new("main").unwrap()).with_keep(Keep::Never))
+    }
+
+    /// What the git program says.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        git(&self.root(), arguments)
+    }
+
+    /// A file of the commit that a revision names.
+    pub(crate) fn file(&self, revision: &str, path: &str) -> String {
+        self.git(&["show", &format!("{revision}:{path}")])
+    }
+}
+
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(arguments);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}

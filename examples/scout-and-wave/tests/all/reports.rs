@@ -1,0 +1,140 @@
+//! Completion reports: as data, and in the document.
+
+use crate::suitability::{files, plan};
+use scout_and_wave::document::{Impl, planned, with_report};
+use scout_and_wave::protocol::agent::{AgentLetter, Post};
+use scout_and_wave::protocol::report::{
+    CompletionReport, InterfaceDeviation, OutOfScope, ReportedCommit, Status, Verification,
+};
+use scout_and_wave::protocol::suitability::judge;
+
+pub(crate) fn post() -> Post {
+    Post { wave: 1, agent: "A".parse().unwrap() }
+}
+
+pub(crate) fn report() -> CompletionReport {
+    let path = |path: &str| path.to_owned().try_into().unwrap();
+    CompletionReport {
+        status: Status::Complete,
+        worktree: ".claude/worktrees/wave1-agent-a".to_owned(),
+        commit: ReportedCommit::Hash("1".repeat(40)),
+        files_changed: vec![],
+        files_created: vec![path("src/count.rs"), path("tests/count.rs")],
+        interface_deviations: vec![],
+        out_of_scope_deps: vec![],
+        tests_added: vec!["a_text_is_counted".to_owned()],
+        verification: "PASS (cargo test --test count - 2/2 tests)".parse().unwrap(),
+        notes: String::new(),
+    }
+}
+
+fn document() -> String {
+    planned(&plan(), &judge(&plan(), &files())).unwrap()
+}
+
+/// SAW-68, SAW-69, SAW-71, SAW-72, SAW-73, SAW-75, SAW-76, SAW-77, SAW-78: written into the document and read from it, each is as it was.
+#[test]
+fn a_report_survives_the_document() {
+    let deviation = InterfaceDeviation {
+        description: "`count` gives bytes: \"faster\"".to_owned(),
+        downstream_action_required: true,
+        affects: vec!["C".parse().unwrap(), "D".parse().unwrap()],
+    };
+    let out_of_scope = OutOfScope {
+        file: "Cargo.toml".to_owned().try_into().unwrap(),
+        change: "a lint".to_owned(),
+        reason: "the code does not compile\nwithout".to_owned(),
+    };
+    let mut reports = vec![report()];
+    for status in [Status::Partial, Status::Blocked] {
+        reports.push(CompletionReport { status, ..report() });
+    }
+    reports.push(CompletionReport { commit: ReportedCommit::Uncommitted, ..report() });
+    // A hash of digits alone is no number.
+    reports.push(CompletionReport { commit: ReportedCommit::Hash("0123456".to_owned()), ..report() });
+    reports.push(CompletionReport {
+        interface_deviations: vec![deviation],
+        out_of_scope_deps: vec![out_of_scope],
+        verification: "FAIL (cargo test - all - 1/12 tests)".parse().unwrap(),
+        notes: "It was harder than it looks.\n\nSee the module's documentation.".to_owned(),
+        ..report()
+    });
+    for report in reports {
+        let text = with_report("IMPL.md", &document(), &post(), &report).unwrap();
+        let read = Impl::read("IMPL.md", &text).unwrap();
+        assert_eq!(read.report(&post().agent), Some(&report), "{text}");
+    }
+}
+
+/// SAW-68, CON-113: the heading stands before the block, or is its first line; the dash may be any.
+#[test]
+fn both_forms_of_the_heading_are_read() {
+    let whole = with_report("IMPL.md", &document(), &post(), &report()).unwrap();
+    let heading = "### Agent A - Completion Report";
+    assert!(whole.contains(&format!("{heading}\n\n```yaml\nstatus: complete\n")), "{whole}");
+    let inside = whole.replace(&format!("{heading}\n\n```yaml\n"), &format!("```yaml\n{heading}\n"));
+    let dash = whole.replace(heading, "### Agent A — Completion Report");
+    for text in [&inside, &dash] {
+        assert_ne!(text, &whole);
+        assert_eq!(Impl::read("IMPL.md", text).unwrap().report(&post().agent), Some(&report()), "{text}");
+    }
+}
+
+/// SAW-79: what is malformed is told at its place, with what was expected, and the document is not read.
+#[test]
+fn a_malformed_report_is_an_error() {
+    let whole = with_report("IMPL.md", &document(), &post(), &report()).unwrap();
+    let line = 1 + whole.lines().position(|line| line == "status: complete").unwrap();
+    for (find, with, expected) in [
+        (
+            "status: complete",
+            "status: done",
+            format!("IMPL.md:{line}:9: `status`: expected `complete`, `partial` or `blocked`, found \"done\""),
+        ),
+        (
+            "PASS (cargo",
+            "PASSED (cargo",
+            format!("IMPL.md:{}:15: `verification`: expected what the gate came to", line + 8),
+        ),
+        ("tests_added: ", "tests: ", format!("IMPL.md:{}:1: ", line + 7)),
+        (
+            "files_created: [src/count.rs",
+            "files_created: [../count.rs",
+            format!("IMPL.md:{}:17: `files_created`: ", line + 4),
+        ),
+    ] {
+        let text = whole.replace(find, with);
+        assert_ne!(text, whole);
+        let problems = Impl::read("IMPL.md", &text).unwrap_err().to_string();
+        assert!(problems.starts_with(&expected), "{problems}\n{expected}");
+    }
+}
+
+/// SAW-77.
+#[test]
+fn a_verification_names_the_command_and_the_tests() {
+    let passed: Verification = "PASS (cargo test - 3/3 tests)".parse().unwrap();
+    assert_eq!(passed, Verification { passed: true, command: "cargo test".to_owned(), tests_passed: 3, tests: 3 });
+    assert_eq!(passed.to_string(), "PASS (cargo test - 3/3 tests)");
+    for wrong in [
+        "PASS",
+        "pass (cargo test - 3/3 tests)",
+        "PASS (cargo test)",
+        "PASS ( - 3/3 tests)",
+        "PASS (cargo test - three tests)",
+    ] {
+        assert!(wrong.parse::<Verification>().is_err(), "{wrong}");
+    }
+}
+
+/// SAW-70, CON-112: worktree and branch are called after wave and letter.
+#[test]
+fn places_are_called_after_wave_and_letter() {
+    let second = Post { wave: 12, agent: "B2".parse().unwrap() };
+    assert_eq!(second.label(), "wave12-agent-b2");
+    assert_eq!(second.worktree(), ".claude/worktrees/wave12-agent-b2");
+    assert_eq!(second.branch().unwrap().as_str(), "wave12-agent-b2");
+    for wrong in ["", "a", "AB", "A1", "A10", "Ä"] {
+        assert!(wrong.parse::<AgentLetter>().is_err(), "{wrong}");
+    }
+}

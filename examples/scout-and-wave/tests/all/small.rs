@@ -1,0 +1,116 @@
+//! A small project and a small plan, for what can become of a wave: two agents, a file each, and a gate whose programs are stood in for.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use interlocking::agents::Script;
+use interlocking::cli::repository::EmbeddedFile;
+use interlocking::prelude::*;
+use interlocking::toolchain::Recorder;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::state::BlockReason;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const FILES: [EmbeddedFile; 3] = [
+    EmbeddedFile { path: "README.md", contents: "# Small\n" },
+    EmbeddedFile { path: "list.txt", contents: "one\n" },
+    EmbeddedFile { path: "shared.txt", contents: "shared\n" },
+];
+
+pub(crate) async fn project() -> Project {
+    Project::of(&FILES).await
+}
+
+/// Agents A and B create a file each.
+pub(crate) fn plan() -> Value {
+    let agent = |letter: &str, file: &str| {
+        json!({
+            "agent": letter, "creates": [file], "task": format!("Write {file}."), "tests": [], "verification": [["true"]],
+            "constraints": [], "minutes": 5,
+        })
+    };
+    json!({
+        "title": "Two files",
+        "summary": "Two files, each by an agent.",
+        "waves": [{ "agents": [agent("A", "a.txt"), agent("B", "b.txt")] }],
+        "contracts": [{ "name": "greet", "signature": "fn greet()", "provided_by": "A", "called_by": ["B"] }],
+        "append_only": [{ "file": "list.txt", "additions": [{ "agent": "A", "lines": ["two"] }, { "agent": "B", "lines": ["three"] }] }],
+        "gate": [["build", "all"], ["test", "all"]],
+        "estimates": { "scout": 1, "merge": 1, "sequential": 20 },
+    })
+}
+
+/// What an agent does.
+#[derive(Clone)]
+pub(crate) struct Turn {
+    pub(crate) post: &'static str,
+    /// In its order: `write PATH`, `commit`, or a command.
+    pub(crate) actions: Vec<Vec<&'static str>>,
+    pub(crate) report: Value,
+}
+
+/// The turn of an agent of the first wave that does what it should.
+pub(crate) fn turn(letter: &'static str, file: &'static str) -> Turn {
+    Turn {
+        post: if letter == "A" { "agent A of wave 1" } else { "agent B of wave 1" },
+        actions: vec![vec!["write", file], vec!["commit"]],
+        report: json!({
+            "status": "complete",
+            "worktree": format!(".claude/worktrees/wave1-agent-{}", letter.to_lowercase()),
+            "commit": "$HEAD",
+            "files_changed": [],
+            "files_created": [file],
+            "interface_deviations": [],
+            "out_of_scope_deps": [],
+            "tests_added": [],
+            "verification": "PASS (true - 0/0 tests)",
+        }),
+    }
+}
+
+pub(crate) fn turns() -> [Turn; 2] {
+    [turn("A", "a.txt"), turn("B", "b.txt")]
+}
+
+pub(crate) fn script(plan: &Value, turns: &[Turn]) -> Script {
+    script_for(plan, turns, "")
+}
+
+/// The same, where the turns of agents are for prompts that have these words.
+pub(crate) fn script_for(plan: &Value, turns: &[Turn], words: &str) -> Script {
+    let mut text = format!("[[turn]]\nagent = \"scout\"\noutput_json = '''{plan}'''\n");
+    for Turn { post, actions, report } in turns {
+        _ = writeln!(
+            text,
+            "[[turn]]\nagent = \"agent\"\ncontains = [\"You are {post}\\n\", \"{words}\"]\noutput_json = '''{report}'''"
+        );
+        for action in actions {
+            match action[..] {
+                ["write", path] => _ = writeln!(text, "[[turn.write]]\npath = \"{path}\"\ncontent = \"by {post}\\n\""),
+                ["commit"] => text.push_str("[[turn.commit]]\nmessage = \"work\"\n"),
+                ref command => _ = writeln!(text, "[[turn.run]]\ncommand = {}", json!(command)),
+            }
+        }
+    }
+    Script::parse("a test's script", &text).unwrap()
+}
+
+/// A gate that passes.
+pub(crate) fn passing() -> Arc<Recorder> {
+    Arc::new(Recorder::new().otherwise(Recorder::exit(0, "")))
+}
+
+/// A run that is approved, and what it comes to: blocked, with a reason. Nothing of the wave has landed.
+pub(crate) async fn is_blocked(project: &Project, play: &Play<'_>) -> (BlockReason, Vec<String>) {
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let main = project.git(&["rev-parse", "main"]);
+    let ended = play.approve().await;
+    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    // SAW-109: the target is where it was, and the user's files are.
+    assert_eq!(project.git(&["rev-parse", "main"]), main);
+    assert_eq!(project.git(&["status", "--short"]), "");
+    Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+    (reason, problems)
+}

@@ -1,0 +1,195 @@
+//! What stops a run before a wave is launched.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use crate::small::{passing, plan, project, script, script_for, turns};
+use interlocking::prelude::*;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
+use scout_and_wave::protocol::state::BlockReason;
+use scout_and_wave::protocol::suitability::Precondition;
+use serde_json::json;
+
+/// Replaces a passage of the document on `main`, as a person does who commits it.
+fn edit(project: &Project, find: &str, with: &str) {
+    let path = project.root().join(DOCUMENT);
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.contains(find), "{find:?} is not in the document");
+    std::fs::write(&path, text.replace(find, with)).unwrap();
+    project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qam", "Edit the plan"]);
+}
+
+fn has_no_worktrees(project: &Project) {
+    assert_eq!(project.git(&["worktree", "list"]).lines().filter(|line| line.contains("wave")).count(), 0);
+    assert!(!project.git(&["for-each-ref"]).contains("wave1"), "no branch was made");
+}
+
+/// SAW-11, SAW-56, SAW-107: the verdict is written, the run ends, and nobody is asked or launched.
+#[tokio::test]
+async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
+    let project = project().await;
+    let mut plan = plan();
+    plan["investigations"] = json!(["why it is slow"]);
+    let play = Play::new(&project, script(&plan, &turns()));
+    let ended = play.start().await;
+    let Outcome::Finished(SawResult::NotSuitable { failed }) = ended else { panic!("{ended:?}") };
+    let failed: Vec<_> = failed.iter().map(|failed| failed.precondition).collect();
+    assert_eq!(failed, [Precondition::NoInvestigation]);
+    assert_eq!(play.started(), ["scout", "suit"]);
+    assert_eq!(play.states(), ["SCOUTING", "NOT_SUITABLE"]);
+    let text = project.file("main", DOCUMENT);
+    assert!(text.contains("verdict: NOT SUITABLE\n") && !text.contains("Prompt"), "{text}");
+}
+
+/// SAW-02: a scout that writes fails its node, and nothing of it is anywhere.
+#[tokio::test]
+async fn a_scout_that_writes_is_refused() {
+    let project = project().await;
+    let text = format!(
+        "[[turn]]\nagent = \"scout\"\noutput_json = '''{}'''\n[[turn.write]]\npath = \"README.md\"\ncontent = \"mine\"\n",
+        plan()
+    );
+    let script = interlocking::agents::Script::parse("a test's script", &text).unwrap();
+    let Outcome::Failed(failure) = Play::new(&project, script).start().await else { panic!() };
+    assert_eq!(failure.node, "scout");
+    assert!(failure.message.contains("README.md"), "{}", failure.message);
+    assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");
+}
+
+/// SAW-22, CON-108: caveats have to be acknowledged.
+#[tokio::test]
+async fn caveats_are_acknowledged_or_nobody_is_launched() {
+    for acknowledge_caveats in [false, true] {
+        let project = project().await;
+        let mut plan = plan();
+        plan["caveats"] = json!(["untested on Windows"]);
+        let play = Play::new(&project, script(&plan, &turns())).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats }).await;
+        let ended = play.resume().await;
+        let Outcome::Finished(ended) = ended else { panic!("{ended:?}") };
+        match acknowledge_caveats {
+            true => assert!(matches!(ended, SawResult::Complete { waves: 1, .. }), "{ended:?}"),
+            false => {
+                let reason = "the caveats were not acknowledged: untested on Windows".to_owned();
+                assert_eq!(ended, SawResult::Declined { reason });
+                has_no_worktrees(&project);
+            }
+        }
+    }
+}
+
+/// SAW-38, SAW-90: a person has made two agents own one file. No worktree is made.
+#[tokio::test]
+async fn an_overlap_stops_the_launch() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns()));
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    edit(&project, "creates: [b.txt]", "creates: [a.txt, b.txt]");
+    let ended = play.approve().await;
+    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    let said = "agents A and B of wave 1 both own `a.txt`: give it to one of them, or put them into different waves";
+    assert_eq!((reason, problems), (BlockReason::Ownership, vec![said.to_owned()]));
+    assert_eq!(play.states().last().unwrap(), "BLOCKED (Ownership)");
+    has_no_worktrees(&project);
+}
+
+/// SAW-14, SAW-85: a contract that is not in the prompt of who calls it.
+#[tokio::test]
+async fn a_missing_contract_stops_the_launch() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns()));
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    edit(&project, "signature: fn greet()", "signature: fn greet(name)");
+    let ended = play.approve().await;
+    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    assert_eq!(reason, BlockReason::Contract);
+    let said = |agent: &str| {
+        format!(
+            "I2 is broken: the prompt of agent {agent} has not the signature of the contract `greet`; so interfaces drift apart, and what \
+             is integrated does not fit"
+        )
+    };
+    assert_eq!(problems, [said("A"), said("B")]);
+    has_no_worktrees(&project);
+}
+
+/// SAW-42, CON-102: what a person wrote into an agent's section is what the agent is told.
+#[tokio::test]
+async fn an_agent_is_told_what_stands_in_the_document() {
+    let project = project().await;
+    // There is a turn only for prompts with these words.
+    let script = script_for(&plan(), &turns(), "And a greeting to it.");
+    let play = Play::new(&project, script).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    edit(&project, "Write a.txt.", "Write a.txt. And a greeting to it.");
+    edit(&project, "Write b.txt.", "Write b.txt. And a greeting to it.");
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
+/// SAW-111: changes that are not committed stop the launch, and once they are gone the run goes on.
+#[tokio::test]
+async fn a_dirty_working_tree_stops_the_launch() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let stray = project.root().join("stray.txt");
+    std::fs::write(&stray, "mine").unwrap();
+    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    assert!(
+        failure.message.starts_with(
+            "wave 1 does not begin, as the working tree has changes that are not committed: commit or remove them, then resume the run \
+             with --retry:\n"
+        ) && failure.message.contains("stray.txt"),
+        "{}",
+        failure.message
+    );
+    has_no_worktrees(&project);
+    std::fs::remove_file(stray).unwrap();
+    let ended = play.retry().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
+/// A document that a person has broken: the place, and what was expected. Put right, the run goes on.
+#[tokio::test]
+async fn a_broken_document_is_told_at_its_place() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    edit(&project, "waves_verified: 0", "waves_verified: none");
+    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    assert!(
+        failure.message.contains("docs/IMPL-stats.md:") && failure.message.contains("`waves_verified`: expected"),
+        "{}",
+        failure.message
+    );
+    edit(&project, "waves_verified: none", "waves_verified: 0");
+    let ended = play.retry().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
+/// SAW-15, SAW-82: a wave whose predecessor is not verified, by the document, does not begin.
+#[tokio::test]
+async fn a_wave_waits_for_the_one_before() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns()));
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    edit(&project, "waves_verified: 0", "waves_verified: 1");
+    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    let said = "I3 is broken: wave 1 was to begin, and the document says that 1 waves are verified; so what failed in one wave surfaces \
+                late, in the next";
+    assert!(failure.message.contains(said), "{}", failure.message);
+    has_no_worktrees(&project);
+}
+
+/// The document of another feature is not overwritten.
+#[tokio::test]
+async fn a_document_that_is_there_is_not_overwritten() {
+    let project = project().await;
+    std::fs::create_dir_all(project.root().join("docs")).unwrap();
+    std::fs::write(project.root().join(DOCUMENT), "mine").unwrap();
+    project.git(&["add", "."]);
+    project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Mine"]);
+    let Outcome::Failed(failure) = Play::new(&project, script(&plan(), &turns())).start().await else { panic!() };
+    assert!(failure.message.contains("there is a document `docs/IMPL-stats.md` already"), "{}", failure.message);
+}
