@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
 use interlocking_core::net::Net;
-use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table};
 use interlocking_soundness::{Rule, Step, Verdict, Violation, check};
 use serde_json::{Value, json};
 
@@ -55,6 +55,8 @@ fn full_row() -> NodeRow {
     let row = row.edge(Goto::new("a", &["*"]).times(1).exhausted(Goto::new("b", &["*"])));
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
     let row = row.map("C").graph("G").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
+    let mut row = row.quorum(Quorum::AtLeast(1)).cancels(&["a"]);
+    row.slots[0].optional = true;
     row.visits(1)
         .attempts(1)
         .timeout_ms(1)

@@ -10,7 +10,7 @@ use crate::event::EventKind;
 use crate::execution::interruption::{caught, failure, kind_of, settled};
 use crate::execution::shared::Shared;
 use crate::journal::rules::beyond_bounds;
-use crate::journal::{Encoded, Entry, MessageRecord, NodeOutcome};
+use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
 use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
@@ -150,13 +150,10 @@ impl<G: Graph> Driver<G> {
                 if G::net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;
                 }
-                let Some(ended) = ended(&shared, returned) else { continue };
-                let untyped = &shared.services.untyped;
-                let recorded = match (record(&shared, &ended, true).await, &untyped.record_writer) {
-                    (Ok(()), Some(record_writer)) => {
-                        post(record_writer, untyped.run(), &untyped.by(ended.execution), &ended.did.posted).await
-                    }
-                    (recorded, _) => recorded,
+                let execution = returned.execution;
+                let recorded = match ended(&shared, returned) {
+                    Some(ended) => record_late(&shared, &ended).await,
+                    None => record_spent(&shared, execution).await,
                 };
                 if let Err(error) = recorded {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
@@ -187,12 +184,32 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Advisory
     Some(AdvisoryEnd { execution, report, updated, did })
 }
 
+/// Records what an advisory execution came to after its run had ended, and sends what it has sent.
+async fn record_late<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd) -> Result<(), JournalError> {
+    record(shared, ended, true).await?;
+    let untyped = &shared.services.untyped;
+    match &untyped.record_writer {
+        Some(record_writer) => {
+            post(record_writer, untyped.run(), &untyped.by(ended.execution), &ended.did.posted).await
+        }
+        None => Ok(()),
+    }
+}
+
+/// Records what an advisory execution has used up that went on after its run's end, and was stopped with the parent of that.
+async fn record_spent<G: Graph>(shared: &Shared<G>, execution: Execution) -> Result<(), JournalError> {
+    let untyped = &shared.services.untyped;
+    let calls = untyped.calls_of(execution);
+    match &untyped.record_writer {
+        Some(record_writer) if !calls.is_empty() => {
+            record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Records what an advisory execution came to, and tells it.
-async fn record<G: Graph>(
-    shared: &Shared<G>,
-    ended: &AdvisoryEnd,
-    late: bool,
-) -> Result<(), crate::journal::JournalError> {
+async fn record<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd, late: bool) -> Result<(), JournalError> {
     let untyped = &shared.services.untyped;
     let (report, failure) = match &ended.report {
         Ok(report) => (Some(report.clone().into()), None),

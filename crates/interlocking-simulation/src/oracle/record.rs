@@ -47,9 +47,11 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether this may come after the end: advisory nodes that are late go on.
+    /// Whether this may come after the end: advisory nodes that are late go on, until they are stopped with their run's parent.
     fn is_addendum(&self, entry: &Entry) -> bool {
-        let (Entry::Report { by, .. } | Entry::Once { by, .. } | Entry::Session { by, .. }) = entry else {
+        let (Entry::Report { by, .. } | Entry::Once { by, .. } | Entry::Session { by, .. } | Entry::Spent { by, .. }) =
+            entry
+        else {
             return false;
         };
         self.execution(by).is_ok_and(|execution| self.beside.contains_key(&key(execution)))
