@@ -41,6 +41,7 @@ impl Counts {
     pub(crate) fn of(&mut self, followed: &Followed<'_>) {
         for oracle in followed.runs.values() {
             self.add("held up", usize::from(oracle.held_up));
+            self.add("worked apart", oracle.worked_apart());
             self.seen(oracle.seen);
             let (retried, has_failed) = (oracle.seen.retried, matches!(oracle.ended, Some((Some(_), _))));
             self.add("children retried", oracle.parent.as_ref().map_or(0, |_| retried));
@@ -103,13 +104,27 @@ impl Counts {
 
     fn seen(&mut self, seen: Seen) {
         let Seen { outcomes, cancelled, exhausted, spent_edges, received, messages, redirects, answers, .. } = seen;
-        let Seen { remembered, advisory, once, sent, memories, resumed, sessions, spent, retried, routed, .. } = seen;
+        let Seen {
+            remembered,
+            advisory,
+            once,
+            sent,
+            memories,
+            resumed,
+            sessions,
+            spent,
+            retried,
+            routed,
+            timed_out,
+            ..
+        } = seen;
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);
         self.add("exhausted", exhausted);
         self.add("spent edges", spent_edges);
         self.add("routed", routed);
+        self.add("timed out", timed_out);
         self.add("received", received);
         self.add("messages", messages);
         self.add("redirects", redirects);

@@ -6,6 +6,7 @@ use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
 use crate::journal::{Fault, Harsh};
 use crate::mix::mix;
+use crate::places::Places;
 use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
 use crate::spending::{killed, spent};
 use crate::world::{Logged, What, World};
@@ -138,6 +139,7 @@ impl History {
             false => run.without_journal(),
         };
         run.with_agent_for_others(self.agent.clone())
+            .with_workspaces(Arc::new(Places))
             .with_nudges(self.world.nudges())
             .with_budgets(budgets)
             .with_backoff(self.backoff())

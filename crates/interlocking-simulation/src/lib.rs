@@ -22,7 +22,7 @@
 //!   around them; `numbers`: what payloads carry.
 //! - `graph`, `markers`, `positions`, `token`, `body`: a graph that interprets any table.
 //! - `asking`, `agent`, `calls`: how nodes ask the agent, what that remembers, and what is logged of it.
-//! - `world`, `journal`, `messages`: what surrounds it.
+//! - `world`, `journal`, `messages`, `places`: what surrounds it.
 //! - `executor`: runs it until it is interrupted; `history`: from its beginning to its end.
 //! - `oracle`: what must hold of its records; `checks`: of all else.
 //! - `simulation`: one seed; `counts`: what it came upon.
@@ -46,6 +46,7 @@ mod asking;
 mod calls;
 mod minds;
 mod agent;
+mod places;
 mod world;
 mod journal;
 mod messages;
@@ -74,7 +75,6 @@ mod brute;
 #[path = "../../interlocking-soundness/tests/evidence/names.rs"]
 mod names;
 #[path = "../../interlocking-soundness/tests/evidence/writers.rs"]
-#[expect(dead_code, reason = "shared with tests that look at who works beside a graph")]
 mod writers;
 
 pub use counts::Counts;

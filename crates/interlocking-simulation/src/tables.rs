@@ -46,7 +46,32 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
         }
         let Ok(net) = Net::new(table.clone()) else { continue };
         if matches!(check(&net), Verdict::Sound { .. }) {
-            return table;
+            return housed(&mut Dice::new(seed ^ 0x91_ace), table);
+        }
+    }
+}
+
+/// The table with workspaces; of two nodes that could change one at once, the one to blame works nowhere.
+fn housed(dice: &mut Dice, table: Table) -> Table {
+    if dice.percent(50) {
+        return table;
+    }
+    let mut housed = table.clone();
+    for row in housed.nodes.iter_mut().filter(|row| row.kind != NodeKind::Observer) {
+        if dice.percent(60) {
+            row.workspace = Some(["desk", "bench"][dice.below(2)].to_owned());
+            row.read_only = dice.percent(20);
+        }
+    }
+    loop {
+        match check(&Net::new(housed.clone()).unwrap()) {
+            Verdict::Sound { .. } => return housed,
+            Verdict::Undecided { .. } => return table,
+            Verdict::Unsound { violations } => {
+                for row in housed.nodes.iter_mut().filter(|row| violations.iter().any(|one| one.blame == row.name)) {
+                    (row.workspace, row.read_only) = (None, false);
+                }
+            }
         }
     }
 }

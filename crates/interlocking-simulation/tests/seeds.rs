@@ -17,7 +17,7 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 58] = [
+const HAPPENED: [(&str, usize); 59] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("compared", 300),
@@ -27,6 +27,7 @@ const HAPPENED: [(&str, usize); 58] = [
     ("exhausted", 200),
     ("spent edges", 40),
     ("routed", 30),
+    ("worked apart", 300),
     ("remembered", 50),
     ("messages", 50),
     ("redirects", 40),

@@ -19,6 +19,7 @@ mod agents;
 use crate::brute::{Budgets, Rules, Starts, State};
 use crate::choice::Choice;
 use crate::world::{Gathered, World};
+use crate::writers;
 use interlocking_agents::SessionId;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
@@ -74,6 +75,8 @@ pub(crate) struct Oracle<'w> {
     pub(crate) raced: Option<String>,
     /// Whether an execution took too long for others' sake: an agent's provider had it wait.
     pub(crate) held_up: bool,
+    /// Who must not be at work at once, because of one workspace: pairs, and who must not be several times.
+    apart: Vec<BTreeSet<String>>,
     /// What each record starts: its executions.
     pub(crate) starts: Vec<(u64, Execution)>,
     pub(crate) seen: Seen,
@@ -105,6 +108,8 @@ pub(crate) struct Seen {
     pub(crate) exhausted: usize,
     pub(crate) spent_edges: usize,
     pub(crate) routed: usize,
+    /// Those that took too long and went on by a route.
+    pub(crate) timed_out: usize,
     pub(crate) received: usize,
     pub(crate) messages: usize,
     pub(crate) redirects: usize,
@@ -167,6 +172,7 @@ impl<'w> Oracle<'w> {
             outcomes: BTreeMap::new(),
             raced: None,
             held_up: false,
+            apart: writers::all(net.table()),
             starts: Vec::new(),
             seen: Seen::default(),
         }
@@ -180,7 +186,8 @@ impl<'w> Oracle<'w> {
                 return Err(format!("record {nth} of {} is number {sequence} of {}", self.run, record.run));
             }
             self.take(record, entry, facts).map_err(|why| format!("record {sequence} of {}: {why}", self.run))?;
-            self.start_due(sequence).map_err(|why| format!("after record {sequence} of {}: {why}", self.run))?;
+            let started = self.start_due(sequence).and_then(|()| self.works_apart());
+            started.map_err(|why| format!("after record {sequence} of {}: {why}", self.run))?;
         }
         Ok(())
     }
@@ -189,6 +196,30 @@ impl<'w> Oracle<'w> {
     pub(crate) fn visits(&self) -> Vec<(&'static str, u32)> {
         let visits = (0..self.counts.len()).map(|node| (self.net.name(node as NodeIndex), self.counts[node].0));
         visits.filter(|(_, visits)| *visits > 0).collect()
+    }
+
+    /// No two are at work that may change one workspace.
+    fn works_apart(&self) -> Result<(), String> {
+        let at_work = |name: &String| {
+            let is_it = |node: NodeIndex| self.net.name(node) == name;
+            let running = self.running.values().filter(|(execution, _)| is_it(execution.node)).count();
+            running + self.beside.keys().filter(|(node, ..)| is_it(*node)).count()
+        };
+        let is_broken = |nodes: &&BTreeSet<String>| {
+            let most = if nodes.len() == 1 { 1 } else { 0 };
+            nodes.iter().all(|name| at_work(name) > most)
+        };
+        match self.apart.iter().find(is_broken) {
+            Some(nodes) => Err(format!("{nodes:?} are at work at once, and may change one workspace")),
+            None => Ok(()),
+        }
+    }
+
+    /// How many pairs have worked that may change one workspace, one after the other.
+    pub(crate) fn worked_apart(&self) -> usize {
+        let visited = self.visits();
+        let has_run = |name: &String| visited.iter().any(|(visited, _)| visited == name);
+        self.apart.iter().filter(|nodes| nodes.iter().all(has_run)).count()
     }
 
     fn execution(&self, by: &By) -> Result<Execution, String> {

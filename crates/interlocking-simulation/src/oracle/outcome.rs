@@ -150,6 +150,7 @@ impl Oracle<'_> {
             return Err(format!("{by} failed, and something of it counts"));
         }
         self.seen.routed += 1;
+        self.seen.timed_out += usize::from(matches!(failure.kind, FailureKind::Timeout { .. }));
         let alternative = self.net.alternative(route).ok_or("there is no such alternative")?;
         let place = self.net.place(alternative.branches[0][0]).name.clone();
         Ok(vec![(place, failed(route, failure))])

@@ -28,7 +28,7 @@ fn shared(seed: u64) -> Table {
         for row in &mut table.nodes {
             give_workspace(&mut dice, row, many);
         }
-        if !writers::apart(&table).is_empty() || !writers::beside(&table).is_empty() {
+        if !writers::all(&table).is_empty() {
             return table;
         }
     }
@@ -59,7 +59,7 @@ fn sweep(seeds: Range<u64>) {
             Ok(None) => {}
             Ok(Some(explored)) => {
                 let shared = explored.broken.keys().filter(|rule| matches!(rule, Broken::SharedWorkspace { .. }));
-                apart += usize::from(shared.count() < writers::apart(&table).len() + writers::beside(&table).len());
+                apart += usize::from(shared.count() < writers::all(&table).len());
             }
         }
     }

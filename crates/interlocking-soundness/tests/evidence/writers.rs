@@ -16,6 +16,13 @@ pub(crate) fn apart(table: &Table) -> Vec<(usize, usize)> {
     pairs
 }
 
+/// All of them by name.
+pub(crate) fn all(table: &Table) -> Vec<BTreeSet<String>> {
+    let name = |node: usize| table.nodes[node].name.clone();
+    let pairs = apart(table).into_iter().map(|(one, other)| BTreeSet::from([name(one), name(other)]));
+    pairs.chain(beside(table)).collect()
+}
+
 /// Those of which one works beside the graph, and those that may be at work several times.
 pub(crate) fn beside(table: &Table) -> Vec<BTreeSet<String>> {
     let mut sets = BTreeSet::new();
