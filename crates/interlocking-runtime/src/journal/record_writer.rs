@@ -67,7 +67,17 @@ impl RecordWriter {
 
     /// Appends an entry. Whoever drops this future must write no more.
     pub(crate) async fn write(&self, entry: Entry) -> Result<(), JournalError> {
-        let mut next = self.next.lock().await;
+        let mut next = match self.next.try_lock() {
+            Ok(next) => next,
+            Err(_) => {
+                let next = self.next.lock().await;
+                // It has waited for others' records, and its tree may have been stopped meanwhile. What was used up is recorded all the same.
+                match self.tree.journal_error() {
+                    Some(error) if !matches!(entry, Entry::Spent { .. }) => return Err(error),
+                    _ => next,
+                }
+            }
+        };
         let record = self.record(next.clone()?, entry);
         let written = self.journal.append(record).await;
         note(&mut next, &self.tree, written)

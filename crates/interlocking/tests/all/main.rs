@@ -47,6 +47,7 @@ mod on_their_way;
 mod own_places;
 mod places;
 mod region;
+mod queued;
 mod resume;
 mod retry;
 mod retry_migrated;

@@ -16,6 +16,8 @@ pub(crate) struct Slow {
     mail_takes: u64,
     /// The run that takes 25 ms to be resumed.
     pub(crate) resumed_slowly: Mutex<Option<RunId>>,
+    /// Which records it has no room for, once it has taken its time.
+    pub(crate) has_no_room: fn(&Record) -> bool,
     /// Told when `next` has ended, and `gate` is about to begin.
     pub(crate) gate: tokio::sync::Notify,
 }
@@ -26,6 +28,12 @@ impl Slow {
         Self::with(takes, 0)
     }
 
+    /// One that keeps records slowly, and refuses some.
+    pub(crate) fn refusing(takes: fn(&Entry) -> u64, has_no_room: fn(&Record) -> bool) -> Arc<Self> {
+        let (kept, resumed_slowly, gate) = Default::default();
+        Arc::new(Self { kept, takes, mail_takes: 0, resumed_slowly, has_no_room, gate })
+    }
+
     /// One that delivers letters slowly.
     pub(crate) fn with_slow_mail(mail_takes: u64) -> Arc<Self> {
         Self::with(|_| 0, mail_takes)
@@ -33,7 +41,7 @@ impl Slow {
 
     fn with(takes: fn(&Entry) -> u64, mail_takes: u64) -> Arc<Self> {
         let (kept, resumed_slowly, gate) = Default::default();
-        Arc::new(Self { kept, takes, mail_takes, resumed_slowly, gate })
+        Arc::new(Self { kept, takes, mail_takes, resumed_slowly, has_no_room: |_| false, gate })
     }
 }
 
@@ -51,6 +59,9 @@ impl Journal for Slow {
         }
         if matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "next") {
             self.gate.notify_one();
+        }
+        if (self.has_no_room)(&record) {
+            return Err(JournalError::Storage { reason: "there is no room".to_owned() });
         }
         self.kept.append(record).await
     }
