@@ -15,6 +15,7 @@ use interlocking_core::route::{Route, Step};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::RunContext;
 use interlocking_runtime::advisory::AdvisoryHandler;
+use interlocking_runtime::graph::GraphHandler;
 use interlocking_runtime::human::HumanHandler;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::map::{Child, Children, Item, MapHandler};
@@ -185,6 +186,28 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> MapHandler<At<LEVEL, INDEX>> fo
         self.0.log(What::Gathered { run: cx.run_id().clone(), by: Self::by(cx), children });
         self.work(&choice, cx).await?;
         Self::leave(&choice, input.numbers(), extra, cx)
+    }
+}
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> GraphHandler<At<LEVEL, INDEX>> for Body {
+    fn graph(&self, _: &Cx<'_, At<LEVEL, INDEX>>) -> Result<Arc<Simulated<1>>, NodeError> {
+        Ok(Arc::new(Simulated { world: self.0.clone() }))
+    }
+
+    async fn entry(&self, _: &Token<LEVEL>, cx: &mut Cx<'_, At<LEVEL, INDEX>>) -> Result<u64, NodeError> {
+        Ok(self.begin(cx).entry)
+    }
+
+    async fn after(
+        &self,
+        input: Token<LEVEL>,
+        output: Output,
+        cx: &mut Cx<'_, At<LEVEL, INDEX>>,
+    ) -> Route<At<LEVEL, INDEX>> {
+        let (choice, number) = (self.choice(cx), output.number);
+        self.0.log(What::Given { run: cx.run_id().clone(), by: Self::by(cx), number });
+        self.work(&choice, cx).await?;
+        Self::leave(&choice, input.numbers(), number, cx)
     }
 }
 

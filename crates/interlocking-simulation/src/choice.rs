@@ -29,6 +29,8 @@ pub(crate) struct Choice {
     pub(crate) sends: Option<u64>,
     /// Of a map node: what its children start with.
     pub(crate) items: Vec<u64>,
+    /// Of a graph node: what its child starts with.
+    pub(crate) entry: u64,
     /// What its agent does, if it asks one.
     pub(crate) dialogue: Option<Dialogue>,
     /// A number of its own: what its tokens, its report, its question carry.
@@ -156,6 +158,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
         sends: (works_on_tokens && dice.percent(temper.sending)).then(|| dice.below(1 << 20) as u64),
         // Few different ones, so that some are equal and some come back when the node is entered again.
         items: (0..[0, 1, 1, 2, 3][dice.below(5)]).map(|_| dice.below(5) as u64).collect(),
+        entry: number % 5,
         dialogue,
         number,
     }

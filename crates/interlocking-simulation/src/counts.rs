@@ -57,6 +57,7 @@ impl Counts {
         let kept_after = |line: &&Logged| matches!(line.what, What::KeptAfterRefusal { .. });
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
+        self.add("children of graph nodes", followed.given.len());
         self.add("log lines", followed.account.log.len());
         history.cuts.iter().for_each(|cut| self.add(interrupted(*cut), 1));
         self.add(ended_as(&ended.report.outcome), 1);
@@ -116,6 +117,7 @@ impl Counts {
             retried,
             routed,
             timed_out,
+            failed_children,
             ..
         } = seen;
         self.add("runs", 1);
@@ -125,6 +127,7 @@ impl Counts {
         self.add("spent edges", spent_edges);
         self.add("routed", routed);
         self.add("timed out", timed_out);
+        self.add("failed children", failed_children);
         self.add("received", received);
         self.add("messages", messages);
         self.add("redirects", redirects);
@@ -168,6 +171,7 @@ fn ended_as<T>(outcome: &Outcome<T>) -> &'static str {
             FailureKind::Timeout { .. } => "timed out",
             FailureKind::Agent => "failed by its agent",
             FailureKind::Exhausted(_) => "failed by a bound",
+            FailureKind::Child(_) => "failed by a child",
             FailureKind::EdgeExhausted { .. } => "failed by an edge",
             _ => "failed",
         },

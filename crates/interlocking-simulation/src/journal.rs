@@ -168,6 +168,12 @@ impl Harsh {
     }
 }
 
+/// By name: which began first is the wall clock's, and another each time.
+fn in_order(mut runs: Vec<RunSummary>) -> Vec<RunSummary> {
+    runs.sort_by(|one, other| one.run.cmp(&other.run));
+    runs
+}
+
 /// The payloads of an entry.
 fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
     match entry {
@@ -257,11 +263,11 @@ impl Journal for Harsh {
     }
 
     async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
-        self.kept.runs().await
+        Ok(in_order(self.kept.runs().await?))
     }
 
     async fn children(&self, run: &RunId) -> Result<Vec<RunSummary>, JournalError> {
-        self.kept.children(run).await
+        Ok(in_order(self.kept.children(run).await?))
     }
 
     async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {

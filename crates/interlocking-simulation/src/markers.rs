@@ -2,7 +2,9 @@
 
 use crate::graph::{Simulated, Sum};
 use crate::token::Token;
-use interlocking_core::graph::{Asks, Edge, Maps, Node, Place, Remembers, Reports, Resumes, RunsChildren, Spawns};
+use interlocking_core::graph::{
+    Asks, Edge, Handled, Maps, Node, Place, Remembers, Reports, Resumes, Runs, RunsChildren, Spawns,
+};
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
 use interlocking_runtime::observer::Observation;
 
@@ -64,6 +66,11 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Asks for At<LEVEL, INDEX> {
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Maps for At<LEVEL, INDEX> {
     type Child = Simulated<1>;
+}
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> Runs for At<LEVEL, INDEX> {
+    type Child = Simulated<1>;
+    type By = Handled;
 }
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> RunsChildren for At<LEVEL, INDEX> {}

@@ -13,6 +13,7 @@ use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
 use interlocking_core::visit::run;
 use interlocking_runtime::advisory::AdvisoryNode;
+use interlocking_runtime::graph::GraphNode;
 use interlocking_runtime::human::HumanNode;
 use interlocking_runtime::llm::LLMNode;
 use interlocking_runtime::map::MapNode;
@@ -65,13 +66,14 @@ fn at<'run, const LEVEL: usize, const INDEX: NodeIndex>(
     match Simulated::<LEVEL>::net().row(INDEX).kind {
         NodeKind::Join => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&JoinNode(body), input, entered).await }),
         NodeKind::Map => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&MapNode(body), input, entered).await }),
+        NodeKind::Graph => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&GraphNode(body), input, entered).await }),
         NodeKind::Human => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&HumanNode(body), input, entered).await }),
         NodeKind::Event => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&EventNode(body), input, entered).await }),
         NodeKind::Advisory => {
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&AdvisoryNode(body), input, entered).await })
         }
         NodeKind::Llm => Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LLMNode(body), input, entered).await }),
-        NodeKind::Logic | NodeKind::Fork | NodeKind::Graph | NodeKind::Observer => {
+        NodeKind::Logic | NodeKind::Fork | NodeKind::Observer => {
             Box::pin(async move { run::<At<LEVEL, INDEX>, _>(&LogicNode(body), input, entered).await })
         }
     }

@@ -41,11 +41,18 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
             continue;
         }
         let mut table = furnished(dice, table, level);
+        if !is_sound(&table) {
+            continue;
+        }
         if dice.percent(50) {
             routed(dice, &mut table);
         }
-        let Ok(net) = Net::new(table.clone()) else { continue };
-        if matches!(check(&net), Verdict::Sound { .. }) {
+        if level == 1 {
+            // They may always fail, and are no loop then.
+            let graphs = table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Graph);
+            graphs.for_each(|row| row.failed = Some(Goto::new("exit", &["*"])));
+        }
+        if is_sound(&table) {
             return housed(&mut Dice::new(seed ^ 0x91_ace), table);
         }
     }
@@ -76,6 +83,11 @@ fn housed(dice: &mut Dice, table: Table) -> Table {
     }
 }
 
+/// A table that gets routes of failures is sound without them, too: nobody may ever fail.
+fn is_sound(table: &Table) -> bool {
+    Net::new(table.clone()).is_ok_and(|net| matches!(check(&net), Verdict::Sound { .. }))
+}
+
 /// The table with timeouts, memories, and all that works beside a graph.
 fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
     table.graph = ["Parent", "Child"][level].into();
@@ -98,6 +110,11 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
         match row.kind {
             NodeKind::Llm => *row = row.clone().llm("Asking", "Said"),
             NodeKind::Event if dice.percent(40) => *row = row.clone().llm("Asking", "Said"),
+            // A graph node always has a child, so those of a child often go too deep.
+            NodeKind::Map if dice.percent([45, 15][level]) => {
+                row.kind = NodeKind::Graph;
+                *row = row.clone().graph("Child").depth(2);
+            }
             NodeKind::Map => {
                 *row = row.clone().map("Child").depth(2);
                 if dice.percent(50) {
@@ -122,8 +139,8 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
             }
             _ => {}
         }
-        if !matches!(row.kind, NodeKind::Map | NodeKind::Human | NodeKind::Observer) {
-            if dice.percent(30) {
+        if !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human | NodeKind::Observer) {
+            if dice.percent(40) {
                 row.timeout_ms = Some(TIMEOUT_MS);
             }
             if row.kind != NodeKind::Advisory && dice.percent(if shares { 50 } else { 10 }) {

@@ -67,6 +67,8 @@ pub(crate) enum What {
     Got { run: RunId, by: By, value: u64 },
     /// A map node's children ended.
     Gathered { run: RunId, by: By, children: Vec<Gathered> },
+    /// A graph node's child finished, with this number.
+    Given { run: RunId, by: By, number: u64 },
     /// A record is in the journal.
     Kept { run: RunId, sequence: u64 },
     /// A node says which session it asks the agent in.
@@ -226,6 +228,7 @@ impl fmt::Debug for Logged {
             What::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
             What::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
             What::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
+            What::Given { run, by, number } => write!(f, "{run}: {by} is given {number}"),
             What::Asks { run, by, session } => write!(f, "{run}: {by} asks, {session:?}"),
             What::Called(call) => write!(f, "{call:?}"),
             What::Opened { run, by, session } => write!(f, "{run}: the agent of {by} is in {session}"),

@@ -17,9 +17,11 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 59] = [
+const HAPPENED: [(&str, usize); 62] = [
     ("outcomes", 5_000),
     ("children", 500),
+    ("children of graph nodes", 200),
+    ("failed children", 60),
     ("compared", 300),
     ("unrecorded", 500),
     ("only unrecorded", 150),
@@ -54,9 +56,10 @@ const HAPPENED: [(&str, usize); 59] = [
     ("finished", 1_000),
     ("failed", 20),
     ("failed by a bound", 50),
+    ("failed by a child", 10),
     ("failed by an edge", 10),
     ("panicked", 10),
-    ("timed out", 4),
+    ("timed out", 2),
     ("was cancelled", 5),
     ("runs", 2_000),
     ("calls", 4_000),

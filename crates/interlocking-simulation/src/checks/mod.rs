@@ -2,7 +2,7 @@
 //!
 //! - `endings`: a run ends as its records say; resumed, it says the same.
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
-//! - `children`: maps are given what their children came to.
+//! - `children`: maps and graph nodes are given what their children came to.
 //! - `retries`: who is retried with a run that had failed.
 //! - `refusals`: a tree stops as a whole when its journal refuses a record, and does not go on though it takes the next.
 //! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
@@ -28,13 +28,25 @@ pub(crate) use ways::Happened;
 use crate::history::Ended;
 use crate::oracle::{Facts, Oracle};
 use crate::world::{Gathered, Logged, What};
+use interlocking_core::failure::ChildFailure;
+use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry, Journal, Origin, Posted, Record};
 use std::collections::BTreeMap;
 
 /// What handlers were given for their children, each time, by execution.
 pub(crate) type AllGathered = BTreeMap<(RunId, By), Vec<Vec<Gathered>>>;
+
+/// What the handlers of graph nodes were given for their children, last, by execution.
+pub(crate) type Given = BTreeMap<(RunId, By), u64>;
+
+/// What the children of executions have come to, each time, by execution.
+pub(crate) type Endings = BTreeMap<(RunId, By), Vec<ChildEnding>>;
+
+/// What a child has come to: a failure, or that it has finished.
+pub(crate) type ChildEnding = Result<(), ChildFailure>;
 
 /// A run that has ended, as the journal and the log tell of it.
 pub(crate) struct Account<'e> {
@@ -49,6 +61,7 @@ pub(crate) struct Account<'e> {
 pub(crate) struct Followed<'a> {
     pub(crate) account: &'a Account<'a>,
     pub(crate) gathered: AllGathered,
+    pub(crate) given: Given,
     pub(crate) runs: BTreeMap<RunId, Oracle<'a>>,
 }
 
@@ -70,18 +83,19 @@ impl<'e> Account<'e> {
     ///
     /// The first thing that does not hold.
     pub(crate) fn check(&self) -> Result<Followed<'_>, String> {
-        let gathered = gathered(&self.log);
+        let (gathered, given, endings) = (gathered(&self.log), given(&self.log), self.endings());
         let (opened, held_up) = (agents::opened(&self.log), self.held_up());
         let mut runs = BTreeMap::new();
         for (run, records) in &self.records {
             let mut oracle = Oracle::new(&self.ended.history.world, self.level(run), run.clone());
             let letters = self.letters.get(run).map(Vec::as_slice).unwrap_or_default();
             let bounded = self.ended.history.bounded;
-            let facts = Facts { letters, gathered: &gathered, opened: &opened, bounded, held_up: &held_up };
+            let children = (&given, &endings);
+            let facts = Facts { letters, gathered: &gathered, children, opened: &opened, bounded, held_up: &held_up };
             oracle.follow(records, self.entry(records)?, &facts)?;
             runs.insert(run.clone(), oracle);
         }
-        let followed = Followed { account: self, gathered, runs };
+        let followed = Followed { account: self, gathered, given, runs };
         followed.ends()?;
         followed.children()?;
         followed.retries()?;
@@ -96,6 +110,34 @@ impl<'e> Account<'e> {
         Ok(followed)
     }
 
+    /// What the records of children say that these have come to.
+    fn endings(&self) -> Endings {
+        let mut all = Endings::new();
+        for (run, records) in &self.records {
+            let Some(of) = self.started_by(run) else { continue };
+            let endings = records.iter().filter_map(|record| match &record.entry {
+                Entry::Ended { failure: Some(failure), .. } => {
+                    Some(Err(ChildFailure::Failed(Box::new(failure.clone()))))
+                }
+                Entry::Ended { cancelled: true, .. } => Some(Err(ChildFailure::Cancelled)),
+                Entry::Ended { .. } => Some(Ok(())),
+                _ => None,
+            });
+            all.entry(of).or_default().extend(endings);
+        }
+        all
+    }
+
+    /// The parent of a run, and the execution that started it.
+    fn started_by(&self, run: &RunId) -> Option<(RunId, By)> {
+        match self.records.get(run)?.first().map(|record| &record.entry) {
+            Some(Entry::Started { origin: Some(Origin::Child { parent, node, visit, attempt, .. }), .. }) => {
+                Some((parent.clone(), By { node: node.clone(), visit: *visit, attempt: *attempt }))
+            }
+            _ => None,
+        }
+    }
+
     fn level(&self, run: &RunId) -> usize {
         usize::from(*run != self.ended.history.root)
     }
@@ -107,12 +149,31 @@ impl<'e> Account<'e> {
     /// What a run starts with.
     fn entry(&self, records: &[Record]) -> Result<u64, String> {
         match records.first().map(|record| &record.entry) {
-            Some(Entry::Started { origin: Some(Origin::Child { key, .. }), .. }) => {
-                key.parse().map_err(|_| format!("a child's key is {key}"))
+            Some(Entry::Started { origin: Some(Origin::Child { parent, node, visit, attempt, key, .. }), .. }) => {
+                let (net, world) = (self.net(parent), &self.ended.history.world);
+                let index = net.node_named(node).ok_or_else(|| format!("there is no node {node}"))?;
+                if net.row(index).kind != NodeKind::Graph {
+                    return key.parse().map_err(|_| format!("a child's key is {key}"));
+                }
+                if key != node {
+                    return Err(format!("the key of the child of graph node {node} is {key}"));
+                }
+                let execution = Execution { node: index, visit: *visit, attempt: *attempt };
+                Ok(world.choice_after(self.level(parent), parent, execution, 0).entry)
             }
             _ => Ok(self.ended.history.surroundings.entry),
         }
     }
+}
+
+fn given(log: &[Logged]) -> Given {
+    let mut all = Given::new();
+    for line in log {
+        if let What::Given { run, by, number } = &line.what {
+            all.insert((run.clone(), by.clone()), *number);
+        }
+    }
+    all
 }
 
 fn gathered(log: &[Logged]) -> AllGathered {

@@ -239,6 +239,7 @@ fn line(Logged { at, what, .. }: Logged) -> Option<String> {
         }
         What::Begun { .. }
         | What::Gathered { .. }
+        | What::Given { .. }
         | What::Asks { .. }
         | What::Opened { .. }
         | What::Returned(_)

@@ -4,7 +4,7 @@ use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
 use crate::world::{EVENT, Logged, What};
 use interlocking_agents::{SessionId, SessionOp};
-use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::failure::{ChildFailure, Failure, FailureKind};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload};
 
@@ -12,7 +12,7 @@ use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload}
 pub(super) type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-pub(super) const CHANGES: [(&str, usize, Change); 28] = [
+pub(super) const CHANGES: [(&str, usize, Change); 30] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -44,10 +44,31 @@ pub(super) const CHANGES: [(&str, usize, Change); 28] = [
         in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
     }),
     ("a failure that had a way on is not told", 1, |account| {
-        in_first(account, |outcome| outcome.failed.take().map(drop))
+        in_any(account, |outcome| outcome.failed.take().map(drop))
     }),
     ("a failure that had a way on was another", 1, |account| {
-        in_first(account, |outcome| outcome.failed.as_mut().map(|failure| failure.kind = FailureKind::Configuration))
+        in_any(account, |outcome| outcome.failed.as_mut().map(|failure| failure.kind = FailureKind::Configuration))
+    }),
+    ("a graph node was given what its child did not come to", 5, |account| {
+        account.log.iter_mut().rev().find_map(|line| match &mut line.what {
+            What::Given { number, .. } => {
+                *number ^= 1;
+                Some(())
+            }
+            _ => None,
+        })
+    }),
+    ("a child of a graph node failed otherwise", 1, |account| {
+        account.records.values_mut().flatten().find_map(|record| {
+            let failure = match &mut record.entry {
+                Entry::Ended { failure, .. } => failure.as_mut()?,
+                Entry::Outcome(outcome) => outcome.failed.as_mut()?,
+                _ => return None,
+            };
+            let FailureKind::Child(child) = &mut failure.kind else { return None };
+            **child = ChildFailure::Cancelled;
+            Some(())
+        })
     }),
     ("an update of a memory is lost", 5, |account| in_first(account, |outcome| outcome.memory.take().map(drop))),
     ("a run that finished is stuck", 20, |account| {
@@ -156,7 +177,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 28] = [
         records.push(Record { sequence: last.sequence + 1, entry: Entry::Retried { letters: 0 }, ..last });
         Some(())
     }),
-    ("a run goes on that has failed, and nobody retries it", 5, |account| {
+    ("a run goes on that has failed, and nobody retries it", 3, |account| {
         let retried = retried(account)?;
         root(account)?.remove(retried);
         renumber(account)
@@ -194,7 +215,10 @@ pub(super) const CHANGES: [(&str, usize, Change); 28] = [
     }),
     ("a handler that is done begins again with a retry", 3, |account| {
         let retried = retried(account)? as u64;
-        let (_, done) = first(account, |outcome| outcome.node != EVENT)?;
+        let (nth, done) = first(account, |outcome| outcome.node != EVENT)?;
+        if nth as u64 > retried {
+            return None;
+        }
         let run = account.ended.history.root.clone();
         let kept = |line: &Logged| matches!(&line.what, What::Kept { run: of, sequence } if *of == run && *sequence == retried);
         let nth = account.log.iter().position(kept)?;
@@ -264,6 +288,14 @@ fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option
 /// Changes the first outcome of the root that has what is changed.
 fn in_first(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
     root(account)?.iter_mut().find_map(|record| match &mut record.entry {
+        Entry::Outcome(outcome) => change(outcome),
+        _ => None,
+    })
+}
+
+/// Changes the first outcome of any run that has what is changed.
+fn in_any(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
+    account.records.values_mut().flatten().find_map(|record| match &mut record.entry {
         Entry::Outcome(outcome) => change(outcome),
         _ => None,
     })

@@ -3,7 +3,7 @@
 use super::step::past;
 use super::{Facts, Oracle, same};
 use crate::choice::{Choice, Fate};
-use interlocking_core::failure::{Failure, FailureKind};
+use interlocking_core::failure::{ChildFailure, Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::table::{NodeKind, Visits};
 use interlocking_runtime::journal::By;
@@ -76,12 +76,34 @@ impl Oracle<'_> {
             return Ok(());
         }
         let choice = self.choice(execution);
+        if self.net.row(execution.node).kind == NodeKind::Graph {
+            let of = (self.run.clone(), by.clone());
+            match &failure.kind {
+                FailureKind::Child(child) => return self.child_failed(by, child, facts),
+                _ if !facts.children.0.contains_key(&of) => {
+                    return Err(format!("{by} fails before its child has finished: {failure}"));
+                }
+                _ => {}
+            }
+        }
         match choice.fate {
             Fate::Well if matches!(failure.kind, FailureKind::EdgeExhausted { .. }) => {
                 self.overspent(execution, &choice, failure)
             }
             Fate::Well => Err(format!("{by} was not to fail: {failure}")),
             fate => same("the failure", &failure.kind, &fate.failure()),
+        }
+    }
+
+    /// Whether a graph node may fail because its child did so.
+    fn child_failed(&mut self, by: &By, child: &ChildFailure, facts: &Facts<'_>) -> Result<(), String> {
+        self.seen.failed_children += 1;
+        let endings = facts.children.1.get(&(self.run.clone(), by.clone()));
+        match child {
+            // It was never begun, and has no records.
+            ChildFailure::TooDeep { limit: 2 } if endings.is_none() && self.level > 0 => Ok(()),
+            _ if endings.is_some_and(|endings| endings.contains(&Err(child.clone()))) => Ok(()),
+            _ => Err(format!("{by} fails with {child}, and its child came to {endings:?}")),
         }
     }
 

@@ -17,6 +17,7 @@ mod end;
 mod agents;
 
 use crate::brute::{Budgets, Rules, Starts, State};
+use crate::checks::{Endings, Given};
 use crate::choice::Choice;
 use crate::world::{Gathered, World};
 use crate::writers;
@@ -110,6 +111,7 @@ pub(crate) struct Seen {
     pub(crate) routed: usize,
     /// Those that took too long and went on by a route.
     pub(crate) timed_out: usize,
+    pub(crate) failed_children: usize,
     pub(crate) received: usize,
     pub(crate) messages: usize,
     pub(crate) redirects: usize,
@@ -130,6 +132,8 @@ pub(crate) struct Facts<'f> {
     pub(crate) letters: &'f [Posted],
     /// By execution: what its handler was given for its children, each time.
     pub(crate) gathered: &'f BTreeMap<(RunId, By), Vec<Vec<Gathered>>>,
+    /// By execution of a graph node: what its handler was given last, and what the records of its child say.
+    pub(crate) children: (&'f Given, &'f Endings),
     /// The sessions that the agent has begun, or gone on with, for each execution.
     pub(crate) opened: &'f BTreeSet<(RunId, By, SessionId)>,
     /// Whether any executor might make only so many calls.

@@ -72,7 +72,8 @@ impl Oracle<'_> {
         let node = usize::from(execution.node);
         let (to, message) = self.mailbox.pop_front().ok_or("an event node handles a message that nobody sent")?;
         same("the event node", to, node)?;
-        let waits = |at: &usize| matches!(self.rules.nodes[*at].kind, NodeKind::Map | NodeKind::Human);
+        let waits =
+            |at: &usize| matches!(self.rules.nodes[*at].kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human);
         if let Some(busy) = self.running.keys().find(|at| !waits(at)) {
             return Err(format!("a message is handled while {} runs", self.rules.nodes[*busy].name));
         }
@@ -140,7 +141,7 @@ impl Oracle<'_> {
         let node = self.net.node(execution.node);
         let route = match &failure.kind {
             FailureKind::Timeout { .. } => node.timed_out.or(node.failed),
-            FailureKind::Handler | FailureKind::Panic | FailureKind::Agent => node.failed,
+            FailureKind::Handler | FailureKind::Panic | FailureKind::Agent | FailureKind::Child(_) => node.failed,
             other => return Err(format!("{by} goes on, and failed for good: {other:?}")),
         };
         let route = route.ok_or_else(|| format!("{by} goes on, and has no route for that: {failure}"))?;
@@ -176,6 +177,10 @@ impl Oracle<'_> {
                 let expected = items(choice, self.level);
                 same("the children's items", last.iter().map(|child| child.item).collect::<Vec<_>>(), expected)?;
                 Ok(gathered(last))
+            }
+            NodeKind::Graph => {
+                let given = facts.children.0.get(&(self.run.clone(), by.clone()));
+                given.copied().ok_or_else(|| format!("{by} goes on, and its child has not finished"))
             }
             _ => Ok(heard(self.world, choice, input)),
         }
