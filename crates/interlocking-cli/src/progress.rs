@@ -158,6 +158,10 @@ impl Progress {
             EventKind::NodeWaits { exclusive, .. } => {
                 line(Style::Dim, format!("waits for its turn: {}", quoted(exclusive)))
             }
+            EventKind::NodeDecided { reached, succeeded, failed, cancelled, .. } => {
+                let quorum = if *reached { "has its quorum" } else { "can no longer have its quorum" };
+                line(Style::Plain, format!("{quorum}: {succeeded} succeeded, {failed} failed, {cancelled} cancelled"))
+            }
             EventKind::NodeExhausted(_) => line(Style::Plain, "has used up its visits".to_owned()),
             EventKind::EdgeExhausted { edge, .. } => line(Style::Plain, format!("may not go to {edge} again")),
             EventKind::Note { text, .. } => line(Style::Dim, quoted(text)),

@@ -6,7 +6,7 @@
 //! observers see, messages, and reports at the exit. An edge into a join is labelled with the slot, one that cancels with
 //! what it clears, one with a budget with that. The route of an edge's exhausted budget says which edge.
 
-use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target, Visits};
+use crate::table::{EXIT, Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
 use std::fmt::Write;
 
 /// The table as a Mermaid flowchart.
@@ -191,6 +191,11 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     second.extend(row.graph.as_ref().map(|child| format!("runs {child}")));
     second.extend(row.map.as_ref().map(|child| format!("runs {child}")));
     second.extend(row.concurrency.map(|limit| format!("concurrency {limit}")));
+    match row.quorum.filter(|_| row.kind == NodeKind::Map) {
+        Some(Quorum::AtLeast(count)) => second.push(format!("quorum {count}")),
+        Some(Quorum::Enough) => second.push("quorum: enough".into()),
+        None => {}
+    }
     second.extend(row.depth.map(|limit| format!("depth {limit}")));
     if row.adopt {
         second.push("adopts".into());

@@ -4,7 +4,7 @@ mod protocols;
 
 use expect_test::{Expect, expect, expect_file};
 use interlocking_core::draw::{dot, mermaid};
-use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table};
 
 fn check(table: &Table, in_mermaid: Expect, in_dot: Expect) {
     in_mermaid.assert_eq(&mermaid(table));
@@ -114,6 +114,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
                 .input("Plan")
                 .map("Vec<\"Desk\">")
                 .concurrency(2)
+                .quorum(Quorum::AtLeast(2))
                 .depth(3)
                 .adopt()
                 .goto("approve", &[]),
@@ -137,7 +138,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
           run_entry(["entry"])
           run_messages(["messages"])
           n_split["split: Plan<br/>LogicNode"]
-          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, depth 3, adopts"]]
+          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, quorum 2, depth 3, adopts"]]
           n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
           n_hint{{"hint: Plan<br/>AdvisoryNode"}}
           n_witness>"witness<br/>ObserverNode"]
@@ -163,7 +164,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
           run_entry [label="entry", shape=plaintext]
           run_messages [label="messages", shape=plaintext]
           n_split [label="split: Plan\nLogicNode", shape=box]
-          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, depth 3, adopts", shape=box, peripheries=2]
+          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, quorum 2, depth 3, adopts", shape=box, peripheries=2]
           n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
           n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
           n_witness [label="witness\nObserverNode", shape=note]

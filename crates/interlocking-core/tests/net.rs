@@ -8,7 +8,7 @@ mod protocols;
 
 use expect_test::{Expect, expect};
 use interlocking_core::net::{Net, NetError};
-use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Table, Target};
+use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table, Target};
 
 fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)
@@ -400,4 +400,18 @@ fn a_budgeted_edge_is_an_alternative_and_so_is_its_route() {
     assert_eq!((net.node(0).exhausted, of(4).instead_of, of(5).instead_of), (Some(4), None, Some(0)));
     assert!([0, 2, 5].iter().all(|&at| !of(at).plain), "no shortcut leads past the counts");
     assert_eq!(net.features().budgeted_edges, 2);
+}
+
+#[test]
+fn a_map_may_wait_for_some_of_its_children() {
+    let map = |quorum| NodeRow::new("a", NodeKind::Map).entry().quorum(quorum);
+    for quorum in [Quorum::AtLeast(1), Quorum::AtLeast(9), Quorum::Enough] {
+        Net::new(table([map(quorum)])).unwrap();
+    }
+    let reason = "with a quorum of 0 it would wait for none of its children: the least is 1".to_owned();
+    refused(
+        table([map(Quorum::AtLeast(0))]),
+        NetError::Unfit { node: "a".into(), reason },
+        expect!["node `a`: with a quorum of 0 it would wait for none of its children: the least is 1"],
+    );
 }

@@ -187,6 +187,12 @@ impl Node<'_> {
         matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer | NodeKind::Event))
     }
 
+    /// The name of the type that says who decides when a map need not wait for the rest.
+    pub(crate) fn quorum_marker(&self) -> Ident {
+        let is_judged = self.attributes.quorum.as_ref().is_some_and(|quorum| quorum.value == Quorum::Enough);
+        Ident::new(if is_judged { "Judged" } else { "Counted" }, self.ident.span())
+    }
+
     /// The graphs that its children run: of a map, or of a graph node.
     pub(crate) fn child_graph(&self) -> Option<&Type> {
         self.attributes.map.as_ref().or(self.attributes.graph.as_ref()).map(|child| &child.value)

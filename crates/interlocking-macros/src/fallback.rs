@@ -159,7 +159,10 @@ impl Fallback<'_, '_> {
                 };
                 impls.extend(quote!(impl __p::RunsChildren for #marker {}));
                 impls.extend(match kind {
-                    NodeKind::Map => quote!(impl __p::Maps for #marker { type Child = #child; }),
+                    NodeKind::Map => {
+                        let quorum = node.quorum_marker();
+                        quote!(impl __p::Maps for #marker { type Child = #child; type Quorum = __p::#quorum; })
+                    }
                     _ => quote!(impl __p::Runs for #marker { type Child = #child; type By = __p::Handled; }),
                 });
             }

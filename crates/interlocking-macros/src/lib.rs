@@ -97,6 +97,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `blind_to(a, b)` | the nodes whose work the agent must not be able to read; `isolation` is `"clone"` then, unless it says `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |
 /// | `map = Graph` | the graph that its children run; it may be this one | maps |
+/// | `quorum = n` | the map goes on once so many of its children have succeeded, or no longer can; the rest is cancelled | maps |
+/// | `quorum = enough` | the same once its handler says so, with an `impl EnoughHandler` | maps |
 /// | `concurrency = n` | how many children may run at once | maps |
 /// | `graph = Graph` | the graph that its child runs; it may be this one | graph nodes |
 /// | `depth = n` | how many runs deep children may nest; a graph that runs itself must say so | maps, graph nodes |

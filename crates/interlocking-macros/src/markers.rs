@@ -1,6 +1,6 @@
 //! The module of markers: one uninhabited enum a node and a slot, and one for the exit.
 
-use crate::ast::{Attributes, EXIT, GraphModel, Node};
+use crate::ast::{Attributes, EXIT, GraphModel, Node, Quorum};
 use crate::naming;
 use crate::spelling;
 use interlocking_core::table::NodeKind;
@@ -115,7 +115,12 @@ fn of_its_kind(node: &Node<'_>) -> Vec<String> {
     let attributes = &node.attributes;
     let mut parts = Vec::new();
     if let Some(child) = &attributes.map {
-        parts.push(format!("Runs `{}` for each item.", spelling::of(&child.value)));
+        let until = match attributes.quorum.as_ref().map(|quorum| quorum.value) {
+            Some(Quorum::AtLeast(count)) => format!(" until {count} have succeeded"),
+            Some(Quorum::Enough) => " until its handler has enough".to_owned(),
+            None => String::new(),
+        };
+        parts.push(format!("Runs `{}` for each item{until}.", spelling::of(&child.value)));
     }
     if let Some(child) = &attributes.graph {
         parts.push(format!("Runs `{}`.", spelling::of(&child.value)));

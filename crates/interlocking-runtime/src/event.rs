@@ -106,6 +106,20 @@ pub enum EventKind {
         /// The place where the edge leads.
         edge: Name,
     },
+    /// A map node need not wait for the rest of its children, which are cancelled now.
+    NodeDecided {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// Whether its quorum is reached; otherwise it no longer can be.
+        reached: bool,
+        /// How many of its children have succeeded.
+        succeeded: u32,
+        /// How many have not.
+        failed: u32,
+        /// How many have not ended.
+        cancelled: u32,
+    },
     /// A node's agent did something.
     Agent {
         /// The node.
@@ -236,6 +250,7 @@ impl EventKind {
             | Self::NodeFinished { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::EdgeExhausted { node, .. }
+            | Self::NodeDecided { node, .. }
             | Self::Agent { node, .. }
             | Self::Note { node, .. }
             | Self::Labelled { node, .. }

@@ -3,7 +3,7 @@
 use crate::choice::{Choice, Fate};
 use crate::graph::{Output, Simulated, Sum};
 use crate::markers::{Anywhere, At, Watcher};
-use crate::numbers::{gathered, in_a_word, items, observed, question, report, sent, spawned};
+use crate::numbers::{enough, gathered, in_a_word, items, observed, question, report, sent, spawned};
 use crate::token::Token;
 use crate::world::{EVENT, Gathered, What, World};
 use interlocking_core::context::{Cx, LabelType, Labelled, Severity};
@@ -18,7 +18,7 @@ use interlocking_runtime::advisory::AdvisoryHandler;
 use interlocking_runtime::graph::GraphHandler;
 use interlocking_runtime::human::HumanHandler;
 use interlocking_runtime::journal::By;
-use interlocking_runtime::map::{Child, Children, Item, MapHandler};
+use interlocking_runtime::map::{Child, Children, Ended, EnoughHandler, Item, MapHandler};
 use interlocking_runtime::observer::{Observation, ObserverHandler};
 use std::sync::Arc;
 use std::time::Duration;
@@ -208,6 +208,12 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> GraphHandler<At<LEVEL, INDEX>> 
         self.0.log(What::Given { run: cx.run_id().clone(), by: Self::by(cx), number });
         self.work(&choice, cx).await?;
         Self::leave(&choice, input.numbers(), number, cx)
+    }
+}
+
+impl<const LEVEL: usize, const INDEX: NodeIndex> EnoughHandler<At<LEVEL, INDEX>> for Body {
+    async fn enough(&self, ended: &[Ended<Output>], cx: &Cx<'_, At<LEVEL, INDEX>>) -> bool {
+        ended.iter().flatten().filter(|result| result.is_ok()).count() >= enough(&self.choice(cx))
     }
 }
 

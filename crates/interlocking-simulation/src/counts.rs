@@ -120,6 +120,8 @@ impl Counts {
             failed_children,
             ..
         } = seen;
+        self.add("decisions", seen.decided);
+        self.add("out of reach", seen.out_of_reach);
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);

@@ -196,7 +196,8 @@ fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
         | Entry::Retried { .. }
         | Entry::Session { .. }
         | Entry::Spent { .. }
-        | Entry::Landed { .. } => Vec::new(),
+        | Entry::Landed { .. }
+        | Entry::Decided { .. } => Vec::new(),
     }
 }
 

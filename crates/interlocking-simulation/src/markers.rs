@@ -3,7 +3,7 @@
 use crate::graph::{Simulated, Sum};
 use crate::token::Token;
 use interlocking_core::graph::{
-    Asks, Edge, Handled, Maps, Node, Place, Remembers, Reports, Resumes, Runs, RunsChildren, Spawns,
+    Asks, Edge, Handled, Judged, Maps, Node, Place, Remembers, Reports, Resumes, Runs, RunsChildren, Spawns,
 };
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
 use interlocking_runtime::observer::Observation;
@@ -66,6 +66,8 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Asks for At<LEVEL, INDEX> {
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Maps for At<LEVEL, INDEX> {
     type Child = Simulated<1>;
+    // The row says whether it is asked.
+    type Quorum = Judged;
 }
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Runs for At<LEVEL, INDEX> {

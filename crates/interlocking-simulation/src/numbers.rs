@@ -59,6 +59,11 @@ pub(crate) fn items(choice: &Choice, level: usize) -> Vec<u64> {
     items
 }
 
+/// How many children are to succeed before a map's handler has enough.
+pub(crate) fn enough(choice: &Choice) -> usize {
+    1 + (choice.number / 7 % 3) as usize
+}
+
 /// What children come to, as one number.
 pub(crate) fn gathered(children: &[Gathered]) -> u64 {
     let number = |child: &Gathered| match &child.result {

@@ -5,7 +5,7 @@ use crate::edge_budgets::{EDGES, give_budgets};
 use crate::generate::{self, Dice};
 use crate::mutate;
 use interlocking_core::net::Net;
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Visits};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Visits};
 use interlocking_soundness::{Verdict, check};
 
 /// The most nodes that a table has: as many as there are markers.
@@ -41,6 +41,7 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
             continue;
         }
         let mut table = furnished(dice, table, level);
+        give_quorums(&mut Dice::new(seed ^ 0x9_0b5), &mut table);
         if !is_sound(&table) {
             continue;
         }
@@ -150,6 +151,17 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
         }
     }
     table
+}
+
+/// Lets some maps wait for fewer than all of their children.
+fn give_quorums(dice: &mut Dice, table: &mut Table) {
+    for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
+        row.quorum = match dice.below(10) {
+            0..3 => Some(Quorum::AtLeast(1 + dice.below(2) as u32)),
+            3..5 => Some(Quorum::Enough),
+            _ => None,
+        };
+    }
 }
 
 /// Gives some nodes a way on for when they fail, or take too long: one that they have anyhow, or the exit, mostly.

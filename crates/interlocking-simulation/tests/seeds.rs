@@ -17,11 +17,13 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 62] = [
+const HAPPENED: [(&str, usize); 64] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("children of graph nodes", 200),
     ("failed children", 60),
+    ("decisions", 100),
+    ("out of reach", 20),
     ("compared", 300),
     ("unrecorded", 500),
     ("only unrecorded", 150),

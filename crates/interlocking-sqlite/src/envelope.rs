@@ -75,7 +75,11 @@ pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope,
                 return Ok(row);
             }
         }
-        Entry::Session { by, .. } | Entry::Report { by, .. } | Entry::Spent { by, .. } | Entry::Landed { by, .. } => {
+        Entry::Session { by, .. }
+        | Entry::Report { by, .. }
+        | Entry::Spent { by, .. }
+        | Entry::Landed { by, .. }
+        | Entry::Decided { by, .. } => {
             row.by(by);
         }
         Entry::Once { by, value: payload, .. }
@@ -173,6 +177,7 @@ fn word(entry: &Entry) -> Option<&'static str> {
         Entry::Report { .. } => "report",
         Entry::Spent { .. } => "spent",
         Entry::Landed { .. } => "landed",
+        Entry::Decided { .. } => "decided",
         Entry::Ended { .. } => entry.ending().unwrap_or("finished"),
     })
 }
@@ -218,6 +223,7 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)>
         | Entry::Session { .. }
         | Entry::Spent { .. }
         | Entry::Landed { .. }
+        | Entry::Decided { .. }
         | Entry::Ended { .. } => Vec::new(),
     }
 }

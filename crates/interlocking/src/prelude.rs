@@ -22,7 +22,7 @@ pub use interlocking_runtime::human::{HumanHandler, HumanNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, Reply};
 #[cfg(feature = "runtime")]
-pub use interlocking_runtime::map::{Child, Children, Item, MapHandler, MapNode};
+pub use interlocking_runtime::map::{Child, Children, EnoughHandler, Item, MapHandler, MapNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::observer::{Observation, ObserverHandler, ObserverNode};
 #[cfg(feature = "runtime")]

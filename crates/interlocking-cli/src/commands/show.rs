@@ -145,13 +145,17 @@ fn execution_lines(execution: &ExecutionAccount, margin: &str, widest: usize, te
 }
 
 fn details(execution: &ExecutionAccount) -> Vec<String> {
-    let ExecutionAccount { sessions, label, commits, spawned, posted, once, .. } = execution;
+    let ExecutionAccount { sessions, label, commits, spawned, posted, once, decided, .. } = execution;
     let mut details = Vec::new();
     details.extend(sessions.iter().map(|session| format!("session {} of {}", session.session, session.agent)));
     details.extend(label.as_ref().map(|label| format!("says {label}")));
     details.extend(commits.iter().map(|commit| format!("committed {} in {}", commit.id, commit.workspace)));
     details.extend(spawned.iter().map(|node| format!("started {node}")));
     details.extend(posted.iter().map(|sent| format!("wrote to {} of run {}", sent.node, sent.run)));
+    details.extend(decided.as_ref().map(|decided| {
+        let reached = if decided.reached { "has its quorum" } else { "can no longer have its quorum" };
+        format!("{reached}: {} had ended", count(decided.ended as u64, "child run"))
+    }));
     details.extend(once.iter().map(|name| format!("did once: {name}")));
     details
 }

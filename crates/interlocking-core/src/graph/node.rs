@@ -109,7 +109,15 @@ pub trait RunsChildren: Node {}
 pub trait Maps: Node {
     /// The child graph; it may be the node's own.
     type Child: Graph;
+    /// Who says when the node need not wait for the rest of its children: [`Counted`] or [`Judged`].
+    type Quorum;
 }
+
+/// A map node waits for all of its children, or for as many successes as its table says.
+pub enum Counted {}
+
+/// The handler of a map node says when there is enough.
+pub enum Judged {}
 
 /// A node that runs a child graph once.
 pub trait Runs: Node {

@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::{NetError, quorum};
 use crate::isolation::Isolation;
-use crate::table::{NodeKind, NodeRow, Visits};
+use crate::table::{NodeKind, NodeRow, Quorum, Visits};
 
 /// Whether tokens of the run come to nodes of this kind.
 pub(super) fn takes_tokens(kind: NodeKind) -> bool {
@@ -81,6 +81,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
             return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
         }
         not_yet(row)?;
+        quorum_of_children(row)?;
         exclusive(row)?;
         quorum::fits(row)?;
         edges(row)?;
@@ -104,13 +105,22 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
 
 /// What a row can say, and no run does yet.
 fn not_yet(row: &NodeRow) -> Result<(), NetError> {
-    let said = [(row.quorum.is_some() && row.kind == NodeKind::Map, "quorum"), (!row.adds_to.is_empty(), "adds_to")];
+    let said = [(!row.adds_to.is_empty(), "adds_to")];
     match said.into_iter().find(|(is_said, _)| *is_said) {
         Some((_, what)) => {
             Err(NetError::Unfit { node: row.name.clone(), reason: format!("`{what}` is not implemented") })
         }
         None => Ok(()),
     }
+}
+
+/// A map may wait for some of its children: for one at least.
+fn quorum_of_children(row: &NodeRow) -> Result<(), NetError> {
+    if row.kind == NodeKind::Map && row.quorum == Some(Quorum::AtLeast(0)) {
+        let reason = "with a quorum of 0 it would wait for none of its children: the least is 1".into();
+        return Err(NetError::Unfit { node: row.name.clone(), reason });
+    }
+    Ok(())
 }
 
 /// What is exclusive is held for one execution, and never while that waits for others.

@@ -15,7 +15,10 @@ impl Expansion<'_, '_> {
         let mut impls = TokenStream::new();
         if let Some(map) = &attributes.map {
             let child = &map.value;
-            impls.extend(quote_spanned!(at(child.span())=> impl __p::Maps for #marker { type Child = #child; }));
+            let quorum = node.quorum_marker();
+            impls.extend(quote_spanned! {at(child.span())=>
+                impl __p::Maps for #marker { type Child = #child; type Quorum = __p::#quorum; }
+            });
         }
         impls.extend(self.runs(index));
         if let Some(child) = node.child_graph() {

@@ -52,6 +52,7 @@ fn kinds_add_what_their_rows_say() {
     expect_test::expect![[r#"
         impl __p::Maps for desk::chapters {
             type Child = Desk;
+            type Quorum = __p::Counted;
         }
         impl __p::Spawns<desk::hint> for desk::chapters {
             type To = desk::hint;

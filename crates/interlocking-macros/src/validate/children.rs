@@ -1,8 +1,9 @@
 //! Child graphs: how a node names the graph that it runs, and goes on with what comes of it.
 
-use crate::ast::GraphModel;
+use crate::ast::{GraphModel, Quorum};
 use crate::errors::Errors;
 use crate::naming;
+use interlocking_core::table::NodeKind;
 use syn::ext::IdentExt;
 
 /// A graph that runs itself could do so for ever: how deep it may go is said in the row.
@@ -25,6 +26,17 @@ pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
         if let Some(child) = node.child_graph().filter(|child| naming::last_name(child).as_deref() == Some("Self")) {
             let key = if node.attributes.map.is_some() { "map" } else { "graph" };
             errors.over(child, format_args!("a graph that runs itself is spelled with its name: `{key} = {own}`"));
+        }
+    }
+}
+
+/// A map that waited for none of its children would start them for nothing.
+pub(super) fn a_quorum_waits_for_somebody(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Map)) {
+        if let Some(quorum) = node.attributes.quorum.as_ref().filter(|quorum| quorum.value == Quorum::AtLeast(0)) {
+            let name = &node.name;
+            let message = format!("with `quorum = 0` map `{name}` would wait for none of its children: the least is 1");
+            errors.at(quorum.at, message);
         }
     }
 }

@@ -36,6 +36,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     children::recursion_has_a_depth(graph, errors);
     children::a_graph_does_not_hold_itself(graph, errors);
     children::a_handler_chooses(graph, errors);
+    children::a_quorum_waits_for_somebody(graph, errors);
 
     rows::texts_say_something(graph, errors);
     rows::bounds_let_the_node_run(graph, errors);

@@ -3,6 +3,7 @@
 use crate::journal::{By, Encoded};
 use crate::mutex::Mutex;
 use interlocking_agents::SessionId;
+use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
 
 /// What single executions of a run have done, beside their outcomes.
@@ -21,6 +22,8 @@ struct Executions {
     /// When a question was asked whose time is limited, in milliseconds since 1970.
     asked_at_ms: HashMap<By, u64>,
     answers: HashMap<By, Encoded>,
+    /// Of a map node that need not wait for the rest: the children that had ended by then.
+    decisions: HashMap<By, Vec<RunId>>,
 }
 
 impl History {
@@ -69,6 +72,15 @@ impl History {
 
     pub(crate) fn answered(&self, by: By, answer: Encoded) {
         self.0.lock().answers.insert(by, answer);
+    }
+
+    pub(crate) fn decided(&self, by: By, ended: Vec<RunId>) {
+        self.0.lock().decisions.insert(by, ended);
+    }
+
+    /// The children that had ended when a map node needed not wait for the rest, if it has come to that.
+    pub(crate) fn decision(&self, by: &By) -> Option<Vec<RunId>> {
+        self.0.lock().decisions.get(by).cloned()
     }
 
     pub(crate) fn answer(&self, by: &By) -> Option<Encoded> {

@@ -60,6 +60,7 @@ fn samples() -> Vec<Event> {
         EventKind::NodeWaits { node: write(), exclusive: "main".into() },
         EventKind::NodeExhausted(node("write", 3)),
         EventKind::EdgeExhausted { node: write(), edge: "review".into() },
+        EventKind::NodeDecided { node: node("votes", 1), reached: true, succeeded: 2, failed: 1, cancelled: 4 },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Started { session: session.clone() }) },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Finished { session: Some(session), usage }) },
         EventKind::Note { node: write(), text: "page 1".to_owned() },
@@ -90,13 +91,14 @@ fn position(kind: &EventKind) -> usize {
         EventKind::NodeWaits { .. } => 8,
         EventKind::NodeExhausted(_) => 9,
         EventKind::EdgeExhausted { .. } => 10,
-        EventKind::Agent { .. } => 11,
-        EventKind::Note { .. } => 12,
-        EventKind::Message { .. } => 13,
-        EventKind::Reported { .. } => 14,
-        EventKind::LeftOut { .. } => 15,
-        EventKind::Waiting => 16,
-        EventKind::RunEnded { .. } => 17,
+        EventKind::NodeDecided { .. } => 11,
+        EventKind::Agent { .. } => 12,
+        EventKind::Note { .. } => 13,
+        EventKind::Message { .. } => 14,
+        EventKind::Reported { .. } => 15,
+        EventKind::LeftOut { .. } => 16,
+        EventKind::Waiting => 17,
+        EventKind::RunEnded { .. } => 18,
     }
 }
 
@@ -104,7 +106,7 @@ fn position(kind: &EventKind) -> usize {
 fn the_documentation_shows_every_event_as_it_is_written() {
     let mut kinds: Vec<usize> = samples().iter().map(|event| position(&event.kind)).collect();
     kinds.dedup();
-    assert_eq!(kinds, Vec::from_iter(0..18), "each kind has a sample");
+    assert_eq!(kinds, Vec::from_iter(0..19), "each kind has a sample");
     let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
     let page = include_str!("../../../../docs/events.md");
     let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();

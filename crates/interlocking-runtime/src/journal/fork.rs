@@ -175,7 +175,8 @@ pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
         })
         .collect();
     records.into_iter().filter(move |record| match &record.entry {
-        Entry::Session { by, .. } => ended.contains(by),
+        // Of its children, the new run has those only that it runs itself.
+        Entry::Session { by, .. } | Entry::Decided { by, .. } => ended.contains(by),
         // That it failed and was retried is the other's affair.
         Entry::Ended { .. } | Entry::Retried { .. } => false,
         _ => true,

@@ -145,6 +145,15 @@ pub enum Entry {
         /// Where the workspace stands since.
         commit: Commit,
     },
+    /// A map node need not wait for the rest of its children: it is cancelled from here on.
+    Decided {
+        /// The execution of the map node.
+        by: By,
+        /// Whether its quorum is reached; otherwise it no longer can be.
+        reached: bool,
+        /// The children that had ended by then, in the order of their items.
+        ended: Vec<RunId>,
+    },
     /// The run ended.
     Ended {
         /// Why it failed; absent when it finished or was cancelled.
@@ -382,7 +391,8 @@ impl Entry {
             | Self::Answered { by, .. }
             | Self::Report { by, .. }
             | Self::Spent { by, .. }
-            | Self::Landed { by, .. } => Some(by),
+            | Self::Landed { by, .. }
+            | Self::Decided { by, .. } => Some(by),
             Self::Started { .. }
             | Self::Resumed { .. }
             | Self::Retried { .. }

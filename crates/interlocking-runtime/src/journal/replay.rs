@@ -11,6 +11,7 @@ use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Due, Execution, Frontier, Input, Violation};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
+use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeKind, Table};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) struct Replayed<'net> {
     pub(crate) once: Vec<(By, String, RecordedPayload)>,
     pub(crate) questions: Vec<Asked>,
     pub(crate) answers: Vec<(By, RecordedPayload)>,
+    /// What map nodes have decided: whether the quorum is reached, and the children that had ended.
+    pub(crate) decisions: Vec<(By, bool, Vec<RunId>)>,
     /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
     pub(crate) doomed: Option<Failure>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
@@ -113,6 +116,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         once: Vec::new(),
         questions: Vec::new(),
         answers: Vec::new(),
+        decisions: Vec::new(),
         doomed: None,
         ended: None,
         output: None,
@@ -230,6 +234,8 @@ impl<'net> Replayed<'net> {
             Entry::Retried { letters } => {
                 (self.ended, self.failed_event, self.output) = (None, None, None);
                 self.retried_after = letters;
+                // What had no chance has one again; what was reached stays so.
+                self.decisions.retain(|(_, reached, _)| *reached);
                 // Who was asked before has all the time again.
                 self.questions.iter_mut().for_each(|asked| asked.asked_at_ms = None);
             }
@@ -269,6 +275,7 @@ impl<'net> Replayed<'net> {
                 execution(&by)?;
             }
             Entry::Landed { commit, .. } => self.committed([commit]),
+            Entry::Decided { by, reached, ended } => self.decisions.push((by, reached, ended)),
             Entry::Ended { failure, cancelled, output } => {
                 // An event node that failed was entered, and no other record tells of it.
                 if let Some(Failure { node, visit, .. }) = &failure
@@ -373,6 +380,7 @@ impl<'net> Replayed<'net> {
         self.sessions.retain(|(by, ..)| is_live(by));
         self.questions.retain(|asked| is_live(&asked.by));
         self.answers.retain(|(by, _)| is_live(by));
+        self.decisions.retain(|(by, ..)| is_live(by));
         self.restarts.retain(|by, _| is_live(by));
     }
 }

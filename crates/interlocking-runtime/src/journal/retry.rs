@@ -18,15 +18,21 @@ pub(crate) async fn retried(journal: &dyn Journal, run: &RunId) -> Result<Entry,
 }
 
 /// Retries the child runs that these executions of `parent` had started or adopted, and that failed, or ended with it; and theirs.
-/// Not those that somebody has cancelled.
+/// Not those that somebody has cancelled, and none of a map that has its quorum.
 ///
 /// Each is written before its parent, so that whoever is stopped amid this can begin once more.
 pub(crate) fn retry_children<'a>(
     journal: &'a dyn Journal,
     parent: &'a RunId,
-    maps: Maps,
+    mut maps: Maps,
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
+        if !maps.is_empty() {
+            // What such a map was given stays as it is, the children included that did not come to anything.
+            journal.load(parent).await?.iter().filter_map(has_its_quorum).for_each(|by| {
+                maps.remove(by);
+            });
+        }
         for child in journal.children(parent).await? {
             let Some(Origin::Child { node, visit, attempt, .. }) = child.origin.clone() else { continue };
             if !child.came_to_nothing() || !maps.iter().any(|map| map.node == node) {
@@ -49,6 +55,14 @@ pub(crate) fn retry_children<'a>(
         }
         Ok(())
     })
+}
+
+/// The execution of a map node that need not wait for the rest of its children any more, if this says so.
+fn has_its_quorum(record: &Record) -> Option<&By> {
+    match &record.entry {
+        Entry::Decided { by, reached: true, .. } => Some(by),
+        _ => None,
+    }
 }
 
 /// The executions of map nodes that were under way when the run with these records ended.

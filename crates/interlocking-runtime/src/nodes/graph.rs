@@ -95,7 +95,7 @@ async fn child<N: Runs>(
     cx: &Cx<'_, N>,
 ) -> Result<<N::Child as Graph>::Output, NodeError> {
     let item = Item::new(entry).with_key(cx.node());
-    let mut children = map::start(UntypedServices::of(cx)?, cx.execution(), &graph, vec![item]).await?;
+    let (mut children, _) = map::start(UntypedServices::of(cx)?, cx.execution(), &graph, vec![item]).await?;
     let ended = children.any().await;
     Ok(ended.ok_or("the child run has ended without a result")?.result?)
 }

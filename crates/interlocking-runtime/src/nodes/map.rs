@@ -8,28 +8,27 @@
 //! crash goes on with the children that it had, and does nothing again that was done. One that is entered again begins its
 //! items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
 //! failed, and but for items that say they [run anew](Item::anew).
+//!
+//! A node with a `quorum` need not wait for all of them: [`EnoughHandler`].
 
-use crate::cancel::CancelToken;
+mod children;
+mod quorum;
+mod start;
+
+pub use self::children::{Child, Children};
+pub(super) use self::start::start;
+
+use self::quorum::{Ask, settle};
 use crate::context::services::UntypedServices;
-use crate::journal::Origin;
-use crate::limits::allowance::Allowance;
-use crate::tree::Tree;
-use crate::tree::child::{Kin, Predecessors, child_id, run_child};
-use crate::tree::idle::ChildGroup;
-use crate::workspaces::parent_journal::WriteEntry;
-use crate::workspaces::{ParentJournal, ParentScope, RunScope, Workspaces};
+use crate::workspaces::Workspaces;
 use interlocking_core::context::Cx;
 use interlocking_core::failure::{ChildFailure, NodeError};
-use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Graph, Maps};
+use interlocking_core::graph::{Counted, Graph, Judged, Maps};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
-use std::collections::{BTreeMap, HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 /// A node that runs a child graph for each of a list of items.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +65,24 @@ pub trait MapHandler<N: Maps>: Send + Sync {
     ) -> impl Future<Output = Route<N>> + Send;
 }
 
+/// What the child of an item has come to; `None` while it has not ended.
+pub type Ended<O> = Option<Result<O, ChildFailure>>;
+
+/// The handler of a [`MapNode`] with `quorum = enough`, beside its [`MapHandler`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say when map node `{N}` has enough",
+    label = "missing `impl EnoughHandler<{N}> for {Self}`",
+    note = "the table says `quorum = enough`; `quorum = 2` needs no handler"
+)]
+pub trait EnoughHandler<N: Maps>: MapHandler<N> {
+    /// Whether the rest need not be waited for, and is cancelled: asked after each child's end, with what all have come to
+    /// by then, in the order of their items. The node then goes on with [`gather`](MapHandler::gather).
+    ///
+    /// It only looks: `cx` takes no effects here. Once it has said so, a run that is resumed does not ask again.
+    fn enough(&self, ended: &[Ended<<N::Child as Graph>::Output>], cx: &Cx<'_, N>)
+    -> impl Future<Output = bool> + Send;
+}
+
 /// What a child starts with.
 pub struct Item<C: Graph> {
     entry: C::Entry,
@@ -76,35 +93,6 @@ pub struct Item<C: Graph> {
 
 /// Makes a child's workspaces, given its run's name.
 type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
-
-/// A child that has ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Child<O> {
-    /// The position of its item.
-    pub item: usize,
-    /// The run.
-    pub run: RunId,
-    /// Its item's key.
-    pub key: String,
-    /// Which of the items with this key it is, 1-based: equal ones are told apart by their order.
-    pub number: u32,
-    /// Its output, or how it failed.
-    pub result: Result<O, ChildFailure>,
-}
-
-/// The children of one execution of a map node (PRG-32).
-pub struct Children<C: Graph> {
-    tasks: JoinSet<Option<Child<C::Output>>>,
-    /// What stops each of them alone.
-    stops: Vec<CancelToken>,
-    /// Whether any has stopped where it stood: then the node does, too.
-    have_stopped: bool,
-    tree: Arc<Tree>,
-    /// By position of its item: the runs that have not been taken.
-    pending: BTreeMap<usize, RunId>,
-    completed: Vec<Child<C::Output>>,
-}
 
 impl<C: Graph> Item<C> {
     /// An item whose key is its entry value.
@@ -143,202 +131,55 @@ impl<C: Graph> Item<C> {
     }
 }
 
-impl<C: Graph> Children<C> {
-    /// The runs whose results have not been taken, in item order (PRG-32).
-    pub fn pending(&self) -> Vec<RunId> {
-        self.pending.values().cloned().collect()
-    }
+/// Who says of map node `N` with handler `H` that there is enough.
+#[doc(hidden)]
+pub trait SaysEnough<N: Maps, H>: Sized {
+    /// Whether there is.
+    fn enough(
+        handler: &H,
+        ended: &[Ended<<N::Child as Graph>::Output>],
+        cx: &Cx<'_, N>,
+    ) -> impl Future<Output = bool> + Send;
+}
 
-    /// The next child that ends; `None`, at once, when all have been taken (PRG-33).
-    pub async fn any(&mut self) -> Option<Child<C::Output>> {
-        let child = match self.completed.pop() {
-            Some(child) => child,
-            None => loop {
-                match self.tasks.join_next().await {
-                    Some(Ok(Some(child))) => break child,
-                    Some(Ok(None)) => self.have_stopped = true,
-                    // A child's task catches what its nodes do; what ends it otherwise ends the runtime.
-                    Some(Err(_)) => {}
-                    None if self.have_stopped => std::future::pending().await,
-                    None => return None,
-                }
-            },
-        };
-        self.pending.remove(&child.item);
-        Some(child)
-    }
-
-    /// All children that have not been taken yet, in item order (rule 15).
-    pub async fn all(mut self) -> Vec<Child<C::Output>> {
-        let mut children = Vec::with_capacity(self.pending.len());
-        while let Some(child) = self.any().await {
-            children.push(child);
-        }
-        children.sort_by_key(|child| child.item);
-        children
-    }
-
-    /// Starts the children.
-    fn start(
-        untyped: &UntypedServices,
-        allowance: &Allowance,
-        siblings: &Arc<ChildGroup>,
-        graph: &Arc<C>,
-        plan: Plan<C>,
-    ) -> Self {
-        let (mut tasks, mut pending, mut completed) = (JoinSet::new(), BTreeMap::new(), Vec::new());
-        let (mut stops, tree) = (Vec::new(), untyped.settings.tree().clone());
-        let slots = Arc::new(Semaphore::new(plan.concurrency));
-        let taken_by = untyped.by(plan.execution);
-        for (item, planned) in plan.items.into_iter().enumerate() {
-            let Planned { run, origin, key, number, item: Item { entry, workspaces, .. } } = planned;
-            pending.insert(item, run.clone());
-            if plan.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
-                let limit = plan.depth.unwrap_or_default();
-                completed.push(Child { item, run, key, number, result: Err(ChildFailure::TooDeep { limit }) });
-                continue;
-            }
-            let mut settings =
-                Box::new(untyped.settings.of_child(untyped.started, allowance.clone(), siblings.child_slot()));
-            if workspaces.is_some() || untyped.settings.sets_options() {
-                let entries = untyped.record_writer.clone().map(|writer| writer as Arc<dyn WriteEntry>);
-                let journal = ParentJournal { entries, by: taken_by.clone(), child: run.clone() };
-                let parent =
-                    ParentScope { run: untyped.run(), workspace: plan.workspace, key: &key, journal: &journal };
-                let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
-                settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
-            }
-            settings.run = run.clone();
-            let (graph, slots, taken_by) = (graph.clone(), slots.clone(), taken_by.clone());
-            let (task, stop) = (tree.has_task(untyped.run().clone()), settings.cancel.clone().unwrap_or_default());
-            let abandoned = tree.abandoned.clone();
-            stops.push(stop.clone());
-            tasks.spawn(async move {
-                // Dropped last: whoever waits for it finds the child's run free.
-                let _task = task;
-                let _slot = tokio::select! {
-                    biased;
-                    () = stop.cancelled() => return None,
-                    // The semaphore is never closed, so this only waits.
-                    slot = slots.acquire_owned() => slot,
-                };
-                let result = tokio::select! {
-                    biased;
-                    () = abandoned.cancelled() => return None,
-                    ended = run_child(graph, settings, origin, taken_by, entry) => ended?,
-                };
-                Some(Child { item, run, key, number, result })
-            });
-        }
-        // Taken from the end.
-        completed.reverse();
-        Self { tasks, stops, have_stopped: false, tree, pending, completed }
+impl<N: Maps, H: MapHandler<N>> SaysEnough<N, H> for Counted {
+    fn enough(_: &H, _: &[Ended<<N::Child as Graph>::Output>], _: &Cx<'_, N>) -> impl Future<Output = bool> + Send {
+        std::future::ready(false)
     }
 }
 
-impl<C: Graph> Drop for Children<C> {
-    /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
-    fn drop(&mut self) {
-        if self.tasks.is_empty() || self.tree.abandoned.is_cancelled() {
-            return;
-        }
-        self.stops.iter().for_each(CancelToken::suspend);
-        self.tasks.detach_all();
+impl<N: Maps, H: EnoughHandler<N>> SaysEnough<N, H> for Judged {
+    fn enough(
+        handler: &H,
+        ended: &[Ended<<N::Child as Graph>::Output>],
+        cx: &Cx<'_, N>,
+    ) -> impl Future<Output = bool> + Send {
+        handler.enough(ended, cx)
     }
 }
 
-/// The items of one execution with what they are run as.
-struct Plan<C: Graph> {
-    execution: Execution,
-    items: Vec<Planned<C>>,
-    concurrency: usize,
-    depth: Option<u32>,
-    /// Where the map node works.
-    workspace: Option<&'static str>,
+/// A handler that can be asked for what its node's table says.
+struct Asked<'a, 'run, N: Maps, H> {
+    handler: &'a H,
+    cx: &'a Cx<'run, N>,
 }
 
-/// An item with what it is run as.
-struct Planned<C: Graph> {
-    run: RunId,
-    origin: Origin,
-    key: String,
-    number: u32,
-    item: Item<C>,
-}
-
-/// Finds for each item the run that it goes on with, or names a new one.
-async fn plan<C: Graph>(
-    untyped: &UntypedServices,
-    execution: Execution,
-    items: Vec<Item<C>>,
-) -> Result<Vec<Planned<C>>, NodeError> {
-    let row = untyped.net.row(execution.node);
-    let (parent, tree, entry) = (untyped.run(), untyped.settings.tree(), (execution.visit, execution.attempt));
-    // Only an execution that is not the node's first, or was begun before, can have any.
-    let journal = untyped.settings.journal.as_deref();
-    let journal = journal.filter(|_| entry != (1, 1) || untyped.history().restarts(&untyped.by(execution)) > 0);
-    let known = match journal {
-        Some(journal) => Predecessors::read(journal, tree, parent, &row.name, entry).await?,
-        None => Predecessors::default(),
-    };
-    let mut equal: HashMap<String, u32> = HashMap::new();
-    let mut taken: HashSet<RunId> = HashSet::new();
-    let mut planned = Vec::with_capacity(items.len());
-    for item in items {
-        let key = match &item.key {
-            Some(key) => key.clone(),
-            None => serde_json::to_string(&item.entry)?,
-        };
-        let number = *equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
-        let kin = Kin { parent, node: &row.name, visit: entry.0, attempt: entry.1, key: key.clone(), number };
-        let (run, origin) = match known.of(&kin, row.adopt && !item.anew) {
-            Some(known) => known,
-            None => {
-                let names = (0..).map(|others| child_id(&tree.root, &kin, others));
-                let mut free = names.filter(|run| !known.has(run) && !taken.contains(run));
-                (free.next().unwrap_or_else(|| parent.clone()), kin.origin())
-            }
-        };
-        taken.insert(run.clone());
-        planned.push(Planned { run, origin, key, number, item });
+impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask<<N::Child as Graph>::Output> for Asked<'_, '_, N, H> {
+    fn is_enough(&mut self, ended: &[Ended<<N::Child as Graph>::Output>]) -> impl Future<Output = bool> + Send {
+        N::Quorum::enough(self.handler, ended, self.cx)
     }
-    if let Some(journal) = journal {
-        let is_left = |origin: &Origin| match origin {
-            Origin::Child { key, number, .. } => equal.get(key).is_none_or(|most| number > most),
-            Origin::Fork { .. } => false,
-        };
-        // What has no item this time may have one again.
-        known.end(journal, tree, entry, |run, origin| taken.contains(run) || row.adopt && is_left(origin)).await?;
-    }
-    Ok(planned)
 }
 
-/// Starts the children of an execution, or goes on with those that it had.
-pub(super) async fn start<C: Graph>(
-    untyped: &UntypedServices,
-    execution: Execution,
-    graph: &Arc<C>,
-    items: Vec<Item<C>>,
-) -> Result<Children<C>, NodeError> {
-    let row = untyped.net.row(execution.node);
-    let planned = plan(untyped, execution, items).await?;
-    let allowance = untyped.settings.allowance();
-    let allowance = if planned.is_empty() || row.depth.is_some_and(|limit| untyped.settings.depth() >= limit) {
-        allowance.clone()
-    } else {
-        allowance.child()?
-    };
-    let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
-    let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
-    let plan = Plan { execution, items: planned, concurrency, depth: row.depth, workspace: row.workspace.as_deref() };
-    Ok(Children::start(untyped, &allowance, &siblings, graph, plan))
-}
-
-impl<N: Maps, H: MapHandler<N>> Kind<N> for MapNode<H> {
+impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Kind<N> for MapNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let graph = self.0.graph(cx)?;
         let items = self.0.items(&input, cx).await?;
-        let children = start(UntypedServices::of(cx)?, cx.execution(), &graph, items).await?;
+        let untyped = UntypedServices::of(cx)?;
+        let (mut children, starter) = start(untyped, cx.execution(), &graph, items).await?;
+        if let Some(quorum) = untyped.net.row(N::INDEX).quorum {
+            children = settle(quorum, &starter, children, Asked { handler: &self.0, cx }).await?;
+        }
+        drop(starter);
         self.0.gather(input, children, cx).await
     }
 }

@@ -318,5 +318,8 @@ impl Reader<'_> {
         for (by, answer) in replayed.answers.drain(..) {
             history.answered(by, self.texts.of(&answer));
         }
+        for (by, _, ended) in replayed.decisions.drain(..) {
+            history.decided(by, ended);
+        }
     }
 }

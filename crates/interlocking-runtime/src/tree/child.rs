@@ -175,6 +175,11 @@ impl Predecessors {
         self.0.iter().any(|child| child.summary.run == *run)
     }
 
+    /// Whether the one that is called so has ended; `None` if there is none.
+    pub(crate) fn has_ended(&self, run: &RunId) -> Option<bool> {
+        self.0.iter().find(|child| child.summary.run == *run).map(|child| child.summary.ended.is_some())
+    }
+
     /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution resumes what it
     /// had started or adopted, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
     pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {

@@ -1,11 +1,18 @@
 //! What maps and graph nodes were given.
 
 use super::Followed;
-use crate::numbers::in_a_word;
+use crate::numbers::{enough, in_a_word};
 use crate::oracle::Oracle;
 use crate::world::Gathered;
+use interlocking_core::frontier::Execution;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::Quorum;
 use interlocking_runtime::ChildFailure;
+use interlocking_runtime::journal::By;
+
+fn cancelled() -> Result<u64, String> {
+    Err(in_a_word(&ChildFailure::Cancelled))
+}
 
 impl Followed<'_> {
     /// What the handler of a map or graph node, whose outcome counts, was given is what its children came to.
@@ -15,6 +22,7 @@ impl Followed<'_> {
             let Some(node) = self.account.net(run).node_named(&by.node) else { continue };
             if oracle.outcomes.contains_key(&(node, by.visit, by.attempt)) {
                 all.last().into_iter().flatten().try_for_each(|child| self.child(child))?;
+                self.quorum(run, by, all)?;
             }
         }
         for (of, number) in &self.given {
@@ -28,10 +36,47 @@ impl Followed<'_> {
         Ok(())
     }
 
+    /// A map that decided was right in that, and its handler was given the same ever since.
+    fn quorum(&self, run: &RunId, by: &By, all: &[Vec<Gathered>]) -> Result<(), String> {
+        let Some(oracle) = self.runs.get(run) else { return Ok(()) };
+        let Some(node) = self.account.net(run).node_named(&by.node) else { return Ok(()) };
+        let Some(last) = all.last() else { return Ok(()) };
+        let Some(quorum) = self.account.net(run).row(node).quorum else {
+            return match last.iter().any(|child| !self.runs.contains_key(&child.run) && child.result == cancelled()) {
+                true => Err(format!("{by} of {run} has no quorum, and a child that never began")),
+                false => Ok(()),
+            };
+        };
+        let Some((reached, ended, _)) = oracle.decisions.get(by) else {
+            return Err(format!("{by} of {run} went on without a decision"));
+        };
+        let execution = Execution { node, visit: by.visit, attempt: by.attempt };
+        let count = match quorum {
+            Quorum::AtLeast(count) => count as usize,
+            Quorum::Enough => enough(&self.account.ended.history.world.choice(self.account.level(run), run, execution)),
+        };
+        let had_ended = |child: &&Gathered| ended.contains(&child.run);
+        let succeeded = last.iter().filter(had_ended).filter(|child| child.result.is_ok()).count();
+        let pending = last.iter().filter(|child| !had_ended(child)).count();
+        let is_right = match (reached, quorum) {
+            (true, _) => succeeded == count,
+            (false, Quorum::AtLeast(_)) => succeeded + pending < count,
+            (false, Quorum::Enough) => succeeded < count && pending == 0,
+        };
+        if !is_right {
+            return Err(format!("{by} of {run} decided {reached} for {count} with {succeeded}, and {pending} left"));
+        }
+        match oracle.seen.retried > 0 || all.iter().all(|given| given == last) {
+            true => Ok(()),
+            false => Err(format!("{by} of {run} was given first one thing and then another: {all:?}")),
+        }
+    }
+
     fn child(&self, child: &Gathered) -> Result<(), String> {
         let Some(oracle) = self.runs.get(&child.run) else {
             // It was never begun, and has no records.
-            return match child.result == Err(in_a_word(&ChildFailure::TooDeep { limit: 0 })) {
+            let unbegun = [ChildFailure::TooDeep { limit: 0 }, ChildFailure::Cancelled].map(|it| Err(in_a_word(&it)));
+            return match unbegun.contains(&child.result) {
                 true => Ok(()),
                 false => Err(format!("{child:?} has no records")),
             };

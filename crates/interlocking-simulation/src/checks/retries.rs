@@ -2,7 +2,7 @@
 
 use super::Followed;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{Entry, Origin, Record, ending};
+use interlocking_runtime::journal::{By, Entry, Origin, Record, ending};
 use std::collections::BTreeMap;
 
 /// By record: where in the log it was kept.
@@ -39,6 +39,13 @@ impl Followed<'_> {
         let records = before(&self.account.records[parent], at, kept);
         let stands = records.iter().rfind(|it| it.entry.ending().is_some() || is_retry(it));
         let at_work = stands.and_then(|record| self.runs.get(parent)?.stopped.get(&record.sequence));
+        let by = By { node: node.clone(), visit: *visit, attempt: *attempt };
+        let has_its_quorum =
+            |it: &Record| matches!(&it.entry, Entry::Decided { by: map, reached: true, .. } if *map == by);
+        // What its map was given stays so.
+        if records.iter().any(has_its_quorum) {
+            return false;
+        }
         at_work.into_iter().flatten().any(|execution| {
             let name = self.account.net(parent).name(execution.node);
             (name, execution.visit, execution.attempt) == (node.as_str(), *visit, *attempt)

@@ -72,6 +72,8 @@ pub(crate) struct Oracle<'w> {
     executions: BTreeMap<ExecutionKey, Vec<u64>>,
     /// The outcomes that counted.
     pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
+    /// By execution of a map: whether its quorum is reached, who had ended by then, and how often the run had been retried.
+    pub(crate) decisions: BTreeMap<By, (bool, Vec<RunId>, usize)>,
     /// Whether which of two things came first decided what came then.
     pub(crate) raced: Option<String>,
     /// Whether an execution took too long for others' sake: an agent's provider had it wait.
@@ -105,6 +107,8 @@ pub(crate) type ExecutionKey = (NodeIndex, u32, u32);
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) outcomes: usize,
+    pub(crate) decided: usize,
+    pub(crate) out_of_reach: usize,
     pub(crate) cancelled: usize,
     pub(crate) exhausted: usize,
     pub(crate) spent_edges: usize,
@@ -174,6 +178,7 @@ impl<'w> Oracle<'w> {
             ended: None,
             executions: BTreeMap::new(),
             outcomes: BTreeMap::new(),
+            decisions: BTreeMap::new(),
             raced: None,
             held_up: false,
             apart: writers::all(net.table()),

@@ -34,6 +34,7 @@ impl Oracle<'_> {
             Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
             Entry::Spent { by, calls } => self.spent(by, calls),
             Entry::Landed { by, .. } => self.execution(by).map(drop),
+            Entry::Decided { by, reached, ended } => self.decide(by, *reached, ended),
             Entry::Once { by, name, .. } => self.effect(by, name),
             Entry::Asked { by, question, .. } => self.ask(by, question),
             Entry::Answered { by, letter, answer } => self.answered(by, *letter, answer, facts),
@@ -98,6 +99,22 @@ impl Oracle<'_> {
         // After the exit its reports are still awaited.
         if self.doomed.is_none() {
             self.starts.extend(again.chain(beside).map(|execution| (sequence, execution)));
+        }
+    }
+
+    /// A map has its quorum, or can no longer have it: once, unless a retry gives it another chance.
+    fn decide(&mut self, by: &By, reached: bool, ended: &[RunId]) -> Result<(), String> {
+        let execution = self.runs(by)?;
+        if self.net.row(execution.node).quorum.is_none() {
+            return Err(format!("{by} decides, and has no quorum"));
+        }
+        self.seen.decided += 1;
+        self.seen.out_of_reach += usize::from(!reached);
+        // Who else would have ended in time is not known.
+        self.raced.get_or_insert_with(|| format!("{by} was decided"));
+        match self.decisions.insert(by.clone(), (reached, ended.to_vec(), self.seen.retried)) {
+            Some((before, _, retried)) if before || retried == self.seen.retried => Err(format!("{by} decides twice")),
+            _ => Ok(()),
         }
     }
 

@@ -22,6 +22,7 @@ mod shared;
 mod edge_budgets;
 mod quorums;
 mod budgeted;
+mod maps;
 mod routed;
 mod quorum_joins;
 mod mutations;

@@ -12,9 +12,11 @@ mod support;
 
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod cut;
 mod edges;
 mod exclusive;
 mod graph;
 mod labels;
 mod quorum_join;
+mod quorum_map;
 mod routes;

@@ -105,6 +105,9 @@ pub struct ExecutionAccount {
     /// What it asked a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionAccount>,
+    /// Of a map node: that it need not wait for the rest of its children.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided: Option<Decided>,
     /// Why it failed, and the run with it; or only it, where it is advisory, or its table has a route for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
@@ -140,6 +143,16 @@ pub struct SessionAccount {
     pub agent: String,
     /// The session.
     pub session: SessionId,
+}
+
+/// That a map node need not wait for the rest of its children.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Decided {
+    /// Whether its quorum is reached; otherwise it no longer can be.
+    pub reached: bool,
+    /// How many children had ended by then.
+    pub ended: usize,
 }
 
 /// Where a message was sent.

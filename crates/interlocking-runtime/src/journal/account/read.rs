@@ -1,7 +1,8 @@
 //! Reads one run.
 
 use super::{
-    Addressee, ExecutionAccount, ExecutionState, QuestionAccount, RunAccount, RunState, SessionAccount, WaitingLetter,
+    Addressee, Decided, ExecutionAccount, ExecutionState, QuestionAccount, RunAccount, RunState, SessionAccount,
+    WaitingLetter,
 };
 use crate::journal::answer::{is_posted, question_of, value_of};
 use crate::journal::killed::killed;
@@ -72,7 +73,7 @@ impl Executions {
 impl ExecutionAccount {
     fn new(by: By) -> Self {
         let (record, to, took_ms, usage, sessions, label) = Default::default();
-        let (commits, spawned, posted, once, question, failure, children) = Default::default();
+        let (commits, spawned, posted, once, question, decided, failure, children) = Default::default();
         let state = ExecutionState::Discarded;
         Self {
             by,
@@ -88,6 +89,7 @@ impl ExecutionAccount {
             posted,
             once,
             question,
+            decided,
             failure,
             children,
         }
@@ -156,6 +158,9 @@ async fn executions(
             Entry::Ended { failure, .. } => failed.clone_from(failure),
             Entry::Retried { .. } => (retried, failed) = (retried + 1, None),
             Entry::Landed { by, commit, .. } => executions.of(by.clone()).commits.push(commit.clone()),
+            Entry::Decided { by, reached, ended } => {
+                executions.of(by.clone()).decided = Some(Decided { reached: *reached, ended: ended.len() });
+            }
             Entry::Started { .. } | Entry::Received { .. } => {}
         }
     }

@@ -1,0 +1,160 @@
+//! The children of one execution of a map node: who has ended, and who is under way.
+
+use crate::cancel::CancelToken;
+use crate::mutex::Mutex;
+use crate::tree::Tree;
+use interlocking_core::failure::ChildFailure;
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::task::JoinSet;
+
+/// A child that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Child<O> {
+    /// The position of its item.
+    pub item: usize,
+    /// The run.
+    pub run: RunId,
+    /// Its item's key.
+    pub key: String,
+    /// Which of the items with this key it is, 1-based: equal ones are told apart by their order.
+    pub number: u32,
+    /// Its output, or how it failed.
+    pub result: Result<O, ChildFailure>,
+}
+
+/// The children of one execution of a map node (PRG-32).
+pub struct Children<C: Graph>(pub(super) Arc<Pool<C>>);
+
+/// Who an item's child is.
+#[derive(Clone)]
+pub(super) struct Named {
+    pub(super) run: RunId,
+    pub(super) key: String,
+    pub(super) number: u32,
+}
+
+/// What is shared by whoever starts children and whoever takes them.
+pub(super) struct Pool<C: Graph> {
+    tree: Arc<Tree>,
+    state: Mutex<State<C::Output>>,
+}
+
+struct State<O> {
+    tasks: JoinSet<Option<Child<O>>>,
+    /// By position of its item: what stops each alone.
+    stops: BTreeMap<usize, CancelToken>,
+    /// Whether any has stopped where it stood: then the node does, too.
+    have_stopped: bool,
+    /// By position of its item: the runs that have not been taken.
+    pending: BTreeMap<usize, RunId>,
+    /// Those that have ended and are not taken yet, beside the tasks.
+    completed: VecDeque<Child<O>>,
+}
+
+impl<C: Graph> Children<C> {
+    /// The runs whose results have not been taken, in item order (PRG-32).
+    pub fn pending(&self) -> Vec<RunId> {
+        self.0.state.lock().pending.values().cloned().collect()
+    }
+
+    /// The next child that ends; `None`, at once, when all have been taken (PRG-33).
+    pub async fn any(&mut self) -> Option<Child<C::Output>> {
+        poll_fn(|context| self.0.poll_any(context)).await
+    }
+
+    /// All children that have not been taken yet, in item order (rule 15).
+    pub async fn all(mut self) -> Vec<Child<C::Output>> {
+        let mut children = Vec::with_capacity(self.0.state.lock().pending.len());
+        while let Some(child) = self.any().await {
+            children.push(child);
+        }
+        children.sort_by_key(|child| child.item);
+        children
+    }
+}
+
+impl<C: Graph> Pool<C> {
+    pub(super) fn new(tree: Arc<Tree>) -> Self {
+        let (tasks, stops, have_stopped, pending, completed) =
+            (JoinSet::new(), BTreeMap::new(), false, BTreeMap::new(), VecDeque::new());
+        Self { tree, state: Mutex::new(State { tasks, stops, have_stopped, pending, completed }) }
+    }
+
+    /// Has a child run as a task of its own.
+    pub(super) fn spawn(
+        &self,
+        item: usize,
+        run: RunId,
+        stop: CancelToken,
+        task: impl Future<Output = Option<Child<C::Output>>> + Send + 'static,
+    ) {
+        let mut state = self.state.lock();
+        state.pending.insert(item, run);
+        state.stops.insert(item, stop);
+        state.tasks.spawn(task);
+    }
+
+    /// A child has ended, without a task or before it is taken again.
+    pub(super) fn complete(&self, child: Child<C::Output>) {
+        let mut state = self.state.lock();
+        state.pending.insert(child.item, child.run.clone());
+        state.completed.push_back(child);
+    }
+
+    /// Cancels those that have not been taken, and gives what they come to; nothing of those that never began.
+    pub(super) async fn cancel(&self) -> Vec<Child<C::Output>> {
+        self.state.lock().stops.values().for_each(CancelToken::cancel);
+        let mut ended = Vec::new();
+        while let Some(child) = poll_fn(|context| self.poll_ended(context)).await {
+            ended.push(child);
+        }
+        self.state.lock().have_stopped = false;
+        ended
+    }
+
+    fn poll_any(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
+        match self.poll_ended(context) {
+            // The node stops with it.
+            Poll::Ready(None) if self.state.lock().have_stopped => Poll::Pending,
+            polled => polled,
+        }
+    }
+
+    fn poll_ended(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
+        let mut state = self.state.lock();
+        let child = match state.completed.pop_front() {
+            Some(child) => child,
+            None => loop {
+                match state.tasks.poll_join_next(context) {
+                    Poll::Ready(Some(Ok(Some(child)))) => break child,
+                    Poll::Ready(Some(Ok(None))) => state.have_stopped = true,
+                    // A child's task catches what its nodes do; what ends it otherwise ends the runtime.
+                    Poll::Ready(Some(Err(_))) => {}
+                    Poll::Ready(None) => return Poll::Ready(None),
+                    Poll::Pending => return Poll::Pending,
+                }
+            },
+        };
+        state.pending.remove(&child.item);
+        state.stops.remove(&child.item);
+        Poll::Ready(Some(child))
+    }
+}
+
+impl<C: Graph> Drop for Children<C> {
+    /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        if state.tasks.is_empty() || self.0.tree.abandoned.is_cancelled() {
+            return;
+        }
+        state.stops.values().for_each(CancelToken::suspend);
+        state.tasks.detach_all();
+    }
+}

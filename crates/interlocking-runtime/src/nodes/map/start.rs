@@ -1,0 +1,210 @@
+//! Starts the children of one execution of a map node, or goes on with those that it had.
+
+use super::Item;
+use super::children::{Child, Children, Named, Pool};
+use crate::context::services::UntypedServices;
+use crate::journal::{By, Origin};
+use crate::limits::allowance::{Allowance, Stopped};
+use crate::tree::child::{Kin, Predecessors, child_id, run_child};
+use crate::tree::end_children::end_child;
+use crate::tree::idle::ChildGroup;
+use crate::workspaces::parent_journal::WriteEntry;
+use crate::workspaces::{ParentJournal, ParentScope, RunScope};
+use interlocking_core::failure::{ChildFailure, NodeError};
+use interlocking_core::frontier::Execution;
+use interlocking_core::graph::Graph;
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::{NodeRow, Quorum};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Starts the children of one execution.
+pub(in crate::nodes) struct Starter<'run, C: Graph> {
+    pub(super) untyped: &'run UntypedServices,
+    pub(super) by: By,
+    /// The children, by position of their items.
+    pub(super) named: Vec<Named>,
+    /// The children that had ended when the rest was cancelled, if it has come to that.
+    pub(super) decided: Option<Vec<RunId>>,
+    pub(super) execution: Execution,
+    row: &'static NodeRow,
+    graph: Arc<C>,
+    pool: Arc<Pool<C>>,
+    siblings: Arc<ChildGroup>,
+    slots: Arc<Semaphore>,
+    /// Made for the first child.
+    allowance: Option<Allowance>,
+    /// The children that the node has started before.
+    known: Predecessors,
+    /// How many items have each key.
+    equal: HashMap<String, u32>,
+    taken: HashSet<RunId>,
+}
+
+/// An item with what it is run as.
+struct Planned<C: Graph> {
+    position: usize,
+    named: Named,
+    origin: Origin,
+    item: Item<C>,
+}
+
+/// Starts the children of an execution, or goes on with those that it had. Where it is decided that the rest is cancelled,
+/// none begins.
+pub(in crate::nodes) async fn start<'run, C: Graph>(
+    untyped: &'run UntypedServices,
+    execution: Execution,
+    graph: &Arc<C>,
+    items: Vec<Item<C>>,
+) -> Result<(Children<C>, Starter<'run, C>), NodeError> {
+    let mut starter = Starter::new(untyped, execution, graph).await?;
+    let planned: Vec<_> = items.into_iter().map(|item| starter.plan(item)).collect::<Result<_, _>>()?;
+    starter.end_the_others().await?;
+    if let Some(Quorum::AtLeast(count)) = starter.row.quorum
+        && planned.len() < count as usize
+    {
+        // So few cannot do: none begins.
+        starter.decided.get_or_insert_default();
+    }
+    let children = Children(starter.pool.clone());
+    for planned in planned {
+        starter.start(planned).await?;
+    }
+    Ok((children, starter))
+}
+
+impl<'run, C: Graph> Starter<'run, C> {
+    async fn new(untyped: &'run UntypedServices, execution: Execution, graph: &Arc<C>) -> Result<Self, NodeError> {
+        let (row, by, tree) = (untyped.net.row(execution.node), untyped.by(execution), untyped.settings.tree());
+        let entry = (execution.visit, execution.attempt);
+        // Only an execution that is not the node's first, or was begun before, can have any.
+        let journal = untyped.settings.journal.as_deref();
+        let journal = journal.filter(|_| entry != (1, 1) || untyped.history().restarts(&by) > 0);
+        let known = match journal {
+            Some(journal) => Predecessors::read(journal, tree, untyped.run(), &row.name, entry).await?,
+            None => Predecessors::default(),
+        };
+        let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
+        let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
+        let decided = untyped.history().decision(&by);
+        let (named, allowance, equal, taken) = Default::default();
+        let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone())));
+        let slots = Arc::new(Semaphore::new(concurrency));
+        Ok(Self {
+            untyped,
+            by,
+            named,
+            decided,
+            execution,
+            row,
+            graph,
+            pool,
+            siblings,
+            slots,
+            allowance,
+            known,
+            equal,
+            taken,
+        })
+    }
+
+    /// Finds for an item the run that it goes on with, or names a new one.
+    fn plan(&mut self, item: Item<C>) -> Result<Planned<C>, NodeError> {
+        let key = match &item.key {
+            Some(key) => key.clone(),
+            None => serde_json::to_string(&item.entry)?,
+        };
+        let number = *self.equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
+        let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
+        let kin = Kin { parent, node: &self.row.name, visit, attempt, key: key.clone(), number };
+        let (run, origin) = match self.known.of(&kin, self.row.adopt && !item.anew) {
+            Some(known) => known,
+            None => {
+                let root = &self.untyped.settings.tree().root;
+                let names = (0..).map(|others| child_id(root, &kin, others));
+                let mut free = names.filter(|run| !self.known.has(run) && !self.taken.contains(run));
+                (free.next().unwrap_or_else(|| parent.clone()), kin.origin())
+            }
+        };
+        self.taken.insert(run.clone());
+        let (position, named) = (self.named.len(), Named { run, key, number });
+        self.named.push(named.clone());
+        Ok(Planned { position, named, origin, item })
+    }
+
+    /// Ends the children of earlier executions with which nobody goes on.
+    async fn end_the_others(&self) -> Result<(), NodeError> {
+        let Some(journal) = self.untyped.settings.journal.as_deref() else { return Ok(()) };
+        let is_left = |origin: &Origin| match origin {
+            Origin::Child { key, number, .. } => self.equal.get(key).is_none_or(|most| number > most),
+            Origin::Fork { .. } => false,
+        };
+        let (tree, entry) = (self.untyped.settings.tree(), (self.execution.visit, self.execution.attempt));
+        // What has no item this time may have one again.
+        let goes_on = |run: &RunId, origin: &Origin| self.taken.contains(run) || self.row.adopt && is_left(origin);
+        Ok(self.known.end(journal, tree, entry, goes_on).await?)
+    }
+
+    /// Starts the child of an item, unless it is decided that it comes to nothing.
+    async fn start(&mut self, planned: Planned<C>) -> Result<(), NodeError> {
+        let Planned { position, named: Named { run, key, number }, origin, item } = planned;
+        let has_ended = self.known.has_ended(&run);
+        if let Some(ended) = &self.decided
+            && !ended.contains(&run)
+            && has_ended != Some(true)
+        {
+            if let Some(journal) = self.untyped.settings.journal.as_deref().filter(|_| has_ended.is_some()) {
+                end_child(journal, self.untyped.settings.tree(), &run).await?;
+            }
+            return Ok(());
+        }
+        if let Some(limit) = self.row.depth.filter(|limit| self.untyped.settings.depth() >= *limit) {
+            let result = Err(ChildFailure::TooDeep { limit });
+            self.pool.complete(Child { item: position, run, key, number, result });
+            return Ok(());
+        }
+        self.spawn(Planned { position, named: Named { run, key, number }, origin, item })?;
+        Ok(())
+    }
+
+    fn spawn(&mut self, planned: Planned<C>) -> Result<(), Stopped> {
+        let Planned { position, named: Named { run, key, number }, origin, item: Item { entry, workspaces, .. } } =
+            planned;
+        let (untyped, tree) = (self.untyped, self.untyped.settings.tree().clone());
+        let allowance = match &self.allowance {
+            Some(allowance) => allowance.clone(),
+            None => self.allowance.insert(untyped.settings.allowance().child()?).clone(),
+        };
+        let mut settings = Box::new(untyped.settings.of_child(untyped.started, allowance, self.siblings.child_slot()));
+        if workspaces.is_some() || untyped.settings.sets_options() {
+            let entries = untyped.record_writer.clone().map(|writer| writer as Arc<dyn WriteEntry>);
+            let journal = ParentJournal { entries, by: self.by.clone(), child: run.clone() };
+            let workspace = self.row.workspace.as_deref();
+            let parent = ParentScope { run: untyped.run(), workspace, key: &key, journal: &journal };
+            let scope = RunScope { run: &run, table: C::net().table(), is_new: false, parent: Some(parent) };
+            settings.scope_workspaces(workspaces.map(|make| make(&run)), &scope);
+        }
+        settings.run = run.clone();
+        let (graph, slots, taken_by) = (self.graph.clone(), self.slots.clone(), self.by.clone());
+        let (task, stop) = (tree.has_task(untyped.run().clone()), settings.cancel.clone().unwrap_or_default());
+        let (abandoned, stopped, child) = (tree.abandoned.clone(), stop.clone(), run.clone());
+        self.pool.spawn(position, run, stop, async move {
+            // Dropped last: whoever waits for it finds the child's run free.
+            let _task = task;
+            let _slot = tokio::select! {
+                biased;
+                () = stopped.cancelled() => return None,
+                // The semaphore is never closed, so this only waits.
+                slot = slots.acquire_owned() => slot,
+            };
+            let result = tokio::select! {
+                biased;
+                () = abandoned.cancelled() => return None,
+                ended = run_child(graph, settings, origin, taken_by, entry) => ended?,
+            };
+            Some(Child { item: position, run: child, key, number, result })
+        });
+        Ok(())
+    }
+}

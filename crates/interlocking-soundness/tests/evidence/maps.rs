@@ -1,0 +1,56 @@
+//! Ten thousand tables with maps: whether a map waits for all of its children or for some is nothing that the verdict depends on.
+
+use crate::generate::{self, Dice};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, Quorum, Table};
+use interlocking_soundness::{Verdict, check};
+use std::ops::Range;
+
+/// The table of `seed`, which has a map: one of the common generator, with one of its nodes made a map if need be.
+fn with_a_map(seed: u64) -> Table {
+    let mut dice = Dice::new(seed ^ 0x3a9);
+    loop {
+        let mut table = generate::table(dice.below(1 << 40) as u64);
+        let plain: Vec<usize> = (0..table.nodes.len()).filter(|at| table.nodes[*at].kind == NodeKind::Logic).collect();
+        if !table.nodes.iter().any(|row| row.kind == NodeKind::Map) && !plain.is_empty() {
+            table.nodes[*dice.pick(&plain)].kind = NodeKind::Map;
+        }
+        if table.nodes.iter().any(|row| row.kind == NodeKind::Map) && Net::new(table.clone()).is_ok() {
+            return table;
+        }
+    }
+}
+
+/// The same with a quorum at each map.
+fn with_quorums(table: &Table, dice: &mut Dice) -> Table {
+    let mut table = table.clone();
+    for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
+        row.quorum = Some(if dice.percent(50) { Quorum::Enough } else { Quorum::AtLeast(1 + dice.below(4) as u32) });
+    }
+    table
+}
+
+fn sweep(seeds: Range<u64>) {
+    let (mut sound, mut unsound) = (0, 0);
+    for seed in seeds {
+        let table = with_a_map(seed);
+        let given = with_quorums(&table, &mut Dice::new(seed));
+        let [plain, given] = [table.clone(), given].map(|table| check(&Net::new(table).unwrap()));
+        assert_eq!(plain, given, "seed {seed}: {}", serde_json::to_string(&table).unwrap());
+        match plain {
+            Verdict::Sound { .. } => sound += 1,
+            _ => unsound += 1,
+        }
+    }
+    assert!(sound > 500 && unsound > 500, "{sound} sound, {unsound} unsound");
+}
+
+#[test]
+fn a_quorum_is_no_matter_of_the_check_in_the_first_half() {
+    sweep(0..5_000);
+}
+
+#[test]
+fn a_quorum_is_no_matter_of_the_check_in_the_second_half() {
+    sweep(5_000..10_000);
+}
