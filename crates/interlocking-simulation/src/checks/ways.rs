@@ -130,6 +130,21 @@ impl Followed<'_> {
         let records: BTreeMap<_, _> = records.map(|record| ((&record.run, record.sequence), record)).collect();
         let mut moments: BTreeMap<u64, (&RunId, By)> = BTreeMap::new();
         let lines = account.ended.history.first.as_ref().map_or(usize::MAX, |(_, lines)| *lines);
+        // A child may begin, or end, just when it is decided that nobody waits for it.
+        let decides = |line: &Logged| match &line.what {
+            What::Kept { run, sequence } => {
+                matches!(records.get(&(run, *sequence)).map(|it| &it.entry), Some(Entry::Decided { .. }))
+            }
+            _ => false,
+        };
+        let decided: BTreeSet<u64> = account.log.iter().filter(|line| decides(line)).map(|line| line.at).collect();
+        let is_childs = |line: &Logged| match &line.what {
+            What::Started { run, .. } | What::Begun { run, .. } => *run != account.ended.history.root,
+            _ => false,
+        };
+        if account.log.iter().any(|line| decided.contains(&line.at) && is_childs(line)) {
+            return true;
+        }
         for line in account.log.iter().take(lines) {
             let whose = match &line.what {
                 What::Kept { run, sequence } => records.get(&(run, *sequence)).and_then(|record| match &record.entry {
