@@ -1,7 +1,7 @@
 //! Several instances of one task: patterns 12 to 15, 26, 41 and 42.
 
 use crate::support::{finished, timed};
-use crate::trace::{Does, Trace, played};
+use crate::trace::{Does, Trace, played, played_with};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ async fn instances_without_synchronization() {
 /// What each instance does.
 #[derive(Graph)]
 #[graph(output = u64)]
-struct Instance {
+pub(crate) struct Instance {
     #[node(entry, input = u64, goto(exit))]
     judge: LogicNode<Judge>,
 }
@@ -60,6 +60,11 @@ logic!(Judge(trace: Trace) for instance::judge, |takes: u64, cx| {
     trace.works("judge", takes).await;
     if takes == 13 { Err("no opinion".into()) } else { goto!(cx, instance::exit, takes) }
 });
+
+/// An instance that is traced.
+pub(crate) fn instance(trace: &Trace) -> Arc<Instance> {
+    Arc::new(Instance { judge: LogicNode(Judge(trace.clone())) })
+}
 
 /// Each item is an instance. The next node has all results.
 #[derive(Graph)]
@@ -76,7 +81,7 @@ does!(instances::sum => instances::exit);
 struct Judges(Trace, Option<[u64; 3]>);
 impl MapHandler<instances::judges> for Judges {
     fn graph(&self, _: &Cx<'_, instances::judges>) -> Result<Arc<Instance>, NodeError> {
-        Ok(Arc::new(Instance { judge: LogicNode(Judge(self.0.clone())) }))
+        Ok(instance(&self.0))
     }
     async fn items(
         &self,
@@ -131,6 +136,57 @@ async fn thread_split_and_merge() {
     assert_eq!(told.matches("sum").count(), 1, "and one after them");
 }
 
+/// Whoever comes late is judged too: the map is entered again with one item more, and adopts those who were done.
+#[derive(Graph)]
+#[graph(output = Vec<u64>)]
+struct MoreInstances {
+    #[node(entry, input = Vec<u64>, map = Instance, adopt, goto(exit), memory(all: Vec<u64>))]
+    judges: MapNode<Late>,
+    #[node(on(u64), goto(judges, cancels(judges)), visits = 9, memory(all: Vec<u64>))]
+    more: EventNode<More>,
+}
+struct Late(Trace);
+impl MapHandler<more_instances::judges> for Late {
+    fn graph(&self, _: &Cx<'_, more_instances::judges>) -> Result<Arc<Instance>, NodeError> {
+        Ok(instance(&self.0))
+    }
+    async fn items(
+        &self,
+        takes: &Vec<u64>,
+        cx: &mut Cx<'_, more_instances::judges>,
+    ) -> Result<Vec<Item<Instance>>, NodeError> {
+        let later = cx.memory();
+        Ok(takes.iter().chain(&later).copied().map(Item::new).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<u64>,
+        children: Children<Instance>,
+        cx: &mut Cx<'_, more_instances::judges>,
+    ) -> Route<more_instances::judges> {
+        let results = children.all().await.into_iter().filter_map(|child| child.result.ok());
+        goto!(cx, more_instances::exit, results.collect())
+    }
+}
+struct More;
+impl EventHandler<more_instances::more> for More {
+    async fn handle(&self, takes: u64, cx: &mut Cx<'_, more_instances::more>) -> Route<more_instances::more> {
+        cx.update_memory(move |later| later.push(takes));
+        goto!(cx, more_instances::judges, cx.input_of::<more_instances::judges>()?)
+    }
+}
+
+/// Pattern 15, as far as it goes: instances are added while others run, which begin again; what was done is not done again.
+#[tokio::test(start_paused = true)]
+async fn instances_added_while_they_run() {
+    let trace = Trace::new();
+    let graph = MoreInstances { judges: MapNode(Late(trace.clone())), more: EventNode(More) };
+    let (output, told) = played_with(&trace, graph, vec![10, 40], &[(20, "more", 30_u64), (25, "more", 5)]).await;
+    assert_eq!(output, [10, 40, 30, 5]);
+    let first = "judge 0–10, judge 0–20 cancelled, judge 20–25 cancelled, judge 20–25 cancelled";
+    assert_eq!(told, format!("{first}, judge 25–65, judge 25–55, judge 25–30"));
+}
+
 /// Judges who are sent home, all of them, by whoever settles the case first.
 #[derive(Graph)]
 #[graph(output = String)]
@@ -149,7 +205,7 @@ forks!(Open for cancel_instances::open, |(): (), cx| fork!(cx, (vec![10, 30, 20]
 struct Panel(Trace);
 impl MapHandler<cancel_instances::judges> for Panel {
     fn graph(&self, _: &Cx<'_, cancel_instances::judges>) -> Result<Arc<Instance>, NodeError> {
-        Ok(Arc::new(Instance { judge: LogicNode(Judge(self.0.clone())) }))
+        Ok(instance(&self.0))
     }
     async fn items(
         &self,
@@ -194,4 +250,4 @@ async fn cancel_instances() {
     }
 }
 
-held!(Unsynchronized, Instance, Instances, CancelInstances);
+held!(Unsynchronized, Instance, Instances, MoreInstances, CancelInstances);

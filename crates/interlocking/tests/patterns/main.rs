@@ -22,6 +22,7 @@ mod every_file_is_here;
 mod instances;
 mod iteration;
 mod page;
+mod partial;
 mod refused;
 mod registry;
 mod state;

@@ -41,11 +41,6 @@ const fn refused(number: usize, name: Name, table: Name) -> Pattern {
     Pattern { number, name, judged: No, table, test: REFUSED }
 }
 
-/// What no graph can say, nor a table that would.
-const fn missing(number: usize, name: Name) -> Pattern {
-    Pattern { number, name, judged: No, table: "", test: "" }
-}
-
 /// In the order of the report.
 #[rustfmt::skip]
 pub(crate) const PATTERNS: [Pattern; 43] = [
@@ -63,7 +58,7 @@ pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(12, "Multiple Instances without Synchronization", "instances::Unsynchronized", "instances_without_synchronization"),
     yes(13, "Multiple Instances with a Priori Design-Time Knowledge", "instances::Instances", "instances_known_in_the_design"),
     yes(14, "Multiple Instances with a Priori Run-Time Knowledge", "instances::Instances", "instances_known_when_they_start"),
-    missing(15, "Multiple Instances without a Priori Run-Time Knowledge"),
+    partly(15, "Multiple Instances without a Priori Run-Time Knowledge", "instances::MoreInstances", "instances_added_while_they_run"),
     yes(16, "Deferred Choice", "state::DeferredChoice", "deferred_choice"),
     yes(17, "Interleaved Parallel Routing", "state::InterleavedParallel", "interleaved_parallel_routing"),
     yes(18, "Milestone", "state::Milestone", "milestone"),
@@ -75,16 +70,16 @@ pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(24, "Persistent Trigger", "trigger::PersistentTrigger", "persistent_trigger"),
     yes(25, "Cancel Region", "cancellation::CancelRegion", "cancel_region"),
     yes(26, "Cancel Multiple Instance Activity", "instances::CancelInstances", "cancel_instances"),
-    missing(27, "Complete Multiple Instance Activity"),
+    yes(27, "Complete Multiple Instance Activity", "partial::CompleteInstances", "complete_instances"),
     refused(28, "Blocking Discriminator", "28-blocking-discriminator"),
     yes(29, "Cancelling Discriminator", "discriminator::CancellingDiscriminator", "cancelling_discriminator"),
     partly(30, "Structured Partial Join", "discriminator::Discriminator", "structured_partial_join"),
     refused(31, "Blocking Partial Join", "31-blocking-partial-join"),
     yes(32, "Cancelling Partial Join", "discriminator::CancellingPartialJoin", "cancelling_partial_join"),
     refused(33, "Generalized AND-Join", "33-generalized-and-join"),
-    missing(34, "Static Partial Join for Multiple Instances"),
-    missing(35, "Cancelling Partial Join for Multiple Instances"),
-    missing(36, "Dynamic Partial Join for Multiple Instances"),
+    partly(34, "Static Partial Join for Multiple Instances", "partial::PartialJoin", "cancelling_partial_join_of_instances"),
+    yes(35, "Cancelling Partial Join for Multiple Instances", "partial::PartialJoin", "cancelling_partial_join_of_instances"),
+    partly(36, "Dynamic Partial Join for Multiple Instances", "partial::DynamicPartialJoin", "dynamic_partial_join_of_instances"),
     yes(37, "Acyclic Synchronizing Merge", "branching::AcyclicSynchronizingMerge", "acyclic_synchronizing_merge"),
     refused(38, "General Synchronizing Merge", "38-general-synchronizing-merge"),
     partly(39, "Critical Section", "state::CriticalSection", "critical_section"),
