@@ -8,6 +8,7 @@ use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::mutate;
 use crate::mutations::compare_all;
+use crate::quorums::with_quorums;
 use crate::{rich, writers};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
@@ -17,12 +18,17 @@ use std::ops::Range;
 /// The most states of a table that is compared.
 const STATES: usize = 3000;
 
-/// The table of `seed`: one of the common generator, or of that of rich tables, whose nodes work in workspaces.
+/// The table of `seed`: one of the common generator, of that of rich tables, or of joins with a quorum, whose nodes work in
+/// workspaces.
 fn shared(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0x5a9e);
     loop {
         let number = dice.below(1 << 40) as u64;
-        let mut table = if dice.percent(75) { generate::table(number) } else { rich::table(number) };
+        let mut table = match dice.below(10) {
+            0..6 => generate::table(number),
+            6..8 => rich::table(number),
+            _ => with_quorums(number),
+        };
         let Verdict::Sound { .. } = check(&Net::new(table.clone()).unwrap()) else { continue };
         let many = 1 + dice.below(3);
         for row in &mut table.nodes {
