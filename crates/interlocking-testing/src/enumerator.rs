@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interlocking_agents::faults::Fault;
-use interlocking_core::graph::{Asks, Graph, Node};
+use interlocking_core::context::{LabelType as _, Labelled};
+use interlocking_core::graph::{Asks, Graph, Node, Runs};
 use interlocking_runtime::llm::LLM;
 use serde::Serialize;
 use serde_json::Value;
@@ -61,6 +62,7 @@ impl<G: Graph> Enumerator<G> {
         let settings = Settings {
             stage: Box::new(move |chance| stage(chance).into()),
             excused: Vec::new(),
+            labels: Vec::new(),
             runs: Self::RUNS,
             executions: 10_000,
             longest: Duration::from_secs(365 * 24 * 3_600),
@@ -107,6 +109,26 @@ impl<G: Graph> Enumerator<G> {
     #[must_use]
     pub fn with_answer<N: Asks>(self, answer: &N::Answer) -> Self {
         self.sample::<N>(answer, None)
+    }
+
+    /// The child of graph node `N` may come to this. With any result its children are not run: each result is tried, and what the node
+    /// does when its child fails is its table's `failed`.
+    ///
+    /// # Panics
+    ///
+    /// If the value is no JSON.
+    #[must_use]
+    pub fn with_result<N: Runs>(self, result: &<N::Child as Graph>::Output) -> Self {
+        self.sample::<N>(result, None)
+    }
+
+    /// Each label of `T`, an enum with `#[derive(Labels)]`, is to be said by node `N` in some run: what is not is missing in the report, as a
+    /// route is that was not taken.
+    #[must_use]
+    pub fn with_labels<N: Node<Graph = G>, T: Labelled<N>>(mut self) -> Self {
+        let node = G::net().name(N::INDEX);
+        self.settings.labels.extend(T::Type::ALL.iter().map(|label| (node.to_owned(), label.name())));
+        self
     }
 
     /// This message may come to event node `N` from outside, at any moment: two in a run at most. None come unless they are given.

@@ -35,6 +35,7 @@ struct State {
     /// Nodes whose bound was reached where no route takes that up, and edges, `node → target`.
     bounds: BTreeSet<String>,
     failed: Vec<(String, String)>,
+    labels: BTreeSet<(String, String)>,
     sessions: HashMap<SessionId, Who>,
     /// By run, but for the one that was started: the graph's name.
     graphs: HashMap<RunId, Name>,
@@ -58,6 +59,8 @@ pub(crate) struct Seen {
     pub(crate) entered: BTreeMap<String, u32>,
     pub(crate) bounds: BTreeSet<String>,
     pub(crate) failed: Vec<(String, String)>,
+    /// What nodes have said with labels.
+    pub(crate) labels: BTreeSet<(String, String)>,
 }
 
 impl Log {
@@ -123,8 +126,8 @@ impl Log {
     }
 
     pub(crate) fn seen(&self) -> Seen {
-        let State { taken, entered, bounds, failed, .. } = std::mem::take(&mut *self.state());
-        Seen { taken, entered, bounds, failed }
+        let State { taken, entered, bounds, failed, labels, .. } = std::mem::take(&mut *self.state());
+        Seen { taken, entered, bounds, failed, labels }
     }
 
     fn note(&self, run: Option<&RunId>, kind: &EventKind) {
@@ -167,6 +170,9 @@ impl Log {
             }
             EventKind::NodeFailed { node, message, to: None, .. } if ours => {
                 self.state().failed.push((node.node.to_string(), message.clone()));
+            }
+            EventKind::Labelled { node, label } if ours => {
+                self.state().labels.insert((node.node.to_string(), label.ty.clone()));
             }
             EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {
                 if let AgentEvent::Started { session } = &**agent {

@@ -132,8 +132,10 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         is_virtual: settings.is_virtual,
     };
     let fails = Fails { net: G::net(), chance: chance.clone(), log: log.clone() };
+    let results = Results { samples: samples.clone(), chance: chance.clone(), log: log.clone() };
     let mut run = run
         .with_injected_failures(move |run, by| fails.choose(run, by))
+        .with_child_results(move |run, by| results.choose(run, by))
         .with_id(RunId::DEFAULT)
         .with_agent_for_others(Arc::new(player))
         .with_journal(Arc::new(recorder))
@@ -182,6 +184,27 @@ impl Fails {
         let choices = ways.iter().map(|(label, injected)| Choice::plain(label, sort(injected))).collect();
         let key = child.map_or_else(|| format!("{by}{ENDS}"), |run| format!("{run}/{by}{ENDS}"));
         ways[self.chance.choose(key, &format!("{}{ENDS}", by.node), choices, false)].1
+    }
+}
+
+/// Chooses what the children of graph nodes come to, of those for which there are results.
+struct Results {
+    samples: Arc<Samples>,
+    chance: Chance,
+    log: Arc<Log>,
+}
+
+impl Results {
+    fn choose(&self, run: &RunId, by: &By) -> Option<String> {
+        let child = Some(run).filter(|run| **run != RunId::DEFAULT);
+        let graph = self.log.graph_of(child).to_string();
+        if !self.samples.given.contains_key(&(graph.clone(), by.node.clone())) {
+            return None;
+        }
+        let (choices, results): (Vec<_>, Vec<_>) = self.samples.answers(&graph, &by.node, None).iter().cloned().unzip();
+        let key = child.map_or_else(|| by.to_string(), |run| format!("{run}/{by}"));
+        let family = if self.log.is_ours(&graph) { by.node.clone() } else { format!("{graph}/{}", by.node) };
+        Some(results[self.chance.choose(key, &family, choices, true)].value.to_string())
     }
 }
 

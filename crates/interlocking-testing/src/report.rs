@@ -29,6 +29,8 @@ pub struct Report {
     pub(crate) failed: BTreeMap<String, Vec<String>>,
     pub(crate) bounds: BTreeSet<String>,
     pub(crate) broken: Vec<Broken>,
+    /// Labels that were to be said, and were not: node and label.
+    pub(crate) unsaid: Vec<(String, &'static str)>,
     /// By what asks: the options there are, and those that were chosen.
     pub(crate) asked: BTreeMap<String, Asked>,
 }
@@ -64,8 +66,8 @@ pub(crate) struct Asked {
 impl Report {
     pub(crate) fn new(net: &'static Net, routes: Arc<Routes>, excused: Vec<(String, String)>) -> Self {
         let event_nodes = event_nodes(net).map(str::to_owned).collect();
-        let (runs, left, taken, entered, failed, bounds, broken, asked) = Default::default();
-        Self { net, routes, excused, event_nodes, runs, left, taken, entered, failed, bounds, broken, asked }
+        let (runs, left, taken, entered, failed, bounds, broken, unsaid, asked) = Default::default();
+        Self { net, routes, excused, event_nodes, runs, left, taken, entered, failed, bounds, broken, unsaid, asked }
     }
 
     /// How many runs were tried.
@@ -81,6 +83,11 @@ impl Report {
     /// The routes that were not taken, and have no excuse.
     pub fn missing(&self) -> Vec<Route> {
         self.missed().map(|index| self.routes.all[index].clone()).collect()
+    }
+
+    /// Labels that were [to be said](crate::Enumerator::with_labels) and were not: node and label.
+    pub fn unsaid(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.unsaid.iter().map(|(node, label)| (node.as_str(), *label))
     }
 
     /// Runs that ended as none should, one of each kind.
@@ -100,15 +107,16 @@ impl Report {
         self.taken.iter().find(|taken| taken.route == self.routes.all[index]).map(|taken| &taken.choices)
     }
 
-    /// Holds the graph to it: every route was taken but those that are excused, and none of these; no run ended as none should.
+    /// Holds the graph to it: every route was taken but those that are excused, and none of these; every label was said that
+    /// was to be; no run ended as none should.
     ///
     /// # Panics
     ///
     /// Otherwise, with the report.
     #[track_caller]
     pub fn assert_all_routes(&self) {
-        let holds = self.missed().next().is_none() && self.unneeded().next().is_none() && self.broken.is_empty();
-        assert!(holds, "{self}");
+        let all = self.missed().next().is_none() && self.unneeded().next().is_none();
+        assert!(all && self.unsaid.is_empty() && self.broken.is_empty(), "{self}");
     }
 
     fn is_taken(&self, route: &Route) -> bool {
@@ -230,7 +238,7 @@ impl fmt::Display for Report {
         let (graph, taken, all) = (&self.net.table().graph, self.taken.len(), self.routes.all.len());
         write!(f, "{graph}: {taken} of {all} routes were taken in {}", counted(self.runs, "run"))?;
         match self.left {
-            _ if self.missed().next().is_none() => writeln!(f)?,
+            _ if self.missed().next().is_none() && self.unsaid.is_empty() => writeln!(f)?,
             0 => writeln!(f, ", and nothing is left to be tried")?,
             left => writeln!(f, "; {left} were left to be tried (`.with_runs(…)`)")?,
         }
@@ -239,6 +247,9 @@ impl fmt::Display for Report {
             writeln!(f, "\nNOT TAKEN: {}", self.routes.all[index])?;
             writeln!(f, "  {}", self.nearest(index))?;
             writeln!(f, "  {}", self.advice(index))?;
+        }
+        for (node, label) in self.unsaid() {
+            writeln!(f, "\nNOT SAID: `{node}` has never said {label}")?;
         }
         for (name, reason) in self.unneeded() {
             writeln!(f, "\nTAKEN, though excused ({reason}): {name}")?;

@@ -45,6 +45,8 @@ type Rank = (u8, usize, usize, usize);
 struct Search<'r> {
     routes: &'r Routes,
     wanted: HashSet<RouteIndex>,
+    /// Labels that nobody has said.
+    unsaid: Vec<(String, &'static str)>,
     taken: BTreeMap<RouteIndex, (usize, Choices)>,
     /// By family and option.
     tried: HashMap<String, HashMap<String, Tried>>,
@@ -59,6 +61,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
     let report = Report::new(G::net(), routes.clone(), settings.excused.clone());
     let mut search = Search {
         wanted: (0..routes.all.len()).filter(|route| !excused.contains(route)).collect(),
+        unsaid: settings.labels.clone(),
         routes: &routes,
         taken: BTreeMap::new(),
         tried: HashMap::new(),
@@ -70,7 +73,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
     while let Some(choices) = next.take() {
         let played = play(settings, &routes, samples, choices.clone());
         search.absorb(played, &choices);
-        if search.wanted.is_empty() {
+        if search.wanted.is_empty() && search.unsaid.is_empty() {
             break;
         }
         next = search.next();
@@ -92,6 +95,7 @@ impl Search<'_> {
             self.wanted.remove(&route);
             self.taken.entry(route).or_insert_with(|| (run, choices.clone()));
         }
+        self.unsaid.retain(|(node, label)| !seen.labels.contains(&(node.clone(), (*label).to_owned())));
         for point in &points {
             let of_family = self.tried.entry(point.family.clone()).or_default();
             if !of_family.contains_key(point.label()) {
@@ -144,7 +148,8 @@ impl Search<'_> {
 
     /// The best candidate, which is one no longer; none if none could lead to a route that was not taken.
     fn next(&mut self) -> Option<Choices> {
-        let distances = self.routes.distances(|route| self.wanted.contains(&route));
+        let is_silent = |route: RouteIndex| self.unsaid.iter().any(|(node, _)| *node == self.routes.all[route].from);
+        let distances = self.routes.distances(|route| self.wanted.contains(&route) || is_silent(route));
         // A message may come whatever node it comes after, and reaches its own node alone.
         let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
         let rank = |candidate: &Candidate| -> Option<Rank> {
@@ -168,7 +173,8 @@ impl Search<'_> {
     }
 
     fn finish(self) -> Report {
-        let Self { taken, mut report, .. } = self;
+        let Self { taken, unsaid, mut report, .. } = self;
+        report.unsaid = unsaid;
         report.taken = taken
             .into_iter()
             .map(|(route, (run, choices))| Taken { route: report.routes.all[route].clone(), run, choices })

@@ -12,6 +12,8 @@ pub(crate) struct Settings<G: Graph> {
     pub(crate) stage: Stage<G>,
     /// Routes that need not be taken, each with the reason.
     pub(crate) excused: Vec<(String, String)>,
+    /// Labels that are to be said: node and label.
+    pub(crate) labels: Vec<(String, &'static str)>,
     /// How many runs are tried at most.
     pub(crate) runs: usize,
     /// How many executions a run may have.

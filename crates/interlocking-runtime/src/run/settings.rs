@@ -58,7 +58,12 @@ pub(crate) struct Options {
     pub(crate) lost_session: LostSession,
     /// What says of executions that they fail.
     pub(crate) injection: Option<Injection>,
+    /// What says what the children of graph nodes come to that are not run.
+    pub(crate) child_results: Option<ChildResults>,
 }
+
+/// Says of an execution of a graph node what its child comes to, as JSON, in place of a run of it; for tests.
+pub(crate) type ChildResults = Arc<dyn Fn(&RunId, &By) -> Option<String> + Send + Sync>;
 
 /// Says of an execution that would have an outcome, and whose table says where it goes when it fails, that it failed; for tests.
 pub(crate) type Injection = Arc<dyn Fn(&RunId, &By) -> Option<Injected> + Send + Sync>;
@@ -86,6 +91,7 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     nudges: Nudges::DEFAULT,
     lost_session: LostSession::Fail,
     injection: None,
+    child_results: None,
 });
 
 /// What a run shares with its children, and where it stands among them.
@@ -167,6 +173,10 @@ impl Settings {
 
     /// What says of executions that they fail, if anything does.
     #[inline]
+    pub(crate) fn child_results(&self) -> Option<&ChildResults> {
+        self.options.as_ref()?.child_results.as_ref()
+    }
+
     pub(crate) fn injection(&self) -> Option<&Injection> {
         self.options.as_ref()?.injection.as_ref()
     }

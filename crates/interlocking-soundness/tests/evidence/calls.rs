@@ -9,7 +9,7 @@ use crate::hand_made::{join, logic, table};
 use crate::routed;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
-use interlocking_soundness::agent_calls;
+use interlocking_soundness::{agent_calls, own_agent_calls, starts};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -30,6 +30,13 @@ fn calls_of(table: &Table, row: &NodeRow) -> u64 {
 
 /// By exploring every run; `None` where there are more states than `limit`.
 fn most_calls(table: &Table, limit: usize) -> Option<Most> {
+    most_calls_with(table, 0, limit)
+}
+
+/// The same, where the child of each execution of a graph node makes so many.
+fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
+    let calls_of =
+        |table: &Table, row: &NodeRow| calls_of(table, row) + if row.kind == NodeKind::Graph { of_child } else { 0 };
     let rules = Rules::new(table, Budgets::Concrete, Starts::Any);
     let graph = Graph::of(&rules, limit)?;
     let calls = |at: usize, step: Move| match step {
@@ -227,4 +234,44 @@ fn of_loops_with_a_budget_each_are_counted_exactly() {
     // Beyond its budget each leads to one agent more, which a run comes to once.
     assert_eq!(calls(&build(back(2), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
     assert_eq!(calls(&build(back(2).exhausted(despair()), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
+}
+
+/// The bound of a graph and that of the graph which its graph nodes run, together, against every run of both.
+#[test]
+fn of_graph_nodes_are_those_of_their_child_each_time() {
+    const STATES: usize = 1500;
+    let (mut compared, mut exact, mut calls) = (0, 0, 0);
+    for seed in 210_000..210_800 {
+        let [mut parent, mut child] = [generate::table(seed), generate::table(seed + 10_000)];
+        let graphs = parent.nodes.iter_mut().filter(|row| matches!(row.kind, NodeKind::Map | NodeKind::Llm));
+        graphs.enumerate().filter(|(nth, _)| nth % 2 == 0).for_each(|(_, row)| {
+            row.kind = NodeKind::Graph;
+            row.graph = Some("Child".to_owned());
+        });
+        let maps = [&mut parent, &mut child].into_iter().flat_map(|table| &mut table.nodes);
+        maps.filter(|row| row.kind == NodeKind::Map).for_each(|row| row.kind = NodeKind::Llm);
+        let graphs: Vec<_> = (0..).zip(&parent.nodes).filter(|(_, row)| row.kind == NodeKind::Graph).collect();
+        if graphs.is_empty() || exhausted_for_ever(&parent) || exhausted_for_ever(&child) {
+            continue;
+        }
+        let Some(Most::Calls(of_child)) = most_calls(&child, STATES) else { continue };
+        let (Some(explored), Some(most)) =
+            (explore(&parent, Budgets::OneBit, STATES), most_calls_with(&parent, of_child, STATES))
+        else {
+            continue;
+        };
+        let [net, child] = [&parent, &child].map(|table| Net::new(table.clone()).unwrap());
+        let (found, child) = (own_agent_calls(&net), agent_calls(&child));
+        let found = graphs.iter().fold(found, |found, (node, _)| found.with_children(starts(&net, *node), child));
+        let Some(at_most) = found.at_most else { continue };
+        let Most::Calls(most) = most else { panic!("{seed}: {found:?}, and some cycle calls for ever") };
+        assert!(at_most >= most, "{seed}: {found:?}, and some run makes {most}");
+        // Where a rule is broken the run ends there, and that of the child ends where one of its own is.
+        let is_sound = explored.broken.is_empty() && child.at_most == Some(of_child);
+        assert!(!found.exact || !is_sound || at_most == most, "{seed}: {found:?} is not exact: {most}");
+        compared += 1;
+        exact += usize::from(found.exact);
+        calls += most;
+    }
+    assert!(compared > 100 && exact > 20 && calls > 300, "{compared} compared, {exact} exact, {calls} calls");
 }

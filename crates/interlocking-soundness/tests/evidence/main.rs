@@ -24,6 +24,7 @@ mod quorums;
 mod budgeted;
 mod maps;
 mod routed;
+mod graph_nodes;
 mod quorum_joins;
 mod mutations;
 mod sources;

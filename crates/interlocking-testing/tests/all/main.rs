@@ -8,6 +8,8 @@ mod held;
 mod every_file_is_here;
 mod edges;
 mod every_kind;
+mod graph_nodes;
+mod labels;
 mod misses;
 mod newsroom;
 mod real_time;

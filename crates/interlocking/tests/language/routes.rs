@@ -1,5 +1,6 @@
 //! `timed_out(…)` and `failed(…)`: where a node goes that took too long, or failed.
 
+mod covers;
 mod human;
 mod work;
 
