@@ -4,7 +4,7 @@
 //! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for the routes that the run
 //! takes by itself (exhausted, timed out, failed) and for what goes on beside the graph: the start of advisory nodes, what
 //! observers see, messages, and reports at the exit. An edge into a join is labelled with the slot, one that cancels with
-//! what it clears, one with a budget with that. The route of an edge's exhausted budget says which edge.
+//! what it clears, one with a budget with that; a join with a quorum says how many of how many, and what it clears then. The route of an edge's exhausted budget says which edge.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
 use std::fmt::Write;
@@ -173,8 +173,12 @@ fn slot_label(table: &Table, row: &NodeRow, target: &Target) -> Option<String> {
         Some(name) => join.slots.iter().find(|slot| slot.name == *name)?,
         None => table.slot_of(&join.name, &row.name)?,
     };
-    let latched = if slot.latched { " (latched)" } else { "" };
-    Some(format!("{}: {}{latched}", slot.name, slot.ty))
+    let way = match (slot.latched, slot.optional) {
+        (true, _) => " (latched)",
+        (_, true) => " (or none)",
+        _ => "",
+    };
+    Some(format!("{}: {}{way}", slot.name, slot.ty))
 }
 
 fn cancel_label(cancels: &[String]) -> Option<String> {
@@ -202,6 +206,10 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     }
     second.extend(row.question.as_ref().map(|ty| format!("asks {ty}")));
     second.extend(row.answer.as_ref().map(|ty| format!("answer {ty}")));
+    if let (Some(Quorum::AtLeast(values)), NodeKind::Join) = (row.quorum, row.kind) {
+        second.push(format!("{values} of {}", row.slots.len()));
+        second.extend(cancel_label(&row.cancels));
+    }
     match row.visits {
         Some(Visits::AtMost(limit)) => second.push(format!("visits {limit}")),
         Some(Visits::Unbounded) => second.push("visits unbounded".into()),

@@ -369,3 +369,55 @@ fn reserved_words_and_odd_characters_are_safe() {
     "#]],
     );
 }
+
+#[test]
+fn a_quorum_is_drawn_with_what_it_clears() {
+    let count = NodeRow::new("count", NodeKind::Join).slot("a", "Vote", &["a"], false);
+    let count = count.optional_slot("b", "Vote", &["b"]).optional_slot("c", "Vote", &["c"]);
+    let count = count.quorum(Quorum::AtLeast(2)).cancels(&["a", "b", "c"]).visits(3).goto("exit", &[]);
+    let table = Table::new("Election", "Vote")
+        .with(NodeRow::new("ask", NodeKind::Fork).entry().fork(&["a", "b|count.b", "count.c"], &[]))
+        .with(NodeRow::new("a", NodeKind::Llm).goto("count", &[]))
+        .with(NodeRow::new("b", NodeKind::Llm).goto("count", &[]))
+        .with(count);
+    check(
+        &table,
+        expect![[r#"
+        flowchart TD
+          run_entry(["entry"])
+          n_ask[/"ask<br/>ForkNode"\]
+          n_a("a<br/>LLMNode")
+          n_b("b<br/>LLMNode")
+          n_count[\"count<br/>JoinNode, 2 of 3, ✕ a, b, c, visits 3"/]
+          run_exit((("exit: Vote")))
+          run_entry --> n_ask
+          n_ask ==>|"fork 1"| n_a
+          n_ask -.->|"fork 2, one of"| n_b
+          n_ask -.->|"fork 2, one of<br/>b: Vote (or none)"| n_count
+          n_ask ==>|"fork 3<br/>c: Vote (or none)"| n_count
+          n_a -->|"a: Vote"| n_count
+          n_b -->|"b: Vote (or none)"| n_count
+          n_count --> run_exit
+          linkStyle 2,3 stroke-width:3px,stroke-dasharray:9 4
+    "#]],
+        expect![[r#"
+        digraph "Election" {
+          rankdir=TB
+          run_entry [label="entry", shape=plaintext]
+          n_ask [label="ask\nForkNode", shape=trapezium]
+          n_a [label="a\nLLMNode", shape=box, style=rounded]
+          n_b [label="b\nLLMNode", shape=box, style=rounded]
+          n_count [label="count\nJoinNode, 2 of 3, ✕ a, b, c, visits 3", shape=invtrapezium]
+          run_exit [label="exit: Vote", shape=doubleoctagon]
+          run_entry -> n_ask
+          n_ask -> n_a [label="fork 1", style=bold]
+          n_ask -> n_b [label="fork 2, one of", style="bold,dashed"]
+          n_ask -> n_count [label="fork 2, one of\nb: Vote (or none)", style="bold,dashed"]
+          n_ask -> n_count [label="fork 3\nc: Vote (or none)", style=bold]
+          n_a -> n_count [label="a: Vote"]
+          n_b -> n_count [label="b: Vote (or none)"]
+          n_count -> run_exit
+        }
+    "#]],
+    );
+}

@@ -4,6 +4,8 @@
 
 #[path = "net/json.rs"]
 mod json;
+#[path = "net/quorum.rs"]
+mod quorum;
 mod protocols;
 
 use expect_test::{Expect, expect};
