@@ -1,0 +1,20 @@
+//! Only a join with a quorum clears something by itself.
+
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Election {
+    #[node(entry, input = String, fork(anna, bert, carl))]
+    ask: ForkNode<()>,
+    #[node(input = String, goto(count))]
+    anna: LogicNode<()>,
+    #[node(input = String, goto(count))]
+    bert: LogicNode<()>,
+    #[node(input = String, goto(count))]
+    carl: LogicNode<()>,
+    #[node(join(anna: String, bert: String, carl: String), cancels(anna, bert), goto(exit))]
+    count: JoinNode<()>,
+}
+
+fn main() {}

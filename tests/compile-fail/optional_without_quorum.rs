@@ -1,0 +1,20 @@
+//! Where all slots are waited for, none is optional.
+
+use interlocking::prelude::*;
+
+#[derive(Graph)]
+#[graph(output = String)]
+struct Election {
+    #[node(entry, input = String, fork(anna, bert, carl))]
+    ask: ForkNode<()>,
+    #[node(input = String, goto(count))]
+    anna: LogicNode<()>,
+    #[node(input = String, goto(count))]
+    bert: LogicNode<()>,
+    #[node(input = String, goto(count))]
+    carl: LogicNode<()>,
+    #[node(join(anna: String, bert: String optional, carl: String), goto(exit))]
+    count: JoinNode<()>,
+}
+
+fn main() {}
