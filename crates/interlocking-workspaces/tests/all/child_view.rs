@@ -36,12 +36,15 @@ struct Chapter {
 
 held!(Book, Chapter);
 
+/// A visit of `bind`, and what it saw of the chapters and of the appendix.
+type Seen = (u32, [Vec<ChildWorkspace>; 2]);
+
 /// Where the tree is interrupted, at the moment of this number, and what was seen in each visit of `bind`.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
     told: Arc<Notify>,
-    seen: Arc<Mutex<Vec<(u32, [Vec<ChildWorkspace>; 2])>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Watch {
