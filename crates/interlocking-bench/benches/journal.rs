@@ -106,6 +106,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
         commits: Vec::new(),
         took_ms: 0,
         failed: None,
+        added: None,
     });
     Record { run: run.clone(), sequence, entry }
 }

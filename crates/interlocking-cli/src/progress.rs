@@ -1,7 +1,7 @@
 //! What a run is doing: a line for each step, and on a terminal a last line that is alive.
 
 use crate::console::{Console, Style};
-use crate::text::{quoted, seconds};
+use crate::text::{count, quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
 use interlocking_core::context::Severity;
 use interlocking_core::run_id::RunId;
@@ -161,6 +161,10 @@ impl Progress {
             EventKind::NodeDecided { reached, succeeded, failed, cancelled, .. } => {
                 let quorum = if *reached { "has its quorum" } else { "can no longer have its quorum" };
                 line(Style::Plain, format!("{quorum}: {succeeded} succeeded, {failed} failed, {cancelled} cancelled"))
+            }
+            EventKind::ItemsAdded { map, items, refused, .. } => {
+                let refused = if *refused { ", which takes no more" } else { "" };
+                line(Style::Plain, format!("adds {} to {map}{refused}", count(u64::from(*items), "item")))
             }
             EventKind::NodeExhausted(_) => line(Style::Plain, "has used up its visits".to_owned()),
             EventKind::EdgeExhausted { edge, .. } => line(Style::Plain, format!("may not go to {edge} again")),

@@ -2,12 +2,13 @@
 
 use crate::frontier::Execution;
 use crate::graph::{Branch, Edge, Forks, Graph, Memory, Node, Place, Remembers, Resumes, Spawns, Works};
+use crate::net::NodeIndex;
 use crate::route::{Choice, Next, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
 
-pub use crate::effects::{Commit, Effects, MemoryCell, Message};
+pub use crate::effects::{Addition, Commit, Effects, MemoryCell, Message, NewItem};
 pub use crate::entered::Entered;
 pub use crate::label::{Label, LabelType, Labelled, Severity};
 pub use crate::services::{ContextError, Services, Workspace};
@@ -96,6 +97,17 @@ impl<N: Node> Cx<'_, N> {
     /// whose type has `#[derive(Labels)]`.
     pub fn label(&mut self, value: &impl Labelled<N>) {
         self.effects.list().label = Some(Label::of::<N, _>(value));
+    }
+
+    /// Adds items to a map node, and leaves the run as it is otherwise, for executors.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    #[doc(hidden)]
+    pub fn add_items(&mut self, map: NodeIndex, items: Vec<NewItem>) -> Route<N> {
+        self.effects.list().added = Some(Addition { map, items });
+        Ok(Next::stay())
     }
 
     /// Sends a message, for executors.

@@ -152,7 +152,11 @@ fn edges_beside(table: &Table, row: &NodeRow) -> Vec<Edge> {
     let observed = row.observes.iter().map(|name| dotted(target_id(table, name), own.clone(), "observed".into()));
     let mut edges: Vec<Edge> = observed.collect();
     match row.kind {
-        NodeKind::Event => edges.push(dotted(MESSAGES_ID.into(), own, "message".into())),
+        NodeKind::Event => {
+            edges.push(dotted(MESSAGES_ID.into(), own.clone(), "message".into()));
+            let maps = row.adds_to.iter().map(|map| target_id(table, map));
+            edges.extend(maps.map(|map| dotted(own.clone(), map, "adds items".into())));
+        }
         NodeKind::Advisory | NodeKind::Observer => {
             let report = row.report.as_ref().map(|ty| format!("report: {ty}"));
             edges.push(dotted(own, EXIT_ID.into(), report.unwrap_or_else(|| "report".into())));

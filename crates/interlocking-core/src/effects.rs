@@ -1,6 +1,7 @@
 //! What a handler asks for beside its route: memory updates and commits, which take effect with the outcome.
 
 use crate::label::Label;
+use crate::net::NodeIndex;
 use crate::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -20,6 +21,7 @@ pub(crate) struct EffectList {
     pub(crate) label: Option<Label>,
     pub(crate) report: Option<String>,
     pub(crate) posted: Vec<Message>,
+    pub(crate) added: Option<Addition>,
 }
 
 pub(crate) type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
@@ -42,6 +44,28 @@ pub struct Message {
     pub node: String,
     /// The message, as JSON text.
     pub json: String,
+}
+
+/// Items that an event node adds to a map node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// The map node.
+    pub map: NodeIndex,
+    /// The items, in order.
+    pub items: Vec<NewItem>,
+}
+
+/// One item that is added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewItem {
+    /// What its child starts with, as JSON text.
+    pub entry: String,
+    /// Its key.
+    pub key: String,
+    /// Whether it runs anew though the map adopts.
+    pub anew: bool,
+    /// The run in whose place it runs anew.
+    pub anew_after: Option<RunId>,
 }
 
 /// The shared value of a memory group.
@@ -85,6 +109,12 @@ impl Effects {
     pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
         let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();
         spawned.into_iter().filter_map(|token| token.downcast().ok()).map(|token| *token).collect()
+    }
+
+    /// The items that the execution adds to a map; the second call gives none.
+    #[doc(hidden)]
+    pub fn take_added(&mut self) -> Option<Addition> {
+        self.0.as_mut()?.added.take()
     }
 
     /// What sort of message the execution's tokens are, if it said so.

@@ -228,7 +228,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let net = self.net;
         let not_in_table = || Violation::NotInTable { from: net.name(node).to_owned() };
         let Some(alternative) = step.alternative() else {
-            return if net.row(node).resume { Ok(None) } else { Err(not_in_table()) };
+            return if net.row(node).may_stay() { Ok(None) } else { Err(not_in_table()) };
         };
         let alternative = net.alternative(alternative).filter(|found| found.source == node && found.allows(&step));
         let alternative = alternative.ok_or_else(not_in_table)?;

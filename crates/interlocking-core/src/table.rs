@@ -355,6 +355,11 @@ impl NodeRow {
         self.exhausted.iter().chain(&self.timed_out).chain(&self.failed).chain(of_edges)
     }
 
+    /// Whether its handler may leave the run's tokens as they are: an event node's, which may resume, or add items to a map.
+    pub fn may_stay(&self) -> bool {
+        self.resume || !self.adds_to.is_empty()
+    }
+
     /// Whether an agent plays a role in it: it is an `LLMNode`, or has a prompt.
     pub fn is_prompted(&self) -> bool {
         self.kind == NodeKind::Llm || self.prompt.is_some()

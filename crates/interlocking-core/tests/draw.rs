@@ -126,6 +126,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
             NodeRow::new("rebase", NodeKind::Event)
                 .input("Merged")
                 .resume()
+                .adds_to("chapters")
                 .spawn("hint")
                 .visits(4)
                 .goto("split", &["chapters", "approve"])

@@ -417,3 +417,22 @@ fn a_map_may_wait_for_some_of_its_children() {
         expect!["node `a`: with a quorum of 0 it would wait for none of its children: the least is 1"],
     );
 }
+
+#[test]
+fn a_message_adds_items_to_maps() {
+    let map = || NodeRow::new("a", NodeKind::Map).entry();
+    let more = || NodeRow::new("more", NodeKind::Event).input("T");
+    Net::new(table([map(), more().adds_to("a")])).unwrap();
+    let unfit = |node: &str, reason: &str| NetError::Unfit { node: node.into(), reason: reason.into() };
+    refused(table([map(), more().adds_to("b")]), unknown("more", "b"), expect![[]]);
+    refused(
+        table([map(), logic("b"), more().adds_to("b")]),
+        unfit("more", "it can add items to maps only, and `b` is none"),
+        expect![[]],
+    );
+    refused(
+        table([map(), logic("b").adds_to("a")]),
+        unfit("b", "only an event node, which runs while a map does, adds items to it"),
+        expect![[]],
+    );
+}

@@ -220,6 +220,11 @@ impl Node<'_> {
         self.attributes.spawn.as_ref().map_or(&[], |spawn| &spawn.value)
     }
 
+    /// The maps to which it may add items.
+    pub(crate) fn adds_to(&self) -> &[Ident] {
+        self.attributes.adds_to.as_ref().map_or(&[], |maps| &maps.value)
+    }
+
     /// The nodes whose workspaces its agent must not be able to read.
     pub(crate) fn blind_to(&self) -> &[Ident] {
         self.attributes.blind_to.as_ref().map_or(&[], |blind_to| &blind_to.value)

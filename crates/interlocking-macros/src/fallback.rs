@@ -176,7 +176,10 @@ impl Fallback<'_, '_> {
                 let report = given(&attributes.report);
                 impls.extend(quote!(impl __p::Reports for #marker { type Report = #report; }));
             }
-            Some(NodeKind::Event) => impls.extend(quote!(impl __p::Resumes for #marker {})),
+            Some(NodeKind::Event) => impls.extend(quote! {
+                impl __p::Resumes for #marker {}
+                impl<__M> __p::AddsTo<__M> for #marker {}
+            }),
             _ => {}
         }
         impls

@@ -67,7 +67,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `HumanNode<H>` | one input, and waits for a person's answer | the same |
 /// | `AdvisoryNode<H>` | an input that another node's handler spawns it with | nothing: works beside the graph, and reports at the exit |
 /// | `ObserverNode<H>` | the outcomes of the nodes in `observes(…)` | nothing: sees, and reports at the exit |
-/// | `EventNode<H>` | a message from outside, `on(…)`, while the run pauses | `resume`, or one `goto(…)` that says what it cancels |
+/// | `EventNode<H>` | a message from outside, `on(…)`, while the run pauses | `resume`, items for a map (`adds_to(…)`), or one `goto(…)` that says what it cancels |
 ///
 /// | attribute | means | on |
 /// |---|---|---|
@@ -97,6 +97,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `blind_to(a, b)` | the nodes whose work the agent must not be able to read; `isolation` is `"clone"` then, unless it says `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |
 /// | `map = Graph` | the graph that its children run; it may be this one | maps |
+/// | `adds_to(map, …)` | the handler may add items to a map that runs: `cx.add::<graph::map>(items)` | events |
 /// | `quorum = n` | the map goes on once so many of its children have succeeded, or no longer can; the rest is cancelled | maps |
 /// | `quorum = enough` | the same once its handler says so, with an `impl EnoughHandler` | maps |
 /// | `concurrency = n` | how many children may run at once | maps |

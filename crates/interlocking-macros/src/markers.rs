@@ -132,6 +132,9 @@ fn of_its_kind(node: &Node<'_>) -> Vec<String> {
     if !node.observed().is_empty() {
         parts.push(format!("Sees {}.", quoted(node.observed())));
     }
+    if !node.adds_to().is_empty() {
+        parts.push(format!("May add items to {}.", quoted(node.adds_to())));
+    }
     if attributes.resume.is_some() {
         parts.push("May leave the run as it is.".to_owned());
     }

@@ -120,6 +120,18 @@ pub enum EventKind {
         /// How many have not ended.
         cancelled: u32,
     },
+    /// An event node that finishes now adds items to a map.
+    ItemsAdded {
+        /// The event node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// The map.
+        map: Name,
+        /// How many.
+        items: u32,
+        /// Whether the map takes none, because it does not run, or has come to the end of its children.
+        refused: bool,
+    },
     /// A node's agent did something.
     Agent {
         /// The node.
@@ -251,6 +263,7 @@ impl EventKind {
             | Self::NodeFailed { node, .. }
             | Self::EdgeExhausted { node, .. }
             | Self::NodeDecided { node, .. }
+            | Self::ItemsAdded { node, .. }
             | Self::Agent { node, .. }
             | Self::Note { node, .. }
             | Self::Labelled { node, .. }

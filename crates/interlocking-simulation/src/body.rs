@@ -6,7 +6,7 @@ use crate::markers::{Anywhere, At, Watcher};
 use crate::numbers::{enough, gathered, in_a_word, items, observed, question, report, sent, spawned};
 use crate::token::Token;
 use crate::world::{EVENT, Gathered, What, World};
-use interlocking_core::context::{Cx, LabelType, Labelled, Severity};
+use interlocking_core::context::{Cx, LabelType, Labelled, NewItem, Severity};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Node;
 use interlocking_core::kind::{EventHandler, JoinHandler, LogicHandler};
@@ -87,8 +87,17 @@ impl Body {
         choice: &Choice,
         input: &[u64],
         extra: u64,
-        cx: &Cx<'_, At<LEVEL, INDEX>>,
+        cx: &mut Cx<'_, At<LEVEL, INDEX>>,
     ) -> Route<At<LEVEL, INDEX>> {
+        if let Some((map, items)) = &choice.adds_items {
+            let item = |item: &u64| NewItem {
+                entry: item.to_string(),
+                key: item.to_string(),
+                anew: item.is_multiple_of(2),
+                anew_after: None,
+            };
+            return cx.add_items(*map, items.iter().map(item).collect());
+        }
         let Some(way) = &choice.way else { return cx.resume() };
         let token = |(branch, place): (usize, &PlaceIndex)| Token::new(*place, sent(choice, input, extra, branch));
         let mut tokens: Vec<_> = way.places.iter().enumerate().map(token).collect();
@@ -175,10 +184,9 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> MapHandler<At<LEVEL, INDEX>> fo
         cx: &mut Cx<'_, At<LEVEL, INDEX>>,
     ) -> Route<At<LEVEL, INDEX>> {
         let choice = self.choice(cx);
-        let items = items(&choice, LEVEL);
         let gathers = |child: Child<Output>| Gathered {
             run: child.run,
-            item: items[child.item],
+            item: child.key.parse().unwrap_or(u64::MAX),
             result: child.result.map(|output| output.number).map_err(|failure| in_a_word(&failure)),
         };
         let children: Vec<Gathered> = children.all().await.into_iter().map(gathers).collect();

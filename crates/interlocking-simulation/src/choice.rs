@@ -7,7 +7,7 @@ use crate::mix::{mix, mix_text};
 use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::Execution;
-use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
+use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 
@@ -31,6 +31,8 @@ pub(crate) struct Choice {
     pub(crate) items: Vec<u64>,
     /// Of a graph node: what its child starts with.
     pub(crate) entry: u64,
+    /// Of an event node that leaves the run as it is: the map to which it adds items, and what their children start with.
+    pub(crate) adds_items: Option<(NodeIndex, Vec<u64>)>,
     /// What its agent does, if it asks one.
     pub(crate) dialogue: Option<Dialogue>,
     /// A number of its own: what its tokens, its report, its question carry.
@@ -147,6 +149,11 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
     });
     let works_on_tokens = !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
     let way = works_on_tokens.then(|| way(&mut dice, net, execution)).flatten();
+    let adds_items =
+        row.adds_to.first().and_then(|map| net.node_named(map)).filter(|_| way.is_none()).and_then(|map| {
+            let mut dice = Dice::new(mix(&[number, 0xadd]));
+            dice.percent(70).then(|| (map, (0..1 + dice.below(2)).map(|_| dice.below(5) as u64).collect()))
+        });
     let spawns = row.spawn.iter().filter(|_| dice.percent(60)).filter_map(|name| net.place_named(name)).collect();
     Choice {
         delays,
@@ -159,6 +166,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
         // Few different ones, so that some are equal and some come back when the node is entered again.
         items: (0..[0, 1, 1, 2, 3][dice.below(5)]).map(|_| dice.below(5) as u64).collect(),
         entry: number % 5,
+        adds_items,
         dialogue,
         number,
     }

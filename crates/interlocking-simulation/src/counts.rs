@@ -122,6 +122,8 @@ impl Counts {
         } = seen;
         self.add("decisions", seen.decided);
         self.add("out of reach", seen.out_of_reach);
+        self.add("items added", seen.items_added);
+        self.add("items refused", seen.items_refused);
         self.add("runs", 1);
         self.add("outcomes", outcomes);
         self.add("cancelled", cancelled);

@@ -187,10 +187,11 @@ fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
             report.iter_mut().chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
         }
         Entry::Ended { output, .. } => output.iter_mut().collect(),
-        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, .. }) => {
+        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, added, .. }) => {
             let tokens = tokens.iter_mut().chain(spawned).map(|token| &mut token.payload);
             let others = posted.iter_mut().map(|message| &mut message.message);
-            tokens.chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).collect()
+            let items = added.iter_mut().flat_map(|added| &mut added.items).map(|item| &mut item.entry);
+            tokens.chain(others).chain(memory.iter_mut().map(|memory| &mut memory.value)).chain(items).collect()
         }
         Entry::Resumed { .. }
         | Entry::Retried { .. }

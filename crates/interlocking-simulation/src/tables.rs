@@ -41,7 +41,9 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
             continue;
         }
         let mut table = furnished(dice, table, level);
-        give_quorums(&mut Dice::new(seed ^ 0x9_0b5), &mut table);
+        let mut own = Dice::new(seed ^ 0x9_0b5);
+        give_quorums(&mut own, &mut table);
+        let_messages_add_items(&mut own, &mut table);
         if !is_sound(&table) {
             continue;
         }
@@ -161,6 +163,16 @@ fn give_quorums(dice: &mut Dice, table: &mut Table) {
             3..5 => Some(Quorum::Enough),
             _ => None,
         };
+    }
+}
+
+/// Lets some messages add items to a map.
+fn let_messages_add_items(dice: &mut Dice, table: &mut Table) {
+    let maps: Vec<_> = table.nodes.iter().filter(|row| row.kind == NodeKind::Map).map(|row| row.name.clone()).collect();
+    for row in table.nodes.iter_mut().filter(|row| row.resume && !maps.is_empty()) {
+        if dice.percent(80) {
+            row.adds_to.push(dice.pick(&maps).clone());
+        }
     }
 }
 

@@ -17,13 +17,15 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 64] = [
+const HAPPENED: [(&str, usize); 66] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("children of graph nodes", 200),
     ("failed children", 60),
     ("decisions", 100),
     ("out of reach", 20),
+    ("items added", 5),
+    ("items refused", 5),
     ("compared", 300),
     ("unrecorded", 500),
     ("only unrecorded", 150),

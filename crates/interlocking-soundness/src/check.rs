@@ -258,7 +258,7 @@ impl<'n> Check<'n> {
     fn never_runs(&self, ran: &[bool]) -> Vec<Violation> {
         let rows = &self.model.net.table().nodes;
         let runs = |row: &NodeRow, ran: bool| match row.kind {
-            NodeKind::Event => row.resume || !row.goto.is_empty(),
+            NodeKind::Event => row.may_stay() || !row.goto.is_empty(),
             _ => ran,
         };
         let spawned = |name: &str| {

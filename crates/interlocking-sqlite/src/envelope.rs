@@ -6,7 +6,7 @@
 use crate::failure::Trouble;
 use interlocking_core::context::Commit;
 use interlocking_core::run_id::RunId;
-use interlocking_runtime::journal::{By, Digest, Entry, NodeOutcome, Origin, RecordedPayload, TokenRecord};
+use interlocking_runtime::journal::{AddedItems, By, Digest, Entry, NodeOutcome, Origin, RecordedPayload, TokenRecord};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -111,7 +111,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                 let tokens = vec![TokenRecord { place: place?, payload: RecordedPayload::Stored(digest?) }];
                 let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
                 let (spawned, posted, calls, commits) = Default::default();
-                let (label, memory, failed) = (None, None, None);
+                let (label, memory, failed, added) = (None, None, None, None);
                 Some(NodeOutcome {
                     node,
                     visit,
@@ -126,6 +126,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                     commits,
                     took_ms,
                     failed,
+                    added,
                 })
             })();
             match plain {
@@ -144,7 +145,7 @@ impl Envelope {
 
 /// Whether columns say all of it.
 fn is_plain(outcome: &NodeOutcome) -> bool {
-    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, .. } = outcome;
+    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, added, .. } = outcome;
     matches!(&tokens[..], [TokenRecord { payload: RecordedPayload::Stored(_), .. }])
         && spawned.is_empty()
         && posted.is_empty()
@@ -153,6 +154,7 @@ fn is_plain(outcome: &NodeOutcome) -> bool {
         && calls.is_empty()
         && commits.is_empty()
         && failed.is_none()
+        && added.is_none()
 }
 
 fn name(payload: &RecordedPayload) -> Option<Digest> {
@@ -205,11 +207,15 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)>
         }
         Entry::Answered { by, answer, .. } => vec![(format!("answer {}", by.node), answer)],
         Entry::Received { node, message, .. } => vec![(format!("message {node}"), message)],
-        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, .. }) => {
+        Entry::Outcome(NodeOutcome { tokens, spawned, posted, memory, added, .. }) => {
             let tokens = tokens.iter_mut().chain(spawned).map(|token| (token.place.clone(), &mut token.payload));
             let memory = memory.as_mut().map(|memory| (format!("memory {}", memory.group), &mut memory.value));
             let posted = posted.iter_mut().map(|sent| (format!("sent {}", sent.node), &mut sent.message));
-            tokens.chain(memory).chain(posted).collect()
+            let added = added.iter_mut().flat_map(|added| {
+                let AddedItems { to, items } = &mut **added;
+                items.iter_mut().map(|item| (format!("item {}", to.node), &mut item.entry))
+            });
+            tokens.chain(memory).chain(posted).chain(added).collect()
         }
         Entry::Report { by, report, memory, posted, .. } => {
             let report = report.as_mut().map(|report| (format!("report {}", by.node), report));

@@ -101,6 +101,10 @@ impl Log {
         let Some(node) = self.net.node_named(&outcome.node) else { return };
         let row = self.net.row(node);
         let found: Vec<_> = match outcome.alternative {
+            None if outcome.added.is_some() => {
+                let added = outcome.added.iter();
+                added.filter_map(|it| self.routes.find(&row.name, &it.to.node, RouteKind::AddsItems)).collect()
+            }
             None => self.routes.find(&row.name, &row.name, RouteKind::Resume).into_iter().collect(),
             Some(alternative) => {
                 let kind = RouteKind::of(self.net, node, alternative);

@@ -36,6 +36,8 @@ pub enum RouteKind {
     Spawn,
     /// By none, as a message changed nothing: `resume`.
     Resume,
+    /// By none, as a message added items to a map: `adds_to(…)`.
+    AddsItems,
 }
 
 /// A position in [`Routes`].
@@ -64,6 +66,7 @@ impl Routes {
                 alternative.branches.iter().flatten().for_each(|&to| add(place(to), kind, spent.clone()));
             }
             row.spawn.iter().for_each(|to| add(to.clone(), RouteKind::Spawn, None));
+            row.adds_to.iter().for_each(|to| add(to.clone(), RouteKind::AddsItems, None));
             if row.kind == NodeKind::Event && row.resume {
                 add(row.name.clone(), RouteKind::Resume, None);
             }
@@ -141,6 +144,7 @@ impl fmt::Display for Route {
             RouteKind::Failed => write!(f, "{from} → {to} (failed)"),
             RouteKind::Spawn => write!(f, "{from} → {to} (spawn)"),
             RouteKind::Resume => write!(f, "{from} → resume"),
+            RouteKind::AddsItems => write!(f, "{from} → {to} (adds items)"),
         }
     }
 }

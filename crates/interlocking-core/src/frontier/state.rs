@@ -17,6 +17,25 @@ impl<P: Payload> Frontier<'_, P> {
         state.phase == Phase::Running && counts.execution(execution.node) == execution && !self.ended
     }
 
+    /// The execution of a node that takes one token: the one that runs, or is due and may run.
+    pub fn live(&self, node: NodeIndex) -> Option<Execution> {
+        let (state, counts) = (&self.marking.nodes[usize::from(node)], &self.counts[usize::from(node)]);
+        if self.ended {
+            return None;
+        }
+        if state.phase == Phase::Running {
+            return Some(counts.execution(node));
+        }
+        let row = self.net.intake(node);
+        let (visits, attempt) = (counts.visits(), counts.attempt());
+        let next = match state.again {
+            false if visits < row.visits => Execution { node, visit: visits + 1, attempt: 1 },
+            true if attempt < row.attempts => Execution { node, visit: visits, attempt: attempt + 1 },
+            _ => return None,
+        };
+        self.due.contains(&node).then_some(next)
+    }
+
     /// The exit's token, once the run has come there.
     pub fn take_exit(&mut self) -> Option<P> {
         self.exit.take()

@@ -171,6 +171,14 @@ pub trait Spawns<Target>: Node {
     type To: Place<Graph = Self::Graph>;
 }
 
+/// An event node that may add items to map node `Map`.
+#[diagnostic::on_unimplemented(
+    message = "node `{Self}` adds no items to `{Map}`",
+    label = "`{Map}` is not among the maps to which `{Self}` may add",
+    note = "declare it on the graph struct: `#[node(on(Message), adds_to({Map}))]`, which only an `EventNode` has"
+)]
+pub trait AddsTo<Map>: Node {}
+
 /// An event node that may leave the run as it is.
 #[diagnostic::on_unimplemented(
     message = "node `{Self}` may not leave the run as it is",

@@ -50,7 +50,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
             _ if row.resume && row.kind != NodeKind::Event => {
                 return wrong("only an event node, which takes no token, can leave the run as it is".into());
             }
-            NodeKind::Event if !leads_on && !row.resume => {
+            NodeKind::Event if !leads_on && !row.may_stay() => {
                 return wrong("it leads nowhere: let it `resume`, or redirect the run by a `goto`".into());
             }
             kind if takes_tokens(kind) && !leads_on => {
@@ -80,8 +80,8 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         if let Some(name) = row.observes.iter().find(|name| names.row(name).is_none()) {
             return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() });
         }
-        not_yet(row)?;
         quorum_of_children(row)?;
+        additions(names, row)?;
         exclusive(row)?;
         quorum::fits(row)?;
         edges(row)?;
@@ -103,22 +103,27 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
     Ok(())
 }
 
-/// What a row can say, and no run does yet.
-fn not_yet(row: &NodeRow) -> Result<(), NetError> {
-    let said = [(!row.adds_to.is_empty(), "adds_to")];
-    match said.into_iter().find(|(is_said, _)| *is_said) {
-        Some((_, what)) => {
-            Err(NetError::Unfit { node: row.name.clone(), reason: format!("`{what}` is not implemented") })
-        }
-        None => Ok(()),
-    }
-}
-
 /// A map may wait for some of its children: for one at least.
 fn quorum_of_children(row: &NodeRow) -> Result<(), NetError> {
     if row.kind == NodeKind::Map && row.quorum == Some(Quorum::AtLeast(0)) {
         let reason = "with a quorum of 0 it would wait for none of its children: the least is 1".into();
         return Err(NetError::Unfit { node: row.name.clone(), reason });
+    }
+    Ok(())
+}
+
+/// Items are added by who handles messages, to maps.
+fn additions(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
+    let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
+    if row.kind != NodeKind::Event && !row.adds_to.is_empty() {
+        return wrong("only an event node, which runs while a map does, adds items to it".into());
+    }
+    for name in &row.adds_to {
+        match names.row(name) {
+            None => return Err(NetError::Unknown { node: row.name.clone(), name: name.clone() }),
+            Some(map) if map.kind == NodeKind::Map => {}
+            Some(_) => return wrong(format!("it can add items to maps only, and `{name}` is none")),
+        }
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ mod rule_10_attempts;
 mod rule_11_times;
 mod rule_12_quorum;
 mod not_in_table;
+mod live;
 mod stuck;
 mod relay;
 mod entered;

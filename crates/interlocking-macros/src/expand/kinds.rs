@@ -41,6 +41,11 @@ impl Expansion<'_, '_> {
                 impl __p::Spawns<#spawned> for #marker { type To = #spawned; }
             });
         }
+        for map in node.adds_to() {
+            let Some(added) = self.graph.find(map) else { continue };
+            let added = self.node_marker(added);
+            impls.extend(quote_spanned!(at(map.span())=> impl __p::AddsTo<#added> for #marker {}));
+        }
         if node.kind == Some(NodeKind::Event) && attributes.resume.is_some() {
             impls.extend(quote_spanned!(span=> impl __p::Resumes for #marker {}));
         }

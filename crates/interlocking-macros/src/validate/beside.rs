@@ -80,13 +80,36 @@ pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
 /// A message leaves the run as it is or redirects it; with neither, no handler could end.
 pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
-        let in_doubt = node.doubts.about("goto") || node.doubts.about("resume");
-        if node.attributes.goto.is_empty() && node.attributes.resume.is_none() && !in_doubt {
+        let in_doubt = ["goto", "resume", "adds_to"].into_iter().any(|key| node.doubts.about(key));
+        let may_stay = node.attributes.resume.is_some() || node.attributes.adds_to.is_some();
+        if node.attributes.goto.is_empty() && !may_stay && !in_doubt {
             let name = &node.name;
             errors.over(
                 node.ident,
                 format_args!("event node `{name}` leads nowhere: `resume` leaves the run as it is, `goto(node, cancels(…))` redirects it"),
             );
+        }
+    }
+}
+
+/// A message adds items to maps, each of which is named once.
+pub(super) fn items_are_added_to_maps(graph: &GraphModel<'_>, errors: &Errors) {
+    let maps: Vec<&str> = named(graph, NodeKind::Map);
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
+        are_distinct(&node.attributes.adds_to, errors);
+        for name in node.adds_to() {
+            let wrong = name.unraw().to_string();
+            let what = match graph.find(name).map(|found| graph.nodes[found].kind) {
+                None => format!("no node is called `{wrong}`"),
+                Some(Some(NodeKind::Map) | None) => continue,
+                Some(Some(kind)) => format!("`{wrong}` is no `MapNode` but a `{kind}`, which has no items"),
+            };
+            let hint = match suggest::nearest(&wrong, maps.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if maps.is_empty() => "this graph has no `MapNode`".to_owned(),
+                None => format!("this graph has {}", listed(maps.iter().copied(), "and")),
+            };
+            errors.over(name, format_args!("{what}: {hint}"));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What handlers reach through their context.
 
+pub(crate) mod additions;
 pub(crate) mod begun_sessions;
 pub(crate) mod child_run;
 pub(crate) mod history;

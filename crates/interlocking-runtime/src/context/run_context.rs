@@ -5,11 +5,13 @@ pub use crate::context::child_run::{ChildRun, Committed};
 use crate::context::services::{RunServices, UntypedServices};
 use crate::journal::{Encoded, Entry, JournalError};
 use crate::nodes::llm::{LLM, Prompt, Reply, ask};
+use crate::nodes::map::Item;
 use crate::workspaces::Workspaces;
 use interlocking_agents::SessionOp;
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::{Graph, Node, RunsChildren, Value};
+use interlocking_core::graph::{AddsTo, Graph, Maps, Node, RunsChildren, Value};
+use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use serde::Serialize;
@@ -98,6 +100,21 @@ pub trait RunContext<N: Node> {
     ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
     where
         N: LLM;
+
+    /// Adds items to map node `Map`, behind those that it has, and leaves the run as it is otherwise: what an event node does that says
+    /// `adds_to`. They are recorded with this execution's outcome.
+    ///
+    /// The map takes them from when it has its input until it has given its handler the last of its children, or its quorum is decided. Where
+    /// none takes them, they are refused, as `items_added` tells: nothing is changed.
+    ///
+    /// # Errors
+    ///
+    /// That an item cannot be recorded: its entry value cannot be serialized, or it has
+    /// [workspaces of its own](Item::with_workspaces).
+    fn add<Map>(&mut self, items: impl IntoIterator<Item = Item<Map::Child>>) -> Route<N>
+    where
+        Map: Maps<Graph = N::Graph>,
+        N: AddsTo<Map>;
 
     /// Sends a message to the event node `Event` of run `to`, when this execution's outcome is accepted. Messages of one
     /// run arrive in the order in which they were sent (V3-151); one to a run that has ended is dropped.
@@ -212,6 +229,15 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         // Rendered at once: what the prompt borrows is needed no longer then.
         let prompt = prompt.render();
         async move { ask::<N>(self, prompt?, session).await }
+    }
+
+    fn add<Map>(&mut self, items: impl IntoIterator<Item = Item<Map::Child>>) -> Route<N>
+    where
+        Map: Maps<Graph = N::Graph>,
+        N: AddsTo<Map>,
+    {
+        let items = items.into_iter().map(Item::into_record).collect::<Result<_, _>>()?;
+        self.add_items(Map::INDEX, items)
     }
 
     fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>

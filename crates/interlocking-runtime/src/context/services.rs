@@ -1,6 +1,7 @@
 //! What handlers reach through their context.
 
 use crate::clock::Elapsed;
+use crate::context::additions::Additions;
 use crate::context::history::History;
 use crate::context::memory_store::MemoryStore;
 use crate::event::{Event, EventKind, NodeRef, Targets};
@@ -68,6 +69,8 @@ struct Notes {
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
     /// Of executions that are exclusive.
     turns: KeptTurns,
+    /// Items for maps.
+    additions: Arc<Additions>,
 }
 
 /// An agent call that neither the journal has nor any observer.
@@ -204,6 +207,11 @@ impl UntypedServices {
     /// What single executions did before this process, and since.
     pub(crate) fn history(&self) -> &History {
         &self.notes().history
+    }
+
+    /// The items that event nodes have added to maps.
+    pub(crate) fn additions(&self) -> &Arc<Additions> {
+        &self.notes().additions
     }
 
     /// Which executions only wait.

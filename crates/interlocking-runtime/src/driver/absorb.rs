@@ -7,11 +7,11 @@ use crate::event::EventKind;
 use crate::execution::completions::Completed;
 use crate::execution::interruption::{Interruption, failure, settled};
 use crate::journal::rules::edge_is_spent;
-use crate::journal::{By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
+use crate::journal::{AddedItems, By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
 use crate::run::settings::Injected;
 use crate::tree::Halt;
-use interlocking_core::context::Effects;
+use interlocking_core::context::{Addition, Effects, NewItem};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::{Execution, Payload, Violation};
 use interlocking_core::graph::{Done, Graph};
@@ -37,12 +37,20 @@ impl<G: Graph> Driver<G> {
         };
         judged.step = self.within_budget(execution, judged.step, took)?;
         let updated = self.apply(execution, &judged.effects);
+        let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
         let spawned = judged.effects.take_spawned::<G::Token>();
         let outcome = if self.is_shown(execution) {
-            Some(self.write(execution, &judged, &spawned, updated, took).await?)
+            let mut outcome = self.record(execution, &judged, &spawned, updated, took);
+            if let (Ok(outcome), Some((to, items))) = (&mut outcome, &added) {
+                outcome.added = Some(Box::new(AddedItems::of(to, items)));
+            }
+            Some(self.write(execution, outcome, took).await?)
         } else {
             None
         };
+        if let Some((map, items)) = added {
+            self.untyped().additions().add(map, items);
+        }
         if let Some(label) = judged.effects.label() {
             self.untyped().emit_label(execution, label, now);
         }
@@ -173,16 +181,31 @@ impl<G: Graph> Driver<G> {
         self.recorded.is_some() || self.observes && self.background().is_observed(G::net().name(execution.node))
     }
 
+    /// The map's execution that takes what an event node adds, with the items; it takes them once they are recorded. `None` where
+    /// none does, and the run is left as it is.
+    #[cold]
+    fn admit(&self, execution: Execution, added: Addition, now: Elapsed) -> Option<(By, Vec<NewItem>)> {
+        let (untyped, Addition { map, items }) = (self.untyped(), added);
+        let to = self.frontier.live(map).map(|map| untyped.by(map)).filter(|map| untyped.additions().hold(map));
+        untyped.emit_at(now, || EventKind::ItemsAdded {
+            node: untyped.node(execution),
+            map: G::net().name(map).into(),
+            items: u32::try_from(items.len()).unwrap_or(u32::MAX),
+            refused: to.is_none(),
+        });
+        if to.is_none() {
+            tracing::info!(run = %untyped.run(), map = G::net().name(map), "items are refused: the map takes no more");
+        }
+        Some((to?, items))
+    }
+
     /// Writes an outcome to the journal, if there is one; gives what is written.
     async fn write(
         &mut self,
         execution: Execution,
-        judged: &Judged<G>,
-        spawned: &[G::Token],
-        updated: Option<usize>,
+        outcome: Result<NodeOutcome, JournalError>,
         took: Elapsed,
     ) -> Result<NodeOutcome, End> {
-        let outcome = self.record(execution, judged, spawned, updated, took);
         let written = match (outcome, self.record_writer()) {
             (Ok(outcome), Some(record_writer)) => {
                 record_writer.write(Entry::Outcome(outcome.clone())).await.map(|()| outcome)
@@ -309,6 +332,7 @@ impl<G: Graph> Driver<G> {
             commits: effects.commits().to_vec(),
             took_ms: took.as_millis(),
             failed: failed.clone(),
+            added: None,
         })
     }
 

@@ -61,6 +61,7 @@ fn samples() -> Vec<Event> {
         EventKind::NodeExhausted(node("write", 3)),
         EventKind::EdgeExhausted { node: write(), edge: "review".into() },
         EventKind::NodeDecided { node: node("votes", 1), reached: true, succeeded: 2, failed: 1, cancelled: 4 },
+        EventKind::ItemsAdded { node: node("more", 1), map: "pages".into(), items: 2, refused: false },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Started { session: session.clone() }) },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Finished { session: Some(session), usage }) },
         EventKind::Note { node: write(), text: "page 1".to_owned() },
@@ -92,13 +93,14 @@ fn position(kind: &EventKind) -> usize {
         EventKind::NodeExhausted(_) => 9,
         EventKind::EdgeExhausted { .. } => 10,
         EventKind::NodeDecided { .. } => 11,
-        EventKind::Agent { .. } => 12,
-        EventKind::Note { .. } => 13,
-        EventKind::Message { .. } => 14,
-        EventKind::Reported { .. } => 15,
-        EventKind::LeftOut { .. } => 16,
-        EventKind::Waiting => 17,
-        EventKind::RunEnded { .. } => 18,
+        EventKind::ItemsAdded { .. } => 12,
+        EventKind::Agent { .. } => 13,
+        EventKind::Note { .. } => 14,
+        EventKind::Message { .. } => 15,
+        EventKind::Reported { .. } => 16,
+        EventKind::LeftOut { .. } => 17,
+        EventKind::Waiting => 18,
+        EventKind::RunEnded { .. } => 19,
     }
 }
 
@@ -106,7 +108,7 @@ fn position(kind: &EventKind) -> usize {
 fn the_documentation_shows_every_event_as_it_is_written() {
     let mut kinds: Vec<usize> = samples().iter().map(|event| position(&event.kind)).collect();
     kinds.dedup();
-    assert_eq!(kinds, Vec::from_iter(0..19), "each kind has a sample");
+    assert_eq!(kinds, Vec::from_iter(0..20), "each kind has a sample");
     let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
     let page = include_str!("../../../../docs/events.md");
     let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();

@@ -44,7 +44,9 @@ pub use error::JournalError;
 pub use letter::{Letter, LetterBody, Posted};
 pub use memory::MemoryJournal;
 pub use payload::{Digest, Encoded, RecordedPayload};
-pub use record::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, TokenRecord, ending};
+pub use record::{
+    AddedItems, By, Entry, ItemRecord, MemoryRecord, MessageRecord, NodeOutcome, Origin, Record, TokenRecord, ending,
+};
 pub use run_summary::RunSummary;
 
 /// Where records go.

@@ -43,6 +43,7 @@ impl Replayed<'_> {
             digests.of(schema);
         });
         self.answers.iter().for_each(|(_, answer)| digests.of(answer));
+        self.added.iter().for_each(|(_, item)| digests.of(&item.entry));
         digests.list
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::journal::payload::RecordedPayload;
 use interlocking_agents::{LedgerEntry, SessionId};
-use interlocking_core::context::{Commit, Label, Message};
+use interlocking_core::context::{Commit, Label, Message, NewItem};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{EXIT, Table};
@@ -280,6 +280,33 @@ pub struct NodeOutcome {
     /// How it failed, where its way on is the one that its table has for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Box<Failure>>,
+    /// The items that it added to a map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<Box<AddedItems>>,
+}
+
+/// Items that an event node added to a map.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddedItems {
+    /// The execution of the map node.
+    pub to: By,
+    /// The items, in order: behind those that the map had.
+    pub items: Vec<ItemRecord>,
+}
+
+/// An item that was added.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ItemRecord {
+    /// What its child starts with.
+    pub entry: RecordedPayload,
+    /// Its key.
+    pub key: String,
+    /// Whether it runs anew though the map adopts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anew: bool,
+    /// The run in whose place it runs anew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anew_after: Option<RunId>,
 }
 
 /// A token.
@@ -311,6 +338,17 @@ pub struct MemoryRecord {
     pub value: RecordedPayload,
 }
 
+impl AddedItems {
+    /// Items as records have them.
+    pub(crate) fn of(to: &By, items: &[NewItem]) -> Self {
+        let item = |NewItem { entry, key, anew, anew_after }: &NewItem| {
+            let (entry, key, anew_after) = (entry.as_str().into(), key.clone(), anew_after.clone());
+            ItemRecord { entry, key, anew: *anew, anew_after }
+        };
+        Self { to: to.clone(), items: items.iter().map(item).collect() }
+    }
+}
+
 impl MessageRecord {
     /// A message as records have it.
     pub(crate) fn of(message: &Message) -> Self {
@@ -328,7 +366,7 @@ impl NodeOutcome {
         commits: Vec<Commit>,
     ) -> Self {
         let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
-        let (alternative, spawned, memory, calls, took_ms, failed) = Default::default();
+        let (alternative, spawned, memory, calls, took_ms, failed, added) = Default::default();
         Self {
             node,
             visit,
@@ -343,6 +381,7 @@ impl NodeOutcome {
             commits,
             took_ms,
             failed,
+            added,
         }
     }
 
@@ -350,14 +389,16 @@ impl NodeOutcome {
     pub(crate) fn payloads(&self) -> impl Iterator<Item = &RecordedPayload> {
         let tokens = self.tokens.iter().chain(&self.spawned).map(|token| &token.payload);
         let messages = self.posted.iter().map(|message| &message.message);
-        tokens.chain(messages).chain(self.memory.iter().map(|memory| &memory.value))
+        let items = self.added.iter().flat_map(|added| &added.items).map(|item| &item.entry);
+        tokens.chain(messages).chain(self.memory.iter().map(|memory| &memory.value)).chain(items)
     }
 
     /// The same, to be filled in.
     pub(crate) fn payloads_mut(&mut self) -> impl Iterator<Item = &mut RecordedPayload> {
         let tokens = self.tokens.iter_mut().chain(&mut self.spawned).map(|token| &mut token.payload);
         let messages = self.posted.iter_mut().map(|message| &mut message.message);
-        tokens.chain(messages).chain(self.memory.iter_mut().map(|memory| &mut memory.value))
+        let items = self.added.iter_mut().flat_map(|added| &mut added.items).map(|item| &mut item.entry);
+        tokens.chain(messages).chain(self.memory.iter_mut().map(|memory| &mut memory.value)).chain(items)
     }
 }
 

@@ -4,7 +4,9 @@
 use crate::journal::replay_error::ReplayError;
 use crate::journal::rules::{beyond_bounds, failure, keeps_waiting};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{By, Entry, MemoryRecord, MessageRecord, NodeOutcome, Record, RecordedPayload, TokenRecord};
+use crate::journal::{
+    AddedItems, By, Entry, ItemRecord, MemoryRecord, MessageRecord, NodeOutcome, Record, RecordedPayload, TokenRecord,
+};
 use interlocking_agents::SessionId;
 use interlocking_core::context::Commit;
 use interlocking_core::failure::{Failure, FailureKind};
@@ -47,6 +49,8 @@ pub(crate) struct Replayed<'net> {
     pub(crate) once: Vec<(By, String, RecordedPayload)>,
     pub(crate) questions: Vec<Asked>,
     pub(crate) answers: Vec<(By, RecordedPayload)>,
+    /// The items that were added to map nodes.
+    pub(crate) added: Vec<(By, ItemRecord)>,
     /// What map nodes have decided: whether the quorum is reached, and the children that had ended.
     pub(crate) decisions: Vec<(By, bool, Vec<RunId>)>,
     /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
@@ -116,6 +120,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         once: Vec::new(),
         questions: Vec::new(),
         answers: Vec::new(),
+        added: Vec::new(),
         decisions: Vec::new(),
         doomed: None,
         ended: None,
@@ -330,6 +335,10 @@ impl<'net> Replayed<'net> {
             let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
             self.posted = Some((by, std::mem::take(&mut outcome.posted)));
         }
+        if let Some(added) = outcome.added.take() {
+            let AddedItems { to, items } = *added;
+            self.added.extend(items.into_iter().map(|item| (to.clone(), item)));
+        }
         let tokens: Result<Vec<StoredToken>, String> =
             outcome.tokens.drain(..).map(|token| stored_token(net, places, token)).collect();
         let mut tokens = tokens?;
@@ -381,6 +390,7 @@ impl<'net> Replayed<'net> {
         self.questions.retain(|asked| is_live(&asked.by));
         self.answers.retain(|(by, _)| is_live(by));
         self.decisions.retain(|(by, ..)| is_live(by));
+        self.added.retain(|(by, _)| is_live(by));
         self.restarts.retain(|by, _| is_live(by));
     }
 }

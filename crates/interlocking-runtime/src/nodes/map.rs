@@ -18,10 +18,11 @@ mod start;
 pub use self::children::{Child, Children};
 pub(super) use self::start::start;
 
-use self::quorum::{Ask, settle};
+use self::quorum::{Ask, Waiting, settle};
+use self::start::Starter;
 use crate::context::services::UntypedServices;
 use crate::workspaces::Workspaces;
-use interlocking_core::context::Cx;
+use interlocking_core::context::{Cx, NewItem};
 use interlocking_core::failure::{ChildFailure, NodeError};
 use interlocking_core::graph::{Counted, Graph, Judged, Maps};
 use interlocking_core::kind::Kind;
@@ -88,6 +89,7 @@ pub struct Item<C: Graph> {
     entry: C::Entry,
     key: Option<String>,
     anew: bool,
+    anew_after: Option<RunId>,
     workspaces: Option<WorkspacesFor>,
 }
 
@@ -95,9 +97,26 @@ pub struct Item<C: Graph> {
 type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 
 impl<C: Graph> Item<C> {
+    /// An item that was added.
+    fn of_record(NewItem { entry, key, anew, anew_after }: NewItem) -> Result<Self, NodeError> {
+        Ok(Self { entry: serde_json::from_str(&entry)?, key: Some(key), anew, anew_after, workspaces: None })
+    }
+
+    /// The item as it is recorded where it is added.
+    pub(crate) fn into_record(self) -> Result<NewItem, NodeError> {
+        if self.workspaces.is_some() {
+            return Err("an item that is added has no workspaces of its own, which no journal can keep: those of its \
+                        parent are made for its run"
+                .into());
+        }
+        let entry = serde_json::to_string(&self.entry)?;
+        let key = self.key.unwrap_or_else(|| entry.clone());
+        Ok(NewItem { entry, key, anew: self.anew, anew_after: self.anew_after })
+    }
+
     /// An item whose key is its entry value.
     pub fn new(entry: C::Entry) -> Self {
-        Self { entry, key: None, anew: false, workspaces: None }
+        Self { entry, key: None, anew: false, anew_after: None, workspaces: None }
     }
 
     /// The same with a key: what makes it the same item when a node that says `adopt` is entered again.
@@ -111,6 +130,18 @@ impl<C: Graph> Item<C> {
     #[must_use]
     pub fn anew(mut self) -> Self {
         self.anew = true;
+        self
+    }
+
+    /// The same, to be run anew in place of `run`, a child of an equal item that has done what is not to stay, though the node says
+    /// `adopt`. Where `run` is not the latest such child, that is adopted as always; so an item may say this in every later entry of
+    /// the node, and runs anew once.
+    ///
+    /// What runs anew is a run of its own, with this item's entry value and with an id that says which it is: `night-7-29f20020aff60e81-2`
+    /// after `night-7-29f20020aff60e81`. What that came to stays in the journal.
+    #[must_use]
+    pub fn anew_after(mut self, run: &RunId) -> Self {
+        self.anew_after = Some(run.clone());
         self
     }
 
@@ -170,16 +201,31 @@ impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask<<N::Child as Graph
     }
 }
 
+/// Waits for `node`, and starts the children of what is added meanwhile.
+async fn beside<T, C: Graph>(
+    starter: &mut Starter<'_, C>,
+    node: impl Future<Output = Result<T, NodeError>> + Send,
+) -> Result<T, NodeError> {
+    tokio::select! {
+        biased;
+        failed = starter.start_added() => match failed? {},
+        done = node => done,
+    }
+}
+
 impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Kind<N> for MapNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let graph = self.0.graph(cx)?;
         let items = self.0.items(&input, cx).await?;
         let untyped = UntypedServices::of(cx)?;
-        let (mut children, starter) = start(untyped, cx.execution(), &graph, items).await?;
+        let execution = cx.execution();
+        let (mut children, mut starter) = start(untyped, execution, &graph, items).await?;
         if let Some(quorum) = untyped.net.row(N::INDEX).quorum {
-            children = settle(quorum, &starter, children, Asked { handler: &self.0, cx }).await?;
+            let is_decided = starter.decided.is_some();
+            let waiting = Waiting { untyped, execution, quorum, is_decided };
+            let settled = settle(waiting, children, Asked { handler: &self.0, cx });
+            children = beside(&mut starter, settled).await?;
         }
-        drop(starter);
-        self.0.gather(input, children, cx).await
+        beside(&mut starter, self.0.gather(input, children, cx)).await
     }
 }

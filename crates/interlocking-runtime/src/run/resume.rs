@@ -9,7 +9,7 @@ use crate::journal::named_payloads::Texts;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{self, Asked, Replayed, replay};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{By, Encoded, Entry, Journal, NodeOutcome, Origin, Record, RecordedPayload, retry};
+use crate::journal::{By, Encoded, Entry, ItemRecord, Journal, NodeOutcome, Origin, Record, RecordedPayload, retry};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::release::release_workspaces;
@@ -18,6 +18,7 @@ use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
 use crate::run::table_change;
 use interlocking_agents::Ledger;
+use interlocking_core::context::NewItem;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Token};
 use interlocking_core::net::{Net, PlaceIndex};
@@ -290,6 +291,10 @@ impl Reader<'_> {
         }
         let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
         self.remember(net, &mut replayed, untyped.history());
+        for (map, ItemRecord { entry, key, anew, anew_after }) in replayed.added.drain(..) {
+            let entry = self.texts.of(&entry).to_string();
+            untyped.additions().add(map, vec![NewItem { entry, key, anew, anew_after }]);
+        }
         let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
         let (letters, retried_after) = (replayed.letters, replayed.retried_after);
         let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };

@@ -53,6 +53,21 @@ pub(crate) fn child_id(root: &RunId, kin: &Kin<'_>, others: u32) -> RunId {
     name.parse().unwrap_or_else(|_| kin.parent.clone())
 }
 
+/// The name of a child that is run anew, so many times after `before`: the same with its number, `-2` after a first run.
+pub(crate) fn anew_id(before: &RunId, times: u32) -> RunId {
+    let name = before.as_str();
+    let number = |name: &str| name.parse::<u32>().ok().filter(|number| *number > 1 && *name == number.to_string());
+    let (first, number) = match name.rsplit_once('-').map(|(first, last)| (first, number(last))) {
+        Some((first, Some(number))) => (first, number),
+        _ => (name, 1),
+    };
+    let suffix = format!("-{}", number.saturating_add(times));
+    // The end tells it from its siblings; the beginning is the root's name, which may be cut.
+    let (root, own) = first.split_at(first.len().saturating_sub(17));
+    let root: String = root.chars().take(RunId::MAX_LENGTH.saturating_sub(own.len() + suffix.len())).collect();
+    format!("{}{own}{suffix}", root.trim_end_matches('-')).parse().unwrap_or_else(|_| before.clone())
+}
+
 /// FNV-1a: what makes the same name today and in the next version, which the standard library's hash need not.
 struct Fnv(u64);
 
@@ -175,6 +190,16 @@ impl Predecessors {
         self.0.iter().any(|child| child.summary.run == *run)
     }
 
+    /// The latest child of an equal item.
+    pub(crate) fn latest(&self, kin: &Kin<'_>) -> Option<&RunId> {
+        self.latest_equal(kin).map(|child| &child.summary.run)
+    }
+
+    fn latest_equal(&self, kin: &Kin<'_>) -> Option<&Predecessor> {
+        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
+        self.0.iter().rev().find(is_equal)
+    }
+
     /// Whether the one that is called so has ended; `None` if there is none.
     pub(crate) fn has_ended(&self, run: &RunId) -> Option<bool> {
         self.0.iter().find(|child| child.summary.run == *run).map(|child| child.summary.ended.is_some())
@@ -183,8 +208,7 @@ impl Predecessors {
     /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution resumes what it
     /// had started or adopted, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
     pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
-        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
-        let latest = self.0.iter().rev().find(is_equal)?;
+        let latest = self.latest_equal(kin)?;
         let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !latest.summary.came_to_nothing();
         goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
     }
@@ -209,6 +233,24 @@ impl Predecessors {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_child_that_is_run_anew_is_numbered() {
+        let id = |name: &str| -> RunId { name.parse().unwrap() };
+        let first = id("night-7-29f20020aff60e81");
+        assert_eq!(anew_id(&first, 1), id("night-7-29f20020aff60e81-2"));
+        assert_eq!(anew_id(&first, 2), id("night-7-29f20020aff60e81-3"));
+        assert_eq!(anew_id(&id("night-7-29f20020aff60e81-2"), 1), id("night-7-29f20020aff60e81-3"));
+        // Sixteen digits are a hash, and not how often.
+        assert_eq!(anew_id(&id("night-7-2912002011116081"), 1), id("night-7-2912002011116081-2"));
+        let root: RunId = "x".repeat(RunId::MAX_LENGTH).parse().unwrap();
+        let kin = Kin { parent: &root, node: "c", visit: 1, attempt: 1, key: String::new(), number: 1 };
+        let long = child_id(&root, &kin, 0);
+        let anew = anew_id(&long, 1);
+        assert_eq!(anew.as_str().len(), RunId::MAX_LENGTH);
+        assert!(anew.as_str().ends_with(&format!("{}-2", &long.as_str()[long.as_str().len() - 17..])), "{anew}");
+        assert_eq!(anew_id(&anew, 1).as_str().len(), RunId::MAX_LENGTH);
+    }
 
     #[test]
     fn each_child_has_a_name_of_its_own() {

@@ -74,6 +74,8 @@ pub(crate) struct Oracle<'w> {
     pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
     /// By execution of a map: whether its quorum is reached, who had ended by then, and how often the run had been retried.
     pub(crate) decisions: BTreeMap<By, (bool, Vec<RunId>, usize)>,
+    /// By execution of a map: the items that messages have added.
+    added: BTreeMap<By, Vec<u64>>,
     /// Whether which of two things came first decided what came then.
     pub(crate) raced: Option<String>,
     /// Whether an execution took too long for others' sake: an agent's provider had it wait.
@@ -109,6 +111,8 @@ pub(crate) struct Seen {
     pub(crate) outcomes: usize,
     pub(crate) decided: usize,
     pub(crate) out_of_reach: usize,
+    pub(crate) items_added: usize,
+    pub(crate) items_refused: usize,
     pub(crate) cancelled: usize,
     pub(crate) exhausted: usize,
     pub(crate) spent_edges: usize,
@@ -179,6 +183,7 @@ impl<'w> Oracle<'w> {
             executions: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             decisions: BTreeMap::new(),
+            added: BTreeMap::new(),
             raced: None,
             held_up: false,
             apart: writers::all(net.table()),

@@ -8,7 +8,7 @@ use crate::choice::{Choice, Fate};
 use crate::numbers::{exhausted, failed, gathered, items, sent, spent};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
-use interlocking_core::net::AlternativeIndex;
+use interlocking_core::net::{AlternativeIndex, NodeIndex};
 use interlocking_core::table::{NodeKind, Visits};
 use interlocking_runtime::journal::{By, NodeOutcome};
 use std::collections::BTreeSet;
@@ -41,6 +41,8 @@ impl Oracle<'_> {
             }
             None => self.expected(&by, execution, &choice, &had, facts)?,
         };
+        let adds = choice.adds_items.as_ref().filter(|_| !had.beyond && outcome.failed.is_none());
+        self.adds(&by, adds, outcome)?;
         let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), number(&token.payload)?)));
         let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
         same(&format!("what {by} sends"), &found, &expected)?;
@@ -56,6 +58,31 @@ impl Oracle<'_> {
         }
         self.show(outcome);
         Ok(())
+    }
+
+    /// What an event node adds to a map, if that takes it, goes to the execution that runs.
+    fn adds(&mut self, by: &By, adds: Option<&(NodeIndex, Vec<u64>)>, outcome: &NodeOutcome) -> Result<(), String> {
+        match (adds, &outcome.added) {
+            (None, None) => Ok(()),
+            (None, Some(added)) => Err(format!("{by} adds {added:?}")),
+            (Some(_), None) => {
+                self.seen.items_refused += 1;
+                Ok(())
+            }
+            (Some((map, items)), Some(added)) => {
+                let found = added.items.iter().map(|item| number(&item.entry)).collect::<Result<Vec<_>, _>>()?;
+                same("what is added", &found, items)?;
+                same("the map", self.execution(&added.to)?.node, *map)?;
+                if let Some((running, _)) = self.running.get(&usize::from(*map)) {
+                    same("the map's execution", self.execution(&added.to)?, *running)?;
+                } else if self.executions.contains_key(&key(self.execution(&added.to)?)) {
+                    return Err(format!("{by} adds to {}, which has ended", added.to));
+                }
+                self.seen.items_added += items.len();
+                self.added.entry(added.to.clone()).or_default().extend(items);
+                Ok(())
+            }
+        }
     }
 
     /// Of an execution that took tokens.
@@ -174,7 +201,8 @@ impl Oracle<'_> {
             NodeKind::Map => {
                 let all = facts.gathered.get(&(self.run.clone(), by.clone()));
                 let last = all.and_then(|all| all.last()).ok_or_else(|| format!("{by} has gathered nothing"))?;
-                let expected = items(choice, self.level);
+                let added = self.added.get(by).into_iter().flatten().copied();
+                let expected: Vec<u64> = items(choice, self.level).into_iter().chain(added).collect();
                 same("the children's items", last.iter().map(|child| child.item).collect::<Vec<_>>(), expected)?;
                 Ok(gathered(last))
             }

@@ -186,7 +186,7 @@ impl<'n> Model<'n> {
             budget,
             firings: Vec::new(),
             back_last: Vec::new(),
-            resumes: row.resume,
+            resumes: row.may_stay(),
         }
     }
 

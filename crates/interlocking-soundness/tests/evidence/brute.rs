@@ -228,7 +228,7 @@ impl Rules {
                     .exhausted
                     .as_ref()
                     .map(|goto| resolve.route(row, goto, row.goto.len() + usize::from(row.fork.is_some()))),
-                resume: row.resume,
+                resume: row.may_stay(),
                 quorum: row.quorum.filter(|_| row.kind == NodeKind::Join).map(|quorum| match quorum {
                     Quorum::AtLeast(values) => (values, resolve.region(&row.cancels) & !places),
                     Quorum::Enough => unreachable!("a join's quorum is a number"),

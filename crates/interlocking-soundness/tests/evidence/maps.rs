@@ -1,4 +1,5 @@
-//! Ten thousand tables with maps: whether a map waits for all of its children or for some is nothing that the verdict depends on.
+//! Ten thousand tables with maps: whether a map waits for all of its children or for some, and whether messages add items to it, is
+//! nothing that the verdict depends on.
 
 use crate::generate::{self, Dice};
 use interlocking_core::net::Net;
@@ -21,9 +22,15 @@ fn with_a_map(seed: u64) -> Table {
     }
 }
 
-/// The same with a quorum at each map.
+/// The same with a quorum at each map; the messages that leave the run as it is add items to them.
 fn with_quorums(table: &Table, dice: &mut Dice) -> Table {
     let mut table = table.clone();
+    let maps: Vec<String> =
+        table.nodes.iter().filter(|row| row.kind == NodeKind::Map).map(|row| row.name.clone()).collect();
+    for row in table.nodes.iter_mut().filter(|row| row.resume) {
+        row.adds_to = maps.clone();
+        row.resume = dice.percent(50);
+    }
     for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
         row.quorum = Some(if dice.percent(50) { Quorum::Enough } else { Quorum::AtLeast(1 + dice.below(4) as u32) });
     }
@@ -31,10 +38,11 @@ fn with_quorums(table: &Table, dice: &mut Dice) -> Table {
 }
 
 fn sweep(seeds: Range<u64>) {
-    let (mut sound, mut unsound) = (0, 0);
+    let (mut sound, mut unsound, mut added) = (0, 0, 0);
     for seed in seeds {
         let table = with_a_map(seed);
         let given = with_quorums(&table, &mut Dice::new(seed));
+        added += usize::from(given.nodes.iter().any(|row| !row.adds_to.is_empty()));
         let [plain, given] = [table.clone(), given].map(|table| check(&Net::new(table).unwrap()));
         assert_eq!(plain, given, "seed {seed}: {}", serde_json::to_string(&table).unwrap());
         match plain {
@@ -42,7 +50,10 @@ fn sweep(seeds: Range<u64>) {
             _ => unsound += 1,
         }
     }
-    assert!(sound > 500 && unsound > 500, "{sound} sound, {unsound} unsound");
+    assert!(
+        sound > 500 && unsound > 500 && added > 200,
+        "{sound} sound, {unsound} unsound, to {added} items are added"
+    );
 }
 
 #[test]

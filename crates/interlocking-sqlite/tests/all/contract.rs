@@ -3,7 +3,8 @@
 use crate::records::{ended, failure, id, outcome, started, table, texts};
 use interlocking_core::context::{Commit, Label, Severity};
 use interlocking_runtime::journal::{
-    By, Digest, Entry, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Record, RecordedPayload, TokenRecord,
+    AddedItems, By, Digest, Entry, ItemRecord, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Record,
+    RecordedPayload, TokenRecord,
 };
 use interlocking_sqlite::SqliteJournal;
 use proptest::prelude::*;
@@ -70,6 +71,13 @@ fn entries() -> Vec<Entry> {
         number: 2,
     };
     let table = Box::new(table());
+    let mut adding = outcome(&id("x"), 1, "1");
+    if let Entry::Outcome(outcome) = &mut adding.entry {
+        let item =
+            |entry: &str, anew_after| ItemRecord { entry: json(entry), key: "7".to_owned(), anew: false, anew_after };
+        let items = vec![item("7", None), item("\"seven\"", Some(id("one")))];
+        outcome.added = Some(Box::new(AddedItems { to: by(), items }));
+    }
     let mut without_tokens = outcome(&id("x"), 1, "1");
     if let Entry::Outcome(outcome) = &mut without_tokens.entry {
         outcome.tokens.clear();
@@ -87,6 +95,7 @@ fn entries() -> Vec<Entry> {
         Entry::Received { node: "write".to_owned(), letter: 2, message: json("null") },
         full.entry,
         without_tokens.entry,
+        adding.entry,
         Entry::Report {
             by: by(),
             report: Some(json("[]")),
@@ -118,6 +127,7 @@ fn entries() -> Vec<Entry> {
             commits: Vec::new(),
         },
         Entry::Spent { by: by(), calls: Vec::new() },
+        Entry::Decided { by: by(), reached: true, ended: vec![id("one"), id("other")] },
         Entry::Landed {
             by: by(),
             child: "demo-child".parse().unwrap(),

@@ -39,6 +39,7 @@ pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<RecordedPay
         commits: Vec::new(),
         took_ms: 3,
         failed: None,
+        added: None,
     });
     Record { run: run.clone(), sequence, entry }
 }

@@ -10,6 +10,7 @@ mod edges;
 mod every_kind;
 mod graph_nodes;
 mod labels;
+mod maps;
 mod misses;
 mod newsroom;
 mod real_time;

@@ -12,6 +12,8 @@ mod support;
 
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+mod adds_to;
+mod anew;
 mod cut;
 mod edges;
 mod exclusive;

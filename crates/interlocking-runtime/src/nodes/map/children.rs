@@ -1,8 +1,11 @@
 //! The children of one execution of a map node: who has ended, and who is under way.
 
 use crate::cancel::CancelToken;
+use crate::context::additions::Additions;
+use crate::journal::By;
 use crate::mutex::Mutex;
 use crate::tree::Tree;
+use interlocking_core::context::NewItem;
 use interlocking_core::failure::ChildFailure;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
@@ -42,10 +45,16 @@ pub(super) struct Named {
 /// What is shared by whoever starts children and whoever takes them.
 pub(super) struct Pool<C: Graph> {
     tree: Arc<Tree>,
+    /// Where others add items to this execution, if any may.
+    inbox: Option<(By, Arc<Additions>)>,
     state: Mutex<State<C::Output>>,
 }
 
 struct State<O> {
+    /// The children, by position of their items.
+    named: Vec<Named>,
+    /// How many of the items that others added are among them.
+    taken: usize,
     tasks: JoinSet<Option<Child<O>>>,
     /// By position of its item: what stops each alone.
     stops: BTreeMap<usize, CancelToken>,
@@ -65,7 +74,12 @@ impl<C: Graph> Children<C> {
 
     /// The next child that ends; `None`, at once, when all have been taken (PRG-33).
     pub async fn any(&mut self) -> Option<Child<C::Output>> {
-        poll_fn(|context| self.0.poll_any(context)).await
+        loop {
+            let child = poll_fn(|context| self.0.poll_any(context)).await;
+            if child.is_some() || self.0.close().await {
+                return child;
+            }
+        }
     }
 
     /// All children that have not been taken yet, in item order (rule 15).
@@ -80,10 +94,65 @@ impl<C: Graph> Children<C> {
 }
 
 impl<C: Graph> Pool<C> {
-    pub(super) fn new(tree: Arc<Tree>) -> Self {
-        let (tasks, stops, have_stopped, pending, completed) =
-            (JoinSet::new(), BTreeMap::new(), false, BTreeMap::new(), VecDeque::new());
-        Self { tree, state: Mutex::new(State { tasks, stops, have_stopped, pending, completed }) }
+    pub(super) fn new(tree: Arc<Tree>, inbox: Option<(By, Arc<Additions>)>) -> Self {
+        let (named, taken, stops, have_stopped, pending, completed) = Default::default();
+        let tasks = JoinSet::new();
+        Self { tree, inbox, state: Mutex::new(State { named, taken, tasks, stops, have_stopped, pending, completed }) }
+    }
+
+    /// There is one more child: gives its position.
+    pub(super) fn name(&self, named: Named) -> usize {
+        let mut state = self.state.lock();
+        state.named.push(named);
+        state.named.len() - 1
+    }
+
+    /// The children, by position of their items.
+    pub(super) fn named(&self) -> Vec<Named> {
+        self.state.lock().named.clone()
+    }
+
+    /// How many children there are.
+    pub(super) fn count(&self) -> usize {
+        self.state.lock().named.len()
+    }
+
+    /// The items that others have added and that are not among the children.
+    pub(super) fn added(&self) -> Vec<NewItem> {
+        let taken = self.state.lock().taken;
+        self.inbox.as_ref().map(|(by, additions)| additions.now(by, taken)).unwrap_or_default()
+    }
+
+    /// The same; waits until there are some.
+    pub(super) async fn next_added(&self) -> Vec<NewItem> {
+        let taken = self.state.lock().taken;
+        match &self.inbox {
+            Some((by, additions)) => additions.after(by, taken).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// So many of the items that others have added are among the children.
+    pub(super) fn took(&self, items: usize) {
+        self.state.lock().taken += items;
+        if let Some((_, additions)) = &self.inbox {
+            additions.are_taken();
+        }
+    }
+
+    /// Takes no more items; false where there are some, or are about to be: then it waits for any change.
+    pub(super) async fn close(&self) -> bool {
+        match &self.inbox {
+            Some((by, additions)) => additions.close(by, || self.state.lock().taken).await,
+            None => true,
+        }
+    }
+
+    /// Takes no more items, whatever there is.
+    pub(super) fn close_now(&self) {
+        if let Some((by, additions)) = &self.inbox {
+            additions.close_now(by);
+        }
     }
 
     /// Has a child run as a task of its own.
@@ -150,6 +219,7 @@ impl<C: Graph> Pool<C> {
 impl<C: Graph> Drop for Children<C> {
     /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
     fn drop(&mut self) {
+        self.0.close_now();
         let mut state = self.0.state.lock();
         if state.tasks.is_empty() || self.0.tree.abandoned.is_cancelled() {
             return;

@@ -5,11 +5,12 @@
 //! nothing again. What a child comes to counts by its own record, also where it ends while the others are being cancelled.
 
 use super::Ended;
-use super::children::{Child, Children};
-use super::start::Starter;
+use super::children::{Child, Children, Named};
+use crate::context::services::UntypedServices;
 use crate::event::EventKind;
 use crate::journal::Entry;
 use interlocking_core::failure::{ChildFailure, NodeError};
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::Graph;
 use interlocking_core::table::Quorum;
 use std::future::Future;
@@ -19,25 +20,40 @@ pub(super) trait Ask<O> {
     fn is_enough(&mut self, ended: &[Ended<O>]) -> impl Future<Output = bool> + Send;
 }
 
+/// The execution that waits for a quorum.
+pub(super) struct Waiting<'run> {
+    pub(super) untyped: &'run UntypedServices,
+    pub(super) execution: Execution,
+    pub(super) quorum: Quorum,
+    /// Whether it is decided already, or need not be waited for to be.
+    pub(super) is_decided: bool,
+}
+
 /// Waits until the quorum is reached, or no longer can be, and cancels the rest: all children have ended in what this gives.
 pub(super) async fn settle<C: Graph>(
-    quorum: Quorum,
-    starter: &Starter<'_, C>,
+    waiting: Waiting<'_>,
     mut children: Children<C>,
     mut handler: impl Ask<C::Output>,
 ) -> Result<Children<C>, NodeError> {
-    let mut ended = Results::new(starter.named.len());
-    if starter.untyped.history().decision(&starter.by).is_none() {
-        let reached =
-            if starter.decided.is_some() { false } else { wait(quorum, &mut ended, &mut children, &mut handler).await };
-        decide(starter, reached, &ended).await?;
-        children.0.cancel().await.into_iter().for_each(|child| ended.add(child));
-    } else {
+    let mut ended = Results::default();
+    if waiting.untyped.history().decision(&waiting.untyped.by(waiting.execution)).is_some() {
         while let Some(child) = children.any().await {
             ended.add(child);
         }
+    } else {
+        let mut reached = false;
+        while !waiting.is_decided {
+            reached = wait(waiting.quorum, &mut ended, &mut children, &mut handler).await;
+            // What is added now may make up a quorum that was out of reach.
+            if children.0.close().await || reached {
+                break;
+            }
+        }
+        while !children.0.close().await {}
+        decide(&waiting, reached, &ended, &children.0.named()).await?;
+        children.0.cancel().await.into_iter().for_each(|child| ended.add(child));
     }
-    ended.give_back(starter, &children);
+    ended.give_back(&children);
     Ok(children)
 }
 
@@ -49,6 +65,7 @@ async fn wait<C: Graph>(
     handler: &mut impl Ask<C::Output>,
 ) -> bool {
     loop {
+        ended.make_room(children.0.count());
         let pending = ended.results.len() - ended.order.len();
         match quorum {
             Quorum::AtLeast(count) if ended.succeeded() >= count as usize => return true,
@@ -64,13 +81,9 @@ async fn wait<C: Graph>(
 }
 
 /// Records the decision, and tells of it.
-async fn decide<C: Graph>(
-    starter: &Starter<'_, C>,
-    reached: bool,
-    ended: &Results<C::Output>,
-) -> Result<(), NodeError> {
-    let (untyped, by) = (starter.untyped, &starter.by);
-    let runs = ended.results.iter().zip(&starter.named).filter(|(result, _)| result.is_some());
+async fn decide<O>(waiting: &Waiting<'_>, reached: bool, ended: &Results<O>, named: &[Named]) -> Result<(), NodeError> {
+    let (untyped, by) = (waiting.untyped, waiting.untyped.by(waiting.execution));
+    let runs = ended.results.iter().zip(named).filter(|(result, _)| result.is_some());
     let runs: Vec<_> = runs.map(|(_, named)| named.run.clone()).collect();
     if let Some(record_writer) = &untyped.record_writer {
         let entry = Entry::Decided { by: by.clone(), reached, ended: runs.clone() };
@@ -79,13 +92,13 @@ async fn decide<C: Graph>(
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let succeeded = ended.succeeded();
     untyped.emit(|| EventKind::NodeDecided {
-        node: untyped.node(starter.execution),
+        node: untyped.node(waiting.execution),
         reached,
         succeeded: number(succeeded),
         failed: number(runs.len() - succeeded),
-        cancelled: number(starter.named.len() - runs.len()),
+        cancelled: number(named.len() - runs.len()),
     });
-    untyped.history().decided(by.clone(), runs);
+    untyped.history().decided(by, runs);
     Ok(())
 }
 
@@ -97,16 +110,22 @@ struct Results<O> {
     order: Vec<usize>,
 }
 
+impl<O> Default for Results<O> {
+    fn default() -> Self {
+        Self { results: Vec::new(), order: Vec::new() }
+    }
+}
+
 impl<O> Results<O> {
-    fn new(items: usize) -> Self {
-        Self { results: (0..items).map(|_| None).collect(), order: Vec::with_capacity(items) }
+    /// There are so many children.
+    fn make_room(&mut self, children: usize) {
+        self.results.resize_with(children, || None);
     }
 
     fn add(&mut self, child: Child<O>) {
-        if let Some(result) = self.results.get_mut(child.item) {
-            *result = Some(child.result);
-            self.order.push(child.item);
-        }
+        self.make_room(self.results.len().max(child.item + 1));
+        self.results[child.item] = Some(child.result);
+        self.order.push(child.item);
     }
 
     fn succeeded(&self) -> usize {
@@ -114,12 +133,14 @@ impl<O> Results<O> {
     }
 
     /// Has the children give all of them: in the order in which they ended, and then those that have been cancelled.
-    fn give_back<C: Graph<Output = O>>(mut self, starter: &Starter<'_, C>, children: &Children<C>) {
-        let cancelled = (0..self.results.len()).filter(|item| self.results[*item].is_none());
-        for item in self.order.iter().copied().chain(cancelled.collect::<Vec<_>>()) {
-            let (named, result) = (starter.named[item].clone(), self.results[item].take());
+    fn give_back<C: Graph<Output = O>>(mut self, children: &Children<C>) {
+        let named = children.0.named();
+        self.make_room(named.len());
+        let cancelled: Vec<usize> = (0..named.len()).filter(|item| self.results[*item].is_none()).collect();
+        for item in self.order.iter().copied().chain(cancelled) {
+            let (Named { run, key, number }, result) = (named[item].clone(), self.results[item].take());
             let result = result.unwrap_or(Err(ChildFailure::Cancelled));
-            children.0.complete(Child { item, run: named.run, key: named.key, number: named.number, result });
+            children.0.complete(Child { item, run, key, number, result });
         }
     }
 }

@@ -5,7 +5,7 @@ use super::children::{Child, Children, Named, Pool};
 use crate::context::services::UntypedServices;
 use crate::journal::{By, Origin};
 use crate::limits::allowance::{Allowance, Stopped};
-use crate::tree::child::{Kin, Predecessors, child_id, run_child};
+use crate::tree::child::{Kin, Predecessors, anew_id, child_id, run_child};
 use crate::tree::end_children::end_child;
 use crate::tree::idle::ChildGroup;
 use crate::workspaces::parent_journal::WriteEntry;
@@ -16,6 +16,7 @@ use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeRow, Quorum};
 use std::collections::{HashMap, HashSet};
+use std::convert::Infallible;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
@@ -23,8 +24,6 @@ use tokio::sync::Semaphore;
 pub(in crate::nodes) struct Starter<'run, C: Graph> {
     pub(super) untyped: &'run UntypedServices,
     pub(super) by: By,
-    /// The children, by position of their items.
-    pub(super) named: Vec<Named>,
     /// The children that had ended when the rest was cancelled, if it has come to that.
     pub(super) decided: Option<Vec<RunId>>,
     pub(super) execution: Execution,
@@ -59,7 +58,10 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
     items: Vec<Item<C>>,
 ) -> Result<(Children<C>, Starter<'run, C>), NodeError> {
     let mut starter = Starter::new(untyped, execution, graph).await?;
-    let planned: Vec<_> = items.into_iter().map(|item| starter.plan(item)).collect::<Result<_, _>>()?;
+    let mut planned: Vec<_> = items.into_iter().map(|item| starter.plan(item)).collect::<Result<_, _>>()?;
+    for item in starter.added()? {
+        planned.push(starter.plan(item)?);
+    }
     starter.end_the_others().await?;
     if let Some(Quorum::AtLeast(count)) = starter.row.quorum
         && planned.len() < count as usize
@@ -70,6 +72,9 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
     let children = Children(starter.pool.clone());
     for planned in planned {
         starter.start(planned).await?;
+    }
+    if starter.decided.is_some() {
+        starter.pool.close_now();
     }
     Ok((children, starter))
 }
@@ -88,25 +93,31 @@ impl<'run, C: Graph> Starter<'run, C> {
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
         let decided = untyped.history().decision(&by);
-        let (named, allowance, equal, taken) = Default::default();
-        let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone())));
+        let (allowance, equal, taken) = Default::default();
+        let takes_items = untyped.net.table().nodes.iter().any(|other| other.adds_to.contains(&row.name));
+        let inbox = takes_items.then(|| (by.clone(), untyped.additions().clone()));
+        let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone(), inbox)));
         let slots = Arc::new(Semaphore::new(concurrency));
-        Ok(Self {
-            untyped,
-            by,
-            named,
-            decided,
-            execution,
-            row,
-            graph,
-            pool,
-            siblings,
-            slots,
-            allowance,
-            known,
-            equal,
-            taken,
-        })
+        Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, equal, taken })
+    }
+
+    /// Starts what others add, as long as the execution goes on.
+    pub(super) async fn start_added(&mut self) -> Result<Infallible, NodeError> {
+        loop {
+            let items = self.pool.next_added().await;
+            for item in items {
+                let planned = self.plan(Item::of_record(item)?)?;
+                self.start(planned).await?;
+                self.pool.took(1);
+            }
+        }
+    }
+
+    /// What others have added before.
+    fn added(&self) -> Result<Vec<Item<C>>, NodeError> {
+        let items = self.pool.added();
+        self.pool.took(items.len());
+        items.into_iter().map(Item::of_record).collect()
     }
 
     /// Finds for an item the run that it goes on with, or names a new one.
@@ -118,18 +129,22 @@ impl<'run, C: Graph> Starter<'run, C> {
         let number = *self.equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
         let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
         let kin = Kin { parent, node: &self.row.name, visit, attempt, key: key.clone(), number };
-        let (run, origin) = match self.known.of(&kin, self.row.adopt && !item.anew) {
+        let before = item.anew_after.as_ref().filter(|run| self.known.latest(&kin) == Some(*run));
+        let (run, origin) = match self.known.of(&kin, self.row.adopt && !item.anew && before.is_none()) {
             Some(known) => known,
             None => {
                 let root = &self.untyped.settings.tree().root;
-                let names = (0..).map(|others| child_id(root, &kin, others));
-                let mut free = names.filter(|run| !self.known.has(run) && !self.taken.contains(run));
-                (free.next().unwrap_or_else(|| parent.clone()), kin.origin())
+                let is_free = |run: &RunId| !self.known.has(run) && !self.taken.contains(run);
+                let run = match before {
+                    Some(before) => (1..).map(|times| anew_id(before, times)).find(is_free),
+                    None => (0..).map(|others| child_id(root, &kin, others)).find(is_free),
+                };
+                (run.unwrap_or_else(|| parent.clone()), kin.origin())
             }
         };
         self.taken.insert(run.clone());
-        let (position, named) = (self.named.len(), Named { run, key, number });
-        self.named.push(named.clone());
+        let named = Named { run, key, number };
+        let position = self.pool.name(named.clone());
         Ok(Planned { position, named, origin, item })
     }
 

@@ -1,0 +1,92 @@
+//! Items that event nodes add to map nodes.
+//!
+//! An execution of a map takes items from when it is due until it has given its handler the last of its children, or its quorum is
+//! decided: then it closes. While an addition is being recorded it does not, so that what is recorded is taken.
+
+use crate::journal::By;
+use crate::mutex::Mutex;
+use interlocking_core::context::NewItem;
+use std::collections::HashMap;
+use std::pin::pin;
+use tokio::sync::Notify;
+
+/// The additions of one run.
+#[derive(Default)]
+pub(crate) struct Additions {
+    /// By execution of a map.
+    inboxes: Mutex<HashMap<By, Inbox>>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Inbox {
+    items: Vec<NewItem>,
+    /// Whether an addition is being recorded.
+    held: bool,
+    closed: bool,
+}
+
+impl Additions {
+    /// Keeps a map open for an addition that is about to be recorded; false if it takes no more.
+    pub(crate) fn hold(&self, map: &By) -> bool {
+        let mut inboxes = self.inboxes.lock();
+        let inbox = inboxes.entry(map.clone()).or_default();
+        inbox.held = !inbox.closed;
+        inbox.held
+    }
+
+    /// What was held for is recorded, or is not to be.
+    pub(crate) fn add(&self, map: By, items: Vec<NewItem>) {
+        let mut inboxes = self.inboxes.lock();
+        let inbox = inboxes.entry(map).or_default();
+        inbox.held = false;
+        inbox.items.extend(items);
+        drop(inboxes);
+        self.changed.notify_waiters();
+    }
+
+    /// The items of a map, but for so many that it has taken; waits until there are some.
+    pub(crate) async fn after(&self, map: &By, taken: usize) -> Vec<NewItem> {
+        loop {
+            let mut told = pin!(self.changed.notified());
+            told.as_mut().enable();
+            let items = self.now(map, taken);
+            if !items.is_empty() {
+                return items;
+            }
+            told.await;
+        }
+    }
+
+    /// The same without waiting.
+    pub(crate) fn now(&self, map: &By, taken: usize) -> Vec<NewItem> {
+        let inboxes = self.inboxes.lock();
+        inboxes.get(map).and_then(|inbox| inbox.items.get(taken..)).map(<[_]>::to_vec).unwrap_or_default()
+    }
+
+    /// A map has taken what there was.
+    pub(crate) fn are_taken(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Closes a map that has taken so many. Where there are more, or are about to be, it waits for any change, and gives false.
+    pub(crate) async fn close(&self, map: &By, taken: impl Fn() -> usize) -> bool {
+        let mut told = pin!(self.changed.notified());
+        told.as_mut().enable();
+        {
+            let mut inboxes = self.inboxes.lock();
+            let inbox = inboxes.entry(map.clone()).or_default();
+            if !inbox.held && inbox.items.len() == taken() {
+                inbox.closed = true;
+                return true;
+            }
+        }
+        told.await;
+        false
+    }
+
+    /// Closes a map whatever it has taken: its execution is over.
+    pub(crate) fn close_now(&self, map: &By) {
+        self.inboxes.lock().entry(map.clone()).or_default().closed = true;
+    }
+}
