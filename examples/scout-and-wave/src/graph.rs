@@ -1,10 +1,11 @@
 //! The routing table: the protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
 
 use crate::handlers::{
-    Agents, Append, Arrive, Implement, Merge, Muster, Pending, Predict, Review, Scout, Suit, Verified, Verify,
+    Agents, Append, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Implement, Merge, Muster, Pending, Predict,
+    Review, Scout, Suit, Verified, Verify,
 };
 use crate::prompts::{AgentLaunch, ScoutPrompt};
-use crate::protocol::agent::Post;
+use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::path::FilePath;
 use crate::protocol::plan::Plan;
 use crate::protocol::prediction::Facts;
@@ -16,6 +17,7 @@ use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What a run begins with.
@@ -79,6 +81,8 @@ pub struct Launch {
 pub struct Assignment {
     /// Who it is.
     pub post: Post,
+    /// How often it is sent to work, from 1: again where a person wants that, or its section has changed (CON-156).
+    pub generation: u32,
     /// How many agents the wave has: none begins before all have a worktree.
     pub wave_size: usize,
     /// The commit that its worktree has to begin at.
@@ -87,6 +91,79 @@ pub struct Assignment {
     pub document: FilePath,
     /// Its section of the document, as it was written there when the wave was launched (CON-102).
     pub section: String,
+}
+
+/// That a wave cannot go on without a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Blocked {
+    /// Which.
+    pub wave: u32,
+    /// Why.
+    pub reason: BlockReason,
+    /// In detail.
+    pub problems: Vec<String>,
+    /// The wave as it was launched, and what its agents have done; none before the launch.
+    pub executed: Option<Executed>,
+    /// What is merged on the staging branch, where the gate fails.
+    pub merged: Option<Merged>,
+}
+
+/// What a person is asked about a blocked wave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockedQuestion {
+    /// Which.
+    pub wave: u32,
+    /// Why.
+    pub reason: BlockReason,
+    /// In detail.
+    pub problems: Vec<String>,
+    /// Where the orchestrator's worktree is, with the document and its reports.
+    pub staging: String,
+    /// What can be done.
+    pub ways: Vec<String>,
+}
+
+/// What is to become of agents that failed (SAW-43).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentFailureAnswer {
+    /// These agents are sent to work again, from the beginning.
+    Rerun {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// A person has committed what was missing on the branches of these agents.
+    Fixed {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// The wave goes on without these agents.
+    Descope {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// The run ends.
+    Stop,
+}
+
+/// What is to become of a wave whose plan does not hold (SAW-45).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractAnswer {
+    /// The document was put right, and that is committed on the target branch. Agents whose section has changed work again.
+    Revised,
+    /// The run ends.
+    Stop,
+}
+
+/// What is to become of a wave whose gate fails (SAW-33).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerificationAnswer {
+    /// Files were put right in the staging worktree, and are not committed.
+    Fixed,
+    /// The run ends.
+    Stop,
 }
 
 /// What an agent has done.
@@ -105,7 +182,7 @@ pub struct Done {
 pub struct Executed {
     /// The wave as it was launched.
     pub launch: Launch,
-    /// What is on each agent's branch.
+    /// What is on the branch of each agent that has ended.
     pub facts: Vec<(Post, Facts)>,
 }
 
@@ -114,6 +191,8 @@ pub struct Executed {
 pub struct Merged {
     /// Which.
     pub wave: u32,
+    /// Whose work it is.
+    pub agents: Vec<AgentLetter>,
     /// The hash of the contracts that it was made by.
     pub contracts_hash: String,
     /// The commit of the staging branch.
@@ -141,8 +220,8 @@ pub enum SawResult {
         /// Why.
         reason: String,
     },
-    /// A wave cannot go on as it is. Nothing of it has landed.
-    Blocked {
+    /// A person has ended the run where a wave was blocked. Nothing of it has landed.
+    Stopped {
         /// Which.
         wave: u32,
         /// Why.
@@ -153,10 +232,21 @@ pub enum SawResult {
 }
 
 /// Where the run is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The state.
     pub state: State,
+    /// By label: how often each agent was sent to work, and by which section.
+    pub sent: BTreeMap<String, Sent>,
+}
+
+/// How an agent was sent to work last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sent {
+    /// How often, from 1.
+    pub generation: u32,
+    /// Its section.
+    pub section: String,
 }
 
 /// The run of an orchestrator.
@@ -178,32 +268,48 @@ pub struct ScoutAndWave {
     pub(crate) review: HumanNode<Review>,
 
     /// Checks the next wave by the document on the target branch, and freezes its contracts.
-    #[node(input = Next, workspace = "staging", goto(agents, exit), visits = 78, memory(run: Progress))]
+    #[node(input = Next, workspace = "staging", goto(agents, blocked_contract), visits = 78, memory(run: Progress))]
     pub(crate) pending: LogicNode<Pending>,
 
     /// The agents of a wave, side by side.
-    #[node(input = Launch, map = Agent, adopt, workspace = "staging", goto(predict, exit), memory(run: Progress))]
+    #[node(input = Launch, map = Agent, adopt, workspace = "staging", goto(predict, blocked_agent, blocked_contract),
+        memory(run: Progress))]
     pub(crate) agents: MapNode<Agents>,
 
     /// Holds reports against what is there, before anything is merged.
-    #[node(input = Executed, workspace = "staging", goto(merge, exit), memory(run: Progress))]
+    #[node(input = Executed, workspace = "staging", goto(merge, blocked_agent, blocked_contract), memory(run: Progress))]
     pub(crate) predict: LogicNode<Predict>,
 
     /// Merges the branches on the staging branch, and takes the worktrees away.
-    #[node(input = Executed, workspace = "staging", goto(append, exit), memory(run: Progress))]
+    #[node(input = Executed, workspace = "staging", goto(append, blocked_contract), memory(run: Progress))]
     pub(crate) merge: LogicNode<Merge>,
 
     /// Adds the lines of append-only files.
-    #[node(input = Merged, workspace = "staging", goto(verify, exit), memory(run: Progress))]
+    #[node(input = Merged, workspace = "staging", goto(verify), memory(run: Progress))]
     pub(crate) append: LogicNode<Append>,
 
     /// Runs the gate on the whole project.
-    #[node(input = Merged, goto(verified, exit), memory(run: Progress))]
+    #[node(input = Merged, goto(verified, blocked_verify), memory(run: Progress))]
     pub(crate) verify: LogicNode<Verify>,
 
     /// Lands the wave.
     #[node(input = Merged, workspace = "staging", goto(pending, exit), memory(run: Progress))]
     pub(crate) verified: LogicNode<Verified>,
+
+    /// Agents did not complete their work, or not as they say.
+    #[node(input = Blocked, question = BlockedQuestion, answer = AgentFailureAnswer, goto(blocked_agent, agents, predict, exit),
+        visits = 9, attempts = 9, memory(run: Progress))]
+    pub(crate) blocked_agent: HumanNode<BlockedAgent>,
+
+    /// The plan does not hold: contracts, or who owns what.
+    #[node(input = Blocked, question = BlockedQuestion, answer = ContractAnswer, goto(pending, exit), visits = 9,
+        memory(run: Progress))]
+    pub(crate) blocked_contract: HumanNode<BlockedContract>,
+
+    /// The gate fails.
+    #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 9,
+        memory(run: Progress))]
+    pub(crate) blocked_verify: HumanNode<BlockedVerify>,
 }
 
 /// The run of one agent.
@@ -234,6 +340,9 @@ impl ScoutAndWave {
             append: LogicNode(Append),
             verify: LogicNode(Verify(workbench.clone())),
             verified: LogicNode(Verified),
+            blocked_agent: HumanNode(BlockedAgent),
+            blocked_contract: HumanNode(BlockedContract),
+            blocked_verify: HumanNode(BlockedVerify),
         }
     }
 }

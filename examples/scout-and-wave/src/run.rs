@@ -1,6 +1,7 @@
 //! A run on a git repository: where its nodes work, and what its branches are called.
 
 use crate::graph::ScoutAndWave;
+use crate::protocol::agent::Post;
 use crate::workbench::Workbench;
 use interlocking::prelude::*;
 use interlocking::workspaces::WorkspaceScope;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 #[must_use]
 pub fn workspaces(workspaces: GitWorkspaces) -> GitWorkspaces {
     workspaces.with_branch_names(|scope: &WorkspaceScope<'_>| match scope.key {
-        Some(key) if scope.workspace == "tree" => BranchName::new(key).ok(),
+        Some(key) if scope.workspace == "tree" => BranchName::new(Post::label_of(key)).ok(),
         _ => None,
     })
 }

@@ -19,7 +19,7 @@ mod write;
 
 pub use prompt::{AgentPrompt, Field};
 pub use read::{Contracts, Impl, ReportedBy, Status, Waves};
-pub use write::{not_suitable, planned, with_report, with_status, with_undeclared};
+pub use write::{WriteError, not_suitable, planned, with_list, with_report, with_status};
 
 #[expect(unused_imports, reason = "named in this module's documentation")]
 use crate::protocol::{report::CompletionReport, suitability::Suitability};

@@ -7,7 +7,6 @@ use crate::prompts::{ImplDocument, NotSuitableDocument, PromptFields};
 use crate::protocol::agent::Post;
 use crate::protocol::ownership::waves_of;
 use crate::protocol::plan::Plan;
-use crate::protocol::prediction::Discrepancy;
 use crate::protocol::report::CompletionReport;
 use crate::protocol::state::State;
 use crate::protocol::suitability::Suitability;
@@ -80,17 +79,14 @@ pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionRepor
     at_the_end_of_reports(file, text, &written)
 }
 
-/// The same with what agents touched and did not report, or reported and did not touch (SAW-114).
+/// The same with a list at the end of the section of reports, such as what agents touched and did not report (SAW-114).
 ///
 /// # Errors
 ///
 /// [`WriteError`].
-pub fn with_undeclared(file: &str, text: &str, wave: u32, found: &[(Post, Discrepancy)]) -> Result<String, WriteError> {
-    let mut written = format!("### Wave {wave} - Discrepancies\n\n");
-    for (post, discrepancy) in found {
-        _ = writeln!(written, "- Agent {}: {discrepancy}", post.agent);
-    }
-    at_the_end_of_reports(file, text, &written)
+pub fn with_list(file: &str, text: &str, heading: &str, lines: &[String]) -> Result<String, WriteError> {
+    let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
+    at_the_end_of_reports(file, text, &format!("### {heading}\n\n{lines}"))
 }
 
 fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String, WriteError> {

@@ -4,6 +4,7 @@ use super::{Agents, Arrive, Implement, Muster, STAGING, blocked, go_to};
 use crate::document;
 use crate::graph::{Agent, Assignment, Done, Executed, Launch, agent, scout_and_wave};
 use crate::prompts::{AgentLaunch, Preflight};
+use crate::protocol::agent::Post;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, Status};
 use crate::protocol::state::{BlockReason, State};
@@ -26,7 +27,9 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         _: &mut Cx<'_, scout_and_wave::agents>,
     ) -> Result<Vec<Item<Agent>>, NodeError> {
         let assignments = launch.assignments.iter();
-        Ok(assignments.map(|assignment| Item::new(assignment.clone()).with_key(assignment.post.label())).collect())
+        Ok(assignments
+            .map(|assignment| Item::new(assignment.clone()).with_key(assignment.post.key(assignment.generation)))
+            .collect())
     }
 
     async fn gather(
@@ -40,12 +43,13 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         while let Some(child) = children.any().await {
             match child.result {
                 Ok(ended) => {
-                    muster.is_here(&child.key);
+                    muster.is_here(Post::label_of(&child.key));
                     done.push(ended);
                 }
                 Err(failure) => {
-                    muster.has_failed(&child.key);
-                    problems.push(format!("{} has not reported: {failure}", child.key));
+                    let label = Post::label_of(&child.key);
+                    muster.has_failed(label);
+                    problems.push(format!("{label} has not reported: {failure}"));
                 }
             }
         }
@@ -56,15 +60,28 @@ impl MapHandler<scout_and_wave::agents> for Agents {
                 Status::Partial => "partial",
                 _ => "blocked",
             };
-            problems.push(format!("{} reports `{status}`: {}", post.label(), report.notes));
+            let deviations = report.interface_deviations.iter().map(|deviation| deviation.description.as_str());
+            let said: Vec<_> = deviations.chain([report.notes.as_str()]).filter(|said| !said.is_empty()).collect();
+            problems.push(format!("{} reports `{status}`: {}", post.label(), said.join("; ")));
+        }
+        // SAW-45: a contract that cannot be implemented.
+        let is_of_contract =
+            |done: &Done| done.report.status == Status::Blocked && !done.report.interface_deviations.is_empty();
+        let is_contract = done.iter().any(is_of_contract);
+        let wave = launch.wave;
+        let facts = done.into_iter().map(|done| (done.post, done.facts)).collect();
+        let executed = Executed { launch, facts };
+        if is_contract {
+            let blocked = blocked(cx, wave, BlockReason::Contract, &problems, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
         // SAW-43, SAW-44: nothing of the wave is merged.
         if !problems.is_empty() {
-            return blocked(cx, launch.wave, BlockReason::AgentFailure, &problems);
+            let blocked = blocked(cx, wave, BlockReason::AgentFailure, &problems, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_agent, blocked);
         }
         go_to(cx, State::WaveMerging)?;
-        let facts = done.into_iter().map(|done| (done.post, done.facts)).collect();
-        goto!(cx, scout_and_wave::predict, Executed { launch, facts })
+        goto!(cx, scout_and_wave::predict, executed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Pending, STAGING, blocked, go_to};
 use crate::document::Impl;
-use crate::graph::{Assignment, Launch, Next, scout_and_wave};
+use crate::graph::{Assignment, Launch, Next, Sent, scout_and_wave};
 use crate::protocol::agent::Post;
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
@@ -44,22 +44,35 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         // SAW-38: by the table of the document, before any worktree.
         let problems = ownership::problems(&read.waves.waves, &read.waves.append_only);
         if !problems.is_empty() {
-            return blocked(cx, number, BlockReason::Ownership, &problems);
+            let blocked = blocked(cx, number, BlockReason::Ownership, &problems, None)?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
         let wave = read.wave(number).ok_or_else(|| format!("the document has no wave {number}"))?;
         let missing = missing_contracts(&read, wave);
         if !missing.is_empty() {
-            return blocked(cx, number, BlockReason::Contract, &missing);
+            let blocked = blocked(cx, number, BlockReason::Contract, &missing, None)?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
+        let sent = cx.memory().sent;
         let assignments = wave.agents.iter().map(|files| {
             let (_, section) = read
                 .prompt(&files.agent)
                 .ok_or_else(|| format!("the document has no prompt for agent {}", files.agent))?;
             let post = Post { wave: number, agent: files.agent.clone() };
+            // SAW-45: who is told something else works again; the others keep what they have done.
+            let generation = match sent.get(&post.label()) {
+                Some(known) if known.section == *section => known.generation,
+                Some(known) => known.generation + 1,
+                None => 1,
+            };
             let (document, section) = (document.clone(), section.clone());
-            Ok::<_, NodeError>(Assignment { post, wave_size: wave.agents.len(), base, document, section })
+            Ok::<_, NodeError>(Assignment { post, generation, wave_size: wave.agents.len(), base, document, section })
         });
-        let assignments = assignments.collect::<Result<_, _>>()?;
+        let assignments = assignments.collect::<Result<Vec<_>, _>>()?;
+        for Assignment { post, generation, section, .. } in &assignments {
+            let (label, sent) = (post.label(), Sent { generation: *generation, section: section.clone() });
+            cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
+        }
         cx.worktree_of(STAGING).await?.reset(base).await?;
         go_to(cx, State::WaveExecuting)?;
         // SAW-36: frozen from here on.

@@ -5,7 +5,7 @@ use crate::document::{self, Impl};
 use crate::graph::{Executed, Merged, scout_and_wave};
 use crate::protocol::append_only::{lines_of, only_adds, with_lines};
 use crate::protocol::path::FilePath;
-use crate::protocol::prediction::{predict, reconcile};
+use crate::protocol::prediction::{Facts, predict, reconcile};
 use crate::protocol::state::BlockReason;
 use crate::workbench::{in_repository, text_at};
 use interlocking::prelude::*;
@@ -45,23 +45,30 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         }
         let conflicts = predict(reported);
         if !noted.is_empty() {
-            let text = document::with_undeclared(file.as_str(), &text, launch.wave, &noted)?;
+            let lines: Vec<_> = noted.iter().map(|(post, said)| format!("Agent {}: {said}", post.agent)).collect();
+            let heading = format!("Wave {} - Discrepancies", launch.wave);
+            let text = document::with_list(file.as_str(), &text, &heading, &lines)?;
             staging.write_file(&file.in_repository()?, text).await?;
             staging.commit(format!("docs: discrepancies of wave {}", launch.wave)).await?;
         }
         if !conflicts.is_empty() {
-            return blocked(cx, launch.wave, BlockReason::Ownership, &conflicts);
+            let wave = launch.wave;
+            let blocked = blocked(cx, wave, BlockReason::Ownership, &conflicts, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
         if !stopping.is_empty() {
-            return blocked(cx, launch.wave, BlockReason::AgentFailure, &stopping);
+            let wave = launch.wave;
+            let blocked = blocked(cx, wave, BlockReason::AgentFailure, &stopping, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_agent, blocked);
         }
         let (target, at) = cx.target().await?;
         let now = text_at(cx.repository()?, at, &file).await?.unwrap_or_default();
         let frozen = Impl::read(file.as_str(), &now).map(|read| read.contracts_hash);
         if frozen.as_ref() != Ok(&launch.contracts_hash) {
-            let problem =
-                format!("the contracts on `{target}` are not those that wave {} was launched with", launch.wave);
-            return blocked(cx, launch.wave, BlockReason::Contract, &[problem]);
+            let wave = launch.wave;
+            let problem = format!("the contracts on `{target}` are not those that wave {wave} was launched with");
+            let blocked = blocked(cx, wave, BlockReason::Contract, &[problem], Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
         goto!(cx, scout_and_wave::merge, executed)
     }
@@ -71,27 +78,32 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
         let Executed { launch, facts } = executed;
         let repository = cx.repository()?;
-        let mut staging = cx.worktree_of(STAGING).await?;
-        let mut commit = staging.head();
-        for (post, facts) in &facts {
+        let mut commit = cx.worktree_of(STAGING).await?.head();
+        for (post, Facts { head, .. }) in &facts {
             // SAW-47, SAW-110: that it is merged shows in the history, whatever became of the branch.
-            let (head, at) = (facts.head, commit);
+            let (head, at) = (*head, commit);
             let is_merged = in_repository(repository.clone(), move |repository| Ok(repository.is_ancestor(head, at)?));
             if is_merged.await? {
                 continue;
             }
+            let mut staging = cx.worktree_of(STAGING).await?;
             commit = match staging.merge(head, format!("Merge {}", post.label())).await {
                 Ok(commit) => commit,
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
-                    return blocked(cx, launch.wave, BlockReason::Ownership, &[error]);
+                    let wave = launch.wave;
+                    let executed = Executed { launch, facts: facts.clone() };
+                    let blocked = blocked(cx, wave, BlockReason::Ownership, &[error], Some(executed))?;
+                    return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }
                 Err(error) => return Err(error.into()),
             };
+            cx.note(format!("merged {}", post.label()));
         }
         // SAW-28: their files; branches stay until the wave is verified, and longer (CON-115).
         cx.retire_child_workspaces::<scout_and_wave::agents>().await?;
+        let agents = facts.into_iter().map(|(post, _)| post.agent).collect();
         let contracts_hash = launch.contracts_hash;
-        goto!(cx, scout_and_wave::append, Merged { wave: launch.wave, contracts_hash, commit })
+        goto!(cx, scout_and_wave::append, Merged { wave: launch.wave, agents, contracts_hash, commit })
     }
 }
 
@@ -101,10 +113,9 @@ impl LogicHandler<scout_and_wave::append> for Append {
         let mut staging = cx.worktree_of(STAGING).await?;
         let text = text_of(&staging, &file).await?;
         let read = Impl::read(file.as_str(), &text)?;
-        let wave = read.wave(merged.wave).ok_or_else(|| format!("the document has no wave {}", merged.wave))?;
         for shared in &read.waves.append_only {
             let before = text_of(&staging, &shared.file).await?;
-            let after = with_lines(&before, lines_of(shared, wave));
+            let after = with_lines(&before, lines_of(shared, &merged.agents));
             if !only_adds(&before, &after) {
                 return Err(format!("the lines for `{}` would change others", shared.file).into());
             }

@@ -6,13 +6,14 @@ mod muster;
 mod agents;
 mod merging;
 mod verification;
+mod blocked;
 
 pub use muster::Muster;
 
-use crate::graph::{Progress, SawResult, ScoutAndWave, scout_and_wave};
+use crate::graph::{Blocked, Executed, Progress, ScoutAndWave};
 use crate::protocol::state::{BlockReason, State};
 use crate::workbench::Workbench;
-use interlocking::graph::{Edge, Node, Remembers};
+use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
@@ -54,40 +55,45 @@ pub struct Verify(pub Arc<Workbench>);
 /// Handler of `verified`.
 pub struct Verified;
 
+/// Handler of `blocked_agent`.
+pub struct BlockedAgent;
+
+/// Handler of `blocked_contract`.
+pub struct BlockedContract;
+
+/// Handler of `blocked_verify`.
+pub struct BlockedVerify;
+
 /// The workspace that the orchestrator alone works in: the document is written there, and waves are merged there.
 const STAGING: &str = "staging";
 
 /// The longest file that the orchestrator reads, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// A node of this graph that may end the run.
-trait Ends:
-    Node<Graph = ScoutAndWave> + Remembers<Memory = Progress> + Edge<scout_and_wave::exit, To = scout_and_wave::exit>
-{
-}
-
-impl<N> Ends for N where
-    N: Node<Graph = ScoutAndWave>
-        + Remembers<Memory = Progress>
-        + Edge<scout_and_wave::exit, To = scout_and_wave::exit>
-{
-}
-
 /// Notes that the run goes on to a state, if the protocol has a way there (SAW-34).
 fn go_to<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
 where
     N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
 {
-    let mut now = cx.memory();
-    now.state.go_to(to)?;
-    cx.update_memory(move |progress| *progress = now);
+    let mut now = cx.memory().state;
+    now.go_to(to)?;
+    cx.update_memory(move |progress| progress.state = now);
     cx.note(to.to_string());
     Ok(())
 }
 
-/// Ends the run where a wave cannot go on as it is.
-fn blocked<N: Ends>(cx: &mut Cx<'_, N>, wave: u32, reason: BlockReason, problems: &[impl Display]) -> Route<N> {
+/// Notes that the run is blocked, and says why.
+fn blocked<N>(
+    cx: &mut Cx<'_, N>,
+    wave: u32,
+    reason: BlockReason,
+    problems: &[impl Display],
+    executed: Option<Executed>,
+) -> Result<Blocked, NodeError>
+where
+    N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
+{
     go_to(cx, State::Blocked(reason))?;
     let problems = problems.iter().map(ToString::to_string).collect();
-    cx.goto::<scout_and_wave::exit>(SawResult::Blocked { wave, reason, problems })
+    Ok(Blocked { wave, reason, problems, executed, merged: None })
 }

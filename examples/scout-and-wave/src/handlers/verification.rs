@@ -1,9 +1,9 @@
 //! The gate on the whole project, and what comes after it.
 
 use super::merging::text_of;
-use super::{STAGING, Verified, Verify, blocked, go_to};
+use super::{STAGING, Verified, Verify, go_to};
 use crate::document::{self, Impl, Status};
-use crate::graph::{Merged, Next, SawResult, scout_and_wave};
+use crate::graph::{Blocked, Merged, Next, SawResult, scout_and_wave};
 use crate::protocol::state::{BlockReason, State};
 use crate::workbench::text_at;
 use interlocking::prelude::*;
@@ -16,7 +16,16 @@ impl LogicHandler<scout_and_wave::verify> for Verify {
         let checkout = cx.fresh_checkout(merged.commit).await?;
         match self.0.gate(&gate, checkout.path()).await? {
             Ok(()) => goto!(cx, scout_and_wave::verified, merged),
-            Err(failure) => blocked(cx, merged.wave, BlockReason::Verification, &[failure]),
+            Err(failure) => {
+                // That the gate failed before is known.
+                if cx.memory().state != State::Blocked(BlockReason::Verification) {
+                    go_to(cx, State::Blocked(BlockReason::Verification))?;
+                }
+                let (wave, problems) = (merged.wave, vec![failure.to_string()]);
+                let (reason, merged) = (BlockReason::Verification, Some(merged));
+                let blocked = Blocked { wave, reason, problems, executed: None, merged };
+                goto!(cx, scout_and_wave::blocked_verify, blocked)
+            }
         }
     }
 }

@@ -72,6 +72,19 @@ impl Post {
         format!("wave{}-agent-{}", self.wave, self.agent.as_str().to_ascii_lowercase())
     }
 
+    /// The key of its child run: another one each time it is sent to work again (CON-156).
+    pub fn key(&self, generation: u32) -> String {
+        match generation {
+            0 | 1 => self.label(),
+            again => format!("{}_{again}", self.label()),
+        }
+    }
+
+    /// The label in a key.
+    pub fn label_of(key: &str) -> &str {
+        key.split_once('_').map_or(key, |(label, _)| label)
+    }
+
     /// What its worktree is called in reports: where that really lies, the run decides (SAW-70, CON-152).
     pub fn worktree(&self) -> String {
         format!(".claude/worktrees/{}", self.label())

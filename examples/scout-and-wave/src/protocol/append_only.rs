@@ -1,6 +1,6 @@
 //! Files to which lines are only added, by the orchestrator (SAW-05, SAW-29, SAW-112).
 
-use super::ownership::Wave;
+use super::agent::AgentLetter;
 use super::plan::{Addition, AppendOnly};
 
 /// Whether every line of `before` is still there, in its order: what differs is added lines and nothing else.
@@ -26,8 +26,8 @@ pub fn with_lines<'l>(text: &str, lines: impl IntoIterator<Item = &'l str>) -> S
     text
 }
 
-/// The lines that a wave adds to a file, agent by agent.
-pub fn lines_of<'l>(shared: &'l AppendOnly, wave: &'l Wave) -> impl Iterator<Item = &'l str> {
-    let is_of_wave = |addition: &&Addition| wave.agents.iter().any(|files| files.agent == addition.agent);
+/// The lines that the work of these agents adds to a file, in the plan's order.
+pub fn lines_of<'l>(shared: &'l AppendOnly, agents: &'l [AgentLetter]) -> impl Iterator<Item = &'l str> {
+    let is_of_wave = |addition: &&Addition| agents.contains(&addition.agent);
     shared.additions.iter().filter(is_of_wave).flat_map(|addition| addition.lines.iter().map(String::as_str))
 }

@@ -30,7 +30,9 @@ fn lines_are_added_wave_by_wave() {
     let plan = plan();
     let waves = waves_of(&plan);
     let shared = &plan.append_only[0];
-    let [first, second] = [0, 1].map(|wave| lines_of(shared, &waves[wave]).collect::<Vec<_>>());
+    let letters = |wave: usize| waves[wave].agents.iter().map(|files| files.agent.clone()).collect::<Vec<_>>();
+    let [first, second] = [letters(0), letters(1)];
+    let [first, second] = [&first, &second].map(|agents| lines_of(shared, agents).collect::<Vec<_>>());
     assert_eq!(
         (first, second),
         (vec!["pub mod count;", "pub mod frequency;"], vec!["pub mod report;", "pub mod json;"])

@@ -24,5 +24,7 @@ mod prompts;
 mod isolation;
 mod stopped;
 mod blocked;
+mod unblocked;
+mod resumed;
 mod happy_path;
 mod program;

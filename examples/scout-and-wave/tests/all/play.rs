@@ -6,11 +6,13 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::answer::{answer, open_questions};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
 use interlocking::toolchain::Recorder;
-use scout_and_wave::graph::{Request, ReviewAnswer, SawResult, ScoutAndWave};
+use scout_and_wave::graph::{BlockedQuestion, Request, ReviewAnswer, SawResult, ScoutAndWave};
 use scout_and_wave::protocol::path::FilePath;
 use scout_and_wave::run::run;
 use scout_and_wave::workbench::Workbench;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
 
 pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
 
@@ -61,6 +63,31 @@ impl<'p> Play<'p> {
         self.run().resume().await.unwrap().outcome
     }
 
+    /// Goes on until so many nodes have ended or noted something, and is killed then; none if it was. What it had begun on threads of its
+    /// own has ended when this returns, as it has when a process is gone.
+    pub(crate) fn resume_until(&self, moment: usize) -> Option<Outcome<SawResult>> {
+        let (left, told) = (AtomicUsize::new(moment), Arc::new(Notify::new()));
+        let tells = told.clone();
+        let counted = move |event: Event| {
+            let counts = matches!(event.kind, EventKind::NodeFinished { .. } | EventKind::Note { .. });
+            if counts && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+                tells.notify_one();
+            }
+        };
+        let process = || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let run = self.run().with_events(Arc::new(counted));
+                tokio::select! {
+                    biased;
+                    () = told.notified() => None,
+                    ended = run.resume() => Some(ended.unwrap().outcome),
+                }
+            })
+        };
+        std::thread::scope(|scope| scope.spawn(process).join().unwrap())
+    }
+
     pub(crate) async fn retry(&self) -> Outcome<SawResult> {
         self.run().retry().await.unwrap().outcome
     }
@@ -71,8 +98,20 @@ impl<'p> Play<'p> {
         self.resume().await
     }
 
+    /// What is asked about a blocked wave.
+    pub(crate) async fn question(&self) -> BlockedQuestion {
+        let [question] = &open_questions(&*self.journal, &RunId::DEFAULT).await.unwrap()[..] else { panic!() };
+        serde_json::from_value(question.question.clone()).unwrap()
+    }
+
+    /// Answers a blocked wave, and goes on.
+    pub(crate) async fn unblock(&self, said: serde_json::Value) -> Outcome<SawResult> {
+        self.answer(&said).await;
+        self.resume().await
+    }
+
     /// Answers the only question.
-    pub(crate) async fn answer(&self, said: &ReviewAnswer) {
+    pub(crate) async fn answer(&self, said: &impl serde::Serialize) {
         let [question] = &open_questions(&*self.journal, &RunId::DEFAULT).await.unwrap()[..] else { panic!() };
         answer(&*self.journal, &RunId::DEFAULT, &question.by, &serde_json::to_value(said).unwrap()).await.unwrap();
     }
@@ -89,7 +128,7 @@ impl<'p> Play<'p> {
     /// What the orchestrator noted: the states.
     pub(crate) fn states(&self) -> Vec<String> {
         let noted = |event: &Event| match &event.kind {
-            EventKind::Note { text, .. } => Some(text.clone()),
+            EventKind::Note { text, .. } if !text.starts_with("merged ") => Some(text.clone()),
             _ => None,
         };
         self.told.lock().unwrap().iter().filter_map(noted).collect()

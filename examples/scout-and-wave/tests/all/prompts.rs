@@ -34,6 +34,7 @@ fn an_agent_is_told_where_it_is_and_what_its_section_says() {
     let (_, section) = read.prompt(&post().agent).unwrap();
     let assignment = Assignment {
         post: post(),
+        generation: 1,
         wave_size: 2,
         base: "0".repeat(40).parse().unwrap(),
         document: FilePath::new("docs/IMPL-stats.md").unwrap(),

@@ -7,7 +7,7 @@ use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
 use interlocking::toolchain::Recorder;
 use scout_and_wave::document::Impl;
-use scout_and_wave::graph::SawResult;
+use scout_and_wave::graph::BlockedQuestion;
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -80,6 +80,16 @@ pub(crate) fn script(plan: &Value, turns: &[Turn]) -> Script {
 
 /// The same, where the turns of agents are for prompts that have these words.
 pub(crate) fn script_for(plan: &Value, turns: &[Turn], words: &str) -> Script {
+    Script::parse("a test's script", &text(plan, turns, words)).unwrap()
+}
+
+/// The same, where agents may begin again and again.
+pub(crate) fn script_again(plan: &Value, turns: &[Turn]) -> Script {
+    let (once, again) = ("agent = \"agent\"\n", "agent = \"agent\"\ntimes = \"any\"\n");
+    Script::parse("a test's script", &text(plan, turns, "").replace(once, again)).unwrap()
+}
+
+fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
     let mut text = format!("[[turn]]\nagent = \"scout\"\noutput_json = '''{plan}'''\n");
     for Turn { post, actions, report } in turns {
         _ = writeln!(
@@ -94,7 +104,7 @@ pub(crate) fn script_for(plan: &Value, turns: &[Turn], words: &str) -> Script {
             }
         }
     }
-    Script::parse("a test's script", &text).unwrap()
+    text
 }
 
 /// A gate that passes.
@@ -102,15 +112,21 @@ pub(crate) fn passing() -> Arc<Recorder> {
     Arc::new(Recorder::new().otherwise(Recorder::exit(0, "")))
 }
 
-/// A run that is approved, and what it comes to: blocked, with a reason. Nothing of the wave has landed.
+/// A run that is approved, and what it comes to: blocked, for a reason, with a question to a person. Nothing of the wave has landed.
 pub(crate) async fn is_blocked(project: &Project, play: &Play<'_>) -> (BlockReason, Vec<String>) {
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    blocks(project, play).await
+}
+
+/// The same of a run that waits for its approval.
+pub(crate) async fn blocks(project: &Project, play: &Play<'_>) -> (BlockReason, Vec<String>) {
     let main = project.git(&["rev-parse", "main"]);
     let ended = play.approve().await;
-    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
     // SAW-109: the target is where it was, and the user's files are.
     assert_eq!(project.git(&["rev-parse", "main"]), main);
     assert_eq!(project.git(&["status", "--short"]), "");
     Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+    let BlockedQuestion { wave: 1, reason, problems, .. } = play.question().await else { panic!() };
     (reason, problems)
 }

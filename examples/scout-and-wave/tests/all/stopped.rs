@@ -2,7 +2,7 @@
 
 use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
-use crate::small::{passing, plan, project, script, script_for, turns};
+use crate::small::{blocks, passing, plan, project, script, script_for, turns};
 use interlocking::prelude::*;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
@@ -10,7 +10,7 @@ use scout_and_wave::protocol::suitability::Precondition;
 use serde_json::json;
 
 /// Replaces a passage of the document on `main`, as a person does who commits it.
-fn edit(project: &Project, find: &str, with: &str) {
+pub(crate) fn edit(project: &Project, find: &str, with: &str) {
     let path = project.root().join(DOCUMENT);
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text.contains(find), "{find:?} is not in the document");
@@ -82,15 +82,18 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns()));
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
     edit(&project, "creates: [b.txt]", "creates: [a.txt, b.txt]");
-    let ended = play.approve().await;
-    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    let (reason, problems) = blocks(&project, &play).await;
     let said = "agents A and B of wave 1 both own `a.txt`: give it to one of them, or put them into different waves";
     assert_eq!((reason, problems), (BlockReason::Ownership, vec![said.to_owned()]));
     assert_eq!(play.states().last().unwrap(), "BLOCKED (Ownership)");
     has_no_worktrees(&project);
+    // Put right, the wave begins.
+    edit(&project, "creates: [a.txt, b.txt]", "creates: [b.txt]");
+    let ended = play.unblock(json!("revised")).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
 /// SAW-14, SAW-85: a contract that is not in the prompt of who calls it.
@@ -100,8 +103,7 @@ async fn a_missing_contract_stops_the_launch() {
     let play = Play::new(&project, script(&plan(), &turns()));
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
     edit(&project, "signature: fn greet()", "signature: fn greet(name)");
-    let ended = play.approve().await;
-    let Outcome::Finished(SawResult::Blocked { wave: 1, reason, problems }) = ended else { panic!("{ended:?}") };
+    let (reason, problems) = blocks(&project, &play).await;
     assert_eq!(reason, BlockReason::Contract);
     let said = |agent: &str| {
         format!(

@@ -1,0 +1,51 @@
+//! Orchestrators that are killed, and resumed by the journal, the document and git.
+
+use crate::play::{DOCUMENT, Play};
+use crate::small::{passing, plan, project, script_again, turns};
+use interlocking::prelude::*;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
+use scout_and_wave::protocol::state::State;
+
+/// SAW-105, SAW-47, SAW-110: killed after any node has ended, or in one after each branch that it has merged, it comes to the same: every
+/// branch is merged once, and the target advances once.
+#[tokio::test]
+async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
+    let mut killed = 0;
+    for moment in 1.. {
+        let project = project().await;
+        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        let ended = match play.resume_until(moment) {
+            Some(ended) => ended,
+            None => {
+                killed += 1;
+                play.resume().await
+            }
+        };
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{moment}: {ended:?}");
+        let subjects = project.git(&["log", "--first-parent", "--format=%s", "main"]);
+        let expected = [
+            "docs: wave 1 is verified",
+            "Add the lines of wave 1",
+            "Merge wave1-agent-b",
+            "Merge wave1-agent-a",
+            "docs: reports of wave 1",
+            "docs: plan Two files",
+            "Begin",
+        ];
+        assert_eq!(subjects.lines().collect::<Vec<_>>(), expected, "{moment}");
+        assert_eq!(project.git(&["reflog", "main", "--format=%s"]).lines().count(), 3, "{moment}");
+        assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+        let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+        assert_eq!((read.status.state, read.reports.len()), (State::Complete, 2), "{moment}");
+        assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1, "{moment}");
+        assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n", "{moment}");
+        if moment > killed {
+            break;
+        }
+    }
+    // Each node from the review on, states, and both merges.
+    assert!(killed >= 16, "{killed}");
+}

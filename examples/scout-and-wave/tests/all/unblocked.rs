@@ -1,0 +1,161 @@
+//! How a person takes a blocked wave further.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::git;
+use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
+use crate::stopped::edit;
+use interlocking::prelude::*;
+use interlocking::toolchain::{CommandLine, Recorder};
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::state::BlockReason;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Turns of a wave whose first agent does this at first, and then what it should.
+fn with_another(first: Turn) -> [Turn; 3] {
+    [first, turn("B", "b.txt"), turn("A", "a.txt")]
+}
+
+fn partial() -> Turn {
+    let mut first = turn("A", "a.txt");
+    first.report["status"] = json!("partial");
+    first.actions = vec![vec!["write", "draft.txt"], vec!["commit"]];
+    first
+}
+
+fn is_complete(ended: &Outcome<SawResult>) {
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
+/// SAW-43, SAW-44, SAW-33: an agent is sent to work again, in a new worktree of the same name; the other one is not.
+#[tokio::test]
+async fn an_agent_is_sent_to_work_again() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &with_another(partial()))).with_gate(&passing());
+    let (reason, _) = is_blocked(&project, &play).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    is_complete(&play.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
+    assert_eq!((play.unplayed(), play.started().iter().filter(|node| *node == "implement").count()), (0, 3));
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+    assert!(
+        !project.git(&["ls-tree", "-r", "--name-only", "main"]).contains("draft.txt"),
+        "its first work is not merged"
+    );
+    let states = play.states();
+    assert_eq!(states[3..6], ["WAVE_EXECUTING", "BLOCKED (AgentFailure)", "WAVE_EXECUTING"]);
+}
+
+/// SAW-43: a person commits on the agent's branch what was missing, and the wave goes on with that.
+#[tokio::test]
+async fn a_person_finishes_an_agents_work() {
+    let project = project().await;
+    let mut first = partial();
+    first.actions.clear();
+    first.report["files_created"] = json!([]);
+    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
+    is_blocked(&project, &play).await;
+    let own = project.place().join("own");
+    let own = own.to_str().unwrap();
+    project.git(&["worktree", "add", "-q", "--force", own, "wave1-agent-a"]);
+    std::fs::write(format!("{own}/a.txt"), "by hand\n").unwrap();
+    let own = std::path::Path::new(own);
+    git(own, &["add", "."]);
+    git(own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
+    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by hand\n");
+    assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
+    assert_eq!(play.started().iter().filter(|node| *node == "implement").count(), 2);
+}
+
+/// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names nobody of the wave,
+/// or everybody, is asked for again.
+#[tokio::test]
+async fn an_agent_is_descoped() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &[partial(), turn("B", "b.txt")])).with_gate(&passing());
+    is_blocked(&project, &play).await;
+    for (agents, problem) in
+        [(json!(["Z"]), "wave 1 has no agent Z"), (json!(["A", "B"]), "nobody would be left: stop the run instead")]
+    {
+        let ended = play.unblock(json!({ "descope": { "agents": agents } })).await;
+        assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+        assert_eq!(play.question().await.problems.last().unwrap(), problem);
+    }
+    is_complete(&play.unblock(json!({ "descope": { "agents": ["A"] } })).await);
+    assert_eq!(project.file("main", "list.txt"), "one\nthree\n");
+    let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert_eq!(files, "README.md\nb.txt\ndocs/IMPL-stats.md\nlist.txt\nshared.txt\n");
+    let text = project.file("main", DOCUMENT);
+    assert!(text.contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"), "{text}");
+}
+
+/// SAW-45: a contract cannot be implemented. It is revised in the document, with the prompts of those who have it; who has
+/// another prompt works again, and who has the same is not re-run.
+#[tokio::test]
+async fn a_contract_is_revised() {
+    let project = project().await;
+    let mut plan = plan();
+    plan["contracts"][0]["called_by"] = json!([]);
+    let mut first = turn("A", "a.txt");
+    first.actions.clear();
+    (first.report["status"], first.report["files_created"]) = (json!("blocked"), json!([]));
+    first.report["interface_deviations"] =
+        json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
+    let play = Play::new(&project, script(&plan, &with_another(first))).with_gate(&passing());
+    let (reason, problems) = is_blocked(&project, &play).await;
+    assert_eq!(
+        (reason, &problems[..]),
+        (BlockReason::Contract, &["wave1-agent-a reports `blocked`: `greet` needs a name".to_owned()][..])
+    );
+    edit(&project, "fn greet()", "fn greet(name)");
+    let hash = Impl::read("IMPL.md", &project.file("main", DOCUMENT)).unwrap().contracts_hash;
+    is_complete(&play.unblock(json!("revised")).await);
+    let implemented = play.started().iter().filter(|node| *node == "implement").count();
+    assert_eq!((play.unplayed(), implemented), (0, 3), "A twice, B once");
+    let read = Impl::read("IMPL.md", &project.file("main", DOCUMENT)).unwrap();
+    assert_eq!(read.status.contracts, Some(hash), "SAW-36: frozen are those that were revised");
+}
+
+/// SAW-36: contracts that somebody changes while agents work by them.
+#[tokio::test]
+async fn a_contract_that_changes_under_way_blocks_the_wave() {
+    let project = project().await;
+    let root = project.root();
+    let change = format!(
+        "cd '{}' && sed -i 's/fn greet()/fn greet(name)/' {} && git -c user.name=A -c user.email=a@example.org commit -qam Change",
+        root.display(),
+        DOCUMENT
+    );
+    let change: &'static str = Box::leak(change.into_boxed_str());
+    let [mut first, second] = turns();
+    first.actions.insert(0, vec!["sh", "-c", change]);
+    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
+    let question = play.question().await;
+    let said = "the contracts on `main` are not those that wave 1 was launched with";
+    assert_eq!((question.reason, &question.problems[..]), (BlockReason::Contract, &[said.to_owned()][..]));
+    assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
+}
+
+/// SAW-33, SAW-31: a person puts right what the gate found, and it runs again.
+#[tokio::test]
+async fn a_gate_passes_once_a_person_has_put_it_right() {
+    let project = project().await;
+    let build = CommandLine::new("build", &["all"]);
+    let failing =
+        Recorder::new().answer(build.clone(), Recorder::exit(1, "no")).answer(build, Recorder::exit(1, "still no"));
+    let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    is_blocked(&project, &play).await;
+    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let question = play.question().await;
+    assert_eq!(question.problems, ["`build all` fails:\nstill no"]);
+    std::fs::write(std::path::Path::new(&question.staging).join("shared.txt"), "put right\n").unwrap();
+    is_complete(&play.unblock(json!("fixed")).await);
+    assert_eq!(project.file("main", "shared.txt"), "put right\n");
+    let states = play.states();
+    assert_eq!(states[states.len() - 4..], ["WAVE_MERGING", "BLOCKED (Verification)", "WAVE_VERIFIED", "COMPLETE"]);
+}
