@@ -81,7 +81,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others that take tokens may |
 /// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork`, `exhausted`, `timed_out` or `failed`: what is cleared on the way | events must |
 /// | `resume` | the handler may leave the run as it is | events |
-/// | `adds_to(a, b)` | the maps to which the handler may add items while they run; no run does that yet, so it is refused | events |
+/// | `adds_to(a, b)` | the maps to which the handler may add items while they run, by `cx.add` | events |
 /// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
 /// | `visits = n` | how often it may be entered in a run; or `unbounded` | all but observers |
 /// | `attempts = n` | how often it may go to itself in one visit | nodes that do |

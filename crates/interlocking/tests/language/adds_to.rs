@@ -36,12 +36,7 @@ macro_rules! jobs {
             async fn items(&self, jobs: &Vec<u64>, _: &mut Cx<'_, $node>) -> Result<Vec<Item<Job>>, NodeError> {
                 Ok(jobs.iter().copied().map(Item::new).collect())
             }
-            async fn gather(
-                &self,
-                _: Vec<u64>,
-                #[allow(unused_mut, reason = "some take one by one")] mut $children: Children<Job>,
-                $cx: &mut Cx<'_, $node>,
-            ) -> Route<$node> {
+            async fn gather(&self, _: Vec<u64>, $children: Children<Job>, $cx: &mut Cx<'_, $node>) -> Route<$node> {
                 $gather
             }
         }
@@ -123,6 +118,7 @@ struct Hasty {
     late: EventNode<TooLate>,
 }
 jobs!(First for hasty::jobs, |children, cx| {
+    let mut children = children;
     let first = children.any().await.ok_or("nothing to do")?.result?;
     drop(children);
     pass(20).await;

@@ -70,7 +70,7 @@ impl MapHandler<shop::pieces> for Pieces {
         goto!(cx, shop::judge, pieces)
     }
 }
-/// The wall is sent back twice, and after that the same is said once more.
+// The wall is sent back twice, and after that the same is said once more.
 logic!(Judge for shop::judge, |pieces: Vec<(String, RunId)>, cx| {
     let wall = |run: &RunId, why: &str| SentBack(vec![("wall".to_owned(), run.clone(), why.to_owned())]);
     match cx.visit() {

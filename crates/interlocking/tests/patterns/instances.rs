@@ -136,27 +136,26 @@ async fn thread_split_and_merge() {
     assert_eq!(told.matches("sum").count(), 1, "and one after them");
 }
 
-/// Whoever comes late is judged too: the map is entered again with one item more, and adopts those who were done.
+/// Whoever comes late is judged too.
 #[derive(Graph)]
 #[graph(output = Vec<u64>)]
 struct MoreInstances {
-    #[node(entry, input = Vec<u64>, map = Instance, adopt, goto(exit), memory(all: Vec<u64>))]
-    judges: MapNode<Late>,
-    #[node(on(u64), goto(judges, cancels(judges)), visits = 9, memory(all: Vec<u64>))]
+    #[node(entry, input = Vec<u64>, map = Instance, goto(exit))]
+    judges: MapNode<Bench>,
+    #[node(on(u64), adds_to(judges))]
     more: EventNode<More>,
 }
-struct Late(Trace);
-impl MapHandler<more_instances::judges> for Late {
+struct Bench(Trace);
+impl MapHandler<more_instances::judges> for Bench {
     fn graph(&self, _: &Cx<'_, more_instances::judges>) -> Result<Arc<Instance>, NodeError> {
         Ok(instance(&self.0))
     }
     async fn items(
         &self,
         takes: &Vec<u64>,
-        cx: &mut Cx<'_, more_instances::judges>,
+        _: &mut Cx<'_, more_instances::judges>,
     ) -> Result<Vec<Item<Instance>>, NodeError> {
-        let later = cx.memory();
-        Ok(takes.iter().chain(&later).copied().map(Item::new).collect())
+        Ok(takes.iter().copied().map(Item::new).collect())
     }
     async fn gather(
         &self,
@@ -171,20 +170,18 @@ impl MapHandler<more_instances::judges> for Late {
 struct More;
 impl EventHandler<more_instances::more> for More {
     async fn handle(&self, takes: u64, cx: &mut Cx<'_, more_instances::more>) -> Route<more_instances::more> {
-        cx.update_memory(move |later| later.push(takes));
-        goto!(cx, more_instances::judges, cx.input_of::<more_instances::judges>()?)
+        cx.add::<more_instances::judges>([Item::new(takes)])
     }
 }
 
-/// Pattern 15, as far as it goes: instances are added while others run, which begin again; what was done is not done again.
+/// Pattern 15: instances are added while others run, which go on; what follows waits for all of them.
 #[tokio::test(start_paused = true)]
 async fn instances_added_while_they_run() {
     let trace = Trace::new();
-    let graph = MoreInstances { judges: MapNode(Late(trace.clone())), more: EventNode(More) };
-    let (output, told) = played_with(&trace, graph, vec![10, 40], &[(20, "more", 30_u64), (25, "more", 5)]).await;
-    assert_eq!(output, [10, 40, 30, 5]);
-    let first = "judge 0–10, judge 0–20 cancelled, judge 20–25 cancelled, judge 20–25 cancelled";
-    assert_eq!(told, format!("{first}, judge 25–65, judge 25–55, judge 25–30"));
+    let graph = MoreInstances { judges: MapNode(Bench(trace.clone())), more: EventNode(More) };
+    let (output, told) = played_with(&trace, graph, vec![10, 40], &[(20, "more", 30_u64), (25, "more", 6)]).await;
+    assert_eq!(output, [10, 40, 30, 6]);
+    assert_eq!(told, "judge 0–10, judge 0–40, judge 20–50, judge 25–31");
 }
 
 /// Judges who are sent home, all of them, by whoever settles the case first.

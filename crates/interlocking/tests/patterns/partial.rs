@@ -2,7 +2,7 @@
 
 use crate::instances::{Instance, instance};
 use crate::support::{finished, pass, timed};
-use crate::trace::{Does, Trace, played};
+use crate::trace::{Does, Trace, played, played_with};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::{By, Letter, LetterBody, Origin, RunSummary};
@@ -27,6 +27,8 @@ struct DynamicPartialJoin {
     judges: MapNode<Judges>,
     #[node(input = Vec<u64>, goto(exit))]
     sum: LogicNode<Does>,
+    #[node(on(u64), adds_to(judges))]
+    more: EventNode<More>,
 }
 does!(partial_join::sum => partial_join::exit, dynamic_partial_join::sum => dynamic_partial_join::exit);
 struct Judges(Trace);
@@ -74,18 +76,37 @@ impl EnoughHandler<dynamic_partial_join::judges> for Judges {
     }
 }
 
-/// Pattern 36, but for instances that are added meanwhile: a condition is looked at as each ends, and once it holds what follows
-/// begins.
+/// Sends one more to the judges.
+struct More;
+impl EventHandler<dynamic_partial_join::more> for More {
+    async fn handle(
+        &self,
+        takes: u64,
+        cx: &mut Cx<'_, dynamic_partial_join::more>,
+    ) -> Route<dynamic_partial_join::more> {
+        cx.add::<dynamic_partial_join::judges>([Item::new(takes)])
+    }
+}
+
+/// Pattern 36: a condition is looked at as each instance ends, those that are added meanwhile too; once it holds what follows begins.
 #[tokio::test(start_paused = true)]
 async fn dynamic_partial_join_of_instances() {
-    for (takes, told) in [
-        (vec![40, 10, 20], "judge 0–20 cancelled, judge 0–10, judge 0–20, sum 20–21"),
-        (vec![35, 40], "judge 0–35, judge 0–35 cancelled, sum 35–36"),
-        (vec![5, 10], "judge 0–5, judge 0–10, sum 10–11"),
+    for (takes, more, told) in [
+        (vec![40, 10, 20], vec![], "judge 0–20 cancelled, judge 0–10, judge 0–20, sum 20–21"),
+        (vec![35, 40], vec![], "judge 0–35, judge 0–35 cancelled, sum 35–36"),
+        (vec![5, 10], vec![], "judge 0–5, judge 0–10, sum 10–11"),
+        (vec![40, 10], vec![(4, 20)], "judge 0–24 cancelled, judge 0–10, judge 4–24, sum 24–25"),
+        (
+            vec![40, 10],
+            vec![(20, 50), (30, 60)],
+            "judge 0–40, judge 0–10, judge 20–40 cancelled, judge 30–40 cancelled, sum 40–41",
+        ),
     ] {
         let trace = Trace::new();
-        let graph = DynamicPartialJoin { judges: MapNode(Judges(trace.clone())), sum: trace.does(1) };
-        assert_eq!(played(&trace, graph, takes).await.1, told);
+        let graph =
+            DynamicPartialJoin { judges: MapNode(Judges(trace.clone())), sum: trace.does(1), more: EventNode(More) };
+        let messages: Vec<(u64, &str, u64)> = more.into_iter().map(|(at, takes)| (at, "more", takes)).collect();
+        assert_eq!(played_with(&trace, graph, takes, &messages).await.1, told);
     }
 }
 

@@ -41,14 +41,16 @@ pub(super) async fn settle<C: Graph>(
             ended.add(child);
         }
     } else {
-        let mut reached = false;
-        while !waiting.is_decided {
-            reached = wait(waiting.quorum, &mut ended, &mut children, &mut handler).await;
+        let reached = loop {
+            if waiting.is_decided {
+                break false;
+            }
+            let reached = wait(waiting.quorum, &mut ended, &mut children, &mut handler).await;
             // What is added now may make up a quorum that was out of reach.
             if children.0.close().await || reached {
-                break;
+                break reached;
             }
-        }
+        };
         while !children.0.close().await {}
         decide(&waiting, reached, &ended, &children.0.named()).await?;
         children.0.cancel().await.into_iter().for_each(|child| ended.add(child));
