@@ -188,8 +188,8 @@ async fn a_message_adds_items_to_a_map_that_runs() {
     assert_eq!(
         recorded,
         [
-            r#"{"to":{"node":"jobs","visit":1,"attempt":1},"items":[{"entry":20,"key":"20"},{"entry":6,"key":"6"}]}"#,
-            r#"{"to":{"node":"jobs","visit":1,"attempt":1},"items":[{"entry":60,"key":"60"}]}"#,
+            r#"{"to":{"node":"jobs","visit":1,"attempt":1},"items":[{"entry":{"json":"20"},"key":"20"},{"entry":{"json":"6"},"key":"6"}]}"#,
+            r#"{"to":{"node":"jobs","visit":1,"attempt":1},"items":[{"entry":{"json":"60"},"key":"60"}]}"#,
         ]
     );
 }
@@ -211,7 +211,7 @@ async fn a_map_that_has_come_to_its_end_takes_no_more() {
     let run = shop(&done).with_journal(journal.clone()).with_events(log.sink()).with_wait_for_people();
     let (report, ..) = tokio::join!(
         run.start(vec![20]),
-        send(&journal, 29, "order", "[30]"),
+        send(&journal, 28, "order", "[30]"),
         send(&journal, 65, "order", "[50,70]"),
         async {
             pass(90).await;
