@@ -135,57 +135,59 @@ fn what_goes_on_beside_the_graph_is_dotted() {
     check(
         &table,
         expect![[r#"
-        flowchart TD
-          run_entry(["entry"])
-          run_messages(["messages"])
-          n_split["split: Plan<br/>LogicNode"]
-          n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, quorum 2, depth 3, adopts"]]
-          n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
-          n_hint{{"hint: Plan<br/>AdvisoryNode"}}
-          n_witness>"witness<br/>ObserverNode"]
-          n_rebase(("rebase: Merged<br/>EventNode, visits 4, may resume"))
-          run_exit((("exit: Edition")))
-          run_entry --> n_split
-          n_split --> n_chapters
-          n_split -.->|"spawn"| n_hint
-          n_chapters --> n_approve
-          n_approve -->|"✕ *"| run_exit
-          n_hint -.->|"report: Hint"| run_exit
-          n_split -.->|"observed"| n_witness
-          n_rebase -.->|"observed"| n_witness
-          n_witness -.->|"report: Seen"| run_exit
-          n_rebase -->|"✕ chapters, approve"| n_split
-          n_rebase -.->|"exhausted<br/>✕ *"| run_exit
-          n_rebase -.->|"spawn"| n_hint
-          run_messages -.->|"message"| n_rebase
-    "#]],
+            flowchart TD
+              run_entry(["entry"])
+              run_messages(["messages"])
+              n_split["split: Plan<br/>LogicNode"]
+              n_chapters[["chapters: Plan<br/>MapNode, runs Vec#lt;#quot;Desk#quot;#gt;, concurrency 2, quorum 2, depth 3, adopts"]]
+              n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
+              n_hint{{"hint: Plan<br/>AdvisoryNode"}}
+              n_witness>"witness<br/>ObserverNode"]
+              n_rebase(("rebase: Merged<br/>EventNode, visits 4, may resume"))
+              run_exit((("exit: Edition")))
+              run_entry --> n_split
+              n_split --> n_chapters
+              n_split -.->|"spawn"| n_hint
+              n_chapters --> n_approve
+              n_approve -->|"✕ *"| run_exit
+              n_hint -.->|"report: Hint"| run_exit
+              n_split -.->|"observed"| n_witness
+              n_rebase -.->|"observed"| n_witness
+              n_witness -.->|"report: Seen"| run_exit
+              n_rebase -->|"✕ chapters, approve"| n_split
+              n_rebase -.->|"exhausted<br/>✕ *"| run_exit
+              n_rebase -.->|"spawn"| n_hint
+              run_messages -.->|"message"| n_rebase
+              n_rebase -.->|"adds items"| n_chapters
+        "#]],
         expect![[r#"
-        digraph "Desk" {
-          rankdir=TB
-          run_entry [label="entry", shape=plaintext]
-          run_messages [label="messages", shape=plaintext]
-          n_split [label="split: Plan\nLogicNode", shape=box]
-          n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, quorum 2, depth 3, adopts", shape=box, peripheries=2]
-          n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
-          n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
-          n_witness [label="witness\nObserverNode", shape=note]
-          n_rebase [label="rebase: Merged\nEventNode, visits 4, may resume", shape=ellipse]
-          run_exit [label="exit: Edition", shape=doubleoctagon]
-          run_entry -> n_split
-          n_split -> n_chapters
-          n_split -> n_hint [label="spawn", style=dotted]
-          n_chapters -> n_approve
-          n_approve -> run_exit [label="✕ *"]
-          n_hint -> run_exit [label="report: Hint", style=dotted]
-          n_split -> n_witness [label="observed", style=dotted]
-          n_rebase -> n_witness [label="observed", style=dotted]
-          n_witness -> run_exit [label="report: Seen", style=dotted]
-          n_rebase -> n_split [label="✕ chapters, approve"]
-          n_rebase -> run_exit [label="exhausted\n✕ *", style=dotted]
-          n_rebase -> n_hint [label="spawn", style=dotted]
-          run_messages -> n_rebase [label="message", style=dotted]
-        }
-    "#]],
+            digraph "Desk" {
+              rankdir=TB
+              run_entry [label="entry", shape=plaintext]
+              run_messages [label="messages", shape=plaintext]
+              n_split [label="split: Plan\nLogicNode", shape=box]
+              n_chapters [label="chapters: Plan\nMapNode, runs Vec<\"Desk\">, concurrency 2, quorum 2, depth 3, adopts", shape=box, peripheries=2]
+              n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
+              n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
+              n_witness [label="witness\nObserverNode", shape=note]
+              n_rebase [label="rebase: Merged\nEventNode, visits 4, may resume", shape=ellipse]
+              run_exit [label="exit: Edition", shape=doubleoctagon]
+              run_entry -> n_split
+              n_split -> n_chapters
+              n_split -> n_hint [label="spawn", style=dotted]
+              n_chapters -> n_approve
+              n_approve -> run_exit [label="✕ *"]
+              n_hint -> run_exit [label="report: Hint", style=dotted]
+              n_split -> n_witness [label="observed", style=dotted]
+              n_rebase -> n_witness [label="observed", style=dotted]
+              n_witness -> run_exit [label="report: Seen", style=dotted]
+              n_rebase -> n_split [label="✕ chapters, approve"]
+              n_rebase -> run_exit [label="exhausted\n✕ *", style=dotted]
+              n_rebase -> n_hint [label="spawn", style=dotted]
+              run_messages -> n_rebase [label="message", style=dotted]
+              n_rebase -> n_chapters [label="adds items", style=dotted]
+            }
+        "#]],
     );
 }
 

@@ -424,15 +424,19 @@ fn a_message_adds_items_to_maps() {
     let more = || NodeRow::new("more", NodeKind::Event).input("T");
     Net::new(table([map(), more().adds_to("a")])).unwrap();
     let unfit = |node: &str, reason: &str| NetError::Unfit { node: node.into(), reason: reason.into() };
-    refused(table([map(), more().adds_to("b")]), unknown("more", "b"), expect![[]]);
+    refused(
+        table([map(), more().adds_to("b")]),
+        unknown("more", "b"),
+        expect!["node `more` names `b`, which is not in the table"],
+    );
     refused(
         table([map(), logic("b"), more().adds_to("b")]),
         unfit("more", "it can add items to maps only, and `b` is none"),
-        expect![[]],
+        expect!["node `more`: it can add items to maps only, and `b` is none"],
     );
     refused(
         table([map(), logic("b").adds_to("a")]),
         unfit("b", "only an event node, which runs while a map does, adds items to it"),
-        expect![[]],
+        expect!["node `b`: only an event node, which runs while a map does, adds items to it"],
     );
 }

@@ -25,7 +25,7 @@ const HAPPENED: [(&str, usize); 66] = [
     ("decisions", 100),
     ("out of reach", 20),
     ("items added", 5),
-    ("items refused", 5),
+    ("items refused", 1),
     ("compared", 300),
     ("unrecorded", 500),
     ("only unrecorded", 150),

@@ -54,7 +54,8 @@ fn full_row() -> NodeRow {
     let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").resume();
     let row = row.edge(Goto::new("a", &["*"]).times(1).exhausted(Goto::new("b", &["*"])));
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
-    let row = row.map("C").graph("G").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
+    let row =
+        row.map("C").graph("G").adds_to("m").concurrency(1).depth(1).adopt().asks("Q", "A").report("R").observes("d");
     let mut row = row.quorum(Quorum::AtLeast(1)).cancels(&["a"]);
     row.slots[0].optional = true;
     row.visits(1)
