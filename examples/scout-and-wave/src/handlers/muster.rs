@@ -46,7 +46,7 @@ impl Muster {
     ///
     /// # Errors
     ///
-    /// [`Missing`] where one will never have any.
+    /// `Missing` where one will never have any.
     pub async fn arrive(&self, agent: &str, expected: usize) -> Result<(), Missing> {
         self.is_here(agent);
         let mut watched = self.0.subscribe();
