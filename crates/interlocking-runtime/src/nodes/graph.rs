@@ -22,13 +22,13 @@ pub struct GraphNode<H> {
     inner: Arc<H>,
 }
 
-/// A [`GraphNode`] of a child graph or of a handler.
+/// A [`GraphNode`](struct@GraphNode) of a child graph or of a handler.
 #[expect(non_snake_case, reason = "a node of any kind is made by the kind's name")]
 pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
     GraphNode { inner: Arc::new(inner) }
 }
 
-/// The handler of a [`GraphNode`] whose child starts with something else than the node's input, or whose output is not
+/// The handler of a [`GraphNode`](struct@GraphNode) whose child starts with something else than the node's input, or whose output is not
 /// simply the payload of its one target.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle graph node `{N}`",
