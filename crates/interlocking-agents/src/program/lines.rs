@@ -66,6 +66,20 @@ impl Lines {
         (!line.is_empty() || self.skipped.is_some()).then(|| self.judged(line))
     }
 
+    /// The next so many bytes, if there are.
+    pub(super) fn take_exact(&mut self, count: usize) -> std::io::Result<Option<Range<usize>>> {
+        if count > self.longest {
+            let message = format!("{count} bytes are more than the {} that are kept", self.longest);
+            return Err(std::io::Error::new(std::io::ErrorKind::InvalidInput, message));
+        }
+        if self.buffer.len() - self.taken < count {
+            return Ok(None);
+        }
+        let bytes = self.taken..self.taken + count;
+        (self.taken, self.searched) = (bytes.end, bytes.end);
+        Ok(Some(bytes))
+    }
+
     fn judged(&mut self, line: Range<usize>) -> Taken {
         match self.skipped.take() {
             Some(skipped) => Taken::TooLong(skipped + line.len() as u64),

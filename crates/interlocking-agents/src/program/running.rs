@@ -108,6 +108,24 @@ impl Running {
         }
     }
 
+    /// The next `count` bytes of its standard output, whatever lines they are in, without the secrets of its environment; of a program
+    /// that says how long its messages are. None when there are fewer. Nothing is lost when this is dropped before it is done.
+    ///
+    /// # Errors
+    ///
+    /// The system's, of reading or waiting; [`InvalidInput`](io::ErrorKind::InvalidInput) where that is more than a line may be long.
+    pub async fn read_exact(&mut self, count: usize) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            if let Some(bytes) = self.lines.take_exact(count)? {
+                return Ok(Some(self.redactor.bytes(self.lines.bytes(bytes)).into_owned()));
+            }
+            if self.output.is_none() {
+                return Ok(None);
+            }
+            self.read().await?;
+        }
+    }
+
     /// Reads its standard output to the end and gives the last of it, as [`Ended::stderr`] does; of a program that does not speak
     /// in lines. A line that is too long is left out.
     ///
