@@ -21,9 +21,17 @@ pub(crate) struct Additions {
 #[derive(Default)]
 struct Inbox {
     items: Vec<NewItem>,
+    /// How many of them the map has taken.
+    taken: usize,
     /// Whether an addition is being recorded.
     held: bool,
     closed: bool,
+}
+
+impl Inbox {
+    fn untaken(&self) -> &[NewItem] {
+        self.items.get(self.taken..).unwrap_or_default()
+    }
 }
 
 impl Additions {
@@ -45,12 +53,12 @@ impl Additions {
         self.changed.notify_waiters();
     }
 
-    /// The items of a map, but for so many that it has taken; waits until there are some.
-    pub(crate) async fn after(&self, map: &By, taken: usize) -> Vec<NewItem> {
+    /// The items that a map has not taken; waits until there are some.
+    pub(crate) async fn next(&self, map: &By) -> Vec<NewItem> {
         loop {
             let mut told = pin!(self.changed.notified());
             told.as_mut().enable();
-            let items = self.now(map, taken);
+            let items = self.untaken(map);
             if !items.is_empty() {
                 return items;
             }
@@ -59,24 +67,29 @@ impl Additions {
     }
 
     /// The same without waiting.
-    pub(crate) fn now(&self, map: &By, taken: usize) -> Vec<NewItem> {
-        let inboxes = self.inboxes.lock();
-        inboxes.get(map).and_then(|inbox| inbox.items.get(taken..)).map(<[_]>::to_vec).unwrap_or_default()
+    pub(crate) fn untaken(&self, map: &By) -> Vec<NewItem> {
+        self.inboxes.lock().get(map).map(|inbox| inbox.untaken().to_vec()).unwrap_or_default()
     }
 
-    /// A map has taken what there was.
-    pub(crate) fn are_taken(&self) {
+    /// Whether a map is about to take items.
+    pub(crate) fn has_untaken(&self, map: &By) -> bool {
+        self.inboxes.lock().get(map).is_some_and(|inbox| !inbox.closed && !inbox.untaken().is_empty())
+    }
+
+    /// A map has taken so many more.
+    pub(crate) fn took(&self, map: &By, items: usize) {
+        self.inboxes.lock().entry(map.clone()).or_default().taken += items;
         self.changed.notify_waiters();
     }
 
-    /// Closes a map that has taken so many. Where there are more, or are about to be, it waits for any change, and gives false.
-    pub(crate) async fn close(&self, map: &By, taken: impl Fn() -> usize) -> bool {
+    /// Closes a map that has taken all that there is. Where there are more, or are about to be, it waits for any change, and gives false.
+    pub(crate) async fn close(&self, map: &By) -> bool {
         let mut told = pin!(self.changed.notified());
         told.as_mut().enable();
         {
             let mut inboxes = self.inboxes.lock();
             let inbox = inboxes.entry(map.clone()).or_default();
-            if !inbox.held && inbox.items.len() == taken() {
+            if !inbox.held && inbox.untaken().is_empty() {
                 inbox.closed = true;
                 return true;
             }

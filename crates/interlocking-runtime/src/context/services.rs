@@ -308,6 +308,11 @@ impl UntypedServices {
         self.history().answer(&self.by(execution)).is_some()
     }
 
+    /// Whether an execution of a map is about to take items that were added.
+    pub(crate) fn has_untaken(&self, execution: Execution) -> bool {
+        self.additions().has_untaken(&self.by(execution))
+    }
+
     /// The time since the run that was started began.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {

@@ -212,13 +212,15 @@ impl<G: Graph> Driver<G> {
             let mut held = self.recorded.iter().flat_map(|recorded| &recorded.held);
             held.any(|completed| completed.execution == execution)
         };
+        let takes_items = |execution| untyped.has_untaken(execution) && !idle.is_held_back(execution);
         running > 0
             && idle.count() + held >= running
             && !mail_is_next
             && !self.is_background_busy()
             && self.frontier.executions().all(|execution| {
-                // The task of one that was answered may not have been polled since.
-                is_held(execution) || idle.is_parked(execution) && !untyped.is_answered(execution)
+                // The task of one that was answered, or to which items were added, may not have been polled since.
+                let goes_on = || untyped.is_answered(execution) || takes_items(execution);
+                is_held(execution) || idle.is_parked(execution) && !goes_on()
             })
     }
 

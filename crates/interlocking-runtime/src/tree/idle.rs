@@ -69,6 +69,10 @@ impl IdleExecutions {
         self.parked.lock().contains(&execution)
     }
 
+    pub(crate) fn is_held_back(&self, execution: Execution) -> bool {
+        self.held_back.lock().contains(&execution)
+    }
+
     fn set(&self, execution: Execution, parked: bool) {
         let mut set = self.parked.lock();
         let changed = match parked {

@@ -9,6 +9,7 @@ use interlocking::frontier::{Due, Frontier, Input};
 use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::route::Step;
+use interlocking::runtime::journal::account::account;
 use interlocking::runtime::journal::{
     Claim, Digest, Encoded, Entry, JournalError, Letter, MemoryRecord, NodeOutcome, Posted, Record, RecordedPayload,
     RunSummary, TokenRecord,
@@ -120,6 +121,15 @@ async fn each_outcome_is_one_record_with_all_that_it_did() {
         {"entry":"outcome","node":"gate","visit":2,"attempt":1,"alternative":4,"tokens":[{"place":"work","payload":{"json":"\"more than 8\""}}],"took_ms":0}
         {"entry":"ended","cancelled":false}
     "#]].assert_eq(&lines);
+}
+
+/// Whoever looks at a run without its graph sees what it remembers, as it is now.
+#[tokio::test(start_paused = true)]
+async fn an_account_has_what_is_remembered() {
+    let journal = Arc::new(MemoryJournal::new());
+    run_in(journal.clone()).await;
+    let known = account(&*journal, &demo()).await.unwrap().memory;
+    assert_eq!(serde_json::to_value(known).unwrap(), serde_json::json!({ "notes": ["it 7", "more than 7 8"] }));
 }
 
 #[tokio::test(start_paused = true)]

@@ -134,7 +134,63 @@ impl EventHandler<hasty::late> for TooLate {
         }
     }
 }
-held!(Job, Shop, Contest, Hasty);
+/// What one person says of a thing.
+#[derive(Graph)]
+#[graph(output = bool)]
+struct Opinion {
+    #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    say: HumanNode<Say>,
+}
+struct Say;
+impl HumanHandler<opinion::say> for Say {
+    async fn ask(&self, of: &String, _: &mut Cx<'_, opinion::say>) -> Result<String, NodeError> {
+        Ok(of.clone())
+    }
+    async fn answered(&self, _: String, said: bool, cx: &mut Cx<'_, opinion::say>) -> Route<opinion::say> {
+        goto!(cx, opinion::exit, said)
+    }
+}
+
+/// People say what they think of things, of which there may be more.
+#[derive(Graph)]
+#[graph(output = usize)]
+struct Survey {
+    #[node(entry, input = Vec<String>, goto(opinions))]
+    open: LogicNode<OpenSurvey>,
+    #[node(input = Vec<String>, map = Opinion, goto(exit))]
+    opinions: MapNode<Opinions>,
+    #[node(on(String), adds_to(opinions))]
+    more: EventNode<More>,
+}
+logic!(OpenSurvey for survey::open, |of: Vec<String>, cx| {
+    pass(10).await;
+    goto!(cx, survey::opinions, of)
+});
+struct Opinions;
+impl MapHandler<survey::opinions> for Opinions {
+    fn graph(&self, _: &Cx<'_, survey::opinions>) -> Result<Arc<Opinion>, NodeError> {
+        Ok(Arc::new(Opinion { say: HumanNode(Say) }))
+    }
+    async fn items(&self, of: &Vec<String>, _: &mut Cx<'_, survey::opinions>) -> Result<Vec<Item<Opinion>>, NodeError> {
+        Ok(of.iter().cloned().map(Item::new).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<String>,
+        children: Children<Opinion>,
+        cx: &mut Cx<'_, survey::opinions>,
+    ) -> Route<survey::opinions> {
+        goto!(cx, survey::exit, children.all().await.len())
+    }
+}
+struct More;
+impl EventHandler<survey::more> for More {
+    async fn handle(&self, of: String, cx: &mut Cx<'_, survey::more>) -> Route<survey::more> {
+        pass(1).await;
+        cx.add::<survey::opinions>([Item::new(of)])
+    }
+}
+held!(Job, Shop, Contest, Hasty, Opinion, Survey);
 
 fn shop(done: &Done) -> Run<Shop> {
     let jobs = MapNode(Jobs(done.clone()));
@@ -297,4 +353,40 @@ async fn a_handler_that_goes_on_takes_no_more() {
         failed(report.unwrap()).message,
         "an item that is added has no workspaces of its own, which no journal can keep: those of its parent are made for its run"
     );
+}
+
+/// A map whose children all wait for people has more to do: only once what was added waits, too, does the run.
+#[tokio::test(start_paused = true)]
+async fn a_run_does_not_wait_for_people_before_what_was_added_has_begun() {
+    for after in [5, 10, 15] {
+        let (journal, log) = (Cut::new(None), Log::new());
+        let graph = || {
+            let (opinions, more) = (MapNode(Opinions), EventNode(More));
+            Survey { open: LogicNode(OpenSurvey), opinions, more }
+        };
+        // A message that comes later needs somebody who is there.
+        let of = ["tea", "rice"].map(str::to_owned).to_vec();
+        let mut run = timed(graph()).with_journal(journal.clone()).with_events(log.sink());
+        if after > 10 {
+            run = run.with_wait_for_people();
+        }
+        let begun = async { tokio::time::timeout(std::time::Duration::from_millis(100), run.start(of)).await };
+        let (ended, ()) = tokio::join!(begun, send(&journal, after, "more", "\"milk\""));
+        if let Ok(report) = ended {
+            let Outcome::Waiting { questions } = report.unwrap().outcome else { panic!("after {after} ms") };
+            let mut questions: Vec<_> = questions.iter().map(|it| it.question.as_str().unwrap().to_owned()).collect();
+            questions.sort_unstable();
+            assert_eq!(questions, ["milk", "rice", "tea"], "after {after} ms");
+        }
+        let begun_before_waiting = log.events().into_iter().fold((0, Vec::new()), |(begun, mut seen), event| {
+            match event.kind {
+                EventKind::Waiting => seen.push(begun),
+                EventKind::NodeStarted(node) if node.node == "say" => return (begun + 1, seen),
+                _ => {}
+            }
+            (begun, seen)
+        });
+        let expected = if after > 10 { vec![2, 3] } else { vec![] };
+        assert_eq!(begun_before_waiting, (3, expected), "after {after} ms");
+    }
 }

@@ -39,6 +39,9 @@ pub struct RunAccount {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+    /// What its memory groups hold, those that were ever changed. A node of its own memory is a group of its name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub memory: BTreeMap<String, Value>,
     /// Letters that it has not received.
     pub letters: Vec<WaitingLetter>,
     /// Why nothing is known of what is under way but what its records say themselves.

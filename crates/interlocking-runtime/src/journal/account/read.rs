@@ -13,7 +13,8 @@ use crate::journal::{
 use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
-use std::collections::HashMap;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
 
 /// The account of a run whose child runs are known.
 pub(super) async fn run(
@@ -43,8 +44,46 @@ pub(super) async fn run(
     let letters = letters.into_iter().filter(|posted| posted.number > standing.letters && summary.ended.is_none());
     let letters = letters.map(|posted| WaitingLetter { number: posted.number, body: posted.letter.body }).collect();
     let problem = standing.problem.filter(|_| summary.ended.is_none());
+    let memory = memory(journal, &summary.run, &records).await?;
     let executions = executions.list;
-    Ok(RunAccount { summary, state, usage, total, resumed, retried, executions, children, failure, letters, problem })
+    Ok(RunAccount {
+        summary,
+        state,
+        usage,
+        total,
+        resumed,
+        retried,
+        executions,
+        children,
+        failure,
+        memory,
+        letters,
+        problem,
+    })
+}
+
+/// The last value of each memory group.
+async fn memory(
+    journal: &dyn Journal,
+    run: &RunId,
+    records: &[Record],
+) -> Result<BTreeMap<String, Value>, JournalError> {
+    let mut last = BTreeMap::new();
+    for record in records {
+        let (by, memory) = match &record.entry {
+            Entry::Outcome(outcome) => (outcome.by(), &outcome.memory),
+            Entry::Report { by, memory, .. } => (by.clone(), memory),
+            _ => continue,
+        };
+        if let Some(memory) = memory {
+            last.insert(memory.group.clone(), (by, &memory.value));
+        }
+    }
+    let mut memory = BTreeMap::new();
+    for (group, (by, value)) in last {
+        memory.insert(group, value_of(journal, run, value, "memory", &by).await?);
+    }
+    Ok(memory)
 }
 
 /// The executions of a run, in the order in which they were first named.

@@ -53,8 +53,6 @@ pub(super) struct Pool<C: Graph> {
 struct State<O> {
     /// The children, by position of their items.
     named: Vec<Named>,
-    /// How many of the items that others added are among them.
-    taken: usize,
     tasks: JoinSet<Option<Child<O>>>,
     /// By position of its item: what stops each alone.
     stops: BTreeMap<usize, CancelToken>,
@@ -95,9 +93,9 @@ impl<C: Graph> Children<C> {
 
 impl<C: Graph> Pool<C> {
     pub(super) fn new(tree: Arc<Tree>, inbox: Option<(By, Arc<Additions>)>) -> Self {
-        let (named, taken, stops, have_stopped, pending, completed) = Default::default();
+        let (named, stops, have_stopped, pending, completed) = Default::default();
         let tasks = JoinSet::new();
-        Self { tree, inbox, state: Mutex::new(State { named, taken, tasks, stops, have_stopped, pending, completed }) }
+        Self { tree, inbox, state: Mutex::new(State { named, tasks, stops, have_stopped, pending, completed }) }
     }
 
     /// There is one more child: gives its position.
@@ -119,31 +117,28 @@ impl<C: Graph> Pool<C> {
 
     /// The items that others have added and that are not among the children.
     pub(super) fn added(&self) -> Vec<NewItem> {
-        let taken = self.state.lock().taken;
-        self.inbox.as_ref().map(|(by, additions)| additions.now(by, taken)).unwrap_or_default()
+        self.inbox.as_ref().map(|(by, additions)| additions.untaken(by)).unwrap_or_default()
     }
 
     /// The same; waits until there are some.
     pub(super) async fn next_added(&self) -> Vec<NewItem> {
-        let taken = self.state.lock().taken;
         match &self.inbox {
-            Some((by, additions)) => additions.after(by, taken).await,
+            Some((by, additions)) => additions.next(by).await,
             None => std::future::pending().await,
         }
     }
 
-    /// So many of the items that others have added are among the children.
+    /// So many more of the items that others have added are among the children.
     pub(super) fn took(&self, items: usize) {
-        self.state.lock().taken += items;
-        if let Some((_, additions)) = &self.inbox {
-            additions.are_taken();
+        if let Some((by, additions)) = &self.inbox {
+            additions.took(by, items);
         }
     }
 
     /// Takes no more items; false where there are some, or are about to be: then it waits for any change.
     pub(super) async fn close(&self) -> bool {
         match &self.inbox {
-            Some((by, additions)) => additions.close(by, || self.state.lock().taken).await,
+            Some((by, additions)) => additions.close(by).await,
             None => true,
         }
     }

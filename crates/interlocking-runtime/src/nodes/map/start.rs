@@ -109,6 +109,8 @@ impl<'run, C: Graph> Starter<'run, C> {
                 let planned = self.plan(Item::of_record(item)?)?;
                 self.start(planned).await?;
                 self.pool.took(1);
+                // Whoever has looked whether the run waits for people has found it busy with this.
+                self.untyped.idle().changed.notify_one();
             }
         }
     }
