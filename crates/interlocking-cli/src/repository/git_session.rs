@@ -59,10 +59,25 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// As [`prepare`](Self::prepare).
     pub async fn prepare_with<G: Graph>(
+        self,
+        run: Run<G>,
+        roles: Roles,
+        workspaces: GitWorkspaces,
+    ) -> Result<Prepared<G>, CommandError> {
+        self.prepare_judged(run, roles, workspaces, |_| Exit::Done).await
+    }
+
+    /// The same where `judge` says of an output how the program ends: with [`Exit::Done`] alone the run is a success.
+    ///
+    /// # Errors
+    ///
+    /// As [`prepare`](Self::prepare).
+    pub async fn prepare_judged<G: Graph>(
         mut self,
         run: Run<G>,
         roles: Roles,
         workspaces: GitWorkspaces,
+        judge: fn(&G::Output) -> Exit,
     ) -> Result<Prepared<G>, CommandError> {
         if self.is_fresh() {
             workspaces.refuse_taken(&self.start.run)?;
@@ -75,7 +90,7 @@ impl<M: Remembered> RepositoryRun<M> {
         self.refuse_elsewhere().await?;
         let run = run.with_roles(roles).with_workspaces(Arc::new(workspaces.clone()));
         self.ready()?;
-        Ok(Prepared::new(run, GitSession { run: self, workspaces }))
+        Ok(Prepared::new(run, GitSession::<G, M> { run: self, workspaces, judge }))
     }
 
     /// Refuses a branch to land on that has what the run did not begin with, before any agent is asked for anything.
@@ -131,15 +146,20 @@ async fn landed<M: Remembered>(
 }
 
 /// What is kept for a run on git workspaces.
-struct GitSession<M: Remembered> {
+struct GitSession<G: Graph, M: Remembered> {
     run: RepositoryRun<M>,
     workspaces: GitWorkspaces,
+    judge: fn(&G::Output) -> Exit,
 }
 
-impl<G: Graph, M: Remembered> RunSession<G> for GitSession<M> {
+impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
     async fn conclude(self, report: Report<G::Output>) -> Result<Ending, CommandError> {
-        let Self { run, workspaces } = self;
-        let (is_over, usual) = (has_ended(&report), Exit::of_outcome(report.outcome.name()));
+        let Self { run, workspaces, judge } = self;
+        let is_over = has_ended(&report);
+        let exit = match &report.outcome {
+            Outcome::Finished(output) => judge(output),
+            other => Exit::of_outcome(other.name()),
+        };
         let has_failed = matches!(report.outcome, Outcome::Failed(_));
         let repository = Repository::open(run.repository())?;
         let before = match run.facts.base {
@@ -154,13 +174,14 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<M> {
         let (calls, seconds) = (report.ledger, report.took.as_duration().as_secs_f64());
         let mut account = Account::new(&run, calls, seconds, (before, after), report.outcome.finished())?;
         account.interrupted = is_interrupted;
+        account.success &= exit == Exit::Done;
         let mut lines = Vec::new();
         if is_over {
             let (advance, work) = (account.advance(), account.work());
             let apart = if work.is_empty() { "" } else { "\n" };
             lines.push((Style::Plain, format!("{advance}.\n{work}{apart}{}", account.cost())));
         }
-        let told = Told { exit: usual, lines, next: None, left_behind };
+        let told = Told { exit, lines, next: None, left_behind };
         run.finish(&account, told, is_over, has_failed)
     }
 
