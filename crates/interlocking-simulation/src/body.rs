@@ -75,7 +75,10 @@ impl Body {
         }
         wait(choice.delays[1]).await;
         match choice.fate {
-            Fate::Well | Fate::TimesOut => Ok(()),
+            Fate::Well | Fate::TimesOut => {
+                self.0.log(What::Left { run: cx.run_id().clone(), by: Self::by(cx) });
+                Ok(())
+            }
             Fate::Fails => Err("it was to fail".into()),
             // Without the panic hook, which would print a thousand times.
             Fate::Unanswered => Err("its agent was to have no answer, and had one".into()),

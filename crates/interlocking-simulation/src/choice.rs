@@ -80,6 +80,8 @@ impl Fate {
 pub(crate) struct Way {
     pub(crate) alternative: AlternativeIndex,
     pub(crate) places: Vec<PlaceIndex>,
+    /// The branches that bring nothing to their slot.
+    pub(crate) nothing: Vec<usize>,
     pub(crate) fork: bool,
 }
 
@@ -181,6 +183,9 @@ fn way(dice: &mut Dice, net: &Net, execution: Execution) -> Option<Way> {
     let chosen = dice.below(ways.max(1));
     let alternative = range.clone().nth(chosen)?;
     let branches = &net.alternative(alternative)?.branches;
-    let places = branches.iter().map(|places| *dice.pick(places)).collect();
-    Some(Way { alternative, places, fork: row.fork.is_some() && alternative + 1 == range.end })
+    let places: Vec<PlaceIndex> = branches.iter().map(|places| *dice.pick(places)).collect();
+    let is_nothing = |place: PlaceIndex| place != net.exit() && net.place(place).optional && dice.percent(50);
+    let nothing = places.iter().copied().map(is_nothing).collect::<Vec<_>>();
+    let nothing = (0..).zip(nothing).filter_map(|(branch, is_nothing)| is_nothing.then_some(branch)).collect();
+    Some(Way { alternative, places, nothing, fork: row.fork.is_some() && alternative + 1 == range.end })
 }

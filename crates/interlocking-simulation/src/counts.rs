@@ -43,6 +43,7 @@ impl Counts {
             self.add("held up", usize::from(oracle.held_up));
             self.add("worked apart", oracle.worked_apart());
             self.seen(oracle.seen);
+            self.add("losers", oracle.losers.len());
             let (retried, has_failed) = (oracle.seen.retried, matches!(oracle.ended, Some((Some(_), _))));
             self.add("children retried", oracle.parent.as_ref().map_or(0, |_| retried));
             self.add("failed when retried", usize::from(retried > 0 && has_failed));
@@ -56,6 +57,7 @@ impl Counts {
         self.add("executors", history.world.executor() as usize);
         let kept_after = |line: &&Logged| matches!(line.what, What::KeptAfterRefusal { .. });
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
+        self.add("too late", followed.account.log.iter().filter(|line| followed.is_too_late(line)).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
         self.add("children of graph nodes", followed.given.len());
         self.add("log lines", followed.account.log.len());
@@ -122,6 +124,9 @@ impl Counts {
         } = seen;
         self.add("decisions", seen.decided);
         self.add("out of reach", seen.out_of_reach);
+        self.add("quorums met", seen.quorums_met);
+        self.add("quorums missed", seen.quorums_missed);
+        self.add("slots missing", seen.slots_missing);
         self.add("items added", seen.items_added);
         self.add("items refused", seen.items_refused);
         self.add("runs", 1);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::changes::{CHANGES, retried_alone, retried_too_late};
 
 /// How many seeds each change is tried on.
-const SEEDS: u64 = 40;
+const SEEDS: u64 = 50;
 
 #[test]
 fn whatever_is_changed_is_refused() {

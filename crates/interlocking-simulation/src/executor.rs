@@ -37,6 +37,7 @@ pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) 
         () = post(history, posted) => Ok(Came::Nowhere),
         () = tokio::time::sleep(FOREVER) => Err(format!("executor {} hangs", world.executor())),
     };
+    journal.executor_leaves();
     if let Ok(Came::To(report)) = &came
         && let Outcome::Waiting { questions } = &report.outcome
         && !questions.is_empty()

@@ -45,6 +45,9 @@ pub(crate) struct History {
     pub(crate) bounded: bool,
     /// By executor that came to an end of its own: how it had been bounded, if it was.
     pub(crate) settled: BTreeMap<u32, Option<BudgetExceeded>>,
+    /// The first executor of the process that runs, which is the last one when the run has ended; `None` where that has ended
+    /// before all came that was late.
+    pub(crate) lasting: Option<u32>,
     /// By executor: how many calls there might be, those of earlier ones included.
     pub(crate) allowed: BTreeMap<u32, u32>,
     /// How often somebody wants it retried.
@@ -69,10 +72,11 @@ pub(crate) struct Ended {
 pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ended, String> {
     let mut dice = Dice::new(mix(&[world.seed, 0xf0]));
     let surroundings = Surroundings::new(&mut dice, weather);
+    let root: RunId = "r".parse().map_err(|error| format!("{error}"))?;
     let mut history = History {
         world: world.clone(),
-        journal: Harsh::new(world.clone(), surroundings.by_name, surroundings.slow),
-        root: "r".parse().map_err(|error| format!("{error}"))?,
+        journal: Harsh::new(world.clone(), root.clone(), surroundings.by_name, surroundings.slow),
+        root,
         surroundings,
         way,
         cancelled: false,
@@ -81,6 +85,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         agent: Simulant::new(world.clone()),
         bounded: false,
         settled: BTreeMap::new(),
+        lasting: None,
         allowed: BTreeMap::new(),
         retries: 0,
         first: None,
@@ -96,6 +101,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
             // A new process: what the last one had spawned is gone.
             runtime = self::runtime();
             history.agent = Simulant::new(world.clone());
+            history.lasting = Some(world.executor() + 1);
         }
         if let Some(Cut::Calls(more)) = plan.cut {
             let made = runtime.block_on(history.calls());
@@ -119,6 +125,12 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
                     runtime.block_on(history.wish_too_late());
                 }
                 continue;
+            }
+            if !runtime.block_on(outlives_what_is_late(&history)) {
+                world.log(What::Harness("its process ends with what is late".to_owned()));
+                runtime = self::runtime();
+                history.agent = Simulant::new(world.clone());
+                history.lasting = None;
             }
             let again = runtime.block_on(recall(&history));
             return Ok(Ended { history, report, again });
@@ -212,7 +224,9 @@ impl History {
     fn was_refused(&self) -> bool {
         let executor = self.world.executor();
         let log = self.world.logged();
-        let refused = log.iter().position(|it| it.executor == executor && matches!(it.what, What::Refused { .. }));
+        let is_refused =
+            |it: &Logged| it.executor == executor && matches!(it.what, What::Refused { left_behind: false, .. });
+        let refused = log.iter().position(is_refused);
         let records = self.journal.kept.records(&self.root);
         let end = records.iter().rfind(|it| it.entry.ending().is_some()).filter(|_| ending(&records).is_some());
         let end = end.map(|record| record.sequence);
@@ -258,18 +272,25 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime without threads or files")
 }
 
+/// Lets come what is late; whether the process lives on. It may end with a record that is written after the run's end.
+async fn outlives_what_is_late(history: &History) -> bool {
+    tokio::select! {
+        () = history.journal.ended.notified() => false,
+        () = tokio::time::sleep(Duration::from_secs(60)) => true,
+    }
+}
+
 /// Resumes a run that has ended.
 async fn recall(history: &History) -> Result<Report<Output>, String> {
-    // What is late may come now.
-    tokio::time::sleep(Duration::from_secs(60)).await;
     history.world.log(What::Harness("it is resumed after its end".to_owned()));
     history.journal.set_fault(None);
     let resumed = tokio::time::timeout(FOREVER, history.prepared().resume()).await;
     let report = resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())?;
     if history.way.is_recorded && !matches!(report.outcome, Outcome::Failed(_)) {
-        match history.prepared().retry().await {
-            Err(StartError::NotFailed { .. }) => {}
-            other => return Err(format!("it has not failed, and retried it comes to {other:?}")),
+        match tokio::time::timeout(FOREVER, history.prepared().retry()).await {
+            Err(_) => return Err("it hangs when it is retried".to_owned()),
+            Ok(Err(StartError::NotFailed { .. })) => {}
+            Ok(other) => return Err(format!("it has not failed, and retried it comes to {other:?}")),
         }
     }
     Ok(report)

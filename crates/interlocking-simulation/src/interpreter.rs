@@ -1,7 +1,7 @@
 //! How a simulated graph does what any table says.
 
 use crate::graph::{Output, Simulated, Sum, net};
-use crate::numbers::{exhausted, failed, spent};
+use crate::numbers::{NOTHING, along_route, exhausted, failed, spent};
 use crate::positions::perform;
 use crate::token::{Load, NO_PLACE, Token};
 use interlocking_core::context::Entered;
@@ -34,27 +34,31 @@ impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
     }
 
     fn join(node: NodeIndex, slots: Vec<Token<LEVEL>>) -> Option<Token<LEVEL>> {
-        let places = Self::net().node(node).places();
-        let in_order = slots.iter().map(|slot| usize::from(slot.place)).eq(places);
-        let numbers = slots.iter().flat_map(|slot| slot.numbers().to_vec()).collect();
+        let row = Self::net().node(node);
+        let (mut numbers, mut slots) = (Vec::new(), slots.into_iter().peekable());
+        for place in row.places() {
+            match slots.next_if(|slot| usize::from(slot.place) == place) {
+                Some(slot) => numbers.extend_from_slice(slot.numbers()),
+                None if row.quorum.is_some() => numbers.push(NOTHING),
+                None => return None,
+            }
+        }
+        let in_order = slots.next().is_none();
         in_order.then_some(Token { place: NO_PLACE, load: Load::Set(numbers) })
     }
 
     fn exhausted(node: NodeIndex, _: Limit, input: Token<LEVEL>) -> Option<Step<Token<LEVEL>>> {
         let alternative = Self::net().node(node).exhausted?;
-        let place = Self::net().alternative(alternative)?.branches[0][0];
-        Some(Step::One(alternative, Token::new(place, exhausted(node, input.numbers()))))
+        taken(alternative, exhausted(node, input.numbers()))
     }
 
     fn exhausted_edge(edge: AlternativeIndex, token: Token<LEVEL>) -> Option<Step<Token<LEVEL>>> {
         let route = Self::net().alternative(edge)?.times?.exhausted?;
-        let place = Self::net().alternative(route)?.branches[0][0];
-        Some(Step::One(route, Token::new(place, spent(edge, token.numbers()[0]))))
+        taken(route, spent(edge, token.numbers()[0]))
     }
 
     fn failed(route: AlternativeIndex, failure: Failure) -> Option<Step<Token<LEVEL>>> {
-        let place = Self::net().alternative(route)?.branches[0][0];
-        Some(Step::One(route, Token::new(place, failed(route, &failure))))
+        taken(route, failed(route, &failure))
     }
 
     async fn step<'run>(&'run self, input: Token<LEVEL>, entered: Entered<'run, Self>) -> Done<Self> {
@@ -80,4 +84,12 @@ impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
         }
         Ok(Output { number: output.number, reports: told })
     }
+}
+
+/// The step along a route, which the run takes in place of a handler.
+fn taken<const LEVEL: usize>(route: AlternativeIndex, number: u64) -> Option<Step<Token<LEVEL>>> {
+    let net = Simulated::<LEVEL>::net();
+    let place = net.alternative(route)?.branches[0][0];
+    let is_optional = place != net.exit() && net.place(place).optional;
+    Some(Step::One(route, Token::new(place, along_route(is_optional, number))))
 }

@@ -18,6 +18,9 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 
+/// The SHA-256 of `null`.
+const NULL: &str = "sha256:74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b";
+
 /// How a journal breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -35,6 +38,7 @@ pub(crate) enum Fault {
 pub(crate) struct Harsh {
     pub(crate) kept: MemoryJournal,
     world: Arc<World>,
+    root: RunId,
     /// Whether payloads are given by name.
     by_name: bool,
     /// The most milliseconds that a record takes.
@@ -54,6 +58,11 @@ struct State {
     refuses: bool,
     /// How many records it has refused since it was as it should be.
     refused: u32,
+    /// Whether the present executor is at work, and whether it has left. Before and after, records are of what was left behind.
+    is_at_work: bool,
+    has_left: bool,
+    /// Whether it has refused a record of the present executor, which was at work.
+    has_refused: bool,
     /// Questions without an answer.
     open: BTreeMap<(RunId, By), ()>,
     tasks: Vec<AbortHandle>,
@@ -61,10 +70,11 @@ struct State {
 }
 
 impl Harsh {
-    pub(crate) fn new(world: Arc<World>, by_name: bool, slow: u64) -> Arc<Self> {
+    pub(crate) fn new(world: Arc<World>, root: RunId, by_name: bool, slow: u64) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             kept: MemoryJournal::new(),
             world,
+            root,
             by_name,
             slow,
             state: Mutex::default(),
@@ -74,10 +84,17 @@ impl Harsh {
         })
     }
 
-    /// Is as it should be until it has taken so many more records.
+    /// Is as it should be until it has taken so many more records, for an executor that has written none yet.
     pub(crate) fn set_fault(&self, fault: Option<(u64, Fault)>) {
         let mut state = self.lock();
         (state.fault, state.refuses, state.refused) = (fault, false, 0);
+        (state.is_at_work, state.has_left, state.has_refused) = (false, false, false);
+    }
+
+    /// What comes now is late: the present executor has come to its end, or was interrupted.
+    pub(crate) fn executor_leaves(&self) {
+        let mut state = self.lock();
+        (state.is_at_work, state.has_left) = (false, true);
     }
 
     /// Lets people answer whatever is open. Must be called inside a runtime.
@@ -130,6 +147,17 @@ impl Harsh {
         Ok(())
     }
 
+    /// Whether a record is of the present executor, and whether another one of these was refused.
+    ///
+    /// An executor writes first for its root, or for the children that it retries with it. Until then it waits for what an earlier one
+    /// has left behind in the same process.
+    fn executor_writes(&self, record: &Record) -> (bool, bool) {
+        let mut state = self.lock();
+        let is_first = record.run == self.root || matches!(record.entry, Entry::Retried { .. });
+        state.is_at_work |= is_first && !state.has_left;
+        (state.is_at_work, state.has_refused)
+    }
+
     /// What happens to the next record.
     fn fate(&self) -> Option<Fault> {
         let mut state = self.lock();
@@ -152,12 +180,7 @@ impl Harsh {
 
     fn name(&self, payload: &mut RecordedPayload) {
         if let RecordedPayload::Json(text) = payload {
-            let hash = mix_text(text);
-            let mut bytes = [0; 32];
-            for (nth, chunk) in bytes.chunks_exact_mut(8).enumerate() {
-                chunk.copy_from_slice(&mix(&[hash, nth as u64]).to_le_bytes());
-            }
-            let digest = Digest::from_bytes(bytes);
+            let digest = digest(text);
             self.lock().texts.insert(digest, text.clone());
             *payload = RecordedPayload::Stored(digest);
         }
@@ -166,6 +189,19 @@ impl Harsh {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The name of a payload: that of nothing is everywhere the same.
+fn digest(text: &str) -> Digest {
+    if text == "null" {
+        return NULL.parse().expect("a digest");
+    }
+    let hash = mix_text(text);
+    let mut bytes = [0; 32];
+    for (nth, chunk) in bytes.chunks_exact_mut(8).enumerate() {
+        chunk.copy_from_slice(&mix(&[hash, nth as u64]).to_le_bytes());
+    }
+    Digest::from_bytes(bytes)
 }
 
 /// By name: which began first is the wall clock's, and another each time.
@@ -214,7 +250,7 @@ impl Journal for Harsh {
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         let (run, sequence) = (record.run.clone(), record.sequence);
-        let has_refused = self.lock().refused > 0;
+        let (is_at_work, has_refused) = self.executor_writes(&record);
         if self.slow > 0 {
             let delay = mix(&[self.world.seed, mix_text(run.as_str()), sequence]) % (self.slow + 1);
             tokio::time::sleep(Duration::from_millis(delay)).await;
@@ -222,7 +258,9 @@ impl Journal for Harsh {
         match self.fate() {
             None => {}
             Some(Fault::Refuses | Fault::RefusesAWhile(_)) => {
-                self.world.log(What::Refused { run, sequence });
+                let left_behind = !(is_at_work && self.lock().is_at_work);
+                self.lock().has_refused |= !left_behind;
+                self.world.log(What::Refused { run, sequence, left_behind });
                 return Err(JournalError::Storage { reason: "it was to refuse".to_owned() });
             }
             Some(fault) => {

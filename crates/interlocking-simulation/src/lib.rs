@@ -59,12 +59,17 @@ mod simulation;
 mod counts;
 #[cfg(test)]
 mod doctored;
+#[cfg(test)]
+mod rare;
 
 #[path = "../../interlocking-soundness/tests/evidence/generate.rs"]
 mod generate;
 #[path = "../../interlocking-soundness/tests/evidence/edge_budgets.rs"]
 #[expect(dead_code, reason = "shared with tests that need a table of such edges")]
 mod edge_budgets;
+#[path = "../../interlocking-soundness/tests/evidence/quorums.rs"]
+#[expect(dead_code, reason = "shared with tests that need a table of such joins")]
+mod quorums;
 #[path = "../../interlocking-soundness/tests/evidence/mutate.rs"]
 #[expect(dead_code, reason = "shared with tests that show what differs")]
 mod mutate;

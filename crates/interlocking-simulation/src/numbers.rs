@@ -11,9 +11,20 @@ use interlocking_runtime::ChildFailure;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::observer::Observation;
 
+/// That of nothing, which may go to an optional slot; and what a join is given for a slot that it has not waited for.
+pub(crate) const NOTHING: u64 = u64::MAX;
+
 /// A token's: of what made it, what that took, and where it goes.
 pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) -> u64 {
+    if choice.way.as_ref().is_some_and(|way| way.nothing.contains(&branch)) {
+        return NOTHING;
+    }
     mix(&[choice.number, mix(input), extra, branch as u64])
+}
+
+/// That of a token along a route, which the run takes in place of a handler: nothing goes to an optional slot.
+pub(crate) fn along_route(to_optional_slot: bool, number: u64) -> u64 {
+    if to_optional_slot { NOTHING } else { number }
 }
 
 /// That of an exhausted route.

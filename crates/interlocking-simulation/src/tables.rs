@@ -4,6 +4,7 @@
 use crate::edge_budgets::{EDGES, give_budgets};
 use crate::generate::{self, Dice};
 use crate::mutate;
+use crate::quorums::give_quorums;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Visits};
 use interlocking_soundness::{Verdict, check};
@@ -42,10 +43,15 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
         }
         let mut table = furnished(dice, table, level);
         let mut own = Dice::new(seed ^ 0x9_0b5);
-        give_quorums(&mut own, &mut table);
+        let_maps_go_on(&mut own, &mut table);
         let_messages_add_items(&mut own, &mut table);
         if !is_sound(&table) {
             continue;
+        }
+        let table_of_all = table.clone();
+        give_quorums(&mut Dice::new(seed ^ 0x10_1a5), &mut table);
+        if !is_sound(&table) {
+            table = table_of_all;
         }
         if dice.percent(50) {
             routed(dice, &mut table);
@@ -156,7 +162,7 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
 }
 
 /// Lets some maps wait for fewer than all of their children.
-fn give_quorums(dice: &mut Dice, table: &mut Table) {
+fn let_maps_go_on(dice: &mut Dice, table: &mut Table) {
     for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
         row.quorum = match dice.below(10) {
             0..3 => Some(Quorum::AtLeast(1 + dice.below(2) as u32)),

@@ -1,6 +1,7 @@
 //! The tokens of simulated graphs: a place and a number.
 
 use crate::graph::Simulated;
+use crate::numbers::NOTHING;
 use interlocking_core::frontier;
 use interlocking_core::graph::{self, Graph};
 use interlocking_core::net::PlaceIndex;
@@ -23,7 +24,7 @@ pub(crate) struct Token<const LEVEL: usize> {
 #[derive(Clone, Debug)]
 pub(crate) enum Load<const LEVEL: usize> {
     Number(u64),
-    /// A join's full set.
+    /// What a join is given, slot by slot.
     Set(Vec<u64>),
     /// What an observer sees.
     Seen(Box<Observation>),
@@ -55,6 +56,10 @@ impl<const LEVEL: usize> frontier::Payload for Token<LEVEL> {
         self.place
     }
 
+    fn is_value(&self) -> bool {
+        !matches!(self.load, Load::Number(NOTHING))
+    }
+
     fn copy(&self) -> Option<Self> {
         Simulated::<LEVEL>::net().place(self.place).kept.then(|| self.clone())
     }
@@ -63,6 +68,7 @@ impl<const LEVEL: usize> frontier::Payload for Token<LEVEL> {
 impl<const LEVEL: usize> graph::Token for Token<LEVEL> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.load {
+            Load::Number(NOTHING) => serializer.serialize_none(),
             Load::Number(number) => serializer.serialize_u64(*number),
             _ => Err(ser::Error::custom("only a number is stored")),
         }
@@ -76,6 +82,8 @@ impl<const LEVEL: usize> graph::Token for Token<LEVEL> {
         let node = net.table().nodes.get(usize::from(row.node));
         let load = if node.is_some_and(|node| node.kind == NodeKind::Observer) {
             Load::Seen(Box::new(Observation::deserialize(deserializer)?))
+        } else if row.optional {
+            Load::Number(Option::deserialize(deserializer)?.unwrap_or(NOTHING))
         } else {
             Load::Number(u64::deserialize(deserializer)?)
         };

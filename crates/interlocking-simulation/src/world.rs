@@ -65,6 +65,8 @@ pub(crate) enum What {
     Effect { run: RunId, by: By, value: u64 },
     /// A handler got the result of its side effect.
     Got { run: RunId, by: By, value: u64 },
+    /// A handler has come to its end, and goes on.
+    Left { run: RunId, by: By },
     /// A map node's children ended.
     Gathered { run: RunId, by: By, children: Vec<Gathered> },
     /// A graph node's child finished, with this number.
@@ -87,8 +89,8 @@ pub(crate) enum What {
     Cancelled { run: RunId, by: By },
     /// The failure of who works beside the graph is recorded.
     Reported { run: RunId, by: By },
-    /// The journal refuses a record, for a while or for good.
-    Refused { run: RunId, sequence: u64 },
+    /// The journal refuses a record, for a while or for good: one of the executor, or of what an executor that has left has left behind.
+    Refused { run: RunId, sequence: u64, left_behind: bool },
     /// A record is in the journal that was written when it had refused another one of the same executor.
     KeptAfterRefusal { run: RunId, sequence: u64 },
     /// The journal has acknowledged a record.
@@ -227,6 +229,7 @@ impl fmt::Debug for Logged {
             What::Begun { run, by, restarts } => write!(f, "{run}: {by} begins, after {restarts} restarts"),
             What::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
             What::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
+            What::Left { run, by } => write!(f, "{run}: {by} goes on"),
             What::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
             What::Given { run, by, number } => write!(f, "{run}: {by} is given {number}"),
             What::Asks { run, by, session } => write!(f, "{run}: {by} asks, {session:?}"),
@@ -238,7 +241,10 @@ impl fmt::Debug for Logged {
             What::Cancelled { run, by } => write!(f, "{run}: {by} is stopped"),
             What::Reported { run, by } => write!(f, "{run}: {by} has failed beside the graph"),
             What::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
-            What::Refused { run, sequence } => write!(f, "{run}: record {sequence} is refused"),
+            What::Refused { run, sequence, left_behind: false } => write!(f, "{run}: record {sequence} is refused"),
+            What::Refused { run, sequence, left_behind: true } => {
+                write!(f, "{run}: record {sequence} is refused, which an executor has left behind")
+            }
             What::KeptAfterRefusal { run, sequence } => {
                 write!(f, "{run}: record {sequence} was written though another was refused")
             }

@@ -17,13 +17,18 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 66] = [
+const HAPPENED: [(&str, usize); 71] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("children of graph nodes", 200),
     ("failed children", 60),
     ("decisions", 100),
     ("out of reach", 20),
+    ("quorums met", 300),
+    ("quorums missed", 3),
+    ("slots missing", 200),
+    ("losers", 200),
+    ("too late", 10),
     ("items added", 5),
     ("items refused", 1),
     ("compared", 300),
@@ -58,11 +63,11 @@ const HAPPENED: [(&str, usize); 66] = [
     ("ends before a record", 50),
     ("ends after a record", 50),
     ("finished", 1_000),
-    ("failed", 20),
+    ("failed", 10),
     ("failed by a bound", 50),
     ("failed by a child", 10),
     ("failed by an edge", 10),
-    ("panicked", 10),
+    ("panicked", 3),
     ("timed out", 2),
     ("was cancelled", 5),
     ("runs", 2_000),

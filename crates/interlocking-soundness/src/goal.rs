@@ -43,11 +43,12 @@ impl Goal {
             Broken::Stuck { .. } => {
                 let first = enabled.iter().copied().find(|&index| !model.is_event(index));
                 let Some(first) = first else { return enabled.to_vec() };
+                // What joins clear at their quorum comes with it: who brings that depends on it.
                 let clears = |index: &usize| {
                     model.nodes[*index]
                         .firings
                         .iter()
-                        .flat_map(|firing| model.may_clear(firing))
+                        .filter_map(|firing| firing.clears.as_ref())
                         .any(|clears| model.nodes[first].places.clone().any(|place| clears.places.contains(place)))
                 };
                 (0..model.nodes.len()).filter(clears).chain([first]).collect()

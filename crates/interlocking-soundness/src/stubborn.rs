@@ -11,8 +11,8 @@
 //!   now or later, and what the rest did before is cleared. But nothing of the rest is left after it, so a set is
 //!   only enough if one of its firings is neither total nor to exit, and leads to a state whose successors are still to be
 //!   tried: else the rest could be put off for ever.
-//! - A node that fills a slot of a join with a quorum may bring its last value: it sends to all of its slots then, and clears
-//!   what the join clears.
+//! - A node that fills a slot of a join with a quorum may bring its last value: it clears what the join clears then, and all of its
+//!   slots, which hold a token anew.
 //! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
 
 use crate::effort::{Effort, words};
@@ -164,11 +164,8 @@ fn flags(model: &Model<'_>, enabled: &[usize]) -> Bits {
 /// The places that a firing may mark: a value for one slot of a join with a quorum may be the last that it waits for, and then
 /// it holds all of them.
 fn marks<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
-    firing.produces.iter().copied().chain(quorum_slots(model, firing))
-}
-
-fn quorum_slots<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
-    model.may_complete(firing).flat_map(|(join, _)| model.nodes[join].places.clone())
+    let slots = model.may_complete(firing).flat_map(|(join, _)| model.nodes[join].places.clone());
+    firing.produces.iter().copied().chain(slots)
 }
 
 /// What a node takes, sends and clears, over all its firings that are not total.
@@ -216,7 +213,7 @@ impl Effects {
                 effects.is_total = true;
                 continue;
             }
-            model.fills(firing).chain(quorum_slots(model, firing)).for_each(|place| {
+            model.fills(firing).for_each(|place| {
                 effects.sends.insert(place);
             });
             model.may_clear(firing).for_each(|clears| {

@@ -8,6 +8,7 @@ use crate::spending::{by, killed, spent};
 use crate::world::What;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
 use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::By;
 use std::collections::BTreeMap;
@@ -27,12 +28,23 @@ impl Followed<'_> {
         }
         let history = &self.account.ended.history;
         for (whose @ (executor, run, by), usage) in &made {
-            if history.settled.contains_key(executor) && !recorded.contains_key(whose) {
+            let is_settled = history.settled.contains_key(executor) && !self.was_cut_off_late(*executor, run, by);
+            if is_settled && !recorded.contains_key(whose) {
                 return Err(format!("{by} of {run} made {usage} with executor {executor}, and nothing is recorded"));
             }
         }
         self.allowed(&made)?;
         self.reported()
+    }
+
+    /// Whether who asks may have gone on after its run's end, and then ended with its process, or was refused its record.
+    fn was_cut_off_late(&self, executor: u32, run: &RunId, by: &By) -> bool {
+        let node = self.account.net(run).node_named(&by.node);
+        let is_beside = node.is_some_and(|node| self.account.net(run).row(node).kind == NodeKind::Advisory);
+        let has_finished = self.runs.get(run).is_some_and(|oracle| matches!(oracle.ended, Some((None, false))));
+        let ends = self.account.ended.history.lasting.is_none_or(|first| executor < first);
+        let is_refused = |what: &What| matches!(what, What::Refused { run: of, .. } if of == run);
+        is_beside && has_finished && (ends || self.account.log.iter().any(|line| is_refused(&line.what)))
     }
 
     /// What the agent was asked.
@@ -87,7 +99,7 @@ impl Followed<'_> {
             let now: u32 = made.iter().filter(|((by, ..), _)| by == executor).map(|(_, usage)| usage.calls).sum();
             let recorded = self.recorded();
             let before = recorded.iter().filter(|((by, ..), _)| by < executor).map(|(_, usage)| usage.calls);
-            let killed = self.killed().into_iter().filter(|by| by < executor).count() as u32;
+            let killed = self.killed().into_iter().filter(|(_, by)| by < executor).count() as u32;
             let used = now + before.sum::<u32>() + killed;
             if used > *limit {
                 return Err(format!("executor {executor} made calls up to {used}, and might up to {limit}"));
@@ -101,12 +113,12 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The turns that were killed, all runs', each by its executor.
-    fn killed(&self) -> Vec<u32> {
+    /// The turns that were killed, all runs': where in the log each had begun its session, and by which executor.
+    fn killed(&self) -> Vec<(usize, u32)> {
         let kept = self.places();
         let records = self.account.records.values();
         let killed = records.flat_map(|records| killed(records).into_iter().map(move |at| &records[at]));
-        killed.filter_map(|record| Some(kept.get(&(&record.run, record.sequence))?.1)).collect()
+        killed.filter_map(|record| kept.get(&(&record.run, record.sequence)).copied()).collect()
     }
 
     /// By record: where in the log it was kept, and by which executor.
@@ -125,9 +137,14 @@ impl Followed<'_> {
         let (ended, kept) = (self.account.ended, self.places());
         let root = self.account.records.get(&ended.history.root).map(Vec::as_slice).unwrap_or_default();
         let end = root.iter().rfind(|record| record.entry.ending().is_some());
-        let end = end.and_then(|record| kept.get(&(&record.run, record.sequence))).map_or(usize::MAX, |(at, _)| *at);
-        let killed: Usage = self.killed().into_iter().map(|_| CUT_OFF).sum();
-        let (mut all, mut late, mut possible) = (killed, Vec::new(), vec![killed]);
+        let end = end.and_then(|record| kept.get(&(&record.run, record.sequence)));
+        let (end, last) = end.map_or((usize::MAX, u32::MAX), |(at, executor)| (*at, *executor));
+        let killed = self.killed();
+        // With the run's end nobody was at work who would be killed before it.
+        let killed_late = killed.iter().filter(|(at, executor)| *at > end || *executor == last).count();
+        let before: Usage = killed.iter().skip(killed_late).map(|_| CUT_OFF).sum();
+        let (mut all, mut late, mut possible) = (before, vec![CUT_OFF; killed_late], vec![before]);
+        all += late.iter().copied().sum();
         for record in self.account.records.values().flatten() {
             let spent = spent(&record.entry);
             all += spent;

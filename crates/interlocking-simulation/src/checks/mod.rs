@@ -142,7 +142,7 @@ impl<'e> Account<'e> {
         usize::from(*run != self.ended.history.root)
     }
 
-    fn net(&self, run: &RunId) -> &'static Net {
+    pub(crate) fn net(&self, run: &RunId) -> &'static Net {
         self.ended.history.world.nets[self.level(run)]
     }
 
@@ -163,6 +163,16 @@ impl<'e> Account<'e> {
             }
             _ => Ok(self.ended.history.surroundings.entry),
         }
+    }
+}
+
+impl Followed<'_> {
+    /// Whether this tells of a handler that came to its end when a join went on without it.
+    pub(crate) fn is_too_late(&self, line: &Logged) -> bool {
+        let What::Left { run, by } = &line.what else { return false };
+        let node = self.account.net(run).node_named(&by.node);
+        let is_loser = |node| self.runs.get(run)?.losers.get(&(node, by.visit, by.attempt));
+        node.and_then(is_loser).is_some()
     }
 }
 

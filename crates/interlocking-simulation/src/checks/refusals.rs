@@ -12,7 +12,13 @@ impl Followed<'_> {
             let What::KeptAfterRefusal { run, sequence } = &line.what else { continue };
             let entry = self.account.records.get(run).and_then(|records| records.get(*sequence as usize));
             match entry.map(|record| &record.entry) {
-                Some(Entry::Spent { .. } | Entry::Session { .. } | Entry::Once { .. } | Entry::Asked { .. }) => {}
+                Some(
+                    Entry::Spent { .. }
+                    | Entry::Session { .. }
+                    | Entry::Once { .. }
+                    | Entry::Asked { .. }
+                    | Entry::Answered { .. },
+                ) => {}
                 other => {
                     let executor = line.executor;
                     return Err(format!("executor {executor} was refused a record, and writes {other:?} of {run}"));

@@ -14,18 +14,15 @@ impl Followed<'_> {
     pub(super) fn retries(&self) -> Result<(), String> {
         let kept = self.kept()?.records;
         for (child, records) in &self.account.records {
-            let Some(Entry::Started { origin: Some(origin), .. }) = records.first().map(|record| &record.entry) else {
-                continue;
-            };
-            let Origin::Child { parent, .. } = origin else { continue };
+            let Some((parent, _)) = owner(records) else { continue };
             for at in retried(&self.account.records[parent], &kept) {
                 let stands = ending(before(records, at, &kept));
-                if self.was_at_work(origin, at, &kept) && matches!(stands, Some("failed" | "cancelled")) {
+                if self.was_at_work(records, at, &kept) && matches!(stands, Some("failed" | "cancelled")) {
                     return Err(format!("{parent} is retried, and its child {child} is not"));
                 }
             }
             for at in retried(records, &kept) {
-                if !self.was_at_work(origin, at, &kept) {
+                if !self.was_at_work(records, at, &kept) {
                     return Err(format!("{child} is retried, and the map node of its parent {parent} had not failed"));
                 }
             }
@@ -33,13 +30,12 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// Whether the parent of a child had stopped before this line of the log, and its map node with it.
-    fn was_at_work(&self, origin: &Origin, at: usize, kept: &Places<'_>) -> bool {
-        let Origin::Child { parent, node, visit, attempt, .. } = origin else { return false };
+    /// Whether the parent of a child had stopped before this line of the log, and with it the map node whose child it was then.
+    fn was_at_work(&self, child: &[Record], at: usize, kept: &Places<'_>) -> bool {
+        let Some((parent, by)) = owner(before(child, at, kept)) else { return false };
         let records = before(&self.account.records[parent], at, kept);
         let stands = records.iter().rfind(|it| it.entry.ending().is_some() || is_retry(it));
         let at_work = stands.and_then(|record| self.runs.get(parent)?.stopped.get(&record.sequence));
-        let by = By { node: node.clone(), visit: *visit, attempt: *attempt };
         let has_its_quorum =
             |it: &Record| matches!(&it.entry, Entry::Decided { by: map, reached: true, .. } if *map == by);
         // What its map was given stays so.
@@ -48,9 +44,20 @@ impl Followed<'_> {
         }
         at_work.into_iter().flatten().any(|execution| {
             let name = self.account.net(parent).name(execution.node);
-            (name, execution.visit, execution.attempt) == (node.as_str(), *visit, *attempt)
+            (name, execution.visit, execution.attempt) == (by.node.as_str(), by.visit, by.attempt)
         })
     }
+}
+
+/// The parent of a child, and the execution whose child it is: who has begun it, or who took it over last.
+fn owner(child: &[Record]) -> Option<(&RunId, By)> {
+    let Entry::Started { origin: Some(origin), .. } = &child.first()?.entry else { return None };
+    let Origin::Child { parent, node, visit, attempt, .. } = origin else { return None };
+    let taken_over = child.iter().rev().find_map(|record| match &record.entry {
+        Entry::Resumed { taken_by, .. } => taken_by.clone(),
+        _ => None,
+    });
+    Some((parent, taken_over.unwrap_or_else(|| By { node: node.clone(), visit: *visit, attempt: *attempt })))
 }
 
 fn is_retry(record: &Record) -> bool {

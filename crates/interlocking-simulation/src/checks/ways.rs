@@ -259,7 +259,8 @@ fn line(Logged { at, what, .. }: Logged) -> Option<String> {
         | What::Opened { .. }
         | What::Returned(_)
         | What::Turned(_) => what,
-        What::Kept { .. }
+        What::Left { .. }
+        | What::Kept { .. }
         | What::Failed { .. }
         | What::Cancelled { .. }
         | What::Reported { .. }

@@ -12,7 +12,7 @@ use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload}
 pub(super) type Change = fn(&mut Account<'_>) -> Option<()>;
 
 /// Each change, and how many of the seeds it must apply to at least.
-pub(super) const CHANGES: [(&str, usize, Change); 30] = [
+pub(super) const CHANGES: [(&str, usize, Change); 32] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
         root(account)?.remove(nth);
@@ -42,6 +42,23 @@ pub(super) const CHANGES: [(&str, usize, Change); 30] = [
     }),
     ("a token goes elsewhere", 30, |account| {
         in_first(account, |outcome| outcome.tokens.first_mut().map(|token| token.place = "elsewhere".to_owned()))
+    }),
+    ("a slot that got nothing gets a value", 1, |account| {
+        in_any(account, |outcome| {
+            let nothing = outcome.tokens.iter_mut().find(|token| token.payload.is_null());
+            nothing.map(|token| token.payload = RecordedPayload::Json("1".into()))
+        })
+    }),
+    ("what a join went on without comes to its end", 3, |account| {
+        let (node, visit, attempt) = lost(account)?;
+        let records = root(account)?;
+        let last = records.iter().rposition(|record| matches!(record.entry, Entry::Outcome(_)))?;
+        let mut late = records[last].clone();
+        if let Entry::Outcome(outcome) = &mut late.entry {
+            (outcome.node, outcome.visit, outcome.attempt) = (node, visit, attempt);
+        }
+        records.insert(last, late);
+        renumber(account)
     }),
     ("a failure that had a way on is not told", 1, |account| {
         in_any(account, |outcome| outcome.failed.take().map(drop))
@@ -208,7 +225,8 @@ pub(super) const CHANGES: [(&str, usize, Change); 30] = [
     ("an outcome is recorded though the journal has refused a record", 3, |account| {
         let (nth, _) = first(account, |_| true)?;
         let (run, sequence) = (account.ended.history.root.clone(), nth as u64);
-        let refused = account.log.iter().position(|line| matches!(line.what, What::Refused { .. }))?;
+        let refused =
+            account.log.iter().position(|line| matches!(line.what, What::Refused { left_behind: false, .. }))?;
         let kept = Logged { what: What::KeptAfterRefusal { run, sequence }, ..account.log[refused].clone() };
         account.log.insert(refused + 1, kept);
         Some(())
@@ -270,6 +288,14 @@ fn returned(line: &mut Logged) -> Option<&mut Returned> {
 /// The root's records.
 fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
     account.records.get_mut(&account.ended.history.root)
+}
+
+/// An execution of the root that a join has stopped when it had its quorum.
+fn lost(account: &Account<'_>) -> Option<(String, u32, u32)> {
+    let root = &account.ended.history.root;
+    let followed = account.check().ok()?;
+    let (node, visit, attempt) = *followed.runs.get(root)?.losers.first()?;
+    Some((account.net(root).name(node).to_owned(), visit, attempt))
 }
 
 /// The position of the record that says first that the root was retried.

@@ -19,6 +19,7 @@ mod agents;
 use crate::brute::{Budgets, Rules, Starts, State};
 use crate::checks::{Endings, Given};
 use crate::choice::Choice;
+use crate::numbers::NOTHING;
 use crate::world::{Gathered, World};
 use crate::writers;
 use interlocking_agents::SessionId;
@@ -74,6 +75,8 @@ pub(crate) struct Oracle<'w> {
     pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
     /// By execution of a map: whether its quorum is reached, who had ended by then, and how often the run had been retried.
     pub(crate) decisions: BTreeMap<By, (bool, Vec<RunId>, usize)>,
+    /// What was stopped when a join had its quorum.
+    pub(crate) losers: BTreeSet<ExecutionKey>,
     /// By execution of a map: the items that messages have added.
     added: BTreeMap<By, Vec<u64>>,
     /// Whether which of two things came first decided what came then.
@@ -100,6 +103,8 @@ struct Token {
     number: u64,
     past: BTreeSet<ExecutionKey>,
     from: Option<usize>,
+    /// Whether it counts for the quorum of the join in whose slot it lies.
+    counts: bool,
 }
 
 /// An execution, in an order: node, visit, attempt.
@@ -111,6 +116,10 @@ pub(crate) struct Seen {
     pub(crate) outcomes: usize,
     pub(crate) decided: usize,
     pub(crate) out_of_reach: usize,
+    /// Joins that had their quorum, that came to none, and the slots that the former have not waited for.
+    pub(crate) quorums_met: usize,
+    pub(crate) quorums_missed: usize,
+    pub(crate) slots_missing: usize,
     pub(crate) items_added: usize,
     pub(crate) items_refused: usize,
     pub(crate) cancelled: usize,
@@ -183,6 +192,7 @@ impl<'w> Oracle<'w> {
             executions: BTreeMap::new(),
             outcomes: BTreeMap::new(),
             decisions: BTreeMap::new(),
+            losers: BTreeSet::new(),
             added: BTreeMap::new(),
             raced: None,
             held_up: false,
@@ -253,6 +263,11 @@ fn key(execution: Execution) -> ExecutionKey {
 fn number(payload: &RecordedPayload) -> Result<u64, String> {
     let json = payload.json().ok_or("a payload is not there")?;
     json.parse().map_err(|_| format!("{json} is no number"))
+}
+
+/// What a token carries, which may be nothing.
+fn carried(payload: &RecordedPayload) -> Result<u64, String> {
+    if payload.is_null() { Ok(NOTHING) } else { number(payload) }
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {

@@ -1,11 +1,11 @@
 //! An outcome: who may have it, what it sends, and the step that it is.
 
 use super::step::{Going, past};
-use super::{ExecutionKey, Facts, Oracle, key, number, same};
+use super::{ExecutionKey, Facts, Oracle, carried, key, number, same};
 use crate::asking::heard;
-use crate::brute::{EXIT, Move, Outcome as Came, Way};
+use crate::brute::{EXIT, Move, Outcome as Came, Set, Way};
 use crate::choice::{Choice, Fate};
-use crate::numbers::{exhausted, failed, gathered, items, sent, spent};
+use crate::numbers::{NOTHING, along_route, exhausted, failed, gathered, items, sent, spent};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
@@ -43,7 +43,7 @@ impl Oracle<'_> {
         };
         let adds = choice.adds_items.as_ref().filter(|_| !had.beyond && outcome.failed.is_none());
         self.adds(&by, adds, outcome)?;
-        let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), number(&token.payload)?)));
+        let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), carried(&token.payload)?)));
         let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
         same(&format!("what {by} sends"), &found, &expected)?;
         if !had.beyond && outcome.failed.is_none() {
@@ -127,12 +127,14 @@ impl Oracle<'_> {
         if had.beyond {
             let way = self.rules.nodes[usize::from(execution.node)].exhausted.as_ref();
             let way = way.ok_or("a bound without a route ended the run")?;
-            return Ok(vec![(self.rules.place_name(way.tokens[0]).to_owned(), exhausted(execution.node, &had.input))]);
+            let number = along_route(way.blank != 0, exhausted(execution.node, &had.input));
+            return Ok(vec![(self.rules.place_name(way.tokens[0]).to_owned(), number)]);
         }
         if let Some((edge, way)) = self.spent_edge(execution, choice) {
             let instead = way.instead.as_ref().ok_or("an edge that is spent and has no route did not end the run")?;
             let place = self.rules.place_name(instead.tokens[0]).to_owned();
-            return Ok(vec![(place, spent(edge, sent(choice, &had.input, extra, 0)))]);
+            let number = spent(edge, sent(choice, &had.input, extra, 0));
+            return Ok(vec![(place, along_route(instead.blank != 0, number))]);
         }
         let places = choice.way.iter().flat_map(|way| &way.places).enumerate();
         let token = |(branch, place): (usize, &u16)| {
@@ -181,7 +183,8 @@ impl Oracle<'_> {
         self.seen.timed_out += usize::from(matches!(failure.kind, FailureKind::Timeout { .. }));
         let alternative = self.net.alternative(route).ok_or("there is no such alternative")?;
         let place = self.net.place(alternative.branches[0][0]).name.clone();
-        Ok(vec![(place, failed(route, failure))])
+        let number = along_route(self.rules.is_optional(&place), failed(route, failure));
+        Ok(vec![(place, number)])
     }
 
     /// What the numbers of an execution's tokens depend on beside its input.
@@ -227,29 +230,33 @@ impl Oracle<'_> {
         let row = &self.rules.nodes[node];
         let first = self.net.node(execution.node).alternatives.start;
         let alternative = outcome.alternative.map(|at| usize::from(at - first));
-        let taken = row.ways.iter().position(|way| {
-            Some(way.alternative) == alternative && way.tokens.iter().eq(tokens.iter().map(|(place, _)| place))
-        });
+        let nothing = tokens.iter().filter(|(_, number)| *number == NOTHING);
+        let nothing: Set = nothing.fold(0, |places, (place, _)| places | 1 << place);
+        let is_taken = |way: &Way| {
+            let places = tokens.iter().map(|(place, _)| place);
+            Some(way.alternative) == alternative && way.tokens.iter().eq(places) && nothing & !way.blank == 0
+        };
+        // Where a slot has got a value, there is the same with nothing besides.
+        let ways = row.ways.iter().enumerate().filter(|(_, way)| is_taken(way));
+        let taken = ways.min_by_key(|(_, way)| way.blank.count_ones()).map(|(at, _)| at);
         let instead = row.ways.iter().position(|way| {
             way.instead.as_ref().is_some_and(|route| Some(route.alternative) == alternative) && self.is_spent(way)
         });
-        let (step, clears) = match (row.kind, had.beyond, taken) {
-            (NodeKind::Event, true, _) => {
-                let clears = row.exhausted.as_ref().map(|way| way.clears).unwrap_or_default();
-                (Move::Overrun { node }, clears)
-            }
+        let of = |way: &Way| (way.clears, way.blank);
+        let (step, (clears, blank)) = match (row.kind, had.beyond, taken) {
+            (NodeKind::Event, true, _) => (Move::Overrun { node }, row.exhausted.as_ref().map(of).unwrap_or_default()),
             (_, false, None) if instead.is_some() => {
                 let way = instead.unwrap_or_default();
                 self.seen.spent_edges += 1;
-                let route = row.ways[way].instead.as_ref().map(|route| route.clears);
+                let route = row.ways[way].instead.as_deref().map(of);
                 (Move::Spent { node, way }, route.unwrap_or_default())
             }
             (_, _, Some(way)) if self.is_spent(&row.ways[way]) => {
                 return Err(format!("{by} takes an edge that is spent"));
             }
-            (NodeKind::Event, false, Some(way)) => (Move::Redirect { node, way }, row.ways[way].clears),
-            (NodeKind::Event, false, None) => (Move::Resume { node }, 0),
-            (_, _, Some(way)) => (Move::End { node, way }, row.ways[way].clears),
+            (NodeKind::Event, false, Some(way)) => (Move::Redirect { node, way }, of(&row.ways[way])),
+            (NodeKind::Event, false, None) => (Move::Resume { node }, (0, 0)),
+            (_, _, Some(way)) => (Move::End { node, way }, of(&row.ways[way])),
             (_, _, None) => return Err(format!("{by} has no such way")),
         };
         if row.kind == NodeKind::Event && clears & self.state.marking() == 0 {
@@ -261,6 +268,6 @@ impl Oracle<'_> {
             return Ok(());
         }
         self.seen.redirects += usize::from(row.kind == NodeKind::Event);
-        self.go(Going { step, execution, past: &had.past, clears, tokens })
+        self.go(Going { step, execution, past: &had.past, clears, blank, tokens })
     }
 }

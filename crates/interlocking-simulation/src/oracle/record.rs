@@ -63,7 +63,7 @@ impl Oracle<'_> {
         let place = self.rules.places.iter().position(|name| self.net.place(self.net.entry()).name == *name);
         let place = place.ok_or("there is no entry")?;
         same("the entry", number(input)?, entry)?;
-        self.tokens.waiting[place] = Some(Token { number: entry, past: BTreeSet::new(), from: None });
+        self.tokens.waiting[place] = Some(Token { number: entry, past: BTreeSet::new(), from: None, counts: true });
         Ok(())
     }
 

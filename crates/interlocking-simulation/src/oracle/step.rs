@@ -2,7 +2,7 @@
 
 use super::{ExecutionKey, Oracle, Token, key};
 use crate::brute::{EXIT, Move, Outcome as Came, Rules, Set};
-use crate::numbers::exhausted;
+use crate::numbers::{NOTHING, along_route, exhausted};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
@@ -15,6 +15,8 @@ pub(super) struct Going<'g> {
     /// What led to it.
     pub(super) past: &'g BTreeSet<ExecutionKey>,
     pub(super) clears: Set,
+    /// The slots that are filled without counting for a quorum.
+    pub(super) blank: Set,
     pub(super) tokens: &'g [(usize, u64)],
 }
 
@@ -73,6 +75,9 @@ impl Oracle<'_> {
 
     /// Takes what waits for a node, and what its latched slots remember.
     fn take_tokens(&mut self, node: usize) -> Result<Vec<Token>, String> {
+        if let Some(quorum) = &self.net.node(node as NodeIndex).quorum {
+            return self.take_some(node, usize::from(quorum.values));
+        }
         let mut taken = Vec::new();
         let mut from_memory = false;
         for place in places_of(self.rules.nodes[node].places) {
@@ -95,20 +100,43 @@ impl Oracle<'_> {
         Ok(taken)
     }
 
+    /// Takes what has come to a join with a quorum, which does not wait for the rest.
+    fn take_some(&mut self, node: usize, quorum: usize) -> Result<Vec<Token>, String> {
+        let places = places_of(self.rules.nodes[node].places);
+        let came: Vec<Option<Token>> = places.iter().map(|place| self.tokens.waiting[*place].take()).collect();
+        let values = came.iter().flatten().filter(|token| token.counts).count();
+        let missing = came.iter().filter(|token| token.is_none()).count();
+        if values < quorum && missing > 0 {
+            return Err(format!("a join of {quorum} slots starts with {values}, and waits for {missing}"));
+        }
+        self.seen.quorums_met += usize::from(values >= quorum);
+        self.seen.quorums_missed += usize::from(values < quorum);
+        self.seen.slots_missing += missing;
+        if values >= quorum {
+            // Who else would have come in time is not known.
+            self.raced.get_or_insert_with(|| "a join had its quorum".to_owned());
+        }
+        let nothing = || Token { number: NOTHING, past: BTreeSet::new(), from: None, counts: false };
+        for (place, token) in places.into_iter().zip(&came) {
+            self.tokens.held[place].clone_from(token);
+        }
+        Ok(came.into_iter().map(|token| token.unwrap_or_else(nothing)).collect())
+    }
+
     /// Takes the exhausted route, which no record tells of.
     fn leave_exhausted(&mut self, execution: Execution, taken: &[Token]) -> Result<(), String> {
         let node = usize::from(execution.node);
         let numbers: Vec<u64> = taken.iter().map(|token| token.number).collect();
         let way = self.rules.nodes[node].exhausted.as_ref().ok_or("there is no exhausted route")?;
-        let (place, clears) = (way.tokens[0], way.clears);
-        let tokens = [(place, exhausted(execution.node, &numbers))];
+        let (place, clears, blank) = (way.tokens[0], way.clears, way.blank);
+        let tokens = [(place, along_route(blank != 0, exhausted(execution.node, &numbers)))];
         let (step, past) = (Move::EndExhausted { node }, past(taken));
-        self.go(Going { step, execution, past: &past, clears, tokens: &tokens })
+        self.go(Going { step, execution, past: &past, clears, blank, tokens: &tokens })
     }
 
     /// Takes a step.
     pub(super) fn go(&mut self, going: Going<'_>) -> Result<(), String> {
-        let Going { step, execution, past, clears, tokens } = going;
+        let Going { step, execution, past, clears, blank, tokens } = going;
         let node = usize::from(execution.node);
         for place in places_of(self.rules.nodes[node].places) {
             self.tokens.held[place] = None;
@@ -127,10 +155,14 @@ impl Oracle<'_> {
             if self.tokens.remembered[place].is_some() {
                 self.races(&past, Some(execution), "a remembered value was replaced");
             }
-            self.tokens.waiting[place] = Some(Token { number, past: past.clone(), from: Some(node) });
+            let counts = blank >> place & 1 == 0;
+            self.tokens.waiting[place] = Some(Token { number, past: past.clone(), from: Some(node), counts });
         }
         match self.rules.apply(&self.state, step) {
-            Came::Next(state) if self.exit.is_none() => self.state = state,
+            Came::Next(state) if self.exit.is_none() => {
+                self.state = state;
+                self.lose();
+            }
             Came::Exit if self.exit.is_some() => {}
             other => return Err(format!("{step:?} comes to {other:?}")),
         }
@@ -156,6 +188,26 @@ impl Oracle<'_> {
         for place in places_of(region) {
             self.tokens.waiting[place] = None;
             self.tokens.remembered[place] = None;
+        }
+    }
+
+    /// Stops what joins have cleared that had their quorum by the last step.
+    fn lose(&mut self) {
+        let (running, marking) = (self.state.running, self.state.marking());
+        let lost: Vec<usize> = self.running.keys().copied().filter(|node| running >> node & 1 == 0).collect();
+        for node in lost {
+            self.losers.extend(self.running.remove(&node).map(|(execution, _)| key(execution)));
+            for place in places_of(self.rules.nodes[node].places) {
+                self.tokens.waiting[place] = self.tokens.held[place].take();
+            }
+        }
+        for place in 0..self.rules.places.len() {
+            if marking >> place & 1 == 0 {
+                (self.tokens.waiting[place], self.tokens.held[place]) = (None, None);
+            }
+            if self.state.remembered >> place & 1 == 0 {
+                self.tokens.remembered[place] = None;
+            }
         }
     }
 

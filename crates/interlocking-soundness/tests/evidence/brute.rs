@@ -102,7 +102,7 @@ pub(crate) struct State {
     /// Places whose token does not count for a quorum.
     blank: Set,
     /// Latched slots with a remembered value.
-    remembered: Set,
+    pub(crate) remembered: Set,
     pub(crate) running: Set,
     /// The running nodes that are beyond a bound.
     pub(crate) exhausted: Set,
@@ -223,7 +223,7 @@ impl Rules {
                 name: row.name.clone(),
                 kind: row.kind,
                 places,
-                ways: budgeted(&resolve, row, &mut edges),
+                ways: budgeted(&resolve, row, budgets, &mut edges),
                 exhausted: row
                     .exhausted
                     .as_ref()
@@ -566,14 +566,14 @@ impl State {
 }
 
 /// The ways on from a row's node, those with a budget with what is taken in their place; counts the edges that have one.
-fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, edges: &mut u32) -> Vec<Way> {
+fn budgeted(resolve: &Resolve<'_>, row: &NodeRow, budgets: Budgets, edges: &mut u32) -> Vec<Way> {
     let mut ways = resolve.ways(row);
     // After the gotos come the fork and the routes of the node itself.
     let own = [&row.exhausted, &row.timed_out, &row.failed].into_iter().flatten().count();
     let mut route = row.goto.len() + usize::from(row.fork.is_some()) + own;
     for (goto, way) in row.goto.iter().zip(&mut ways) {
         let Some(times) = goto.times else { continue };
-        assert!(times < 15, "a counter has four bits");
+        assert!(budgets == Budgets::OneBit || times < 15, "a counter has four bits");
         way.times = Some(Bound { limit: times.into(), counter: 4 * *edges });
         *edges += 1;
         way.instead = goto.exhausted.as_ref().map(|goto| Box::new(resolve.route(row, goto, route)));

@@ -6,9 +6,10 @@ use crate::edge_budgets::budgeted;
 use crate::explore::{Graph, explore};
 use crate::generate;
 use crate::hand_made::{join, logic, table};
+use crate::quorums::with_quorums;
 use crate::routed;
 use interlocking_core::net::Net;
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
 use interlocking_soundness::{agent_calls, own_agent_calls, starts};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -172,6 +173,11 @@ fn with_routes_of_failures_are_bounded_as_said() {
     hold((200_000..201_000).map(|seed| (seed, routed::table(seed))), 5);
 }
 
+#[test]
+fn with_joins_that_have_a_quorum_are_bounded_as_said() {
+    hold((200_000..202_000).map(|seed| (seed, with_quorums(seed))), 4);
+}
+
 /// Holds the bounds of these tables to all runs; of so many there may be one that is left out.
 fn hold(tables: impl Iterator<Item = (u64, Table)>, one_of: usize) {
     let mut compared = Compared::default();
@@ -234,6 +240,24 @@ fn of_loops_with_a_budget_each_are_counted_exactly() {
     // Beyond its budget each leads to one agent more, which a run comes to once.
     assert_eq!(calls(&build(back(2), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
     assert_eq!(calls(&build(back(2).exhausted(despair()), back(3).exhausted(despair()))), 6 * 2 + 4 + 1);
+}
+
+#[test]
+fn of_a_join_with_a_quorum_are_counted_exactly() {
+    // `begin` starts `a` again and again, and `b` comes to the join once: for one report, however often `a` has come there.
+    let llm = |name: &str| NodeRow::new(name, NodeKind::Llm);
+    let meet = NodeRow::new("meet", NodeKind::Join).slot("a", "T", &["a"], false);
+    let meet = meet.slot("b", "T", &["b"], false).slot("c", "T", &["b"], false);
+    let table = table([
+        logic("begin").fork(&["a", "b"], &[]).visits(4),
+        llm("a").goto("meet", &[]),
+        logic("b").goto("meet.b", &[]).goto("meet.c", &[]).goto("begin", &["a", "meet"]),
+        meet.quorum(Quorum::AtLeast(2)).cancels(&["a", "b"]).goto("report", &[]),
+        llm("report").goto("exit", &[]),
+    ]);
+    assert_eq!(most_calls(&table, 2000), Some(Most::Calls(4 + 1)));
+    let found = agent_calls(&Net::new(table).unwrap());
+    assert_eq!((found.at_most, found.exact), (Some(5), true));
 }
 
 /// The bound of a graph and that of the graph which its graph nodes run, together, against every run of both.

@@ -21,6 +21,11 @@ fn mutate(table: &Table, sound: usize, unsound: usize) {
 
 /// Compares the verdicts of these mutants, none of which has too many states.
 pub(crate) fn compare_all(table: &Table, all: Vec<Mutant>) -> Compared {
+    compare_all_within(table, all, STATES)
+}
+
+/// The same, where too many are more than `states`.
+pub(crate) fn compare_all_within(table: &Table, all: Vec<Mutant>, states: usize) -> Compared {
     let many = all.len();
     let (mut compared, mut refused, mut wrong) = (Compared::default(), 0, Vec::new());
     for mutant in all {
@@ -28,13 +33,13 @@ pub(crate) fn compare_all(table: &Table, all: Vec<Mutant>) -> Compared {
         let mutant = mutant.of(table);
         if Net::new(mutant.clone()).is_err() {
             refused += 1;
-        } else if let Err(why) = compare(&mutant, STATES, &mut compared) {
+        } else if let Err(why) = compare(&mutant, states, &mut compared) {
             wrong.push((what, why, mutant));
         }
     }
     report(table, many, refused, &compared);
     if let Some((_, _, first)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
+        let again = |table: &Table| compare(table, states, &mut Compared::default()).err();
         let small = smallest(first.clone(), &|table| again(table).is_some());
         let why = again(&serde_json::from_str(&small).unwrap()).unwrap();
         let all: Vec<String> = wrong.iter().map(|(what, why, _)| format!("{what}: {why}")).collect();

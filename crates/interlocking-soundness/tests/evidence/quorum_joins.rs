@@ -6,7 +6,8 @@ use crate::edge_budgets::give_budgets;
 use crate::explore::Broken;
 use crate::generate::Dice;
 use crate::generated::{Counted, count, report};
-use crate::hand_made::{logic, said, table};
+use crate::hand_made::{event, logic, said, table};
+use crate::hard_tables::both_say;
 use crate::mutate::mutants;
 use crate::mutations::compare_all;
 use crate::quorums::with_quorums;
@@ -122,6 +123,98 @@ fn what_a_quorum_leaves_out_is_said() {
         assert_eq!(said(&table, Budgets::OneBit), expected, "{cancels:?}");
         compare(&table, STATES, &mut Compared::default()).unwrap();
     }
+}
+
+#[test]
+fn what_never_started_and_is_cleared_at_a_quorum_was_not_entered() {
+    // `work` ends the run, so whoever hurries finds that it has not begun: what the join makes of it is its first visit.
+    let meet = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["one"], false);
+    let meet = meet.slot("other", "T", &["other"], false).slot("hurry", "T", &["hurry"], false);
+    both_say(
+        &table([
+            logic("begin").goto("one", &[]).goto("other", &[]),
+            logic("one").fork(&["work", "wait", "meet.one"], &[]),
+            logic("other").fork(&["work", "wait", "meet.other"], &[]),
+            logic("wait").goto("exit", &["*"]),
+            logic("work").goto("exit", &["*"]).visits(1).exhausted("exit", &[]),
+            meet.quorum(Quorum::AtLeast(2)).cancels(&["work"]).fork(&["work", "rest"], &[]),
+            logic("rest").goto("exit", &["*"]),
+            event("hurry").goto("meet.hurry", &["wait"]),
+        ]),
+        "sound",
+    );
+}
+
+#[test]
+fn who_is_cleared_at_a_quorum_tries_afresh() {
+    // Beyond its attempts `work` leaves `rest` behind, unless it was at work since that began, and has cleared it.
+    let meet = NodeRow::new("meet", NodeKind::Join).slot("work", "T", &["work"], false);
+    let meet = meet.slot("other", "T", &["other"], false);
+    both_say(
+        &table([
+            logic("begin").fork(&["work", "other"], &[]),
+            logic("work")
+                .goto("meet", &["rest"])
+                .goto("work", &["rest"])
+                .attempts(2)
+                .exhausted("exit", &["other", "meet"]),
+            logic("other").goto("meet", &[]),
+            meet.quorum(Quorum::AtLeast(1))
+                .cancels(&["work", "other"])
+                .fork(&["work", "rest"], &[])
+                .visits(2)
+                .exhausted("exit", &["*"]),
+            logic("rest").goto("exit", &["*"]),
+        ]),
+        "sound",
+    );
+}
+
+/// A fork of seven branches to `meet`, or six and one that is said, each of which may bring nothing: more combinations than are looked
+/// at one by one. `meet` has its quorum at once, or can no longer have it.
+fn wide(last: &str, cancels: &str, meet_to: &str, others: Vec<NodeRow>) -> Table {
+    let slots = ["a", "b", "c", "d", "e", "f"];
+    let targets = slots.map(|slot| format!("meet.{slot}"));
+    let branches: Vec<&str> = targets.iter().map(String::as_str).chain(last.split(", ")).collect();
+    let meet = NodeRow::new("meet", NodeKind::Join);
+    let meet = slots.iter().fold(meet, |meet, slot| meet.optional_slot(slot, "T", &["split"]));
+    let meet = if last.contains("meet.g") { meet.optional_slot("g", "T", &["split"]) } else { meet };
+    let meet = meet.quorum(Quorum::AtLeast(2)).cancels(&[cancels]).goto(meet_to, &[]);
+    let mut table = Table::new("Wide", "T").with(logic("split").entry().fork(&branches, &[])).with(meet);
+    table.nodes.extend(others);
+    table
+}
+
+#[test]
+fn a_wide_fork_brings_all_that_it_brings_at_once() {
+    let ends = |name: &str| logic(name).goto("exit", &["*"]);
+    // Where the last branch goes is known when the join clears `work`, to which it leads then.
+    both_say(&wide("work|rest", "work", "work", vec![ends("work"), ends("rest")]), "sound");
+    // What the join clears has not begun.
+    let works = vec![logic("work").goto("exit", &[])];
+    both_say(&wide("meet.g, work", "work", "exit", works), r#"NeverRuns { node: "work" }"#);
+    // The last slot is filled, or is not, before the join fires.
+    both_say(&wide("meet.g|rest", "end", "end", vec![ends("rest"), ends("end")]), "sound");
+}
+
+#[test]
+fn a_join_that_loses_its_quorum_to_another_clears_nothing() {
+    // Both have theirs at once, `first` clears `second` before that clears `work`, and `first` and `work` go on side by side.
+    let join = |name: &str, cancels: &str| {
+        let slots =
+            NodeRow::new(name, NodeKind::Join).slot("a", "T", &["split"], false).slot("b", "T", &["work"], false);
+        slots.quorum(Quorum::AtLeast(1)).cancels(&[cancels]).goto("end", &[])
+    };
+    both_say(
+        &table([
+            logic("split").fork(&["first.a", "second.a", "work"], &[]),
+            join("first", "second"),
+            join("second", "work"),
+            logic("work").goto("end", &[]).goto("first", &[]).goto("second", &[]),
+            logic("end").goto("exit", &["*"]),
+        ]),
+        "first doubles end in 3; second doubles end in 4; work doubles end in 3; work doubles first.b in 2",
+    );
 }
 
 #[test]

@@ -13,5 +13,6 @@ mod labels;
 mod maps;
 mod misses;
 mod newsroom;
+mod quorum_joins;
 mod real_time;
 mod routes;

@@ -27,6 +27,8 @@ struct Council {
     pass: LogicNode<Pass>,
     #[node(input = (), goto(exit))]
     drop: LogicNode<Drops>,
+    #[node(on(String), adds_to(votes))]
+    latecomer: EventNode<Latecomer>,
 }
 
 held!(Ballot, Council);
@@ -78,6 +80,13 @@ impl EnoughHandler<council::votes> for Votes {
     }
 }
 
+struct Latecomer;
+impl EventHandler<council::latecomer> for Latecomer {
+    async fn handle(&self, who: String, cx: &mut Cx<'_, council::latecomer>) -> Route<council::latecomer> {
+        cx.add::<council::votes>([Item::new(who)])
+    }
+}
+
 struct Pass;
 impl LogicHandler<council::pass> for Pass {
     async fn run(&self, (): (), cx: &mut Cx<'_, council::pass>) -> Route<council::pass> {
@@ -96,20 +105,21 @@ impl LogicHandler<council::drop> for Drops {
 #[test]
 fn every_route_of_a_map_with_a_quorum_is_taken() {
     let enumerator = Enumerator::new(|_| {
-        let graph =
-            Council { open: LogicNode(Open), votes: MapNode(Votes), pass: LogicNode(Pass), drop: LogicNode(Drops) };
+        let (open, votes, pass, drop) = (LogicNode(Open), MapNode(Votes), LogicNode(Pass), LogicNode(Drops));
+        let graph = Council { open, votes, pass, drop, latecomer: EventNode(Latecomer) };
         Trial::new(Run::new(graph), ["ann", "bob"].map(str::to_owned).to_vec())
     });
-    let report = enumerator.explore();
+    let report = enumerator.with_message::<council::latecomer>(&"cid".to_owned()).explore();
     report.assert_all_routes();
     expect![[r#"
-        Council: 5 of 5 routes were taken in 2 runs
+        Council: 6 of 6 routes were taken in 22 runs
 
-        taken: open → votes run 1, no choices
-        taken: votes → pass run 1, no choices
-        taken: votes → drop run 2, run-4178d0dbad9b163a/vote.1.1=generated-2
-        taken: pass → exit  run 1, no choices
-        taken: drop → exit  run 2, run-4178d0dbad9b163a/vote.1.1=generated-2
+        taken: open → votes                   run 1, no choices
+        taken: votes → pass                   run 1, no choices
+        taken: votes → drop                   run 2, run-4178d0dbad9b163a/vote.1.1=generated-2
+        taken: pass → exit                    run 1, no choices
+        taken: drop → exit                    run 2, run-4178d0dbad9b163a/vote.1.1=generated-2
+        taken: latecomer → votes (adds items) run 22, message after open.1.1=latecomer-sample-1; run-4178d0dbad9b163a/vote.1.1=nobody
     "#]]
     .assert_eq(&report.to_string());
 }

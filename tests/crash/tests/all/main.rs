@@ -21,5 +21,6 @@ mod at_random;
 mod people_are_away;
 mod two_processes;
 mod full_disk;
+mod race;
 
 held!(interlocking_crash::gazette::Gazette);

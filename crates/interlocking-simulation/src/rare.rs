@@ -1,0 +1,88 @@
+//! What few seeds come upon, in tables in which it is common. Each run is held to what must hold of any.
+
+use crate::checks::Account;
+use crate::graph::set_nets;
+use crate::history;
+use crate::plan::{Way, Weather};
+use crate::world::{EVENT, What, World};
+use interlocking_core::net::Net;
+use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_runtime::journal::{Entry, Record};
+use interlocking_soundness::{Verdict, check};
+use std::sync::Arc;
+
+/// How many of the seeds come upon what is looked for in foul weather, in a run with these rows whose children have those.
+fn seeds_with(seeds: u64, parent: Vec<NodeRow>, child: Vec<NodeRow>, is_there: fn(&Account<'_>) -> bool) -> usize {
+    let nets = [("Parent", parent), ("Child", child)].map(|(name, rows)| {
+        let mut table = Table::new(name, "T");
+        table.nodes = rows;
+        let net: &Net = Box::leak(Box::new(Net::new(table).unwrap()));
+        assert!(matches!(check(net), Verdict::Sound { .. }), "{name} is sound");
+        net
+    });
+    set_nets(nets);
+    let found = (0..seeds).filter(|seed| {
+        let world = Arc::new(World::new(*seed, nets));
+        let ended = history::run(&world, Weather::Foul, Way::USUAL).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+        let account = Account::of(&ended).unwrap();
+        assert_eq!(account.check().err(), None, "seed {seed}");
+        is_there(&account)
+    });
+    found.count()
+}
+
+fn node(name: &str, kind: NodeKind) -> NodeRow {
+    NodeRow::new(name, kind)
+}
+
+/// Nodes that start advisory ones and go on.
+fn spawning() -> Vec<NodeRow> {
+    let advisory =
+        NodeRow { report: Some("u64".to_owned()), ..node("advisory", NodeKind::Advisory).llm("Asking", "Said") };
+    let spawning = |name, next| node(name, NodeKind::Logic).goto(next, &[]).spawn("advisory");
+    vec![spawning("n0", "n1").entry(), spawning("n1", "exit"), advisory]
+}
+
+/// A map whose child runs are taken over when it is entered again.
+fn map() -> NodeRow {
+    node("n0", NodeKind::Map).map("Child").depth(2).entry()
+}
+
+#[test]
+fn a_record_that_is_refused_when_its_executor_has_left_stops_nobody() {
+    let parent = vec![map().goto("n1", &[]), node("n1", NodeKind::Human).asks("u64", "u64").goto("exit", &[])];
+    let found = seeds_with(1_000, parent, spawning(), |account| {
+        account.log.iter().any(|line| matches!(line.what, What::Refused { left_behind: true, .. }))
+    });
+    assert!(found >= 1, "in no seed");
+}
+
+#[test]
+fn a_process_may_end_with_a_record_that_comes_after_its_runs_end() {
+    let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
+    let found = seeds_with(2_000, spawning(), child, |account| {
+        let ends = |what: &What| matches!(what, What::Harness(text) if text.starts_with("its process ends with"));
+        account.log.iter().any(|line| ends(&line.what))
+    });
+    assert!(found >= 3, "only {found} seeds");
+}
+
+#[test]
+fn children_are_retried_with_the_execution_that_took_them_over() {
+    let event = node(EVENT, NodeKind::Event).goto("n0", &["*"]).visits(1);
+    let child = vec![node("n0", NodeKind::Human).asks("u64", "u64").entry().goto("exit", &[])];
+    let found = seeds_with(500, vec![map().adopt().goto("exit", &[]), event], child, |account| {
+        account.records.values().any(|records| is_taken_over_and_retried(records))
+    });
+    assert!(found >= 3, "only {found} seeds");
+}
+
+/// Whether a child was retried when it was that of another execution than had begun it.
+fn is_taken_over_and_retried(records: &[Record]) -> bool {
+    let by_a_later_one = |record: &Record| match &record.entry {
+        Entry::Resumed { taken_by, .. } => taken_by.as_ref().is_some_and(|by| by.visit > 1),
+        _ => false,
+    };
+    let taken_over = records.iter().position(by_a_later_one);
+    taken_over.is_some_and(|at| records[at..].iter().any(|it| matches!(it.entry, Entry::Retried { .. })))
+}
