@@ -26,6 +26,7 @@
 //! | which functions changed in more than formatting, and what was rewritten in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
 //! | what a verdict on code could be talked round with | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
+//! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
 //! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
 
@@ -44,6 +45,7 @@ mod changes;
 mod public_api;
 mod proptest;
 mod test_functions;
+mod symbols;
 mod properties;
 
 pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
@@ -56,6 +58,7 @@ pub use refused::{RefusedConstruct, Side, refused_constructs};
 pub use source_rules::SourceRules;
 pub use stub_places::{StubFound, stubs_in};
 pub use stubs::{StubMarkers, UnreadableMarker};
+pub use symbols::{CalledName, SourceSymbol, called_names, symbols};
 pub use syntax::{MAX_BYTES, MAX_DEPTH, SourceError, is_identifier};
 pub use test_functions::{TestAttribute, TestFunction, test_functions};
 pub use unseen::unseen_functions;

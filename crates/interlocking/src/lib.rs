@@ -29,6 +29,7 @@
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
 //! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/verdicts.md` in the repository |
 //! | check the Rust source that an agent wrote: interfaces, stubs, denied code, changed bodies, properties | `rust_source`, with feature `rust-source` |
+//! | know what a function really calls, whatever an agent says | `code_intelligence::LanguageServer`, with feature `code-intelligence` |
 //! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -49,6 +50,7 @@
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
 //! | `toolchain` | commands that build and test what agents wrote, in a sandbox, with verdicts test by test | no |
 //! | `rust-source` | checks of Rust source on its syntax tree | no |
+//! | `code-intelligence` | symbols, calls and types of source code, by a language server in a sandbox or by the syntax | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
@@ -62,6 +64,8 @@ pub use interlocking_macros::{Graph, Labels};
 pub use interlocking_agents as agents;
 #[cfg(feature = "cli")]
 pub use interlocking_cli as cli;
+#[cfg(feature = "code-intelligence")]
+pub use interlocking_code_intelligence as code_intelligence;
 #[cfg(feature = "document")]
 pub use interlocking_document as document;
 #[cfg(feature = "envoy")]

@@ -304,6 +304,7 @@ mod tests {
             sketches_covered: vec!["prop_a".to_owned()],
             sketches_uncovered: vec![],
             not_verified: Vec::new(),
+            told_by: None,
         };
         let summary = tests_summary(&output, &coverage, &[]);
         let lines: Vec<&str> = summary.iter().map(String::as_str).collect();

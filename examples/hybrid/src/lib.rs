@@ -12,6 +12,7 @@ pub mod verdicts;
 
 pub mod places;
 pub mod workbench;
+pub mod resolved;
 pub mod handlers;
 pub mod graph;
 pub mod witness;

@@ -169,7 +169,8 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         accept_weaker_isolation,
         ..
     } = settings;
-    let (started, toolchain) = (CoarseClock.now(), task.toolchain.clone());
+    let (started, toolchain, language_server) =
+        (CoarseClock.now(), task.toolchain.clone(), task.language_server.clone());
     let repository = Repository::open(repository)?;
     let (main, land_on) = (BranchName::new(main)?, land_on.map(BranchName::new).transpose()?);
     let base = match &past {
@@ -203,7 +204,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     } else {
         Runner::new(toolchain, &target_directory, &checkouts)?
     };
-    let bench = Arc::new(Workbench::new(repository, base, runner)?);
+    let bench = Arc::new(Workbench::new(repository, base, runner, language_server)?);
     let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
     let seen = witness.clone();
     let watched = move |event: Event| {

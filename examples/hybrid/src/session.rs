@@ -17,6 +17,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
 use interlocking::toolchain::{Toolchain, Unconfined};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What is remembered of a run beside where it is.
@@ -24,6 +25,7 @@ use std::sync::Arc;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts {
     toolchain: Toolchain,
+    language_server: PathBuf,
     /// Whose agents play what nobody else does: none of the demonstration, if others do.
     scenario: Option<Scenario>,
 }
@@ -50,7 +52,7 @@ pub(crate) async fn begin(
     let is_our_task = specification.is_the_demonstration();
     let mut location = specification.location;
     location.branch.get_or_insert_with(|| "main".to_owned());
-    let facts = Facts { toolchain: task.toolchain.clone(), scenario };
+    let facts = Facts { toolchain: task.toolchain.clone(), language_server: task.language_server.clone(), scenario };
     let run = RepositoryRun::begin_at(location, &options.repository, start, facts).await?;
     if scenario.is_some() && !is_our_task {
         run.start().console.line(
@@ -85,14 +87,15 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
     if run.is_fresh() {
         past = past.without_places();
     }
-    let task = Task { spec: past.spec.clone(), toolchain: run.own().toolchain.clone() };
+    let Facts { toolchain, language_server, .. } = run.own().clone();
+    let task = Task { spec: past.spec.clone(), toolchain, language_server };
     let roles = bind_roles(&run).await?;
     prepare(run, task, roles, Some(past))
 }
 
 /// Who plays which role. Agents build and test what they write, each below a directory of its own.
 async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
-    let Facts { toolchain, scenario } = run.own();
+    let Facts { toolchain, scenario, .. } = run.own();
     let commands = toolchain.configured().map(ToString::to_string);
     let access = BuildAccess::cargo(commands, &run.target_directory().join("agents"));
     let script = scenario.map(|scenario| Script::parse(scenario.name(), scenario.script())).transpose()?;

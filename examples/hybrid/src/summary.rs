@@ -73,6 +73,9 @@ fn result_lines(result: &HybridResult, text: &mut String) {
             coverage.examples_total,
             sketches + coverage.sketches_uncovered.len()
         );
+        if let Some(told_by) = &coverage.told_by {
+            let _ = writeln!(text, "Calls by    {}", quoted(told_by));
+        }
         for (number, what) in coverage.not_verified.iter().enumerate() {
             let title = if number == 0 { "Not seen" } else { "" };
             let _ = writeln!(text, "{title:<12}{}", quoted(what));

@@ -2,8 +2,10 @@
 
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
 use crate::prompts::GroundRules;
+use crate::resolved::{ResolvedCalls, Resolver};
 use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
 use askama::Template;
+use interlocking::code_intelligence::CodeError;
 use interlocking::rust_source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
@@ -11,7 +13,7 @@ use interlocking::rust_source::{
 use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runner, TestRun, Toolchain};
 use interlocking::workspaces::{self, FreshCheckout, GitWorkspacesError};
 use interlocking::worktree::{CommitId, GitError, PathError, Repository, RepositoryPath};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the handlers of one run have in common.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub struct Workbench {
     /// Builds and tests checkouts.
     runner: Runner,
     markers: StubMarkers,
+    /// Tells what the text of tests does not.
+    resolver: Resolver,
 }
 
 /// What keeps a handler from doing its work: not the protocol's business, but the operator's.
@@ -48,6 +52,12 @@ pub enum WorkError {
         /// Where it is not.
         reason: std::str::Utf8Error,
     },
+    /// The project's files cannot be copied for the language server.
+    #[error("the project's files cannot be copied for the language server: {0}")]
+    Copy(std::io::Error),
+    /// The language server cannot be told of them.
+    #[error(transparent)]
+    Code(CodeError),
     /// Git work was stopped, because the program ends.
     #[error("git work was stopped before it was done")]
     Stopped,
@@ -65,9 +75,14 @@ impl Workbench {
     /// # Errors
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
-    pub fn new(repository: Repository, base: CommitId, runner: Runner) -> Result<Self, UnreadableMarker> {
+    pub fn new(
+        repository: Repository,
+        base: CommitId,
+        runner: Runner,
+        language_server: PathBuf,
+    ) -> Result<Self, UnreadableMarker> {
         let markers = runner.toolchain().source.markers()?;
-        Ok(Self { repository, base, runner, markers })
+        Ok(Self { repository, base, runner, markers, resolver: Resolver::new(language_server) })
     }
 
     /// Builds a checkout.
@@ -275,6 +290,21 @@ impl Workbench {
             tests: (spec.test_path.as_str(), &tests),
             prefix: &self.toolchain().source.property_prefix,
         }))
+    }
+
+    /// What the properties in a checkout call, by a language server.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be read or copied.
+    pub async fn resolve(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+        properties: &TestFile,
+    ) -> Result<ResolvedCalls, WorkError> {
+        let library = library_of(checked_out, spec).await?;
+        self.resolver.resolve(&self.repository, checked_out.commit(), (spec, &library), properties).await
     }
 
     /// The paths in which two commits differ; of a renamed file both.

@@ -73,6 +73,9 @@ impl TestFile {
             let mut tests = Vec::new();
             let mut names = Names::of(&api, is_inside, file);
             tests_in(&mut names, &file.items, 0, sources.prefix, &mut tests);
+            for test in &mut tests {
+                test.evidence.columns_in_bytes(sources.tests.1);
+            }
             tests
         })?;
         Ok(Self { tests, api })
@@ -94,6 +97,23 @@ impl TestFile {
             Some(why) => Exercise::Unclear(why.clone()),
             None => Exercise::Absent,
         }
+    }
+
+    /// Whether a call stands in a property, or in what of its file it calls, at this line and column of its name (in bytes, both from 1),
+    /// and is run as far as the text tells: it is not behind `if false`, after a `return`, or under a condition. Whose function it
+    /// means who knows the types of values can tell, where the text does not.
+    pub fn has_live_call(test: &PropertyTest, line: usize, column: usize) -> bool {
+        test.evidence.live_calls.contains(&(line, column))
+    }
+
+    /// The functions of the implementation that a property is seen to call, in the order of their names.
+    pub fn called(test: &PropertyTest) -> impl Iterator<Item = &str> {
+        test.evidence.calls.iter().map(String::as_str)
+    }
+
+    /// The functions of the implementation that a property perhaps calls, each with the reason why that cannot be seen.
+    pub fn perhaps_called(test: &PropertyTest) -> impl Iterator<Item = (&str, &str)> {
+        test.evidence.doubts.iter().map(|(function, why)| (function.as_str(), why.as_str()))
     }
 
     /// Whether a property checks an example of a function: it has the numbers and texts that the example's `input` names, and

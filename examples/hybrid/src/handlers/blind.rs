@@ -78,7 +78,7 @@ impl LLMHandler<hybrid::tests> for Tests {
         let on_disk = self.0.test_file(&checked_out, &spec).await?.unwrap_or_default();
         let examined = checked_out.commit();
         drop(checked_out);
-        let coverage = verify_claims(&memory.functions, &output.properties, &on_disk).coverage;
+        let coverage = verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage;
         let message = CommitMessage::new(
             Phase::Tests,
             &output.commit_msg,

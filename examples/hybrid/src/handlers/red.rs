@@ -108,7 +108,13 @@ impl Verify {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
-        let verified = verify_claims(&cx.memory().functions, &output.properties, &on_disk);
+        let functions = cx.memory().functions;
+        let mut verified = verify_claims(&functions, &output.properties, &on_disk, None);
+        // The text may not tell of what types values are; nobody is said to have claimed what is not so before that is known.
+        if !verified.mismatches.is_empty() {
+            let resolved = self.0.resolve(&checked_out, spec, &on_disk).await?;
+            verified = verify_claims(&functions, &output.properties, &on_disk, Some(&resolved));
+        }
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
         // What is not so is the better reason; what cannot be seen is one, too.

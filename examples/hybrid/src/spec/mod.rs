@@ -7,7 +7,7 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use error::SpecError;
 use spelling::spellings;
@@ -24,6 +24,8 @@ pub struct Task {
     pub spec: StackSpec,
     /// With which commands: the file's `toolchain` table, cargo and proptest where it says nothing.
     pub toolchain: Toolchain,
+    /// The language server that tells what the text of tests does not: rust-analyzer, as a path, or a name that is looked for in `PATH`.
+    pub language_server: PathBuf,
 }
 
 /// How a specification is written.
@@ -34,6 +36,9 @@ pub enum SpecFormat {
     /// JSON.
     Json,
 }
+
+/// The language server where a task does not say another.
+const LANGUAGE_SERVER: &str = "rust-analyzer";
 
 /// How many repairs a task may allow.
 const FIX_ATTEMPTS: std::ops::RangeInclusive<i64> = 1..=10;
@@ -74,11 +79,12 @@ fn read_task(root: &Field<'_>, problems: &mut Problems) -> Option<Task> {
     let mut fields = fields_of(root, "spec", problems)?;
     let spec = read_spec(&mut fields, problems);
     let toolchain = match fields.take("toolchain") {
-        None => Some(Toolchain::default()),
+        None => Some((Toolchain::default(), PathBuf::from(LANGUAGE_SERVER))),
         Some(table) => fields_of(&table, "", problems).and_then(|fields| read_toolchain(fields, problems)),
     };
     fields.finish(problems);
-    Some(Task { spec: spec?, toolchain: toolchain? })
+    let (toolchain, language_server) = toolchain?;
+    Some(Task { spec: spec?, toolchain, language_server })
 }
 
 fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSpec> {
@@ -152,7 +158,7 @@ fn read_strictness(mut fields: Fields<'_>, problems: &mut Problems) -> Option<St
     })
 }
 
-fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Toolchain> {
+fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<(Toolchain, PathBuf)> {
     let default = Toolchain::default();
     let build_command = fields.optional("buildCommand", default.build_command, problems);
     let test_command = fields.optional("testCommand", default.test_command, problems);
@@ -192,8 +198,9 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Too
         fields.refuse("testCommand", error.to_string(), problems);
     }
     let commands = commands::read_commands(&mut fields, problems);
+    let language_server = fields.optional("languageServer", PathBuf::from(LANGUAGE_SERVER), problems);
     fields.finish(problems);
-    Some(Toolchain {
+    let toolchain = Toolchain {
         build_command: build_command?,
         test_command: test_command?,
         build_timeout_seconds: build_timeout_seconds?,
@@ -205,5 +212,6 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<Too
         allow_network: allow_network?,
         commands: commands?,
         source: SourceRules { stub_markers: stub_markers?, property_prefix: property_prefix?, allow: allow? },
-    })
+    };
+    Some((toolchain, language_server?))
 }

@@ -88,4 +88,9 @@ pub struct CoverageReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(skip)]
     pub not_verified: Vec<String>,
+    /// Who has told what the text of the tests leaves open, if anybody was asked: a language server, or why there was none. Agents are not
+    /// asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub told_by: Option<String>,
 }

@@ -5,6 +5,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use crate::resolved::ResolvedCalls;
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
 use interlocking::rust_source::{Exercise, PropertyTest, TestFile, meant_among};
 
@@ -70,7 +71,14 @@ pub struct VerifiedClaims {
 ///
 /// An example is included where what its function gives is compared with its outcome; a sketch, where a function that it
 /// is about is called and something is compared.
-pub fn verify_claims(functions: &[FunctionSpec], claimed: &[PropertyWritten], on_disk: &TestFile) -> VerifiedClaims {
+///
+/// What the text does not show because it does not tell the types of values, `resolved` may tell.
+pub fn verify_claims(
+    functions: &[FunctionSpec],
+    claimed: &[PropertyWritten],
+    on_disk: &TestFile,
+    resolved: Option<&ResolvedCalls>,
+) -> VerifiedClaims {
     let mut all = Covered::default();
     let mut mismatches = Vec::new();
     for property in claimed {
@@ -78,7 +86,8 @@ pub fn verify_claims(functions: &[FunctionSpec], claimed: &[PropertyWritten], on
             mismatches.push(ClaimMismatch::PropertyNotOnDisk { property: property.name.clone() });
             continue;
         };
-        let mut claims = Claims { functions, property, test, on_disk, wrong: Vec::new(), unclear: Vec::new() };
+        let mut claims =
+            Claims { functions, property, test, on_disk, resolved, wrong: Vec::new(), unclear: Vec::new() };
         claims.note_calls(&mut all);
         claims.targets();
         let examples = claims.examples();
@@ -94,7 +103,9 @@ pub fn verify_claims(functions: &[FunctionSpec], claimed: &[PropertyWritten], on
         }
         mismatches.append(&mut wrong);
     }
-    VerifiedClaims { coverage: all.report(functions), mismatches }
+    let coverage =
+        CoverageReport { told_by: resolved.map(|resolved| resolved.provider.clone()), ..all.report(functions) };
+    VerifiedClaims { coverage, mismatches }
 }
 
 /// What is covered so far.
@@ -114,6 +125,7 @@ struct Claims<'a> {
     property: &'a PropertyWritten,
     test: &'a PropertyTest,
     on_disk: &'a TestFile,
+    resolved: Option<&'a ResolvedCalls>,
     wrong: Vec<ClaimMismatch>,
     /// Claims that cannot be judged, with the reason.
     unclear: Vec<String>,
@@ -121,7 +133,9 @@ struct Claims<'a> {
 
 impl<'a> Claims<'a> {
     fn calls(&self, function: &FunctionSpec) -> Exercise {
-        self.on_disk.calls(self.test, &function.name)
+        let by_text = self.on_disk.calls(self.test, &function.name);
+        let is_resolved = self.resolved.is_some_and(|resolved| resolved.has_live_call(self.test, &function.name));
+        if is_resolved { Exercise::Seen } else { by_text }
     }
 
     /// The function of the contract that a name means; none where it could mean several.
@@ -233,6 +247,7 @@ impl Covered<'_> {
             sketches_covered: kept(sketched(functions), |name| self.sketches.contains(name)),
             sketches_uncovered: kept(sketched(functions), |name| !self.sketches.contains(name)),
             not_verified: self.not_verified,
+            told_by: None,
         }
     }
 }

@@ -162,3 +162,60 @@ async fn claims_that_cannot_be_seen_are_not_verified() {
             .any(|what| what.starts_with("`prop_new_stack_is_empty`: calling `BoundedStack::height`"))
     );
 }
+
+/// What only types tell: what an entry of a map is.
+const BY_TYPES: &str = "let mut stacks = std::collections::BTreeMap::from([(1, BoundedStack::with_capacity(1))]); \
+    let mut entry = stacks.first_entry().unwrap(); let stack = entry.get_mut(); \
+    assert_eq!(stack.push(4), Ok(())); assert_eq!(stack.pop(), Some(4)); assert_eq!(stack.peek(), None); \
+    assert_eq!(stack.height(), 0);";
+
+fn by_types() -> Turn {
+    let mut turn = properties("use bounded_stack::BoundedStack;", BY_TYPES);
+    for property in turn.answer["properties"].as_array_mut().unwrap() {
+        property["coversExamples"] = json!([]);
+    }
+    turn
+}
+
+/// HY-156, HY-157, HY-166: what the text of the tests leaves open a language server tells, and the result says which; where there is none,
+/// it stays open, and the result says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_language_server_tells_what_the_text_does_not() {
+    let with = Stage::new(play().then(by_types())).await.at_most(1);
+    let mut without = Stage::new(play().then(by_types())).await.at_most(1);
+    without.task.language_server = "no-such-server".into();
+    let (told, untold) = tokio::join!(with.run(), without.run());
+
+    let coverage = told.result.as_ref().unwrap().tests_coverage.clone().unwrap();
+    assert!(coverage.told_by.as_ref().unwrap().starts_with("rust-analyzer "), "{:?}", coverage.told_by);
+    let all = ["with_capacity", "push", "pop", "peek", "height"].map(|name| format!("BoundedStack::{name}"));
+    assert!(all.iter().all(|name| coverage.functions_covered.contains(name)), "{coverage:#?}");
+    assert_eq!(coverage.not_verified, [""; 0]);
+
+    let (result, failure) = without.assert_not_landed(&untold);
+    assert!(matches!(failure, HybridFailure::CoverageClaimMismatch { .. }), "{failure:?}");
+    let coverage = result.tests_coverage.unwrap();
+    assert_eq!(
+        coverage.told_by.unwrap(),
+        "the syntax alone, because rust-analyzer is not installed, or no-such-server does not run: run \
+         `rustup component add rust-analyzer`"
+    );
+    assert!(!coverage.functions_covered.contains(&all[1]), "{:?}", coverage.functions_covered);
+}
+
+/// What no run comes to is not called, whatever the types are.
+#[tokio::test(flavor = "multi_thread")]
+async fn dead_calls_are_none_for_a_language_server_either() {
+    let mut turn = by_types();
+    *turn.file() = turn
+        .file()
+        .replace("let stack = entry.get_mut();", "let stack = entry.get_mut(); if true { panic!() }; if false {")
+        .replace("assert_eq!(stack.height(), 0);", "assert_eq!(stack.height(), 0); }");
+    let stage = Stage::new(play().then(turn)).await.at_most(1);
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    assert!(matches!(failure, HybridFailure::CoverageClaimMismatch { .. }), "{failure:?}");
+    let coverage = result.tests_coverage.unwrap();
+    assert!(coverage.told_by.unwrap().starts_with("rust-analyzer "));
+    assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
+}

@@ -85,12 +85,12 @@ fn claims_hold_where_they_should() {
     let claimed: Vec<&str> = types.functions.iter().map(|function| function.name.as_str()).collect();
     assert_eq!(check_claimed_functions(&claimed, &skeleton), []);
 
-    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests/properties.rs"));
+    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests/properties.rs"), None);
     assert_eq!(verified.mismatches, []);
     assert_eq!(verified.coverage, tests.coverage);
     assert_eq!((verified.coverage.examples_total, verified.coverage.sketches_covered.len()), (10, 6));
 
-    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests_trivial/properties.rs"));
+    let verified = verify_claims(&types.functions, &tests.properties, &properties("tests_trivial/properties.rs"), None);
     let said: Vec<String> = verified.mismatches.iter().map(ToString::to_string).collect();
     let about_peek = said.iter().filter(|said| said.starts_with("`prop_peek_changes_nothing` is said to exercise "));
     assert_eq!((about_peek.count(), said.len()), (2, 2), "the function and the sketched property: {said:?}");

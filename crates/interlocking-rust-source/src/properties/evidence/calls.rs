@@ -33,6 +33,9 @@ impl Walk<'_, '_> {
                 },
             };
         };
+        if let Some(last) = path.path.segments.last() {
+            self.passes_call(last.ident.span());
+        }
         let types: Vec<Ty> = given.iter().map(|(ty, _)| ty.clone()).collect();
         if let (None, Some(name)) = (&path.qself, path.path.get_ident())
             && let Some(binding) = self.variable(&name.to_string()).cloned()

@@ -11,6 +11,7 @@ impl Walk<'_, '_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall) -> Ty {
         let name = call.method.to_string();
         let receiver = self.expression(&call.receiver);
+        self.passes_call(call.method.span());
         self.on(&receiver, &name, call)
     }
 

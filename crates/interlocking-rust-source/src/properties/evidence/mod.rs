@@ -15,6 +15,7 @@ use super::names::{Kind, Meaning, Names, Routine};
 use super::outcomes::Assertion;
 use super::ty::Ty;
 use crate::proptest::{Drawn, ProptestFunction};
+use crate::symbols::byte_column;
 use proc_macro2::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -27,10 +28,20 @@ pub(super) struct Evidence {
     pub(super) calls: BTreeSet<String>,
     /// Those that it may call, each with why that cannot be said.
     pub(super) doubts: BTreeMap<String, String>,
+    /// Where the names of calls stand that are run as far as the text tells: line and column, both from 1.
+    pub(super) live_calls: BTreeSet<(usize, usize)>,
     /// What it compares.
     pub(super) assertions: BTreeSet<Assertion>,
     /// The literals in its code.
     pub(super) literals: BTreeSet<String>,
+}
+
+impl Evidence {
+    /// Has columns in bytes, where they were in characters of `text`.
+    pub(super) fn columns_in_bytes(&mut self, text: &str) {
+        let in_bytes = |&(line, column): &(usize, usize)| (line, byte_column(text, line, column - 1));
+        self.live_calls = self.live_calls.iter().map(in_bytes).collect();
+    }
 }
 
 /// What a variable holds.
@@ -110,6 +121,14 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
         self.found.doubts.retain(|function, _| !self.found.calls.contains(function));
         self.found
+    }
+
+    /// A call stands here, of whatever.
+    fn passes_call(&mut self, name: Span) {
+        if self.doubt.is_none() {
+            let start = name.start();
+            self.found.live_calls.insert((start.line, start.column + 1));
+        }
     }
 
     /// A call of this function stands here.

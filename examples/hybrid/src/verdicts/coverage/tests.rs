@@ -74,7 +74,7 @@ fn coverage_is_computed_from_claims_that_hold() {
         ("prop_full", "assert!(s.push(1)); assert!(!s.push(2));"),
         ("prop_lifo", "s.push(3); assert_eq!(s.pop(), Some(3));"),
     ]);
-    let verified = verify_claims(&contract(), &claimed, &on_disk);
+    let verified = verify_claims(&contract(), &claimed, &on_disk, None);
     assert_eq!(verified.mismatches, []);
     assert_eq!(
         verified.coverage,
@@ -86,6 +86,7 @@ fn coverage_is_computed_from_claims_that_hold() {
             sketches_covered: vec!["prop_full".to_owned(), "prop_lifo".to_owned()],
             sketches_uncovered: vec!["prop_empty".to_owned()],
             not_verified: vec![],
+            told_by: None,
         }
     );
 }
@@ -104,7 +105,7 @@ fn false_claims_are_named_and_do_not_count() {
         ("prop_lifo", "assert_eq!(s.pop(), Some(3));"),
         ("prop_empty", "let mut v = vec![1]; v.push(1); assert_eq!(v.pop(), Some(1));"),
     ]);
-    let verified = verify_claims(&contract(), &claimed, &on_disk);
+    let verified = verify_claims(&contract(), &claimed, &on_disk, None);
     let no_example = |function: &str, index| ClaimMismatch::NoSuchExample {
         property: "prop_lifo".to_owned(),
         function: function.to_owned(),
@@ -145,7 +146,7 @@ fn what_cannot_be_seen_does_not_count() {
         ("prop_lifo", "let top = s.pop();"),
         ("prop_empty", "s.pop(); go!(push);"),
     ]);
-    let VerifiedClaims { coverage, mismatches } = verify_claims(&contract(), &claimed, &on_disk);
+    let VerifiedClaims { coverage, mismatches } = verify_claims(&contract(), &claimed, &on_disk, None);
     let unclear = |property: &str, claims: &[&str]| ClaimMismatch::NotVerified {
         property: property.to_owned(),
         claims: claims.iter().map(|claim| (*claim).to_owned()).collect(),
@@ -186,7 +187,7 @@ fn what_cannot_be_seen_does_not_count() {
 /// HY-175, CON-55: the flag decides.
 #[test]
 fn coverage_is_enforced_only_if_required() {
-    let coverage = verify_claims(&contract(), &[], &TestFile::default()).coverage;
+    let coverage = verify_claims(&contract(), &[], &TestFile::default(), None).coverage;
     assert_eq!(missing_sketches(&coverage, true), ["prop_full", "prop_lifo", "prop_empty"]);
     assert_eq!(missing_sketches(&coverage, false), [""; 0]);
 }

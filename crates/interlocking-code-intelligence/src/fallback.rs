@@ -1,0 +1,18 @@
+//! A server where there is one, else the syntax.
+
+use crate::intelligence::{CodeIntelligence, Provider};
+use crate::rust_syntax::RustSyntax;
+use crate::server::{LanguageServer, ServerProgram};
+use std::path::Path;
+
+/// Starts a language server for the project at `root`; where it cannot, `syntax` answers in its place, and its
+/// [provider](CodeIntelligence::provider) says why. That is also logged as a warning: what the syntax cannot tell is not checked.
+pub async fn start_or_syntax(program: ServerProgram, root: &Path, syntax: RustSyntax) -> Box<dyn CodeIntelligence> {
+    match LanguageServer::start(program, root).await {
+        Ok(server) => Box::new(server),
+        Err(because) => {
+            tracing::warn!(%because, "code is looked at by its syntax alone");
+            Box::new(syntax.answering_for(Provider::Syntax { because: Some(because) }))
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The text of Rust files alone.
+
+use crate::error::CodeError;
+use crate::intelligence::{Call, CodeIntelligence, OutgoingCalls, Position, Provider, Symbol, SymbolKind};
+use async_trait::async_trait;
+use interlocking_rust_source::{SourceSymbol, Sources, TestFile, symbols};
+use std::path::{Path, PathBuf};
+
+/// What the text of a Rust crate tells: the symbols of a file, and which functions of the implementation its tests call. It follows
+/// receivers and macros as far as the text names their types.
+#[derive(Clone, Debug)]
+pub struct RustSyntax {
+    provider: Provider,
+    root: PathBuf,
+    library: String,
+    implementation: PathBuf,
+}
+
+impl RustSyntax {
+    /// For the crate in the directory `root` that tests know as `library`, with its functions in the file `implementation`.
+    pub fn new(root: impl Into<PathBuf>, library: impl Into<String>, implementation: impl Into<PathBuf>) -> Self {
+        let provider = Provider::Syntax { because: None };
+        Self { provider, root: root.into(), library: library.into(), implementation: implementation.into() }
+    }
+
+    pub(crate) fn answering_for(self, provider: Provider) -> Self {
+        Self { provider, ..self }
+    }
+
+    async fn read(&self, file: &Path) -> Result<String, CodeError> {
+        let read = tokio::fs::read(self.root.join(file)).await;
+        let bytes = read.map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+#[async_trait]
+impl CodeIntelligence for RustSyntax {
+    fn provider(&self) -> &Provider {
+        &self.provider
+    }
+
+    async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError> {
+        let text = self.read(file).await?;
+        Ok(symbols(&file.to_string_lossy(), &text)?.into_iter().map(symbol).collect())
+    }
+
+    async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
+        let (implementation, tests) = (self.read(&self.implementation).await?, self.read(file).await?);
+        let (path, tests_path) = (self.implementation.to_string_lossy(), file.to_string_lossy());
+        let defined = symbols(&path, &implementation)?;
+        let sources = Sources {
+            library: &self.library,
+            implementation: (&path, &implementation),
+            tests: (&tests_path, &tests),
+            prefix: "",
+        };
+        let read = TestFile::read(sources)?;
+        let line = function.position.line as usize;
+        let Some(test) =
+            read.tests.iter().find(|test| function.lines.contains(&number(test.line)) || test.line == line)
+        else {
+            let unclear =
+                vec![format!("`{}` is no test, and what others call the syntax does not tell", function.name)];
+            return Ok(OutgoingCalls { calls: Vec::new(), unclear });
+        };
+        let calls = TestFile::called(test).map(|name| Call {
+            name: name.rsplit("::").next().unwrap_or(name).to_owned(),
+            at: function.position,
+            file: self.implementation.clone(),
+            definition: defined.iter().find(|it| it.name == name).map_or(Position { line: 1, column: 1 }, position),
+        });
+        let unclear = TestFile::perhaps_called(test).map(|(name, why)| format!("whether `{name}` is called: {why}"));
+        Ok(OutgoingCalls { calls: calls.collect(), unclear: unclear.collect() })
+    }
+
+    /// Types are the compiler's matter.
+    async fn hover(&self, _: &Path, _: Position) -> Result<Option<String>, CodeError> {
+        Ok(None)
+    }
+
+    /// It reads each file when it is asked.
+    async fn files_changed(&self, _: &[PathBuf]) -> Result<(), CodeError> {
+        Ok(())
+    }
+}
+
+pub(crate) fn symbol(found: SourceSymbol) -> Symbol {
+    let kind = if found.is_type { SymbolKind::Type } else { SymbolKind::Function };
+    let lines = number(*found.lines.start())..=number(*found.lines.end());
+    Symbol { position: position(&found), name: found.name, kind, lines }
+}
+
+fn position(found: &SourceSymbol) -> Position {
+    Position { line: number(found.line), column: number(found.column) }
+}
+
+fn number(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,244 @@
+//! Requests to a server and its answers: JSON-RPC over its standard input and output.
+
+use super::messages::{Incoming, ServerStatus};
+use crate::error::CodeError;
+use interlocking_agents::program::{Line, Running};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// How long a message may be, in bytes.
+pub(super) const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
+
+/// What a server says of its own readiness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Readiness {
+    /// It reads the project.
+    Busy,
+    Ready,
+    /// It cannot read it; its words.
+    Broken(String),
+}
+
+/// A server that runs. It ends when this is dropped.
+#[derive(Debug)]
+pub(super) struct Connection {
+    program: String,
+    timeout: Duration,
+    next_id: AtomicU64,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
+    readiness: watch::Receiver<Readiness>,
+    /// How it has ended, once it has.
+    ended: Arc<Mutex<Option<String>>>,
+}
+
+struct Outgoing {
+    message: Value,
+    reply: Option<(u64, oneshot::Sender<Result<Value, String>>)>,
+}
+
+impl Connection {
+    pub(super) fn new(program: String, timeout: Duration, running: Running) -> Self {
+        let (outgoing, requests) = mpsc::unbounded_channel();
+        let (told, readiness) = watch::channel(Readiness::Busy);
+        let ended = Arc::new(Mutex::new(None));
+        let actor = Actor { running, frame: Frame::default(), requests, waiting: HashMap::new(), told };
+        tokio::spawn(actor.run(ended.clone()));
+        Self { program, timeout, next_id: AtomicU64::new(1), outgoing, readiness, ended }
+    }
+
+    pub(super) fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// What it says of its readiness, as soon as that is not [`Readiness::Busy`].
+    pub(super) async fn readiness(&self) -> Result<Readiness, CodeError> {
+        let mut readiness = self.readiness.clone();
+        match readiness.wait_for(|it| *it != Readiness::Busy).await {
+            Ok(readiness) => Ok(readiness.clone()),
+            Err(_) => Err(self.has_ended()),
+        }
+    }
+
+    /// Asks, and waits for the answer.
+    pub(super) async fn request(&self, method: &'static str, params: Value) -> Result<Value, CodeError> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let (reply, answer) = oneshot::channel();
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        // Where nobody takes it, nobody answers either.
+        drop(self.outgoing.send(Outgoing { message, reply: Some((id, reply)) }));
+        match tokio::time::timeout(self.timeout, answer).await {
+            Ok(Ok(Ok(result))) => Ok(result),
+            Ok(Ok(Err(message))) => Err(CodeError::Refused { program: self.program.clone(), method, message }),
+            Ok(Err(_)) => Err(self.has_ended()),
+            Err(_) => Err(CodeError::TimedOut { program: self.program.clone(), method, after: self.timeout }),
+        }
+    }
+
+    /// Tells it something.
+    pub(super) fn notify(&self, method: &str, params: Value) -> Result<(), CodeError> {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.outgoing.send(Outgoing { message, reply: None }).map_err(|_| self.has_ended())
+    }
+
+    fn has_ended(&self) -> CodeError {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        CodeError::Ended { program: self.program.clone(), reason: ended.unwrap_or_default() }
+    }
+}
+
+/// Why there will be no more answers.
+enum Over {
+    /// The program has closed its output, or has ended.
+    Ended,
+    /// It does not keep to the protocol.
+    Broken(String),
+}
+
+/// Talks to the program, in a task of its own, until nobody asks any more or it ends.
+struct Actor {
+    running: Running,
+    frame: Frame,
+    requests: mpsc::UnboundedReceiver<Outgoing>,
+    waiting: HashMap<u64, oneshot::Sender<Result<Value, String>>>,
+    told: watch::Sender<Readiness>,
+}
+
+impl Actor {
+    async fn run(mut self, ended: Arc<Mutex<Option<String>>>) {
+        let reason = loop {
+            let Self { running, frame, requests, .. } = &mut self;
+            let done = tokio::select! {
+                message = frame.next_message(running) => match message {
+                    Ok(Some(message)) => self.take(message),
+                    Ok(None) => Err(Over::Ended),
+                    Err(error) => Err(Over::Broken(error.to_string())),
+                },
+                request = requests.recv() => match request {
+                    Some(request) => self.send(request),
+                    None => return,
+                },
+            };
+            if let Err(over) = done {
+                break over;
+            }
+        };
+        let reason = match reason {
+            Over::Broken(reason) => reason,
+            Over::Ended => match self.running.end().await {
+                Ok(end) if end.stderr.is_empty() => "it says nothing".to_owned(),
+                Ok(end) => end.stderr,
+                Err(error) => error.to_string(),
+            },
+        };
+        *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
+        // Whoever waits is told by the end of the channels, after this.
+    }
+
+    fn send(&mut self, Outgoing { message, reply }: Outgoing) -> Result<(), Over> {
+        if let Some((id, reply)) = reply {
+            self.waiting.retain(|_, reply| !reply.is_closed());
+            self.waiting.insert(id, reply);
+        }
+        self.write(&message)
+    }
+
+    fn write(&mut self, message: &Value) -> Result<(), Over> {
+        let body = message.to_string();
+        let framed = format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        self.running.write(framed).map_err(|_| Over::Ended)
+    }
+
+    fn take(&mut self, message: Vec<u8>) -> Result<(), Over> {
+        let message: Incoming =
+            serde_json::from_slice(&message).map_err(|error| Over::Broken(format!("it wrote no message: {error}")))?;
+        match (message.method, message.id) {
+            (Some(method), Some(id)) => {
+                let answer = match &method[..] {
+                    // It is content with its own defaults, for as many sections as it asks for.
+                    "workspace/configuration" => {
+                        let sections = message.params["items"].as_array().map_or(0, Vec::len);
+                        json!({ "jsonrpc": "2.0", "id": id, "result": vec![Value::Null; sections] })
+                    }
+                    "client/registerCapability" | "client/unregisterCapability" | "window/workDoneProgress/create" => {
+                        json!({ "jsonrpc": "2.0", "id": id, "result": null })
+                    }
+                    _ => {
+                        let error = json!({ "code": -32601, "message": format!("{method} is not offered") });
+                        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+                    }
+                };
+                self.write(&answer)?;
+            }
+            (Some(method), None) if method == "experimental/serverStatus" => {
+                if let Ok(status) = serde_json::from_value::<ServerStatus>(message.params)
+                    && status.quiescent
+                {
+                    let broken = status.health == "error";
+                    let words = format!("{} {}", status.message.unwrap_or_default(), self.running.stderr_tail());
+                    let broken = broken.then(|| Readiness::Broken(words.trim().to_owned()));
+                    self.told.send_replace(broken.unwrap_or(Readiness::Ready));
+                }
+            }
+            (None, Some(id)) => {
+                if let Some(reply) = id.as_u64().and_then(|id| self.waiting.remove(&id)) {
+                    let result = message.error.map_or(Ok(message.result), |error| Err(error.message));
+                    // Nobody waits any more.
+                    drop(reply.send(result));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// How much of a message has been read.
+#[derive(Default)]
+struct Frame {
+    /// Its length, once its header has said it.
+    length: Option<usize>,
+    /// Whether its header has been read to the end.
+    is_body: bool,
+}
+
+impl Frame {
+    /// The next message; `None` at the end. Nothing is lost when this is dropped before it is done.
+    async fn next_message(&mut self, running: &mut Running) -> io::Result<Option<Vec<u8>>> {
+        while !self.is_body {
+            match running.next_line().await? {
+                None => return Ok(None),
+                Some(Line::TooLong { .. }) => return Err(invalid("it wrote a header that is too long")),
+                Some(Line::Whole(line)) => self.take_header(line)?,
+            }
+        }
+        let message = running.read_exact(self.length.unwrap_or_default()).await?;
+        *self = Self::default();
+        Ok(message)
+    }
+
+    fn take_header(&mut self, line: &[u8]) -> io::Result<()> {
+        let line = str::from_utf8(line).map_err(|_| invalid("it wrote a header that is no text"))?.trim();
+        match line.split_once(':') {
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                let length = value.trim().parse().map_err(|_| invalid("it wrote a header without a length"))?;
+                if length > LONGEST_MESSAGE {
+                    return Err(invalid("it wrote a message that is too long"));
+                }
+                self.length = Some(length);
+            }
+            _ if !line.is_empty() => {}
+            _ if self.length.is_none() => return Err(invalid("it wrote a header without a length")),
+            _ => self.is_body = true,
+        }
+        Ok(())
+    }
+}
+
+fn invalid(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
+}

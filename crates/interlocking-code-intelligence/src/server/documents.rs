@@ -1,0 +1,140 @@
+//! The files that a server looks at: their names in the protocol, their texts, and the places in them.
+
+use super::messages::WirePosition;
+use crate::error::CodeError;
+use crate::intelligence::Position;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// What stands for itself in the path of a URI.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// The files of one project, as a server knows them.
+#[derive(Debug)]
+pub(super) struct Documents {
+    root: PathBuf,
+    language: &'static str,
+    /// Whether columns are bytes of UTF-8; else they are units of UTF-16.
+    is_utf8: bool,
+    open: HashMap<PathBuf, (i32, Arc<str>)>,
+}
+
+/// A notification.
+type Told = (&'static str, Value);
+
+impl Documents {
+    pub(super) fn new(root: PathBuf, language: &'static str, is_utf8: bool) -> Self {
+        Self { root, language, is_utf8, open: HashMap::new() }
+    }
+
+    fn path(&self, file: &Path) -> Result<PathBuf, CodeError> {
+        let is_within = file.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if is_within { Ok(self.root.join(file)) } else { Err(CodeError::OutsideProject(file.to_owned())) }
+    }
+
+    pub(super) fn uri(&self, file: &Path) -> Result<String, CodeError> {
+        Ok(uri_of(&self.path(file)?))
+    }
+
+    /// The text of a file as it is on disk, and what the server has to be told to have the same.
+    pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Told>), CodeError> {
+        let path = self.path(file)?;
+        let text: Arc<str> =
+            read(&path).map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })?.into();
+        let uri = uri_of(&path);
+        let told = match self.open.get_mut(file) {
+            Some((_, known)) if *known == text => None,
+            Some((version, known)) => {
+                *version += 1;
+                *known = text.clone();
+                let document = json!({ "uri": uri, "version": *version });
+                let change = json!({ "textDocument": document, "contentChanges": [{ "text": &*text }] });
+                Some(("textDocument/didChange", change))
+            }
+            None => {
+                self.open.insert(file.to_owned(), (1, text.clone()));
+                let document = json!({ "uri": uri, "languageId": self.language, "version": 1, "text": &*text });
+                Some(("textDocument/didOpen", json!({ "textDocument": document })))
+            }
+        };
+        Ok((text, told))
+    }
+
+    /// What the server has to be told of a file that has changed on disk.
+    pub(super) fn changed(&mut self, file: &Path) -> Result<Vec<Told>, CodeError> {
+        const CREATED: u8 = 1;
+        const CHANGED: u8 = 2;
+        const DELETED: u8 = 3;
+        let path = self.path(file)?;
+        let was_open = self.open.contains_key(file);
+        let change = match (path.is_file(), was_open) {
+            (true, true) => CHANGED,
+            (true, false) => CREATED,
+            (false, _) => DELETED,
+        };
+        let mut told = Vec::new();
+        if was_open && change == CHANGED {
+            told.extend(self.open(file)?.1);
+        } else if was_open {
+            self.open.remove(file);
+            told.push(("textDocument/didClose", json!({ "textDocument": { "uri": uri_of(&path) } })));
+        }
+        let changes = json!({ "changes": [{ "uri": uri_of(&path), "type": change }] });
+        told.push(("workspace/didChangeWatchedFiles", changes));
+        Ok(told)
+    }
+
+    pub(super) fn to_wire(&self, text: &str, position: Position) -> WirePosition {
+        let line = text.lines().nth(position.line.saturating_sub(1) as usize).unwrap_or_default();
+        let bytes = (position.column.saturating_sub(1) as usize).min(line.len());
+        let character = match self.is_utf8 {
+            true => bytes,
+            false => line.get(..bytes).unwrap_or(line).encode_utf16().count(),
+        };
+        WirePosition { line: position.line.saturating_sub(1), character: u32::try_from(character).unwrap_or(u32::MAX) }
+    }
+
+    /// A place in a text.
+    pub(super) fn position(&self, text: &str, at: WirePosition) -> Position {
+        let column = match self.is_utf8 {
+            true => at.character,
+            false => {
+                let line = text.lines().nth(at.line as usize).unwrap_or_default();
+                let mut left = at.character as usize;
+                let before = line.chars().take_while(|it| {
+                    let is_before = left > 0;
+                    left = left.saturating_sub(it.len_utf16());
+                    is_before
+                });
+                u32::try_from(before.map(char::len_utf8).sum::<usize>()).unwrap_or(u32::MAX)
+            }
+        };
+        Position { line: at.line.saturating_add(1), column: column.saturating_add(1) }
+    }
+
+    /// The file of a URI, and a place in it.
+    pub(super) fn place_of(&self, uri: &str, at: WirePosition) -> (PathBuf, Position) {
+        let path = uri.strip_prefix("file://").unwrap_or(uri);
+        let path = PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy());
+        let text = if self.is_utf8 { String::new() } else { read(&path).unwrap_or_default() };
+        let position = self.position(&text, at);
+        (path.strip_prefix(&self.root).map(Path::to_owned).unwrap_or(path), position)
+    }
+}
+
+/// The text of a file, invalid UTF-8 replaced; of no more than a server is shown.
+fn read(path: &Path) -> std::io::Result<String> {
+    let length = fs::metadata(path)?.len();
+    if length > interlocking_rust_source::MAX_BYTES as u64 {
+        return Err(std::io::Error::other(format!("it has {length} bytes, which is more than is looked at")));
+    }
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+pub(super) fn uri_of(path: &Path) -> String {
+    format!("file://{}", utf8_percent_encode(&path.to_string_lossy(), PLAIN))
+}

@@ -1,0 +1,113 @@
+//! The symbols of a file, from what a server lists.
+
+use super::documents::Documents;
+use super::messages::DocumentSymbol;
+use super::program::Language;
+use crate::error::CodeError;
+use crate::intelligence::{Symbol, SymbolKind};
+use crate::rust_syntax;
+use interlocking_rust_source::symbols;
+use std::path::Path;
+
+/// What the protocol calls a kind of symbol by.
+mod kind {
+    pub(super) const CLASS: u32 = 5;
+    pub(super) const METHOD: u32 = 6;
+    pub(super) const CONSTRUCTOR: u32 = 9;
+    pub(super) const ENUM: u32 = 10;
+    pub(super) const INTERFACE: u32 = 11;
+    pub(super) const FUNCTION: u32 = 12;
+    pub(super) const STRUCT: u32 = 23;
+}
+
+/// The functions and types among `symbols`, with all that they are in before their names.
+pub(super) fn listed(symbols: &[DocumentSymbol], language: Language, text: &str, documents: &Documents) -> Vec<Symbol> {
+    let mut found = Vec::new();
+    let mut listing = Listing { language, text, documents, found: &mut found };
+    listing.add(symbols, "");
+    found
+}
+
+struct Listing<'a> {
+    language: Language,
+    text: &'a str,
+    documents: &'a Documents,
+    found: &'a mut Vec<Symbol>,
+}
+
+impl Listing<'_> {
+    fn add(&mut self, symbols: &[DocumentSymbol], prefix: &str) {
+        for symbol in symbols {
+            let kind = match symbol.kind {
+                kind::METHOD | kind::CONSTRUCTOR | kind::FUNCTION => Some(SymbolKind::Function),
+                kind::CLASS | kind::ENUM | kind::INTERFACE | kind::STRUCT => Some(SymbolKind::Type),
+                _ => None,
+            };
+            let name = format!("{prefix}{}", self.own_name(&symbol.name));
+            let separator = if self.language == Language::Rust { "::" } else { "." };
+            let inner = format!("{name}{separator}");
+            if let Some(kind) = kind {
+                let position = self.documents.position(self.text, symbol.selection_range.start);
+                let lines = symbol.range.start.line + 1..=symbol.range.end.line + 1;
+                self.found.push(Symbol { name, kind, position, lines });
+            }
+            self.add(&symbol.children, &inner);
+        }
+    }
+
+    /// The name of a symbol; of what is implemented for a type, that type's.
+    fn own_name<'n>(&self, name: &'n str) -> &'n str {
+        match name.strip_prefix("impl") {
+            Some(implemented) if self.language == Language::Rust && implemented.starts_with([' ', '<']) => {
+                owner(implemented).unwrap_or(name)
+            }
+            _ => name,
+        }
+    }
+}
+
+/// The type of `impl<T> Trait for Type<T>`, without its path and its arguments.
+fn owner(implemented: &str) -> Option<&str> {
+    let mut angles = 0_usize;
+    let parameters = implemented.char_indices().find(|(_, it)| {
+        angles = match it {
+            '<' => angles + 1,
+            '>' => angles.saturating_sub(1),
+            _ => angles,
+        };
+        angles == 0
+    });
+    let rest = implemented.get(parameters?.0 + 1..)?;
+    let owner = rest.rsplit_once(" for ").map_or(rest, |(_, owner)| owner);
+    let path = owner.trim().trim_start_matches('&').split(['<', ' ']).next()?;
+    path.rsplit("::").next().filter(|name| !name.is_empty())
+}
+
+/// Adds what macros make, such as the tests in `proptest! { … }`: a server does not list it.
+pub(super) fn add_made_by_macros(found: &mut Vec<Symbol>, file: &Path, text: &str) -> Result<(), CodeError> {
+    for symbol in symbols(&file.to_string_lossy(), text)?.into_iter().map(rust_syntax::symbol) {
+        if !found.iter().any(|known| known.position == symbol.position) {
+            found.push(symbol);
+        }
+    }
+    found.sort_by_key(|symbol| symbol.position);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::owner;
+
+    #[test]
+    fn the_owner_of_what_is_implemented_is_its_type() {
+        for (implemented, expected) in [
+            (" Stack", Some("Stack")),
+            ("<T: Into<U>, U> Stack<T, U>", Some("Stack")),
+            (" fmt::Display for inner::Stack", Some("Stack")),
+            (" Read for &Stack<'_>", Some("Stack")),
+            ("", None),
+        ] {
+            assert_eq!(owner(implemented), expected, "{implemented}");
+        }
+    }
+}

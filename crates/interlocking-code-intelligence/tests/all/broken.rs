@@ -1,0 +1,92 @@
+//! Servers that are not there, do not start, or do not keep to their protocol.
+
+use crate::project::{stack, write};
+use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, ServerProgram, Unavailable};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A scripted server.
+fn script(directory: &TempDir, text: &str) -> PathBuf {
+    write(directory, "server", &format!("#!/bin/sh\n{text}\n"));
+    let path = directory.path().join("server");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// What it says after it was asked for the first time, and what it does then.
+fn answering(result: &str, then: &str) -> String {
+    let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+    format!("head -c 30 > /dev/null\nprintf 'Content-Length: {}\\r\\n\\r\\n%s' '{answer}'\n{then}", answer.len())
+}
+
+async fn start(project: &TempDir, program: &Path) -> Result<LanguageServer, Unavailable> {
+    let program = ServerProgram::pyright(program).with_timeouts(Duration::from_secs(20), Duration::from_secs(1));
+    LanguageServer::start(program, project.path()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_does_not_start_says_why() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let path = script(&programs, "echo 'no such component' >&2; exit 1");
+    let stand_in = ServerProgram::rust_analyzer().at(&path);
+    let missing = LanguageServer::start(stand_in, project.path()).await.unwrap_err();
+    let expected = format!(
+        "rust-analyzer is not installed, or {} does not run: run `rustup component add rust-analyzer`",
+        path.display()
+    );
+    assert_eq!(missing.to_string(), expected);
+    let ended = start(&project, &path).await.unwrap_err();
+    assert_eq!(ended.to_string(), "Pyright did not start: Pyright has ended: no such component");
+    for (text, expected) in [
+        ("echo hello; echo; sleep 9", "Pyright did not start: Pyright has ended: it wrote a header without a length"),
+        (
+            "printf 'Content-Length: 5\\r\\n\\r\\nhello'; sleep 9",
+            "Pyright did not start: Pyright has ended: it wrote no message: expected value at line 1 column 1",
+        ),
+        (
+            "printf 'Content-Length: 99999999999\\r\\n\\r\\n'; sleep 9",
+            "Pyright did not start: Pyright has ended: it wrote a message that is too long",
+        ),
+        ("sleep 9", "Pyright did not start: Pyright did not answer initialize within 1 s"),
+    ] {
+        let error = start(&project, &script(&programs, text)).await.unwrap_err();
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+    let error = start(&project, &script(&programs, &answering("{}", "sleep 9"))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "Pyright did not start: Pyright answered initialize with what is not in its protocol: missing field `capabilities`"
+    );
+}
+
+/// rust-analyzer starts, but cannot read the project.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_that_cannot_be_read_is_no_project() {
+    let project = stack();
+    write(&project, "Cargo.toml", "[package\n");
+    let error = LanguageServer::start(ServerProgram::rust_analyzer(), project.path()).await.unwrap_err();
+    let Unavailable::NotStarted { reason, .. } = &error else { panic!("{error}") };
+    assert!(reason.contains("Cargo.toml") && reason.contains("expected"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_goes_wrong_later_is_told_of() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let capable = r#"{"capabilities":{}}"#;
+    let file = Path::new("src/lib.rs");
+    let code = start(&project, &script(&programs, &answering(capable, "echo 'out of memory' >&2"))).await.unwrap();
+    let error = code.document_symbols(file).await.unwrap_err();
+    assert_eq!(error.to_string(), "Pyright has ended: out of memory");
+    let code = start(&project, &script(&programs, &answering(capable, "sleep 9"))).await.unwrap();
+    let error = code.document_symbols(file).await.unwrap_err();
+    assert_eq!(error.to_string(), "Pyright did not answer textDocument/documentSymbol within 1 s");
+    assert!(matches!(error, CodeError::TimedOut { .. }));
+    let refused = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"not now"}}"#;
+    let then = format!("printf 'Content-Length: {}\\r\\n\\r\\n%s' '{refused}'; sleep 9", refused.len());
+    let then = format!("sleep 0.5; {then}");
+    let code = start(&project, &script(&programs, &answering(capable, &then))).await.unwrap();
+    let error = code.document_symbols(file).await.unwrap_err();
+    assert_eq!(error.to_string(), "Pyright refused textDocument/documentSymbol: not now");
+}

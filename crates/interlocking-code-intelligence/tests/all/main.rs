@@ -1,0 +1,12 @@
+//! Real language servers, on files that agents could have written.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on says so by panicking")]
+
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+
+mod broken;
+mod project;
+mod python;
+mod rust;
+mod syntax;

@@ -1,0 +1,102 @@
+//! rust-analyzer.
+
+use crate::project::{PROPERTIES, STACK, calls, stack, symbol, write};
+use expect_test::expect;
+use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, Provider, ServerProgram};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+async fn server(project: &TempDir) -> LanguageServer {
+    LanguageServer::start(ServerProgram::rust_analyzer(), project.path())
+        .await
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// HY-156, HY-157, HY-163, HY-164, HY-165, TC-13: what a file has, what a property calls within macros and by way of a value, and types.
+#[tokio::test(flavor = "multi_thread")]
+async fn symbols_calls_and_types_are_known() {
+    let project = stack();
+    let code = server(&project).await;
+    let Provider::LanguageServer { name, version } = code.provider() else { panic!("{:?}", code.provider()) };
+    assert_eq!((&name[..], version.is_some()), ("rust-analyzer", true));
+    let symbols = code.document_symbols(Path::new("src/lib.rs")).await.unwrap();
+    let told = symbols
+        .iter()
+        .map(|it| format!("{} {:?} {}:{} {:?}\n", it.name, it.kind, it.position.line, it.position.column, it.lines));
+    expect![[r#"
+        Stack Type 5:12 3..=5
+        Full Type 9:12 7..=9
+        Stack::push Function 12:12 12..=18
+        Stack::pop Function 20:12 20..=22
+        Stack::height Function 24:12 24..=26
+        twice Function 29:8 29..=31
+    "#]]
+    .assert_eq(&told.collect::<String>());
+    for (property, expected) in [
+        ("prop_pop", vec!["default@4", "pop@20", "push@12"]),
+        ("prop_height", vec!["default@4", "filled@4", "height@24", "push@12"]),
+        ("prop_nothing", vec![]),
+        ("prop_twice", vec!["twice@29"]),
+    ] {
+        assert_eq!(calls(&code, "tests/properties.rs", property).await, expected, "{property}");
+    }
+    let stack = symbol(&code, "src/lib.rs", "Stack").await;
+    let said = code.hover(Path::new("src/lib.rs"), stack.position).await.unwrap().unwrap();
+    assert!(said.contains("pub struct Stack(Vec<i64>)") && said.contains("Of no more than ten numbers."), "{said}");
+    let nothing = code.hover(Path::new("src/lib.rs"), interlocking_code_intelligence::Position { line: 2, column: 1 });
+    assert_eq!(nothing.await.unwrap(), None);
+}
+
+/// It is started once, and asked again after files were changed, made, and taken away.
+#[tokio::test(flavor = "multi_thread")]
+async fn files_that_change_are_seen() {
+    let project = stack();
+    let code = server(&project).await;
+    assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@29"]);
+    write(&project, "src/lib.rs", &format!("mod more;\npub use more::thrice;\n{STACK}"));
+    write(&project, "src/more.rs", "pub fn thrice(value: i64) -> i64 {\n    value * 3\n}\n");
+    let asked = PROPERTIES
+        .replace("{Stack, twice}", "{Stack, thrice, twice}")
+        .replace("twice(x), x * 2", "thrice(x), x + twice(x)");
+    write(&project, "tests/properties.rs", &asked);
+    let changed = ["src/lib.rs", "src/more.rs", "tests/properties.rs"].map(PathBuf::from);
+    code.files_changed(&changed).await.unwrap();
+    assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["thrice@1", "twice@31"]);
+    std::fs::remove_file(project.path().join("src/more.rs")).unwrap();
+    code.files_changed(&[PathBuf::from("src/more.rs")]).await.unwrap();
+    let gone = code.document_symbols(Path::new("src/more.rs")).await.unwrap_err();
+    assert!(matches!(gone, CodeError::Unreadable { .. }), "{gone}");
+    assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@31"]);
+    let outside = code.document_symbols(Path::new("../secret.rs")).await.unwrap_err();
+    assert_eq!(outside.to_string(), "../secret.rs leads out of the project: give a path within it");
+}
+
+/// An agent's build script, its procedural macros and its compiler's wrapper are not run, and what they would do cannot be done.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_the_project_is_run() {
+    let (project, outside) = (stack(), tempfile::tempdir().unwrap());
+    let marks: Vec<PathBuf> = ["build", "wrapper", "macro"].map(|name| outside.path().join(name)).to_vec();
+    let touch = |path: &Path| format!("std::fs::write({:?}, \"\").unwrap();", path.to_str().unwrap());
+    write(&project, "build.rs", &format!("fn main() {{ {} }}", touch(&marks[0])));
+    let wrapper = project.path().join("wrapper.sh");
+    write(&project, "wrapper.sh", &format!("#!/bin/sh\ntouch {}\nexec \"$@\"\n", marks[1].display()));
+    std::fs::set_permissions(&wrapper, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let configuration = format!("[build]\nrustc-wrapper = {:?}\n", wrapper.to_str().unwrap());
+    write(&project, ".cargo/config.toml", &configuration);
+    let manifest = "[package]\nname = \"hostile\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[lib]\nproc-macro = true\n[workspace]\n";
+    write(&project, "hostile/Cargo.toml", manifest);
+    let derive = format!(
+        "#[proc_macro_derive(H)]\npub fn h(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{ {} Default::default() }}",
+        touch(&marks[2])
+    );
+    write(&project, "hostile/src/lib.rs", &format!("extern crate proc_macro;\n{derive}"));
+    let own = std::fs::read_to_string(project.path().join("Cargo.toml")).unwrap();
+    write(&project, "Cargo.toml", &format!("{own}\n[dependencies]\nhostile = {{ path = \"hostile\" }}\n"));
+    write(&project, "src/lib.rs", &format!("{STACK}\n#[derive(hostile::H)]\npub struct Derived;\n"));
+    let code = server(&project).await;
+    assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@29"]);
+    symbol(&code, "src/lib.rs", "Derived").await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(marks.iter().all(|mark| !mark.exists()), "{marks:?}");
+}
