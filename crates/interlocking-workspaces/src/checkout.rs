@@ -6,7 +6,9 @@ use crate::git_run::GitRun;
 use crate::lock::Held;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
-use interlocking_worktree::{CommitId, FileChange, Keep, RebaseError, Rebased, RepositoryPath, Signature, Worktree};
+use interlocking_worktree::{
+    BranchName, CommitId, FileChange, Keep, RebaseError, Rebased, RepositoryPath, Signature, Worktree,
+};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,6 +47,11 @@ impl Checkout<'_> {
     /// Where its files are.
     pub fn path(&self) -> &Path {
         self.worktree.path()
+    }
+
+    /// Its branch; none where every node may only read, which works on a commit.
+    pub fn branch(&self) -> Option<&BranchName> {
+        self.worktree.branch()
     }
 
     /// The commit that it was made at.

@@ -6,8 +6,10 @@ use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
 use crate::landings::LANDING;
+use crate::left::LeftRun;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::{Graph, Node, RunsChildren, Works};
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::RunContext as _;
 use interlocking_runtime::journal::JournalError;
 use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
@@ -104,6 +106,13 @@ pub trait GitContext<N: Node> {
     where
         Child: RunsChildren<Graph = N::Graph>;
 
+    /// What is left of another run on the same repository; none if that is nothing, or somebody works on it.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where something cannot be read.
+    fn left_of(&self, run: &RunId) -> impl Future<Output = Result<Option<LeftRun>, GitWorkspacesError>> + Send;
+
     /// The repository: to read what was committed. Its operations are synchronous.
     ///
     /// # Errors
@@ -162,6 +171,10 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         }
         let workspaces = self.child_workspaces::<Child>().await?;
         run.blocking((), move |run| run.retire_workspaces_of_children(&workspaces)).await
+    }
+
+    async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {
+        git_run(self)?.workspaces().left_of(run).await
     }
 
     fn repository(&self) -> Result<Repository, GitWorkspacesError> {

@@ -3,6 +3,7 @@
 use crate::alive::Alive;
 use crate::child::Child;
 use crate::error::GitWorkspacesError;
+use crate::git_workspaces::GitWorkspaces;
 use crate::lock::{Held, lock};
 use crate::named_branches::Named;
 use crate::names::Names;
@@ -112,6 +113,11 @@ impl GitRun {
         children.push(Child { names: names.clone(), by, places: places.clone() });
         drop(children);
         child
+    }
+
+    /// The workspaces of all runs, this one's among them.
+    pub(crate) fn workspaces(&self) -> GitWorkspaces {
+        GitWorkspaces(self.0.settings.clone())
     }
 
     pub(crate) fn settings(&self) -> &Settings {

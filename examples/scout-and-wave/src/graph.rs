@@ -1,66 +1,56 @@
 //! The routing table: the protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
 
-use crate::handlers::{
-    Agents, Append, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Implement, Merge, Muster, Pending, Predict,
-    Review, Scout, Suit, Verified, Verify,
+pub use crate::people::{
+    AgentFailureAnswer, BlockedQuestion, ContractAnswer, ReviewAnswer, ReviewQuestion, SawResult, VerificationAnswer,
 };
-use crate::prompts::{AgentLaunch, ScoutPrompt};
+
+use crate::handlers::{
+    Agents, Append, Architect, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Check, Command, Implement, Merge,
+    Muster, Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, Suit, Verified, Verify,
+};
+use crate::prompts::{AgentLaunch, ArchitectPrompt, ScoutPrompt};
 use crate::protocol::agent::{AgentLetter, Post};
+use crate::protocol::bootstrap::BootstrapPlan;
 use crate::protocol::path::FilePath;
 use crate::protocol::plan::Plan;
 use crate::protocol::prediction::Facts;
+use crate::protocol::quick::QuickPlan;
 use crate::protocol::report::CompletionReport;
 use crate::protocol::state::{BlockReason, State};
-use crate::protocol::suitability::{Failed, Suitability};
+use crate::quick::{QuickExecuted, QuickLaunch, QuickMerged, QuickWorker};
+use crate::request::{Brief, Proposal, Request};
 use crate::workbench::Workbench;
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a run begins with.
+/// A document that waits for a person's word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    /// What is to be built.
-    pub task: String,
-    /// Where the document is to be: `docs/IMPL-NAME.md`.
-    pub document: FilePath,
-}
-
-/// What the person who approves is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReviewQuestion {
-    /// The document to read. It may be changed, and committed, before it is approved.
-    pub document: FilePath,
-    /// Whether the task is one for the protocol.
-    pub suitability: Suitability,
-}
-
-/// What that person says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ReviewAnswer {
-    /// The waves may begin.
-    Approve {
-        /// Whether the caveats are known, where there are any.
-        #[serde(default)]
-        acknowledge_caveats: bool,
-    },
-    /// They may not: the run ends.
-    Decline {
-        /// Why.
-        reason: String,
-    },
+pub struct Draft {
+    /// What is asked.
+    pub question: ReviewQuestion,
+    /// What its scout was told; another one is told the same, and what the person says.
+    pub brief: Brief,
+    /// The wave that begins with approval: of a project without code, the one that an architect has planned, it is 0.
+    pub first_wave: u32,
 }
 
 /// That the next wave may begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
     /// Which, from 1.
     pub wave: u32,
+    /// What its agents have done, where it was launched before: who is done need not work again (SAW-45).
+    pub executed: Option<Executed>,
+}
+
+impl Next {
+    /// A wave that was not launched before.
+    pub fn wave(wave: u32) -> Self {
+        Self { wave, executed: None }
+    }
 }
 
 /// A wave that is launched.
@@ -74,6 +64,16 @@ pub struct Launch {
     pub contracts_hash: String,
     /// What each agent is to do.
     pub assignments: Vec<Assignment>,
+}
+
+impl Launch {
+    /// What its only agent is to do; none if it has several.
+    pub fn only(&self) -> Option<&Assignment> {
+        match &self.assignments[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
 }
 
 /// What one agent is to do.
@@ -91,6 +91,9 @@ pub struct Assignment {
     pub document: FilePath,
     /// Its section of the document, as it was written there when the wave was launched (CON-102).
     pub section: String,
+    /// What it has done in a worktree at another base: its commits are picked, and it does not work again (CON-100).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Done>,
 }
 
 /// That a wave cannot go on without a person.
@@ -108,62 +111,12 @@ pub struct Blocked {
     pub merged: Option<Merged>,
 }
 
-/// What a person is asked about a blocked wave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockedQuestion {
-    /// Which.
-    pub wave: u32,
-    /// Why.
-    pub reason: BlockReason,
-    /// In detail.
-    pub problems: Vec<String>,
-    /// Where the orchestrator's worktree is, with the document and its reports.
-    pub staging: String,
-    /// What can be done.
-    pub ways: Vec<String>,
-}
-
-/// What is to become of agents that failed (SAW-43).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum AgentFailureAnswer {
-    /// These agents are sent to work again, from the beginning.
-    Rerun {
-        /// Their letters.
-        agents: Vec<AgentLetter>,
-    },
-    /// A person has committed what was missing on the branches of these agents.
-    Fixed {
-        /// Their letters.
-        agents: Vec<AgentLetter>,
-    },
-    /// The wave goes on without these agents.
-    Descope {
-        /// Their letters.
-        agents: Vec<AgentLetter>,
-    },
-    /// The run ends.
-    Stop,
-}
-
-/// What is to become of a wave whose plan does not hold (SAW-45).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ContractAnswer {
-    /// The document was put right, and that is committed on the target branch. Agents whose section has changed work again.
-    Revised,
-    /// The run ends.
-    Stop,
-}
-
-/// What is to become of a wave whose gate fails (SAW-33).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VerificationAnswer {
-    /// Files were put right in the staging worktree, and are not committed.
-    Fixed,
-    /// The run ends.
-    Stop,
+/// The only agent of a wave has failed: which wave that is, and what it was launched with, is the input of its node.
+impl From<Failure> for Blocked {
+    fn from(failure: Failure) -> Self {
+        let (reason, problems) = (BlockReason::AgentFailure, vec![failure.message]);
+        Self { wave: 0, reason, problems, executed: None, merged: None }
+    }
 }
 
 /// What an agent has done.
@@ -199,43 +152,14 @@ pub struct Merged {
     pub commit: CommitId,
 }
 
-/// What a run came to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum SawResult {
-    /// Every wave is verified, and has landed.
-    Complete {
-        /// How many there were.
-        waves: u32,
-        /// The commit that landed last.
-        commit: CommitId,
-    },
-    /// A precondition does not hold: nobody was launched.
-    NotSuitable {
-        /// Which, and why.
-        failed: Vec<Failed>,
-    },
-    /// The person did not approve.
-    Declined {
-        /// Why.
-        reason: String,
-    },
-    /// A person has ended the run where a wave was blocked. Nothing of it has landed.
-    Stopped {
-        /// Which.
-        wave: u32,
-        /// Why.
-        reason: BlockReason,
-        /// In detail.
-        problems: Vec<String>,
-    },
-}
-
 /// Where the run is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The state.
     pub state: State,
+    /// The wave that it is about; none before the first.
+    #[serde(default)]
+    pub wave: Option<u32>,
     /// By label: how often each agent was sent to work, and by which section.
     pub sent: BTreeMap<String, Sent>,
 }
@@ -243,33 +167,59 @@ pub struct Progress {
 /// How an agent was sent to work last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
-    /// How often, from 1.
+    /// How often, from 1; 0 where it was another run that did.
     pub generation: u32,
     /// Its section.
     pub section: String,
+    /// The commit that its worktree begins at.
+    pub base: CommitId,
 }
 
 /// The run of an orchestrator.
 #[derive(Graph)]
 #[graph(output = SawResult)]
 pub struct ScoutAndWave {
+    /// Goes by what the run is for.
+    #[node(entry, input = Request, goto(check, scout, architect, pending, recover, quick_check), memory(run: Progress))]
+    pub(crate) command: LogicNode<Command>,
+
+    /// Finds out what a run whose journal is lost has left of a wave.
+    #[node(input = RunId, workspace = "staging", goto(pending, predict, exit), memory(run: Progress))]
+    pub(crate) recover: LogicNode<Recover>,
+
+    /// Reads the project, and returns a plan, of which nothing but the verdict is used. It may not write.
+    #[node(input = Brief, prompt = ScoutPrompt<'_>, output = Plan, agent = "scout", workspace = "scout", read_only,
+        goto(exit), memory(run: Progress), timeout = "60m")]
+    pub(crate) check: LLMNode<Check>,
+
     /// Reads the project, and returns a plan. It may not write.
-    #[node(entry, input = Request, prompt = ScoutPrompt<'_>, output = Plan, workspace = "scout", read_only, goto(suit),
-        memory(run: Progress), timeout = "60m")]
+    #[node(input = Brief, prompt = ScoutPrompt<'_>, output = Plan, agent = "scout", workspace = "scout", read_only,
+        goto(suit), visits = 3, memory(run: Progress), timeout = "60m")]
     pub(crate) scout: LLMNode<Scout>,
 
+    /// Designs a project of which there is no code. It may not write either.
+    #[node(input = Brief, prompt = ArchitectPrompt<'_>, output = BootstrapPlan, agent = "scout", workspace = "scout",
+        read_only, goto(suit), visits = 3, memory(run: Progress), timeout = "60m")]
+    pub(crate) architect: LLMNode<Architect>,
+
     /// Judges the plan by itself and by the project, and writes the document.
-    #[node(input = Plan, workspace = "staging", goto(review, exit), memory(run: Progress))]
+    #[node(input = Proposal, workspace = "staging", goto(review, exit), memory(run: Progress))]
     pub(crate) suit: LogicNode<Suit>,
 
     /// Asks a person, who may change the document first.
-    #[node(input = ReviewQuestion, question = ReviewQuestion, answer = ReviewAnswer, goto(pending, exit),
-        memory(run: Progress))]
+    #[node(input = Draft, question = ReviewQuestion, answer = ReviewAnswer, goto(pending, scout, architect, exit),
+        visits = 9, memory(run: Progress))]
     pub(crate) review: HumanNode<Review>,
 
     /// Checks the next wave by the document on the target branch, and freezes its contracts.
-    #[node(input = Next, workspace = "staging", goto(agents, blocked_contract), visits = 78, memory(run: Progress))]
+    #[node(input = Next, workspace = "staging", goto(solo, agents, review, blocked_contract), visits = 78,
+        memory(run: Progress))]
     pub(crate) pending: LogicNode<Pending>,
+
+    /// The only agent of a wave. It works on the staging branch itself, on top of the target: there is nothing to merge.
+    #[node(input = Launch, prompt = AgentLaunch<'_>, output = CompletionReport, agent = "agent", workspace = "staging",
+        goto(predict, blocked_agent, blocked_contract), failed(blocked_agent), memory(run: Progress), timeout = "60m")]
+    pub(crate) solo: LLMNode<Solo>,
 
     /// The agents of a wave, side by side.
     #[node(input = Launch, map = Agent, adopt, workspace = "staging", goto(predict, blocked_agent, blocked_contract),
@@ -277,7 +227,8 @@ pub struct ScoutAndWave {
     pub(crate) agents: MapNode<Agents>,
 
     /// Holds reports against what is there, before anything is merged.
-    #[node(input = Executed, workspace = "staging", goto(merge, blocked_agent, blocked_contract), memory(run: Progress))]
+    #[node(input = Executed, workspace = "staging", goto(merge, append, blocked_agent, blocked_contract),
+        memory(run: Progress))]
     pub(crate) predict: LogicNode<Predict>,
 
     /// Merges the branches on the staging branch, and takes the worktrees away.
@@ -297,8 +248,8 @@ pub struct ScoutAndWave {
     pub(crate) verified: LogicNode<Verified>,
 
     /// Agents did not complete their work, or not as they say.
-    #[node(input = Blocked, question = BlockedQuestion, answer = AgentFailureAnswer, goto(blocked_agent, agents, predict, exit),
-        visits = 9, attempts = 9, memory(run: Progress))]
+    #[node(input = Blocked, question = BlockedQuestion, answer = AgentFailureAnswer,
+        goto(blocked_agent, agents, solo, predict, exit), visits = 9, attempts = 9, memory(run: Progress))]
     pub(crate) blocked_agent: HumanNode<BlockedAgent>,
 
     /// The plan does not hold: contracts, or who owns what.
@@ -310,14 +261,30 @@ pub struct ScoutAndWave {
     #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 9,
         memory(run: Progress))]
     pub(crate) blocked_verify: HumanNode<BlockedVerify>,
+
+    /// Whether quick mode is for a declaration of who owns what.
+    #[node(input = QuickPlan, workspace = "staging", goto(quick, exit))]
+    pub(crate) quick_check: LogicNode<QuickCheck>,
+
+    /// Its agents, side by side.
+    #[node(input = QuickLaunch, map = QuickWorker, adopt, workspace = "staging", goto(quick_merge, exit))]
+    pub(crate) quick: MapNode<Quick>,
+
+    /// Merges what they did on the staging branch.
+    #[node(input = QuickExecuted, workspace = "staging", goto(quick_verify, exit))]
+    pub(crate) quick_merge: LogicNode<QuickMerge>,
+
+    /// Runs the gate on the whole project, and lands what passes.
+    #[node(input = QuickMerged, workspace = "staging", goto(exit))]
+    pub(crate) quick_verify: LogicNode<Verify>,
 }
 
 /// The run of one agent.
 #[derive(Graph)]
 #[graph(output = Done)]
 pub struct Agent {
-    /// Has its worktree made, and waits until all agents of the wave have theirs.
-    #[node(entry, input = Assignment, workspace = "tree", goto(implement))]
+    /// Has its worktree made, and waits until all agents of the wave have theirs. Who is done already brings its commits there.
+    #[node(entry, input = Assignment, workspace = "tree", goto(implement, exit))]
     pub(crate) arrive: LogicNode<Arrive>,
 
     /// Works, commits, and reports.
@@ -330,10 +297,15 @@ impl ScoutAndWave {
     /// The graph with handlers that work on `workbench`.
     pub fn new(workbench: &Arc<Workbench>) -> Self {
         Self {
-            scout: LLMNode(Scout),
-            suit: LogicNode(Suit),
+            command: LogicNode(Command),
+            recover: LogicNode(Recover),
+            check: LLMNode(Check(workbench.clone())),
+            scout: LLMNode(Scout(workbench.clone())),
+            architect: LLMNode(Architect(workbench.clone())),
+            suit: LogicNode(Suit(workbench.clone())),
             review: HumanNode(Review),
             pending: LogicNode(Pending),
+            solo: LLMNode(Solo),
             agents: MapNode(Agents::default()),
             predict: LogicNode(Predict),
             merge: LogicNode(Merge),
@@ -343,6 +315,10 @@ impl ScoutAndWave {
             blocked_agent: HumanNode(BlockedAgent),
             blocked_contract: HumanNode(BlockedContract),
             blocked_verify: HumanNode(BlockedVerify),
+            quick_check: LogicNode(QuickCheck),
+            quick: MapNode(Quick),
+            quick_merge: LogicNode(QuickMerge),
+            quick_verify: LogicNode(Verify(workbench.clone())),
         }
     }
 }

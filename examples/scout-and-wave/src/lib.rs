@@ -3,6 +3,9 @@
 
 pub mod protocol;
 pub mod document;
+pub mod people;
+pub mod request;
+pub mod quick;
 pub mod prompts;
 pub mod workbench;
 pub mod handlers;

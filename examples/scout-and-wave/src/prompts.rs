@@ -1,9 +1,13 @@
 //! What agents are asked, and the document as it is first written: templates over borrowed data. The sentences are ours.
 
 use crate::document::Field;
-use crate::graph::{Assignment, Request};
-use crate::protocol::agent::{AgentLetter, Post};
+use crate::graph::Assignment;
+use crate::protocol::agent::{AgentLetter, Place, Post};
+use crate::protocol::bootstrap::Architecture;
 use crate::protocol::plan::{Contract, Plan, PlannedAgent};
+use crate::protocol::state::State;
+use crate::quick::QuickAssignment;
+use crate::request::Brief;
 use askama::Template;
 
 /// Asks the scout for a plan (SAW-97).
@@ -11,7 +15,29 @@ use askama::Template;
 #[template(path = "scout.md", escape = "none")]
 pub struct ScoutPrompt<'a> {
     /// What is wanted.
-    pub request: &'a Request,
+    pub brief: &'a Brief,
+    /// What agents may run of the project's toolchain.
+    pub commands: Vec<String>,
+}
+
+/// Asks the scout of an empty project for a design (SAW-103).
+#[derive(Debug, Template)]
+#[template(path = "architect.md", escape = "none")]
+pub struct ArchitectPrompt<'a> {
+    /// What is wanted.
+    pub brief: &'a Brief,
+    /// What agents may run of the project's toolchain.
+    pub commands: Vec<String>,
+}
+
+/// Sends an agent of quick mode to work: files, task, verification (SAW-102).
+#[derive(Debug, Template)]
+#[template(path = "quick.md", escape = "none")]
+pub struct QuickPrompt<'a> {
+    /// Which agent, and what it is told.
+    pub assignment: &'a QuickAssignment,
+    /// What it runs before it touches anything.
+    pub preflight: Preflight,
 }
 
 /// Sends an agent to work: where it has to be, and then its section of the document as it is written there (SAW-42, SAW-98).
@@ -35,10 +61,10 @@ pub struct Preflight {
 }
 
 impl Preflight {
-    /// For an agent in that place.
-    pub fn new(path: &std::path::Path, post: &Post) -> Self {
+    /// For an agent in that worktree, on that branch.
+    pub fn new(path: &std::path::Path, branch: &str) -> Self {
         let path = path.to_string_lossy().replace('\'', r"'\''");
-        Self { path: format!("'{path}'"), branch: post.label() }
+        Self { path: format!("'{path}'"), branch: branch.to_owned() }
     }
 }
 
@@ -47,6 +73,7 @@ impl Preflight {
 #[template(path = "impl.md", escape = "none")]
 pub(crate) struct ImplDocument<'a> {
     pub(crate) plan: &'a Plan,
+    pub(crate) architecture: Option<&'a Architecture>,
     pub(crate) suitability: String,
     pub(crate) status: String,
     pub(crate) waves: String,
@@ -76,7 +103,8 @@ pub(crate) struct PromptFields<'a> {
 struct PromptField<'a> {
     field: Field,
     agent: &'a PlannedAgent,
-    post: &'a Post,
+    place: Place,
+    is_alone: bool,
     provides: Vec<&'a Contract>,
     calls: Vec<&'a Contract>,
 }
@@ -88,7 +116,25 @@ impl<'a> PromptFields<'a> {
         let letter: &AgentLetter = &agent.agent;
         let provides = plan.contracts.iter().filter(|contract| contract.provided_by.as_ref() == Some(letter)).collect();
         let calls = plan.contracts.iter().filter(|contract| contract.called_by.contains(letter)).collect();
-        let text = PromptField { field, agent, post, provides, calls }.render()?;
+        let agents = plan.agents_in(post.wave);
+        let (place, is_alone) = (post.place(agents), agents == 1);
+        let text = PromptField { field, agent, place, is_alone, provides, calls }.render()?;
         Ok(text.trim().to_owned())
+    }
+}
+
+/// What teaches an agent to drive the program for a person: commands, answers, and what happens in between (SAW-99 to SAW-101).
+#[derive(Debug, Template)]
+#[template(path = "skill.md", escape = "none")]
+pub struct Skill<'a> {
+    /// What the program is called.
+    program: &'a str,
+    states: [State; 14],
+}
+
+impl<'a> Skill<'a> {
+    /// For a program of that name.
+    pub fn of_program(program: &'a str) -> Self {
+        Self { program, states: State::ALL }
     }
 }

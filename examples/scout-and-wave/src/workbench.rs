@@ -3,8 +3,8 @@
 use crate::protocol::path::FilePath;
 use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
-use interlocking::toolchain::{Checkout, Harness, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
-use interlocking::worktree::{CommitId, Repository};
+use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
+use interlocking::worktree::{CommitId, FileChange, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +16,8 @@ pub struct Workbench {
     pub target_directory: PathBuf,
     /// The directory around the checkouts that are built.
     pub checkouts: PathBuf,
+    /// How the project is built and tested, where its user says so; the document says it otherwise.
+    pub toolchain: Option<Toolchain>,
     /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
     pub accept_weaker_isolation: bool,
     /// Answers the gate's commands in tests, in place of this system's programs.
@@ -33,20 +35,37 @@ pub struct GateFailure {
 }
 
 impl Workbench {
+    /// What agents may run of the project's toolchain, as one types it; more arguments may follow.
+    pub fn commands(&self) -> Vec<String> {
+        match &self.toolchain {
+            Some(toolchain) => toolchain.configured().map(ToString::to_string).collect(),
+            None => ["cargo build", "cargo test"].map(str::to_owned).into(),
+        }
+    }
+
+    /// What builds and tests the whole project, where its user says so: it is the gate then, whatever a plan says (TC-23).
+    pub fn configured_gate(&self) -> Option<Vec<Command>> {
+        let Toolchain { build_command, test_command, .. } = self.toolchain.as_ref()?;
+        let mut gate = vec![Command(build_command.clone())];
+        if build_command != test_command {
+            gate.push(Command(test_command.clone()));
+        }
+        Some(gate)
+    }
+
     /// Runs a gate in a checkout of everything, command by command (SAW-48). The inner error is the first that failed.
     ///
     /// # Errors
     ///
     /// Where a command could not be run at all.
     pub async fn gate(&self, commands: &[Command], checkout: &Path) -> Result<Result<(), GateFailure>, NodeError> {
+        let toolchain = self.toolchain.clone().unwrap_or_default();
+        let timeout_seconds = toolchain.test_timeout_seconds;
         let named = |(number, Command(command)): (usize, &Command)| {
-            (
-                format!("gate-{number}"),
-                NamedCommand { harness: Harness::ExitCode, ..NamedCommand::new(command.clone()) },
-            )
+            (format!("gate-{number}"), NamedCommand { timeout_seconds, ..NamedCommand::new(command.clone()) })
         };
-        let named: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
-        let toolchain = Toolchain { commands: named, ..Toolchain::default() };
+        let commands_by_name: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
+        let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
         let mut runner = match self.accept_weaker_isolation {
             true => Runner::with_weaker_isolation(toolchain, &self.target_directory, &self.checkouts),
             false => Runner::new(toolchain, &self.target_directory, &self.checkouts)?,
@@ -77,6 +96,38 @@ pub(crate) async fn in_repository<T: Send + 'static>(
     work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
 ) -> Result<T, NodeError> {
     tokio::task::spawn_blocking(move || work(&repository)).await?
+}
+
+/// The files in which two commits differ; of a renamed one both paths.
+pub(crate) async fn touched(
+    repository: Repository,
+    base: CommitId,
+    head: CommitId,
+) -> Result<BTreeSet<String>, NodeError> {
+    in_repository(repository, move |repository| Ok(paths(&repository.diff(base, head)?))).await
+}
+
+/// The files of these changes; of a renamed one both paths.
+pub(crate) fn paths(changes: &[FileChange]) -> BTreeSet<String> {
+    changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
+}
+
+/// Sees that the user's working tree has nothing that is not committed (SAW-111): `what` does not begin where it has.
+pub(crate) async fn refuse_changes(repository: Repository, what: &str) -> Result<(), NodeError> {
+    let changes = in_repository(repository, |repository| match repository.main_worktree()? {
+        Some(user) => Ok(user.status()?.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        None => Ok(Vec::new()),
+    });
+    let changes = changes.await?;
+    if changes.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{what} does not begin, as the working tree has changes that are not committed: commit or remove them, then resume the run \
+         with --retry:\n{}",
+        changes.join("\n")
+    )
+    .into())
 }
 
 /// The files of a commit.

@@ -3,8 +3,9 @@
 use super::prompt::AgentPrompt;
 use super::sections::{CONTRACTS, PROMPTS, STATUS, SUITABILITY, Sections, WAVES};
 use crate::protocol::agent::AgentLetter;
+use crate::protocol::deviation::OpenDeviation;
 use crate::protocol::ownership::Wave;
-use crate::protocol::plan::{AppendOnly, Command, Contract};
+use crate::protocol::plan::{AppendOnly, Command, Contract, is_one, one};
 use crate::protocol::report::CompletionReport;
 use crate::protocol::state::State;
 use crate::protocol::suitability::Suitability;
@@ -47,6 +48,9 @@ pub struct Status {
     /// The commit at which the gate has passed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<CommitId>,
+    /// What agents have to be told of before the next wave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deviations: Vec<OpenDeviation>,
 }
 
 /// Whose files are whose.
@@ -57,6 +61,9 @@ pub struct Waves {
     pub gate: Vec<Command>,
     /// Files to which the orchestrator adds lines.
     pub append_only: Vec<AppendOnly>,
+    /// The number of the first wave: 0 where that makes the types of a project that is begun.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub first: u32,
     /// The waves, in their order.
     pub waves: Vec<Wave>,
 }
@@ -112,9 +119,14 @@ impl Impl {
         }
     }
 
-    /// A wave, from 1.
+    /// A wave by its number.
     pub fn wave(&self, number: u32) -> Option<&Wave> {
-        self.waves.waves.get(usize::try_from(number).ok()?.checked_sub(1)?)
+        self.waves.waves.get(usize::try_from(number.checked_sub(self.waves.first)?).ok()?)
+    }
+
+    /// The number of the wave after those that are verified; there may be none of that number.
+    pub fn next_wave(&self) -> u32 {
+        self.waves.first.saturating_add(self.status.waves_verified)
     }
 
     /// How many waves there are.
@@ -125,6 +137,17 @@ impl Impl {
     /// The prompt of an agent, and its text.
     pub fn prompt(&self, agent: &AgentLetter) -> Option<&(AgentPrompt, String)> {
         self.prompts.iter().find(|(prompt, _)| prompt.agent == *agent)
+    }
+
+    /// The hash of an agent's section, as it is written.
+    pub fn section_hash(&self, agent: &AgentLetter) -> Option<String> {
+        self.prompt(agent).map(|(_, text)| hash(text))
+    }
+
+    /// The deviations for which the affected sections have not been changed.
+    pub fn open_deviations(&self) -> impl Iterator<Item = &OpenDeviation> {
+        let deviations = self.status.deviations.iter();
+        deviations.filter(|open| self.section_hash(&open.affects).as_ref() == Some(&open.section))
     }
 
     /// The report of an agent that counts.

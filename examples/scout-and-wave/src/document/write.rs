@@ -5,6 +5,7 @@ use super::read::{Contracts, Status, Waves};
 use super::sections::{REPORTS, STATUS, Sections};
 use crate::prompts::{ImplDocument, NotSuitableDocument, PromptFields};
 use crate::protocol::agent::Post;
+use crate::protocol::bootstrap::Architecture;
 use crate::protocol::ownership::waves_of;
 use crate::protocol::plan::Plan;
 use crate::protocol::report::CompletionReport;
@@ -34,8 +35,17 @@ pub enum WriteError {
 /// # Errors
 ///
 /// [`WriteError`].
-pub fn planned(plan: &Plan, suitability: &Suitability) -> Result<String, WriteError> {
-    let waves = Waves { gate: plan.gate.clone(), append_only: plan.append_only.clone(), waves: waves_of(plan) };
+pub fn planned(
+    plan: &Plan,
+    architecture: Option<&Architecture>,
+    suitability: &Suitability,
+) -> Result<String, WriteError> {
+    let waves = Waves {
+        gate: plan.gate.clone(),
+        append_only: plan.append_only.clone(),
+        first: plan.first_wave,
+        waves: waves_of(plan),
+    };
     let contracts = Contracts { contracts: plan.contracts.clone() };
     let mut prompts = String::new();
     for (wave, agent) in plan.agents() {
@@ -46,10 +56,16 @@ pub fn planned(plan: &Plan, suitability: &Suitability) -> Result<String, WriteEr
         }
         _ = write!(prompts, "{}", fields.prompt()?);
     }
-    let status = Status { state: State::Reviewed, waves_verified: 0, contracts: None, verified_at: None };
+    let status = Status {
+        state: State::Reviewed,
+        waves_verified: 0,
+        contracts: None,
+        verified_at: None,
+        deviations: Vec::new(),
+    };
     let [suitability, status, waves, contracts] =
         [yaml(suitability)?, yaml(&status)?, yaml(&waves)?, yaml(&contracts)?];
-    Ok(ImplDocument { plan, suitability, status, waves, contracts, prompts }.render()?)
+    Ok(ImplDocument { plan, architecture, suitability, status, waves, contracts, prompts }.render()?)
 }
 
 /// The document of a plan that is not suitable: the verdict, and nothing else (SAW-56).

@@ -1,14 +1,28 @@
 //! What the nodes do, in the order of a run.
 
+mod staging;
+mod command;
+mod check;
+mod architect;
 mod planning;
-mod launch;
+mod recover;
+mod pending;
+mod solo;
 mod muster;
 mod agents;
-mod merging;
-mod verification;
+mod arrive;
+mod implement;
+mod reports;
+mod predict;
+mod merge;
+mod append;
+mod verify;
+mod verified;
 mod blocked;
+mod quick;
 
 pub use muster::Muster;
+pub use quick::{Quick, QuickCheck, QuickMerge, QuickWork};
 
 use crate::graph::{Blocked, Executed, Progress, ScoutAndWave};
 use crate::protocol::state::{BlockReason, State};
@@ -18,17 +32,32 @@ use interlocking::prelude::*;
 use std::fmt::Display;
 use std::sync::{Arc, Mutex};
 
+/// Handler of `command`.
+pub struct Command;
+
+/// Handler of `check`.
+pub struct Check(pub Arc<Workbench>);
+
+/// Handler of `architect`.
+pub struct Architect(pub Arc<Workbench>);
+
 /// Handler of `scout`.
-pub struct Scout;
+pub struct Scout(pub Arc<Workbench>);
 
 /// Handler of `suit`.
-pub struct Suit;
+pub struct Suit(pub Arc<Workbench>);
 
 /// Handler of `review`.
 pub struct Review;
 
+/// Handler of `recover`.
+pub struct Recover;
+
 /// Handler of `pending`.
 pub struct Pending;
+
+/// Handler of `solo`.
+pub struct Solo;
 
 /// Handler of `agents`: the place where the agents of its execution come together.
 #[derive(Default)]
@@ -49,7 +78,7 @@ pub struct Merge;
 /// Handler of `append`.
 pub struct Append;
 
-/// Handler of `verify`.
+/// Handler of `verify` and `quick_verify`.
 pub struct Verify(pub Arc<Workbench>);
 
 /// Handler of `verified`.
@@ -64,21 +93,24 @@ pub struct BlockedContract;
 /// Handler of `blocked_verify`.
 pub struct BlockedVerify;
 
-/// The workspace that the orchestrator alone works in: the document is written there, and waves are merged there.
-const STAGING: &str = "staging";
-
-/// The longest file that the orchestrator reads, in bytes.
-const LONGEST: u64 = 16 << 20;
-
 /// Notes that the run goes on to a state, if the protocol has a way there (SAW-34).
 fn go_to<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
+where
+    N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
+{
+    remember(cx, to)?;
+    cx.note(to.to_string());
+    Ok(())
+}
+
+/// The same of a state that was noted before.
+fn remember<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
 where
     N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
 {
     let mut now = cx.memory().state;
     now.go_to(to)?;
     cx.update_memory(move |progress| progress.state = now);
-    cx.note(to.to_string());
     Ok(())
 }
 

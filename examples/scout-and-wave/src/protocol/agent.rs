@@ -66,7 +66,24 @@ pub struct Post {
     pub agent: AgentLetter,
 }
 
+/// Where an agent works, as its prompt and its report call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its worktree.
+    pub worktree: String,
+    /// Its branch.
+    pub branch: String,
+}
+
 impl Post {
+    /// Where it works in a wave of so many agents: one that is alone has no branch of its own to be merged (CON-103).
+    pub fn place(&self, agents: usize) -> Place {
+        match agents {
+            1 => Place { worktree: "main".to_owned(), branch: "main".to_owned() },
+            _ => Place { worktree: self.worktree(), branch: self.label() },
+        }
+    }
+
     /// `wave1-agent-a`: the name of its branch, and the key of its child run (CON-112).
     pub fn label(&self) -> String {
         format!("wave{}-agent-{}", self.wave, self.agent.as_str().to_ascii_lowercase())

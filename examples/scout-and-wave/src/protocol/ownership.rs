@@ -2,7 +2,7 @@
 
 use super::agent::AgentLetter;
 use super::path::FilePath;
-use super::plan::{AppendOnly, Plan, PlannedAgent, PlannedWave};
+use super::plan::{Addition, AppendOnly, Plan, PlannedAgent, PlannedWave};
 use serde::{Deserialize, Serialize};
 
 /// The files of one agent, as the document has them.
@@ -114,10 +114,11 @@ pub fn waves_of(plan: &Plan) -> Vec<Wave> {
     plan.waves.iter().map(Wave::from).collect()
 }
 
-/// Everything that is wrong with who owns what.
-pub fn problems(waves: &[Wave], append_only: &[AppendOnly]) -> Vec<OwnershipProblem> {
+/// Everything that is wrong with who owns what; the first wave has the number `first`.
+pub fn problems(first: u32, waves: &[Wave], append_only: &[AppendOnly]) -> Vec<OwnershipProblem> {
     let mut problems = Vec::new();
-    let numbered = || (1..).zip(waves).flat_map(|(number, wave)| wave.agents.iter().map(move |agent| (number, agent)));
+    let numbered =
+        || (first..).zip(waves).flat_map(|(number, wave)| wave.agents.iter().map(move |agent| (number, agent)));
     for (index, (wave, files)) in numbered().enumerate() {
         let agent = &files.agent;
         if numbered().take(index).any(|(_, before)| before.agent == *agent) {
@@ -132,7 +133,11 @@ pub fn problems(waves: &[Wave], append_only: &[AppendOnly]) -> Vec<OwnershipProb
                 let (one, other) = (other.agent.clone(), agent.clone());
                 problems.push(OwnershipProblem::Overlap { wave, one, other, file: file.clone() });
             }
-            if append_only.iter().any(|shared| shared.file == *file) {
+            // One that creates it before any line is added is done with it by then.
+            let is_later =
+                |addition: &Addition| numbered().any(|(other, adds)| adds.agent == addition.agent && other > wave);
+            let is_done = |shared: &AppendOnly| files.creates.contains(file) && shared.additions.iter().all(is_later);
+            if append_only.iter().any(|shared| shared.file == *file && !is_done(shared)) {
                 let (agent, file) = (agent.clone(), file.clone());
                 problems.push(OwnershipProblem::Orchestrators { wave, agent, file });
             }

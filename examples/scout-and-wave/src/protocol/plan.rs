@@ -14,6 +14,10 @@ pub struct Plan {
     pub title: String,
     /// What is to be built and how it is split, in a paragraph.
     pub summary: String,
+    /// The number of the first wave: 0 where that makes the types of a project that is begun. No agent is asked for it.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(skip)]
+    pub first_wave: u32,
     /// The waves, in their order. All agents of a wave work at the same time, each in a worktree of its own.
     pub waves: Vec<PlannedWave>,
     /// Every interface between agents: what one provides and another calls.
@@ -37,6 +41,14 @@ pub struct Plan {
     /// What the person who approves should know although everything holds.
     #[serde(default)]
     pub caveats: Vec<String>,
+}
+
+pub(crate) fn one() -> u32 {
+    1
+}
+
+pub(crate) fn is_one(number: &u32) -> bool {
+    *number == 1
 }
 
 /// A wave of a plan.
@@ -172,8 +184,15 @@ impl PlannedAgent {
 }
 
 impl Plan {
-    /// Every agent with its wave, from 1.
+    /// How many agents a wave has.
+    pub fn agents_in(&self, wave: u32) -> usize {
+        self.agents().filter(|(of, _)| *of == wave).count()
+    }
+
+    /// Every agent with its wave.
     pub fn agents(&self) -> impl Iterator<Item = (u32, &PlannedAgent)> {
-        (1..).zip(&self.waves).flat_map(|(wave, planned)| planned.agents.iter().map(move |agent| (wave, agent)))
+        (self.first_wave..)
+            .zip(&self.waves)
+            .flat_map(|(wave, planned)| planned.agents.iter().map(move |agent| (wave, agent)))
     }
 }

@@ -1,7 +1,8 @@
 //! What is looked at before anything is merged: whether two agents touched one file (SAW-49), and whether each did what it reports and
 //! nothing else (SAW-13, SAW-72, SAW-108, SAW-114). Claims are not facts: both are held against the real difference (CON-111).
 
-use super::agent::{AgentLetter, Post};
+use super::agent::{AgentLetter, Place};
+use super::deviation::Misdirected;
 use super::invariant::{Invariant, Violation};
 use super::ownership::AgentFiles;
 use super::path::FilePath;
@@ -74,6 +75,9 @@ pub enum Discrepancy {
         /// The file.
         file: String,
     },
+    /// It reports a deviation, and not who has to be told.
+    #[error(transparent)]
+    Misdirected(#[from] Misdirected),
     /// It reports a file that it did not touch.
     #[error("it reports `{file}`, and did not touch it")]
     Untouched {
@@ -100,33 +104,46 @@ impl Discrepancy {
             | Self::NothingDone { .. }
             | Self::OtherCommit { .. }
             | Self::OtherWorktree { .. }
+            | Self::Misdirected(_)
             | Self::Unjustified { .. } => true,
             Self::OutOfScope { .. } | Self::Undeclared { .. } | Self::Untouched { .. } => false,
         }
     }
 }
 
-/// Holds a report against what is there. `orchestrators` are files that no agent may touch.
+/// I5: an agent that ended without committing its work (SAW-17, CON-110).
+pub fn not_committed(agent: &AgentLetter, report: &CompletionReport, facts: &Facts) -> Option<Violation> {
+    let files: Vec<_> = facts.uncommitted.iter().map(|file| format!("`{file}`")).collect();
+    let what = match (files.is_empty(), &report.commit) {
+        (false, _) => format!("agent {agent} did not commit {}", files.join(", ")),
+        (true, ReportedCommit::Uncommitted) => format!("agent {agent} reports that it did not commit"),
+        (true, ReportedCommit::Hash(_)) => return None,
+    };
+    Some(Violation { invariant: Invariant::I5, what })
+}
+
+/// I4: an agent that wrote what the orchestrator alone writes (SAW-16).
+pub fn orchestrators_file(agent: &AgentLetter, file: &str) -> Violation {
+    let what = format!("agent {agent} touched `{file}`, which the orchestrator alone writes");
+    Violation { invariant: Invariant::I4, what }
+}
+
+/// Holds the report of who owns `files` and was given `place` against what is there. `orchestrators` are files that no agent may touch.
 pub fn reconcile(
-    post: &Post,
+    files: &AgentFiles,
+    place: &Place,
     report: &CompletionReport,
     facts: &Facts,
-    files: &AgentFiles,
     orchestrators: &BTreeSet<String>,
 ) -> Vec<Discrepancy> {
     let mut found = Vec::new();
-    let branch = post.label();
-    let agent = &post.agent;
-    if report.worktree != post.worktree() {
-        found.push(Discrepancy::OtherWorktree { reported: report.worktree.clone(), given: post.worktree() });
+    let Place { worktree, branch } = place.clone();
+    let agent = &files.agent;
+    if report.worktree != worktree {
+        found.push(Discrepancy::OtherWorktree { reported: report.worktree.clone(), given: worktree });
     }
-    if !facts.uncommitted.is_empty() || report.commit == ReportedCommit::Uncommitted {
-        let files: Vec<_> = facts.uncommitted.iter().map(|file| format!("`{file}`")).collect();
-        let what = match files.is_empty() {
-            true => format!("agent {agent} reports that it did not commit"),
-            false => format!("agent {agent} did not commit {}", files.join(", ")),
-        };
-        found.push(Discrepancy::Violation(Violation { invariant: Invariant::I5, what }));
+    if let Some(violation) = not_committed(agent, report, facts) {
+        found.push(Discrepancy::Violation(violation));
     } else if facts.head == facts.base {
         found.push(Discrepancy::NothingDone { branch: branch.clone() });
     }
@@ -142,9 +159,8 @@ pub fn reconcile(
         let justified = report.out_of_scope_deps.iter().find(|other| other.file.as_str() == file);
         let reason = justified.map(|other| other.reason.trim()).filter(|reason| !reason.is_empty());
         let file = file.clone();
-        if orchestrators.contains(&file) {
-            let what = format!("agent {agent} touched `{file}`, which the orchestrator alone writes");
-            found.push(Discrepancy::Violation(Violation { invariant: Invariant::I4, what }));
+        if orchestrators.contains(&file) && !owned.contains(file.as_str()) {
+            found.push(Discrepancy::Violation(orchestrators_file(agent, &file)));
         } else if owned.contains(file.as_str()) {
             if !declared.contains(file.as_str()) {
                 found.push(Discrepancy::Undeclared { file });

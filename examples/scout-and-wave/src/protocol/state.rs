@@ -62,6 +62,24 @@ impl BlockReason {
 }
 
 impl State {
+    /// All of them.
+    pub const ALL: [Self; 14] = [
+        Self::Idle,
+        Self::Checking,
+        Self::Scouting,
+        Self::Reviewed,
+        Self::WavePending,
+        Self::WaveExecuting,
+        Self::WaveMerging,
+        Self::WaveVerified,
+        Self::Blocked(BlockReason::Verification),
+        Self::Blocked(BlockReason::AgentFailure),
+        Self::Blocked(BlockReason::Contract),
+        Self::Blocked(BlockReason::Ownership),
+        Self::Complete,
+        Self::NotSuitable,
+    ];
+
     /// The states that may follow.
     pub fn next(self) -> &'static [Self] {
         use BlockReason::{AgentFailure, Contract, Ownership, Verification};
@@ -69,7 +87,8 @@ impl State {
             Self::Idle => &[Self::Checking, Self::Scouting, Self::WavePending],
             Self::Checking => &[Self::Idle],
             Self::Scouting => &[Self::Reviewed, Self::NotSuitable],
-            Self::Reviewed => &[Self::WavePending],
+            // Back, where a person wants another plan.
+            Self::Reviewed => &[Self::WavePending, Self::Scouting],
             Self::WavePending => &[Self::WaveExecuting, Self::Blocked(Contract), Self::Blocked(Ownership)],
             // A solo wave has nothing to merge.
             Self::WaveExecuting => &[

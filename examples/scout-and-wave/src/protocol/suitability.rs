@@ -2,6 +2,7 @@
 //! and the message about it (SAW-52 to SAW-54).
 
 use super::agent::AgentLetter;
+use super::bootstrap::TYPES_WAVE;
 use super::ownership::{self, waves_of};
 use super::path::FilePath;
 use super::plan::{FindingClass, Plan, PlannedAgent};
@@ -180,10 +181,12 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
         reasons
             .push("there is one group of files or none: at least two agents must have files of their own".to_owned());
     }
-    reasons.extend(ownership::problems(&waves_of(plan), &plan.append_only).iter().map(ToString::to_string));
+    let problems = ownership::problems(plan.first_wave, &waves_of(plan), &plan.append_only);
+    reasons.extend(problems.iter().map(ToString::to_string));
     let has = |file: &FilePath| files.contains(file.as_str());
     let created_before =
         |wave: u32, file: &FilePath| plan.agents().any(|(other, agent)| other < wave && agent.creates.contains(file));
+    let is_created = |file: &FilePath| plan.agents().any(|(_, agent)| agent.creates.contains(file));
     for (wave, PlannedAgent { agent, changes, creates, needs, .. }) in plan.agents() {
         for file in changes.iter().filter(|file| !has(file) && !created_before(wave, file)) {
             reasons.push(format!("agent {agent} is to change `{file}`, which is not there"));
@@ -191,13 +194,18 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
         for file in creates.iter().filter(|file| has(file)) {
             reasons.push(format!("agent {agent} is to create `{file}`, which is there"));
         }
-        let is_created = |file: &FilePath| plan.agents().any(|(_, agent)| agent.creates.contains(file));
         for file in needs.iter().filter(|file| !has(file) && !is_created(file)) {
             reasons.push(format!("agent {agent} needs `{file}`, which is not there, and which nobody creates"));
         }
     }
-    for shared in plan.append_only.iter().filter(|shared| !has(&shared.file)) {
+    for shared in plan.append_only.iter().filter(|shared| !has(&shared.file) && !is_created(&shared.file)) {
         reasons.push(format!("lines are to be added to `{}`, which is not there", shared.file));
+    }
+    if plan.first_wave == TYPES_WAVE {
+        let makes_types = |agent: &&PlannedAgent| !agent.creates.is_empty();
+        if plan.waves.first().is_none_or(|wave| wave.agents.iter().filter(makes_types).count() != 1) {
+            reasons.push(format!("wave {TYPES_WAVE} is one agent, which creates the shared types"));
+        }
     }
     reasons
 }

@@ -1,7 +1,7 @@
 //! What blocks a wave that was launched: nothing of it lands.
 
 use crate::play::Play;
-use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
+use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, turn, turns, two_waves};
 use interlocking::prelude::*;
 use interlocking::toolchain::{CommandLine, Recorder};
 use scout_and_wave::graph::SawResult;
@@ -170,7 +170,8 @@ async fn a_file_of_nobody_blocks_the_wave_without_a_reason() {
     assert_eq!(problems, ["wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why"]);
 }
 
-/// SAW-49, SAW-80, SAW-39, SAW-90: two agents touched one file, and one of them does not say so. Nothing was merged.
+/// SAW-39, SAW-49, SAW-80, SAW-90: two agents whose own files are apart, so that they are launched, touched one file, and one of them does
+/// not say so. Nothing was merged.
 #[tokio::test]
 async fn a_file_that_two_touched_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
@@ -237,22 +238,13 @@ async fn a_gate_that_fails_blocks_the_wave() {
 #[tokio::test]
 async fn the_worktrees_of_a_merged_wave_are_gone() {
     let project = project().await;
-    let mut plan = plan();
-    let mut second = plan["waves"][0].clone();
-    for (number, (letter, file)) in [("C", "c.txt"), ("D", "d.txt")].into_iter().enumerate() {
-        (second["agents"][number]["agent"], second["agents"][number]["creates"]) = (json!(letter), json!([file]));
-    }
-    plan["waves"].as_array_mut().unwrap().push(second);
     let gone = "git worktree list | grep -q wave1 && exit 1; git rev-parse -q --verify wave1-agent-a && git rev-parse -q --verify wave1-agent-b";
-    let later = |post, letter: &str, file| {
-        let mut turn = Turn { post, ..turn("A", file) };
-        turn.report["worktree"] = json!(format!(".claude/worktrees/wave2-agent-{letter}"));
+    let later = second_turns().map(|mut turn| {
         turn.actions.insert(0, vec!["sh", "-c", gone]);
         turn
-    };
-    let [a, b] = turns();
-    let all = [a, b, later("agent C of wave 2", "c", "c.txt"), later("agent D of wave 2", "d", "d.txt")];
-    let play = Play::new(&project, script(&plan, &all)).with_gate(&passing());
+    });
+    let all: Vec<_> = turns().into_iter().chain(later).collect();
+    let play = Play::new(&project, script(&two_waves(), &all)).with_gate(&passing());
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
     let ended = play.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");

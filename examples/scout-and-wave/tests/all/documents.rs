@@ -4,12 +4,13 @@ use crate::reports::{post, report};
 use crate::suitability::{files, plan};
 use expect_test::expect_file;
 use scout_and_wave::document::{Field, Impl, Status, planned, with_report, with_status};
+use scout_and_wave::protocol::deviation::OpenDeviation;
 use scout_and_wave::protocol::ownership::waves_of;
 use scout_and_wave::protocol::state::{BlockReason, State};
 use scout_and_wave::protocol::suitability::judge;
 
 fn document() -> String {
-    planned(&plan(), &judge(&plan(), &files())).unwrap()
+    planned(&plan(), None, &judge(&plan(), &files())).unwrap()
 }
 
 fn problems(text: &str) -> Vec<String> {
@@ -17,7 +18,7 @@ fn problems(text: &str) -> Vec<String> {
     problems.lines().map(str::to_owned).collect()
 }
 
-/// The whole, as it is first written. SAW-58 to SAW-66: every field of every prompt is stamped from the plan.
+/// The whole, as it is first written. SAW-58, SAW-59, SAW-60, SAW-61, SAW-62, SAW-63, SAW-64, SAW-65, SAW-66: every field of every prompt is stamped from the plan.
 #[test]
 fn it_is_written_from_the_plan() {
     let text = document();
@@ -137,6 +138,12 @@ fn what_a_person_wrote_stays_byte_for_byte() {
         waves_verified: 1,
         contracts: Some("sha256:00".to_owned()),
         verified_at: Some("1".repeat(40).parse().unwrap()),
+        deviations: vec![OpenDeviation {
+            by: post().agent,
+            description: "`count` gives bytes".to_owned(),
+            affects: "C".parse().unwrap(),
+            section: "sha256:01".to_owned(),
+        }],
     };
     let changed = with_status("IMPL.md", &own, &status).unwrap();
     let (before, after) = own.split_once("state: REVIEWED\nwaves_verified: 0\n").unwrap();

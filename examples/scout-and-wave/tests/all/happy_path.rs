@@ -8,7 +8,7 @@ use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::state::State;
 
-/// SAW-20, SAW-21, SAW-22, SAW-25, SAW-26, SAW-27, SAW-31, SAW-32: the run stops for a person, and then goes through two
+/// SAW-20, SAW-21, SAW-22, SAW-25, SAW-26, SAW-31, SAW-32: the run stops for a person, and then goes through two
 /// waves of two agents each.
 #[tokio::test]
 async fn two_waves_land_one_after_the_other() {
@@ -16,7 +16,7 @@ async fn two_waves_land_one_after_the_other() {
     let play = Play::new(&project, demo::script().unwrap());
     // It waits: nobody was launched, and the plan has landed.
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    assert_eq!(play.started(), ["scout", "suit", "review"]);
+    assert_eq!(play.started(), ["command", "scout", "suit", "review"]);
     assert_eq!(play.states(), ["SCOUTING", "REVIEWED"]);
     let planned = project.git(&["rev-parse", "main"]);
     let text = project.file("main", DOCUMENT);

@@ -26,17 +26,17 @@ async fn an_agent_in_the_wrong_place_fails_or_goes_to_the_right_one() {
     for (path, branch) in [(&right, "wave1-agent-a"), (&wrong, "wave1-agent-b")] {
         project.git(&["worktree", "add", "-q", "-b", branch, path.to_str().unwrap()]);
     }
-    let preflight = Preflight::new(&right, &post());
+    let preflight = Preflight::new(&right, &post().label());
     let expected = (true, right.to_str().unwrap().to_owned());
     assert_eq!(run(&preflight, &right), expected);
     assert_eq!(run(&preflight, &project.root()), expected, "it recovers");
     // Another branch is checked out there.
-    let (passed, said) = run(&Preflight::new(&wrong, &post()), &right);
+    let (passed, said) = run(&Preflight::new(&wrong, &post().label()), &right);
     assert!(!passed && said.ends_with("/wrong is not on the branch wave1-agent-a"), "{said}");
     // A directory within a worktree is none.
-    let (passed, said) = run(&Preflight::new(&right.join("src"), &post()), &right);
+    let (passed, said) = run(&Preflight::new(&right.join("src"), &post().label()), &right);
     assert!(!passed && said.ends_with("/src is no worktree of its own"), "{said}");
-    let (passed, said) = run(&Preflight::new(&place.join("nowhere"), &post()), &right);
+    let (passed, said) = run(&Preflight::new(&place.join("nowhere"), &post().label()), &right);
     assert!(
         !passed && said.ends_with("isolation: there is no such directory: wave1-agent-a has no worktree"),
         "{said}"

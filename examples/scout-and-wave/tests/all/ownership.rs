@@ -10,7 +10,7 @@ fn files(agent: &str, changes: &[&str], creates: &[&str], needs: &[&str]) -> Age
 
 fn found(waves: Vec<Vec<AgentFiles>>) -> Vec<String> {
     let waves: Vec<_> = waves.into_iter().map(|agents| Wave { agents }).collect();
-    problems(&waves, &[]).iter().map(OwnershipProblem::to_string).collect()
+    problems(1, &waves, &[]).iter().map(OwnershipProblem::to_string).collect()
 }
 
 /// SAW-12: of one wave; one after the other is nothing but work on the same file.

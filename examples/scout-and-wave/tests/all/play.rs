@@ -6,8 +6,9 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::answer::{answer, open_questions};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
 use interlocking::toolchain::Recorder;
-use scout_and_wave::graph::{BlockedQuestion, Request, ReviewAnswer, SawResult, ScoutAndWave};
+use scout_and_wave::graph::{BlockedQuestion, ReviewAnswer, SawResult, ScoutAndWave};
 use scout_and_wave::protocol::path::FilePath;
+use scout_and_wave::request::Request;
 use scout_and_wave::run::run;
 use scout_and_wave::workbench::Workbench;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +21,7 @@ pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
 pub(crate) struct Play<'p> {
     pub(crate) project: &'p Project,
     pub(crate) journal: Arc<dyn Journal>,
+    id: RunId,
     agent: Arc<ScriptedAgent>,
     /// Stands in for the gate's programs, if it is there.
     recorder: Option<Arc<Recorder>>,
@@ -29,7 +31,13 @@ pub(crate) struct Play<'p> {
 impl<'p> Play<'p> {
     pub(crate) fn new(project: &'p Project, script: Script) -> Self {
         let agent = Arc::new(ScriptedAgent::new(script));
-        Self { project, journal: Arc::new(MemoryJournal::new()), agent, recorder: None, told: Arc::default() }
+        let (journal, id) = (Arc::new(MemoryJournal::new()), RunId::DEFAULT);
+        Self { project, journal, id, agent, recorder: None, told: Arc::default() }
+    }
+
+    /// Another run on a project: whoever executes it knows nothing of the one before.
+    pub(crate) fn of_another_run(project: &'p Project, script: Script, id: &str) -> Self {
+        Self { id: id.parse().unwrap(), ..Self::new(project, script) }
     }
 
     /// The same where the gate's commands are only noted.
@@ -41,12 +49,14 @@ impl<'p> Play<'p> {
         let workspaces = self.project.workspaces();
         let workbench = Workbench {
             target_directory: self.project.place().join("target"),
-            checkouts: workspaces.checkouts_of(&RunId::DEFAULT),
+            checkouts: workspaces.checkouts_of(&self.id),
+            toolchain: None,
             accept_weaker_isolation: true,
             recorder: self.recorder.clone(),
         };
         let told = self.told.clone();
         run(workbench)
+            .with_id(self.id.clone())
             .with_agent_for_others(self.agent.clone())
             .with_workspaces(Arc::new(workspaces))
             .with_journal(self.journal.clone())
@@ -55,7 +65,12 @@ impl<'p> Play<'p> {
 
     /// As far as it goes without a person.
     pub(crate) async fn start(&self) -> Outcome<SawResult> {
-        let request = Request { task: "Statistics of texts".to_owned(), document: FilePath::new(DOCUMENT).unwrap() };
+        let document = FilePath::new(DOCUMENT).unwrap();
+        self.begin(Request::Feature { task: "Statistics of texts".to_owned(), document }).await
+    }
+
+    /// A run for another command.
+    pub(crate) async fn begin(&self, request: Request) -> Outcome<SawResult> {
         self.run().start(request).await.unwrap().outcome
     }
 
@@ -66,11 +81,26 @@ impl<'p> Play<'p> {
     /// Goes on until so many nodes have ended or noted something, and is killed then; none if it was. What it had begun on threads of its
     /// own has ended when this returns, as it has when a process is gone.
     pub(crate) fn resume_until(&self, moment: usize) -> Option<Outcome<SawResult>> {
-        let (left, told) = (AtomicUsize::new(moment), Arc::new(Notify::new()));
+        let left = AtomicUsize::new(moment);
+        self.resume_until_told(move |kind| {
+            let counts = matches!(kind, EventKind::NodeFinished { .. } | EventKind::Note { .. });
+            counts && left.fetch_sub(1, Ordering::SeqCst) == 1
+        })
+    }
+
+    /// Goes on until a node has ended, and is killed then.
+    pub(crate) fn resume_until_after(&self, name: &'static str) -> Option<Outcome<SawResult>> {
+        self.resume_until_told(move |kind| matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *name))
+    }
+
+    fn resume_until_told(
+        &self,
+        is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,
+    ) -> Option<Outcome<SawResult>> {
+        let told = Arc::new(Notify::new());
         let tells = told.clone();
         let counted = move |event: Event| {
-            let counts = matches!(event.kind, EventKind::NodeFinished { .. } | EventKind::Note { .. });
-            if counts && left.fetch_sub(1, Ordering::SeqCst) == 1 {
+            if is_it(&event.kind) {
                 tells.notify_one();
             }
         };
@@ -100,7 +130,7 @@ impl<'p> Play<'p> {
 
     /// What is asked about a blocked wave.
     pub(crate) async fn question(&self) -> BlockedQuestion {
-        let [question] = &open_questions(&*self.journal, &RunId::DEFAULT).await.unwrap()[..] else { panic!() };
+        let [question] = &open_questions(&*self.journal, &self.id).await.unwrap()[..] else { panic!() };
         serde_json::from_value(question.question.clone()).unwrap()
     }
 
@@ -112,8 +142,8 @@ impl<'p> Play<'p> {
 
     /// Answers the only question.
     pub(crate) async fn answer(&self, said: &impl serde::Serialize) {
-        let [question] = &open_questions(&*self.journal, &RunId::DEFAULT).await.unwrap()[..] else { panic!() };
-        answer(&*self.journal, &RunId::DEFAULT, &question.by, &serde_json::to_value(said).unwrap()).await.unwrap();
+        let [question] = &open_questions(&*self.journal, &self.id).await.unwrap()[..] else { panic!() };
+        answer(&*self.journal, &self.id, &question.by, &serde_json::to_value(said).unwrap()).await.unwrap();
     }
 
     /// Each node that started, child runs included, in order; an agent with its label.
@@ -128,7 +158,9 @@ impl<'p> Play<'p> {
     /// What the orchestrator noted: the states.
     pub(crate) fn states(&self) -> Vec<String> {
         let noted = |event: &Event| match &event.kind {
-            EventKind::Note { text, .. } if !text.starts_with("merged ") => Some(text.clone()),
+            EventKind::Note { text, .. } if !text.starts_with("merged ") && !text.starts_with("kept ") => {
+                Some(text.clone())
+            }
             _ => None,
         };
         self.told.lock().unwrap().iter().filter_map(noted).collect()

@@ -1,8 +1,9 @@
 //! The program: it waits for a person, another process goes on, and the result says what came of it.
 
-use crate::project::git;
-use serde_json::Value;
-use std::path::Path;
+use crate::project::{Project, git};
+use crate::small::{plan, project, text, turns};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn program(place: &Path, arguments: &[&str]) -> (Option<i32>, Value, String) {
@@ -40,4 +41,123 @@ fn the_program_waits_for_a_person() {
         account["commits"].as_array().unwrap().iter().map(|commit| commit["subject"].as_str().unwrap()).collect();
     assert_eq!(commits, ["docs: plan Text statistics"]);
     assert!(!git(&repository, &["for-each-ref"]).contains("wave"));
+}
+
+/// A repository of the user's own, a journal, and agents by a script.
+struct Place {
+    project: Project,
+    script: PathBuf,
+}
+
+impl Place {
+    async fn new(script: &str) -> Self {
+        let project = project().await;
+        let path = project.place().join("agents.toml");
+        std::fs::write(&path, script).unwrap();
+        Self { project, script: path }
+    }
+
+    /// The program, started in the repository; a command that begins a run.
+    fn begin(&self, command: &[&str]) -> (Option<i32>, Value, String) {
+        let script = self.script.to_str().unwrap();
+        let options = ["--script", script, "--accept-weaker-isolation", "--journal", "../journal"];
+        self.call(&[command, &options].concat())
+    }
+
+    fn call(&self, arguments: &[&str]) -> (Option<i32>, Value, String) {
+        program(&self.project.root(), arguments)
+    }
+
+    /// What `status` prints.
+    fn status(&self, run: &str) -> (String, Value) {
+        let mut status = Command::new(env!("CARGO_BIN_EXE_scout-and-wave"));
+        let text = status.args(["status", run, "--journal", "../journal"]).current_dir(self.project.root());
+        let text = String::from_utf8(text.output().unwrap().stdout).unwrap();
+        (text, self.call(&["status", run, "--json", "--journal", "../journal"]).1)
+    }
+}
+
+/// SAW-19: `check` ends with a verdict, whatever it is, and the repository is as it was.
+#[tokio::test]
+async fn a_check_says_whether_a_task_is_suitable() {
+    let mut unsuitable = plan();
+    unsuitable["estimates"]["sequential"] = 1.into();
+    for (plan, verdict) in [(plan(), "SUITABLE"), (unsuitable, "NOT SUITABLE")] {
+        let place = Place::new(&text(&plan, &[], "")).await;
+        let before = place.project.git(&["for-each-ref"]);
+        let (exit, account, said) = place.begin(&["check", "Two files", "--run-id", "c1"]);
+        assert_eq!(exit, Some(0), "{said}");
+        let result = &account["result"];
+        assert_eq!((&result["state"], &result["suitability"]["verdict"]), (&json!("CHECKED"), &json!(verdict)));
+        assert_eq!(account["commits"], json!([]));
+        assert_eq!(place.project.git(&["for-each-ref"]), before);
+        assert_eq!(place.project.git(&["status", "--porcelain", "--ignored"]), "");
+        assert!(place.status("c1").0.starts_with("c1  IDLE  finished\n"), "{}", place.status("c1").0);
+    }
+}
+
+/// SAW-20, SAW-22, SAW-23, SAW-32: `scout` writes the document, `wave` asks for approval and goes on with it; `status` says where each run
+/// is, by the protocol's names, and `answer` and `resume` go on.
+#[tokio::test]
+async fn a_plan_and_its_waves_are_runs_of_their_own() {
+    let place = Place::new(&text(&plan(), &turns(), "")).await;
+    let gate = place.project.place().join("toolchain.yaml");
+    std::fs::write(&gate, "buildCommand: [\"true\"]\ntestCommand: [\"true\"]\n").unwrap();
+    let toolchain = ["--toolchain", gate.to_str().unwrap()];
+    let begin = |command: &[&str]| place.begin(&[command, &toolchain].concat());
+    let (exit, account, said) = begin(&["scout", "Two files", "--name", "two", "--run-id", "s1"]);
+    assert_eq!((exit, &account["result"]["state"]), (Some(0), &json!("REVIEWED")), "{said}");
+    assert!(place.status("s1").0.starts_with("s1  REVIEWED  finished\n"));
+
+    let (exit, _, said) = begin(&["wave", "--name", "two", "--run-id", "w1"]);
+    assert_eq!(exit, Some(3), "{said}");
+    let (text, status) = place.status("w1");
+    assert!(text.starts_with("w1  IDLE  waiting\nat      review\nwaits   for a person, at review: "), "{text}");
+    assert_eq!((&status["waits_for"][0]["node"], &status["agents"]), (&json!("review"), &json!([])));
+    let journal = ["--journal", "../journal"];
+    let (exit, _, said) = place.call(&[&["answer", "w1", r#"{"approve": {}}"#][..], &journal].concat());
+    assert_eq!(exit, Some(0), "{said}");
+    let (exit, account, said) = place.call(&[&["resume", "w1", "--accept-weaker-isolation"][..], &journal].concat());
+    assert_eq!((exit, &account["result"]["state"]), (Some(0), &json!("COMPLETE")), "{said}");
+    let (text, status) = place.status("w1");
+    let agents = "agent   wave1-agent-a  finished\nagent   wave1-agent-b  finished\n";
+    assert_eq!(text, format!("w1  COMPLETE  finished\nwave    1\n{agents}"));
+    assert_eq!(
+        (&status["state"], &status["stands"], &status["wave"]),
+        (&json!("COMPLETE"), &json!("finished"), &json!(1))
+    );
+    // TC-23: the gate is the user's, and stands in the document.
+    let document = place.project.file("main", "docs/IMPL-two.md");
+    assert!(document.contains("gate:\n  - [\"true\"]\n"), "{document}");
+}
+
+/// SAW-93, SAW-94: what quick mode refuses, and what it cannot merge, ends the program as a failure, and says what to do instead.
+#[tokio::test]
+async fn quick_mode_fails_where_the_full_protocol_is_needed() {
+    let place = Place::new("").await;
+    let plan = place.project.place().join("plan.yaml");
+    let declared = "gate: [[\"true\"]]\nagents:\n  - { files: [a.txt], task: Write it., verification: [] }\n";
+    std::fs::write(&plan, declared).unwrap();
+    let (exit, account, said) = place.begin(&["quick", "../plan.yaml"]);
+    assert_eq!(exit, Some(1), "{said}");
+    assert_eq!((&account["success"], &account["result"]["reason"]), (&json!(false), &json!("REFUSED")));
+    assert!(account["result"]["problems"][1].as_str().unwrap().contains("use the full protocol"), "{account}");
+    std::fs::write(&plan, declared.replace("files", "file")).unwrap();
+    let (exit, _, said) = place.begin(&["quick", "../plan.yaml"]);
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains("../plan.yaml:3:7: `agents.file`: "), "{said}");
+}
+
+/// The demonstration of the README, to its end.
+#[test]
+fn the_demonstration_is_approved_beforehand() {
+    let place = tempfile::tempdir().unwrap();
+    let work = place.path().join("work");
+    let options = ["--approve", "--run-id", "r1", "--keep", "--accept-weaker-isolation"];
+    let (exit, account, said) =
+        program(place.path(), &[&options[..], &["--work-dir", work.to_str().unwrap()]].concat());
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!((&account["result"]["state"], &account["result"]["waves"]), (&json!("COMPLETE"), &json!(2)));
+    let library = git(&work.join("r1/repository"), &["show", "main:src/lib.rs"]);
+    assert!(library.ends_with("pub mod count;\npub mod frequency;\npub mod report;\npub mod json;\n"), "{library}");
 }

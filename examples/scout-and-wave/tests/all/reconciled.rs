@@ -30,7 +30,7 @@ fn found(report: &CompletionReport, facts: &Facts) -> Vec<(bool, String)> {
         needs: vec![],
     };
     let orchestrators = paths(&["docs/IMPL.md", "src/lib.rs"]);
-    let found = reconcile(&post(), report, facts, &files, &orchestrators);
+    let found = reconcile(&files, &post().place(2), report, facts, &orchestrators);
     found.iter().map(|found| (found.stops_the_merge(), Discrepancy::to_string(found))).collect()
 }
 

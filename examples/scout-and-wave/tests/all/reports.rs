@@ -29,7 +29,7 @@ pub(crate) fn report() -> CompletionReport {
 }
 
 fn document() -> String {
-    planned(&plan(), &judge(&plan(), &files())).unwrap()
+    planned(&plan(), None, &judge(&plan(), &files())).unwrap()
 }
 
 /// SAW-68, SAW-69, SAW-71, SAW-72, SAW-73, SAW-75, SAW-76, SAW-77, SAW-78: written into the document and read from it, each is as it was.

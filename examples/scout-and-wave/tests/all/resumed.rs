@@ -6,15 +6,22 @@ use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::State;
+use std::collections::BTreeSet;
 
-/// SAW-105, SAW-47, SAW-110: killed after any node has ended, or in one after each branch that it has merged, it comes to the same: every
-/// branch is merged once, and the target advances once.
+/// SAW-46, SAW-47, SAW-105: killed after any node has ended, or in one after each branch that it has merged, it comes to the same: every
+/// agent works in the worktree that it had, every branch is merged once, and the target advances once.
 #[tokio::test]
 async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
     let mut killed = 0;
     for moment in 1.. {
         let project = project().await;
-        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+        let places = project.place().join("places");
+        let noted: &'static str = Box::leak(format!("pwd >> '{}'", places.display()).into_boxed_str());
+        let turns = turns().map(|mut turn| {
+            turn.actions.insert(0, vec!["sh", "-c", noted]);
+            turn
+        });
+        let play = Play::new(&project, script_again(&plan(), &turns)).with_gate(&passing());
         assert!(matches!(play.start().await, Outcome::Waiting { .. }));
         play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
         let ended = match play.resume_until(moment) {
@@ -37,6 +44,8 @@ async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
         ];
         assert_eq!(subjects.lines().collect::<Vec<_>>(), expected, "{moment}");
         assert_eq!(project.git(&["reflog", "main", "--format=%s"]).lines().count(), 3, "{moment}");
+        let places = std::fs::read_to_string(places).unwrap();
+        assert_eq!(places.lines().collect::<BTreeSet<_>>().len(), 2, "{moment}: {places}");
         assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
         let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
         assert_eq!((read.status.state, read.reports.len()), (State::Complete, 2), "{moment}");

@@ -42,6 +42,22 @@ pub(crate) fn plan() -> Value {
     })
 }
 
+/// The same with a second wave: agents C and D.
+pub(crate) fn two_waves() -> Value {
+    let mut plan = plan();
+    let mut second = plan["waves"][0].clone();
+    for (agent, (letter, file)) in
+        second["agents"].as_array_mut().unwrap().iter_mut().zip([("C", "c.txt"), ("D", "d.txt")])
+    {
+        agent["agent"] = json!(letter);
+        agent["creates"] = json!([file]);
+        agent["task"] = json!(format!("Write {file}."));
+    }
+    plan["waves"].as_array_mut().unwrap().push(second);
+    plan["estimates"]["sequential"] = json!(40);
+    plan
+}
+
 /// What an agent does.
 #[derive(Clone)]
 pub(crate) struct Turn {
@@ -74,6 +90,15 @@ pub(crate) fn turns() -> [Turn; 2] {
     [turn("A", "a.txt"), turn("B", "b.txt")]
 }
 
+/// The turns of agents of the second wave that do what they should.
+pub(crate) fn second_turns() -> [Turn; 2] {
+    [("agent C of wave 2", "c", "c.txt"), ("agent D of wave 2", "d", "d.txt")].map(|(post, letter, file)| {
+        let mut turn = Turn { post, ..turn("A", file) };
+        turn.report["worktree"] = json!(format!(".claude/worktrees/wave2-agent-{letter}"));
+        turn
+    })
+}
+
 pub(crate) fn script(plan: &Value, turns: &[Turn]) -> Script {
     script_for(plan, turns, "")
 }
@@ -85,11 +110,17 @@ pub(crate) fn script_for(plan: &Value, turns: &[Turn], words: &str) -> Script {
 
 /// The same, where agents may begin again and again.
 pub(crate) fn script_again(plan: &Value, turns: &[Turn]) -> Script {
-    let (once, again) = ("agent = \"agent\"\n", "agent = \"agent\"\ntimes = \"any\"\n");
-    Script::parse("a test's script", &text(plan, turns, "").replace(once, again)).unwrap()
+    Script::parse("a test's script", &text_again(plan, turns)).unwrap()
 }
 
-fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
+/// Its text.
+pub(crate) fn text_again(plan: &Value, turns: &[Turn]) -> String {
+    let (once, again) = ("agent = \"agent\"\n", "agent = \"agent\"\ntimes = \"any\"\n");
+    text(plan, turns, "").replace(once, again)
+}
+
+/// A script's text.
+pub(crate) fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
     let mut text = format!("[[turn]]\nagent = \"scout\"\noutput_json = '''{plan}'''\n");
     for Turn { post, actions, report } in turns {
         _ = writeln!(
@@ -105,6 +136,14 @@ fn text(plan: &Value, turns: &[Turn], words: &str) -> String {
         }
     }
     text
+}
+
+/// The same, where only the agents of later waves are to be told these words.
+pub(crate) fn script_telling_later(plan: &Value, turns: &[Turn], later: &[Turn], words: &str) -> Script {
+    let later = text(plan, later, words);
+    let (_, later) = later.split_once("[[turn]]\nagent = \"agent\"").unwrap();
+    let text = format!("{}[[turn]]\nagent = \"agent\"{later}", text(plan, turns, ""));
+    Script::parse("a test's script", &text).unwrap()
 }
 
 /// A gate that passes.

@@ -21,7 +21,7 @@ fn the_matrix_is_the_protocols() {
         // SAW-21, CON-98
         (Scouting, vec![Reviewed, NotSuitable]),
         // SAW-22
-        (Reviewed, vec![WavePending]),
+        (Reviewed, vec![WavePending, Scouting]),
         (WavePending, vec![WaveExecuting, Blocked(Contract), Blocked(Ownership)]),
         (
             WaveExecuting,

@@ -23,18 +23,24 @@ fn has_no_worktrees(project: &Project) {
     assert!(!project.git(&["for-each-ref"]).contains("wave1"), "no branch was made");
 }
 
-/// SAW-11, SAW-56, SAW-107: the verdict is written, the run ends, and nobody is asked or launched.
+/// SAW-10, SAW-11, SAW-56, SAW-107: every precondition that fails is named in the verdict, no prompt is written, the run ends, and nobody is
+/// asked or launched.
 #[tokio::test]
 async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
     let project = project().await;
     let mut plan = plan();
     plan["investigations"] = json!(["why it is slow"]);
+    plan["waves"][0]["agents"][1]["creates"] = json!(["a.txt"]);
+    plan["open_interfaces"] = json!(["what greets"]);
+    plan["findings"] = json!([{ "id": "F1", "what": "slow" }]);
+    plan["estimates"]["sequential"] = json!(1);
     let play = Play::new(&project, script(&plan, &turns()));
     let ended = play.start().await;
     let Outcome::Finished(SawResult::NotSuitable { failed }) = ended else { panic!("{ended:?}") };
     let failed: Vec<_> = failed.iter().map(|failed| failed.precondition).collect();
-    assert_eq!(failed, [Precondition::NoInvestigation]);
-    assert_eq!(play.started(), ["scout", "suit"]);
+    use Precondition::*;
+    assert_eq!(failed, [FileDecomposition, NoInvestigation, Interfaces, Findings, WorthIt]);
+    assert_eq!(play.started(), ["command", "scout", "suit"]);
     assert_eq!(play.states(), ["SCOUTING", "NOT_SUITABLE"]);
     let text = project.file("main", DOCUMENT);
     assert!(text.contains("verdict: NOT SUITABLE\n") && !text.contains("Prompt"), "{text}");
@@ -78,7 +84,7 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
     }
 }
 
-/// SAW-38, SAW-90: a person has made two agents own one file. No worktree is made.
+/// SAW-38, SAW-39, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;

@@ -160,7 +160,7 @@ fn p5_wants_time_to_be_saved() {
     assert_eq!((slower.savings, slower.percent, slower.compared), (-4, -20, Compared::Slower));
 }
 
-/// SAW-10: all are looked at, and those that fail are named.
+/// All are looked at, and those that fail are named.
 #[test]
 fn every_failure_is_named() {
     let judged = changed(|plan| {
@@ -176,7 +176,7 @@ fn every_failure_is_named() {
 #[test]
 fn the_message_is_in_the_document() {
     let judged = changed(|_| {});
-    let read = Impl::read("IMPL.md", &planned(&plan(), &judged).unwrap()).unwrap();
+    let read = Impl::read("IMPL.md", &planned(&plan(), None, &judged).unwrap()).unwrap();
     assert_eq!(read.suitability, judged);
     let mut plan = plan();
     plan.investigations.push("why: it is slow".to_owned());

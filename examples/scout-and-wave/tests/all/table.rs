@@ -4,8 +4,9 @@ use expect_test::expect_file;
 use interlocking::draw::mermaid;
 use interlocking::graph::Graph as _;
 use scout_and_wave::graph::{Agent, ScoutAndWave};
+use scout_and_wave::quick::QuickWorker;
 
-held!(ScoutAndWave, Agent);
+held!(ScoutAndWave, Agent, QuickWorker);
 
 /// SAW-104: the protocol is a graph in the same language: scout, a person's gate, a loop of waves, agents side by side.
 #[test]
@@ -14,12 +15,13 @@ fn it_can_be_drawn() {
     expect_file!["../golden/agent.mmd"].assert_eq(&mermaid(Agent::net().table()));
 }
 
-/// SAW-02: the scout may not write.
+/// SAW-02: the scout may not write, whatever it is asked for, and where it reads nobody works.
 #[test]
 fn the_scout_may_only_read() {
     let rows = &ScoutAndWave::net().table().nodes;
-    let scout = rows.iter().find(|row| row.name == "scout").unwrap();
-    assert!(scout.read_only && scout.entry);
-    let shares_its_place = |row: &&interlocking::table::NodeRow| row.workspace == scout.workspace;
-    assert_eq!(rows.iter().filter(shares_its_place).count(), 1, "it takes part in nothing else");
+    let scouts: Vec<_> = rows.iter().filter(|row| row.agent.as_deref() == Some("scout")).collect();
+    assert_eq!(scouts.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(), ["check", "scout", "architect"]);
+    assert!(scouts.iter().all(|row| row.read_only && row.workspace == scouts[0].workspace));
+    let shares_its_place = |row: &&interlocking::table::NodeRow| row.workspace == scouts[0].workspace;
+    assert_eq!(rows.iter().filter(shares_its_place).count(), scouts.len(), "it takes part in nothing else");
 }

@@ -1,0 +1,188 @@
+//! Runs in this process: from options to where they are ready.
+
+use crate::approval::approve;
+use clap::Args;
+use interlocking::agents::backends::BuildAccess;
+use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
+use interlocking::cli::{CommandError, Exit, Prepared, Start, Style};
+use interlocking::document::{Document, Source};
+use interlocking::toolchain::Toolchain;
+use scout_and_wave::graph::{SawResult, ScoutAndWave};
+use scout_and_wave::protocol::path::FilePath;
+use scout_and_wave::request::Request;
+use scout_and_wave::run::{run, workspaces};
+use scout_and_wave::workbench::Workbench;
+use scout_and_wave::{demo, demo::SEED};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Where a run works, and by what toolchain: settled when it starts.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    #[command(flatten)]
+    location: Location,
+
+    /// How the project is built and tested, in YAML; what the plan says otherwise, by cargo
+    #[arg(long, value_name = "FILE")]
+    toolchain: Option<PathBuf>,
+}
+
+/// Which document.
+#[derive(Debug, Args)]
+pub(crate) struct Named {
+    /// What the document is called: `docs/IMPL-NAME.md`
+    #[arg(long, value_name = "NAME", default_value = "feature")]
+    name: String,
+}
+
+/// What `run` is to build, and where.
+#[derive(Debug, Args)]
+#[command(mut_arg("repo", |repo| repo.requires("task").help(
+    "The git repository for --task [default: the one that the program is started in]"
+)))]
+pub(crate) struct New {
+    /// What is to be built, in your own words, on a repository of your own
+    #[arg(long, value_name = "TEXT")]
+    task: Option<String>,
+
+    #[command(flatten)]
+    named: Named,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Who works on it: of a run that is resumed, too.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Approve the plan, caveats included, without stopping for a person
+    #[arg(long)]
+    approve: bool,
+
+    #[command(flatten)]
+    repository: RepositoryOptions,
+}
+
+/// What is remembered of a run beside where it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// Whether the demonstration's agents play all roles that nobody else plays.
+    is_demonstration: bool,
+    /// How the project is built and tested, where that was said.
+    #[serde(default)]
+    toolchain: Option<Toolchain>,
+}
+
+/// A run, ready to be started.
+pub(crate) type Begun = (Request, Prepared<ScoutAndWave>);
+
+impl Named {
+    /// Where the document is.
+    pub(crate) fn document(&self) -> Result<FilePath, CommandError> {
+        let file = format!("docs/IMPL-{}.md", self.name);
+        FilePath::new(file).map_err(|error| CommandError::from(error).at("--name"))
+    }
+}
+
+/// `run`: the demonstration, where there is no task.
+pub(crate) async fn begin(options: Options, new: New, start: Start) -> Result<Begun, CommandError> {
+    let document = new.named.document()?;
+    match new.task {
+        Some(task) => begin_with(options, new.place, start, Request::Feature { task, document }).await,
+        None => begin_demonstration(options, new.place, start, document).await,
+    }
+}
+
+/// A run on the user's repository.
+pub(crate) async fn begin_with(
+    options: Options,
+    place: Place,
+    start: Start,
+    request: Request,
+) -> Result<Begun, CommandError> {
+    let toolchain = place.toolchain.as_deref().map(read_yaml::<Toolchain>).transpose()?;
+    let facts = Facts { is_demonstration: false, toolchain };
+    let run = RepositoryRun::begin(place.location, &options.repository, start, facts).await?;
+    Ok((request, prepare(run, options.approve).await?))
+}
+
+async fn begin_demonstration(
+    options: Options,
+    place: Place,
+    start: Start,
+    document: FilePath,
+) -> Result<Begun, CommandError> {
+    let facts = Facts { is_demonstration: true, toolchain: None };
+    let run = RepositoryRun::begin_at(place.location, &options.repository, start, facts).await?;
+    let said = format!(
+        "Scripted agents build text statistics in {}; files, builds, tests and merges are real.",
+        run.repository().display()
+    );
+    run.start().console.line(Style::Bold, &said);
+    let laid_out = lay_out(run.repository(), &SEED, "A crate to build on", async |_| Ok::<_, LayOutError>(())).await;
+    laid_out.map_err(|error| {
+        CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+    })?;
+    Ok((Request::Feature { task: demo::TASK.to_owned(), document }, prepare(run, options.approve).await?))
+}
+
+/// A run that another process began.
+pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<ScoutAndWave>, CommandError> {
+    prepare(RepositoryRun::resume(&options.repository, start).await?, options.approve).await
+}
+
+async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result<Prepared<ScoutAndWave>, CommandError> {
+    let start = repository_run.start().clone();
+    let Facts { is_demonstration, toolchain } = repository_run.own().clone();
+    let workspaces = workspaces(repository_run.workspaces()?);
+    let workbench = Workbench {
+        target_directory: repository_run.target_directory().to_owned(),
+        checkouts: workspaces.checkouts_of(&start.run),
+        toolchain,
+        accept_weaker_isolation: start.accepts_weaker_isolation,
+        recorder: None,
+    };
+    let access = access(&workbench);
+    let usual = is_demonstration.then(demo::script).transpose()?;
+    let roles = repository_run.bind_roles::<ScoutAndWave>(&access, usual).await?;
+    let mut run = run(workbench);
+    if approves {
+        run = approve(run, &start);
+    }
+    repository_run.prepare_judged(run, roles, workspaces, exit).await
+}
+
+/// What an agent runs to see where it is, and to commit what it has done.
+const GIT: [&str; 6] =
+    ["git rev-parse", "git branch --show-current", "git status", "git diff", "git add", "git commit"];
+
+/// What agents may run, and what they need for it.
+fn access(workbench: &Workbench) -> BuildAccess {
+    let commands = workbench.commands().into_iter().chain(GIT.map(str::to_owned));
+    let access = BuildAccess::cargo(commands, &workbench.target_directory.join("agents"));
+    match &workbench.toolchain {
+        Some(toolchain) => {
+            let inherit = access.inherit.into_iter().chain(toolchain.pass_environment.iter().cloned()).collect();
+            BuildAccess { inherit, ..access }
+        }
+        None => access,
+    }
+}
+
+/// How the program ends. A verdict is what `check` was asked for, whatever it is; quick mode has done what it was asked to, or not.
+fn exit(result: &SawResult) -> Exit {
+    match result {
+        SawResult::QuickStopped { .. } => Exit::Failed,
+        _ => Exit::Done,
+    }
+}
+
+/// A file of the user's, whose mistakes are told at their places.
+pub(crate) fn read_yaml<T: DeserializeOwned>(path: &Path) -> Result<T, CommandError> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| CommandError::from(error).at(&name))?;
+    let document = Document::yaml(Source::new(&name, &text));
+    let read = document.and_then(|document| document.read(|root, problems| root.read::<T>(problems)));
+    read.map_err(|problems| CommandError::new(problems.to_string()))
+}

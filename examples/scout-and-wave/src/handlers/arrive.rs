@@ -1,0 +1,43 @@
+//! An agent's worktree, before the agent begins.
+
+use super::Arrive;
+use crate::graph::{Assignment, Done, agent};
+use crate::protocol::prediction::Facts;
+use crate::protocol::report::{CompletionReport, ReportedCommit};
+use crate::workbench::touched;
+use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+
+impl LogicHandler<agent::arrive> for Arrive {
+    async fn run(&self, assignment: Assignment, cx: &mut Cx<'_, agent::arrive>) -> Route<agent::arrive> {
+        let begun_at = cx.worktree().await?.base();
+        if begun_at != assignment.base {
+            let label = assignment.post.label();
+            let base = assignment.base;
+            return Err(format!("`{label}` begins at {begun_at}, and its wave at {base}").into());
+        }
+        self.0.arrive(&assignment.post.label(), assignment.wave_size).await?;
+        match kept(&assignment, cx).await? {
+            Some(done) => goto!(cx, agent::exit, done),
+            None => goto!(cx, agent::implement, assignment),
+        }
+    }
+}
+
+/// What an agent has done before, brought into its new worktree (CON-100). None where there is nothing, or it does not fit there: then it
+/// works again.
+async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::arrive>) -> Result<Option<Done>, NodeError> {
+    let Some(Done { post, report, facts }) = &assignment.kept else { return Ok(None) };
+    let base = assignment.base;
+    let head = match cx.worktree().await?.cherry_pick(facts.base, facts.head).await {
+        Err(GitWorkspacesError::CherryPick(_)) => return Ok(None),
+        picked => picked?,
+    };
+    if head == base {
+        return Ok(None);
+    }
+    cx.note(format!("kept {}", post.label()));
+    let touched = touched(cx.repository()?, base, head).await?;
+    let report = CompletionReport { commit: ReportedCommit::Hash(head.to_string()), ..report.clone() };
+    Ok(Some(Done { post: post.clone(), report, facts: Facts { base, head, touched, uncommitted: Default::default() } }))
+}

@@ -1,0 +1,243 @@
+//! Agents did not complete their work, or not as they say (SAW-43).
+
+use super::{question, stop};
+use crate::document;
+use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
+use crate::handlers::staging::{STAGING, change_document};
+use crate::handlers::{BlockedAgent, go_to, remember};
+use crate::protocol::agent::{AgentLetter, Post};
+use crate::protocol::path::FilePath;
+use crate::protocol::prediction::Facts;
+use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verification};
+use crate::protocol::state::{BlockReason, State};
+use crate::workbench::{in_repository, paths, text_at};
+use interlocking::prelude::*;
+use interlocking::worktree::{CommitId, FileChange, FileChangeKind};
+
+/// Where the run is: a node that fails does not say so itself.
+const FAILED: State = State::Blocked(BlockReason::AgentFailure);
+
+impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
+    async fn ask(
+        &self,
+        blocked: &Blocked,
+        cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+    ) -> Result<BlockedQuestion, NodeError> {
+        if blocked.executed.is_none() {
+            cx.note(FAILED.to_string());
+        }
+        let blocked = whole(blocked, cx)?;
+        let is_alone = blocked.executed.iter().any(|executed| executed.launch.only().is_some());
+        let fixed = match is_alone {
+            true => "you have put its work right in the staging worktree; what is not committed there will be",
+            false => "you have committed what was missing on their branches, such as wave1-agent-a",
+        };
+        let fixed = format!("{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}");
+        let ways = [
+            "{\"rerun\": {\"agents\": [\"A\"]}}: these agents are sent to work again, from the beginning",
+            &fixed,
+            "{\"descope\": {\"agents\": [\"A\"]}}: the wave goes on without them",
+            "\"stop\": the run ends",
+        ];
+        question(&blocked, &ways, cx).await
+    }
+
+    async fn answered(
+        &self,
+        blocked: Blocked,
+        answer: AgentFailureAnswer,
+        cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+    ) -> Route<scout_and_wave::blocked_agent> {
+        if blocked.executed.is_none() {
+            remember(cx, FAILED)?;
+        }
+        let blocked = whole(&blocked, cx)?;
+        let executed = blocked.executed.clone().ok_or("a wave without a launch is blocked by its agents")?;
+        let agents = match &answer {
+            AgentFailureAnswer::Stop => return stop(blocked, cx),
+            AgentFailureAnswer::Rerun { agents }
+            | AgentFailureAnswer::Fixed { agents }
+            | AgentFailureAnswer::Descope { agents } => agents.clone(),
+        };
+        let is_of_wave =
+            |letter: &&AgentLetter| executed.launch.assignments.iter().any(|sent| sent.post.agent == **letter);
+        if let Some(stranger) = agents.iter().find(|letter| !is_of_wave(letter)) {
+            return again(blocked, format!("wave {} has no agent {stranger}", executed.launch.wave), cx);
+        }
+        match answer {
+            AgentFailureAnswer::Rerun { .. } => {
+                let mut launch = executed.launch;
+                for sent in launch.assignments.iter_mut().filter(|sent| agents.contains(&sent.post.agent)) {
+                    sent.generation += 1;
+                    let (label, generation) = (sent.post.label(), sent.generation);
+                    // What it had done is what it is to do again.
+                    sent.kept = None;
+                    let sent = Sent { generation, section: sent.section.clone(), base: sent.base };
+                    cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
+                }
+                // New worktrees begin where the wave began.
+                cx.worktree_of(STAGING).await?.reset(launch.base).await?;
+                go_to(cx, State::WaveExecuting)?;
+                match launch.only() {
+                    Some(_) => goto!(cx, scout_and_wave::solo, launch),
+                    None => goto!(cx, scout_and_wave::agents, launch),
+                }
+            }
+            AgentFailureAnswer::Fixed { .. } => match fixed(executed, &agents, cx).await? {
+                Ok(executed) => {
+                    // A solo wave has nothing to merge.
+                    let is_alone = executed.launch.only().is_some();
+                    go_to(cx, if is_alone { State::WaveExecuting } else { State::WaveMerging })?;
+                    goto!(cx, scout_and_wave::predict, executed)
+                }
+                Err(problem) => again(blocked, problem, cx),
+            },
+            AgentFailureAnswer::Descope { .. } => {
+                let mut executed = executed;
+                executed.facts.retain(|(post, _)| !agents.contains(&post.agent));
+                if executed.facts.is_empty() {
+                    return again(blocked, "nobody would be left: stop the run instead".to_owned(), cx);
+                }
+                change_document(
+                    cx,
+                    &format!("docs: agents of wave {} are descoped", executed.launch.wave),
+                    |file, text| {
+                        let lines: Vec<_> =
+                            agents.iter().map(|letter| format!("Agent {letter}: nothing of it is merged")).collect();
+                        document::with_list(file, text, &format!("Wave {} - Descoped", executed.launch.wave), &lines)
+                    },
+                )
+                .await?;
+                go_to(cx, State::WaveMerging)?;
+                goto!(cx, scout_and_wave::predict, executed)
+            }
+            AgentFailureAnswer::Stop => stop(blocked, cx),
+        }
+    }
+}
+
+/// An answer that cannot be followed: the question is asked again, and says why.
+fn again(
+    blocked: Blocked,
+    problem: String,
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Route<scout_and_wave::blocked_agent> {
+    let mut blocked = blocked;
+    blocked.problems.push(problem);
+    goto!(cx, self, blocked)
+}
+
+/// The same with what the node's input knows, where the node itself has said nothing: the only agent of a wave has failed.
+fn whole(blocked: &Blocked, cx: &Cx<'_, scout_and_wave::blocked_agent>) -> Result<Blocked, NodeError> {
+    let mut blocked = blocked.clone();
+    if blocked.executed.is_none() {
+        let launch = cx.input_of::<scout_and_wave::solo>()?;
+        blocked.wave = launch.wave;
+        let labels: Vec<_> = launch.assignments.iter().map(|sent| sent.post.label()).collect();
+        blocked.problems.iter_mut().for_each(|said| *said = format!("{} has not reported: {said}", labels.join(", ")));
+        blocked.executed = Some(Executed { launch, facts: Vec::new() });
+    }
+    Ok(blocked)
+}
+
+/// What is there of the work of these agents now, where a person has worked (SAW-43). The inner error is why that cannot be.
+async fn fixed(
+    mut executed: Executed,
+    agents: &[AgentLetter],
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<Result<Executed, String>, NodeError> {
+    let (wave, size) = (executed.launch.wave, executed.launch.assignments.len());
+    let mut reports = Vec::new();
+    for letter in agents {
+        let post = Post { wave, agent: letter.clone() };
+        let before = executed.facts.iter().find(|(known, _)| *known == post).map(|(_, facts)| facts.clone());
+        let found = match executed.launch.only() {
+            Some(only) => Some(in_staging(only, before.as_ref(), cx).await?),
+            None => on_branch(&post, before.map_or(executed.launch.base, |facts| facts.base), cx).await?,
+        };
+        let Some((facts, changes)) = found else {
+            return Ok(Err(format!("there is no branch `{}`", post.label())));
+        };
+        reports.push((post.clone(), by_hand(post.place(size).worktree, facts.head, &changes)?));
+        executed.facts.retain(|(known, _)| *known != post);
+        executed.facts.push((post, facts));
+    }
+    executed.facts.sort_by(|one, other| one.0.cmp(&other.0));
+    let missing =
+        executed.launch.assignments.iter().find(|sent| !executed.facts.iter().any(|(post, _)| *post == sent.post));
+    if let Some(sent) = missing {
+        return Ok(Err(format!("agent {} has not reported: name it, too", sent.post.agent)));
+    }
+    change_document(cx, &format!("docs: wave {wave} is finished by hand"), |file, text| {
+        reports
+            .iter()
+            .try_fold(text.to_owned(), |text, (post, report)| document::with_report(file, &text, post, report))
+    })
+    .await?;
+    Ok(Ok(executed))
+}
+
+/// What is on the branch of an agent, if there is one.
+async fn on_branch(
+    post: &Post,
+    base: CommitId,
+    cx: &Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<Option<(Facts, Vec<FileChange>)>, NodeError> {
+    let branch = post.branch()?;
+    in_repository(cx.repository()?, move |repository| {
+        let Some(head) = repository.branch_head(&branch)? else { return Ok(None) };
+        let changes = repository.diff(base, head)?;
+        Ok(Some((Facts { base, head, touched: paths(&changes), uncommitted: Default::default() }, changes)))
+    })
+    .await
+}
+
+/// What is in the staging worktree, where the only agent of a wave works, and a person after it: all of it is committed.
+async fn in_staging(
+    only: &Assignment,
+    before: Option<&Facts>,
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<(Facts, Vec<FileChange>), NodeError> {
+    let (base, document) = (only.base, &only.document);
+    let planned = text_at(cx.repository()?, base, document).await?;
+    let mut staging = cx.worktree_of(STAGING).await?;
+    if let Some(planned) = planned.filter(|_| before.is_some_and(|before| before.touched.contains(document.as_str()))) {
+        // The document is nobody else's to write.
+        staging.write_file(&document.in_repository()?, planned).await?;
+    }
+    let committed = staging.commit(format!("fix: {}, by hand", only.post.label())).await?;
+    let head = committed.unwrap_or_else(|| staging.head());
+    let mut changes = in_repository(cx.repository()?, move |repository| Ok(repository.diff(base, head)?)).await?;
+    changes.retain(|change| change.touched().all(|path| path.to_text() != document.as_str()));
+    // The document alone is nobody's work.
+    let head = if changes.is_empty() { base } else { head };
+    Ok((Facts { base, head, touched: paths(&changes), uncommitted: Default::default() }, changes))
+}
+
+/// The report of what a person has finished: what git knows, and no more.
+fn by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> Result<CompletionReport, NodeError> {
+    let (mut files_changed, mut files_created) = (Vec::new(), Vec::new());
+    for change in changes {
+        for path in change.touched() {
+            let path = FilePath::new(path.to_text())?;
+            match change.kind {
+                FileChangeKind::Added => files_created.push(path),
+                _ => files_changed.push(path),
+            }
+        }
+    }
+    let verification =
+        Verification { passed: false, command: "not run by an agent".to_owned(), tests_passed: 0, tests: 0 };
+    Ok(CompletionReport {
+        status: Status::Complete,
+        worktree,
+        commit: ReportedCommit::Hash(head.to_string()),
+        files_changed,
+        files_created,
+        interface_deviations: Vec::new(),
+        out_of_scope_deps: Vec::new(),
+        tests_added: Vec::new(),
+        verification,
+        notes: "A person has finished this by hand.".to_owned(),
+    })
+}

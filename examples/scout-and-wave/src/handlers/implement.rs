@@ -1,0 +1,37 @@
+//! The work of one agent, and what is there of it.
+
+use super::Implement;
+use crate::graph::{Assignment, Done, agent};
+use crate::prompts::{AgentLaunch, Preflight};
+use crate::protocol::prediction::Facts;
+use crate::protocol::report::CompletionReport;
+use crate::workbench::{paths, touched};
+use interlocking::prelude::*;
+
+impl LLMHandler<agent::implement> for Implement {
+    async fn before<'a>(
+        &'a self,
+        assignment: &'a Assignment,
+        cx: &mut Cx<'_, agent::implement>,
+    ) -> Ask<AgentLaunch<'a>> {
+        // Of a run that was resumed others may be waiting.
+        self.0.is_here(&assignment.post.label());
+        let preflight = Preflight::new(&cx.workspace()?.path, &assignment.post.label());
+        Ok((AgentLaunch { assignment, preflight }, SessionOp::StartFresh(Slug::new("agent")?)))
+    }
+
+    async fn after(
+        &self,
+        assignment: Assignment,
+        reply: Reply<CompletionReport>,
+        cx: &mut Cx<'_, agent::implement>,
+    ) -> Route<agent::implement> {
+        let mut tree = cx.worktree().await?;
+        let base = tree.base();
+        let head = tree.adopt_commits().await?;
+        let uncommitted = paths(&tree.diff_since(head).await?);
+        let touched = touched(cx.repository()?, base, head).await?;
+        let facts = Facts { base, head, touched, uncommitted };
+        goto!(cx, agent::exit, Done { post: assignment.post, report: reply.output, facts })
+    }
+}

@@ -1,0 +1,38 @@
+//! Brings the branches of a wave together on the staging branch.
+
+use super::staging::STAGING;
+use super::{Merge, blocked};
+use crate::graph::{Executed, Merged, scout_and_wave};
+use crate::protocol::prediction::Facts;
+use crate::protocol::state::BlockReason;
+use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::MergeError;
+
+impl LogicHandler<scout_and_wave::merge> for Merge {
+    async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
+        let Executed { launch, facts } = executed;
+        for (post, Facts { head, .. }) in &facts {
+            let mut staging = cx.worktree_of(STAGING).await?;
+            let before = staging.head();
+            match staging.merge(*head, format!("Merge {}", post.label())).await {
+                // SAW-47: it is in the history already, whatever became of the branch.
+                Ok(commit) if commit == before => {}
+                Ok(_) => cx.note(format!("merged {}", post.label())),
+                Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+                    let wave = launch.wave;
+                    let executed = Executed { launch, facts: facts.clone() };
+                    let blocked = blocked(cx, wave, BlockReason::Ownership, &[error], Some(executed))?;
+                    return goto!(cx, scout_and_wave::blocked_contract, blocked);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let commit = cx.worktree_of(STAGING).await?.head();
+        // SAW-28: their files; branches stay until the wave is verified, and longer (CON-115).
+        cx.retire_child_workspaces::<scout_and_wave::agents>().await?;
+        let agents = facts.into_iter().map(|(post, _)| post.agent).collect();
+        let contracts_hash = launch.contracts_hash;
+        goto!(cx, scout_and_wave::append, Merged { wave: launch.wave, agents, contracts_hash, commit })
+    }
+}

@@ -1,0 +1,125 @@
+//! Whether the next wave may begin, and what each of its agents is told.
+
+use super::staging::{STAGING, text_of};
+use super::{Pending, blocked, go_to};
+use crate::document::Impl;
+use crate::graph::{Assignment, Done, Draft, Executed, Launch, Next, ReviewQuestion, Sent, scout_and_wave};
+use crate::protocol::agent::Post;
+use crate::protocol::invariant::{Invariant, Violation};
+use crate::protocol::ownership::{self, Wave};
+use crate::protocol::path::FilePath;
+use crate::protocol::report::Status;
+use crate::protocol::state::{BlockReason, State};
+use crate::request::Brief;
+use crate::workbench::{refuse_changes, text_at};
+use interlocking::prelude::*;
+
+impl LogicHandler<scout_and_wave::pending> for Pending {
+    async fn run(
+        &self,
+        Next { wave: number, executed }: Next,
+        cx: &mut Cx<'_, scout_and_wave::pending>,
+    ) -> Route<scout_and_wave::pending> {
+        let document = cx.entry()?.document()?.clone();
+        let repository = cx.repository()?;
+        // SAW-111
+        refuse_changes(repository.clone(), &format!("wave {number}")).await?;
+        let (target, base) = cx.target().await?;
+        let missing = || format!("there is no document `{document}` on `{target}`");
+        let text = text_at(repository, base, &document).await?.ok_or_else(missing)?;
+        let read = Impl::read(document.as_str(), &text)?;
+        let verified = read.status.waves_verified;
+        if read.next_wave() != number {
+            let what = format!("wave {number} was to begin, and the document says that {verified} waves are verified");
+            return Err(Violation { invariant: Invariant::I3, what }.into());
+        }
+        // SAW-23: the document is taken up by another run than the one that wrote it.
+        if cx.memory().state == State::Idle {
+            if read.status.state == State::Reviewed {
+                let question = ReviewQuestion { document: document.clone(), suitability: read.suitability };
+                let task = format!("What `{document}` describes. It has the plan so far.");
+                let draft = Draft { question, brief: Brief::new(task), first_wave: read.waves.first };
+                return goto!(cx, scout_and_wave::review, draft);
+            }
+            go_to(cx, State::WavePending)?;
+        }
+        cx.update_memory(move |progress| progress.wave = Some(number));
+        // SAW-38: by the table of the document, before any worktree.
+        let problems = ownership::problems(read.waves.first, &read.waves.waves, &read.waves.append_only);
+        if !problems.is_empty() {
+            let blocked = blocked(cx, number, BlockReason::Ownership, &problems, executed)?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
+        }
+        let wave = read.wave(number).ok_or_else(|| format!("the document has no wave {number}"))?;
+        let mut problems: Vec<_> = missing_contracts(&read, wave).iter().map(ToString::to_string).collect();
+        // SAW-74
+        problems.extend(read.open_deviations().map(ToString::to_string));
+        if !problems.is_empty() {
+            let blocked = blocked(cx, number, BlockReason::Contract, &problems, executed)?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
+        }
+        let (sent, done) = (cx.memory().sent, done(executed, &document, cx).await?);
+        let assignments = wave.agents.iter().map(|files| {
+            let (_, section) = read
+                .prompt(&files.agent)
+                .ok_or_else(|| format!("the document has no prompt for agent {}", files.agent))?;
+            let post = Post { wave: number, agent: files.agent.clone() };
+            let before = sent.get(&post.label());
+            // SAW-45: who is told something else works again. SAW-113: a worktree at another base is made anew; who is done keeps that.
+            let is_same = before.is_some_and(|known| known.section == *section);
+            let is_stale = before.is_some_and(|known| known.base != base || known.generation == 0);
+            let generation = before.map_or(1, |known| known.generation + u32::from(!is_same || is_stale));
+            let kept = done.iter().find(|done| is_same && is_stale && done.post == post).cloned();
+            let (wave_size, document, section) = (wave.agents.len(), document.clone(), section.clone());
+            Ok::<_, NodeError>(Assignment { post, generation, wave_size, base, document, section, kept })
+        });
+        let assignments = assignments.collect::<Result<Vec<_>, _>>()?;
+        for Assignment { post, generation, section, .. } in &assignments {
+            let (label, sent) = (post.label(), Sent { generation: *generation, section: section.clone(), base });
+            cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
+        }
+        cx.worktree_of(STAGING).await?.reset(base).await?;
+        go_to(cx, State::WaveExecuting)?;
+        // SAW-36: frozen from here on.
+        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
+        match launch.only() {
+            Some(_) => goto!(cx, scout_and_wave::solo, launch),
+            None => goto!(cx, scout_and_wave::agents, launch),
+        }
+    }
+}
+
+/// The agents of a wave that was launched before who have completed their work and committed all of it.
+async fn done(
+    executed: Option<Executed>,
+    document: &FilePath,
+    cx: &mut Cx<'_, scout_and_wave::pending>,
+) -> Result<Vec<Done>, NodeError> {
+    let Some(Executed { facts, .. }) = executed else { return Ok(Vec::new()) };
+    // Their reports are where they were written.
+    let staging = cx.worktree_of(STAGING).await?;
+    let read = Impl::read(document.as_str(), &text_of(&staging, document).await?)?;
+    let done = facts.into_iter().filter_map(|(post, facts)| {
+        let report = read.report(&post.agent)?.clone();
+        let is_done = report.status == Status::Complete && facts.uncommitted.is_empty() && facts.head != facts.base;
+        is_done.then_some(Done { post, report, facts })
+    });
+    Ok(done.collect())
+}
+
+/// I2: what agents of a wave provide or call must stand in the prompts of those who do (SAW-14).
+fn missing_contracts(read: &Impl, wave: &Wave) -> Vec<Violation> {
+    let mut missing = Vec::new();
+    for contract in &read.contracts.contracts {
+        let parties = contract.provided_by.iter().chain(&contract.called_by);
+        for agent in parties.filter(|agent| wave.agents.iter().any(|files| files.agent == **agent)) {
+            let has_it = read.prompt(agent).is_some_and(|(_, section)| section.contains(contract.signature.trim()));
+            if contract.signature.trim().is_empty() || !has_it {
+                let what =
+                    format!("the prompt of agent {agent} has not the signature of the contract `{}`", contract.name);
+                missing.push(Violation { invariant: Invariant::I2, what });
+            }
+        }
+    }
+    missing
+}

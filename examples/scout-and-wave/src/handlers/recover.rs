@@ -1,0 +1,139 @@
+//! A wave that another run has begun, whose journal is lost: what the document and git know of it (SAW-105, SAW-110, CON-105).
+
+use super::staging::STAGING;
+use super::{Recover, go_to};
+use crate::document::Impl;
+use crate::graph::{Assignment, Executed, Launch, Next, SawResult, Sent, scout_and_wave};
+use crate::protocol::agent::Post;
+use crate::protocol::prediction::Facts;
+use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
+use crate::protocol::state::State;
+use crate::workbench::{in_repository, text_at, touched};
+use interlocking::prelude::*;
+use interlocking::worktree::{CommitId, Repository};
+
+/// What an agent reports is nowhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the work of `{branch}` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch back \
+     (`git branch {branch} {commit}`), then resume the run with --retry"
+)]
+pub(crate) struct DataLoss {
+    /// The branch.
+    branch: String,
+    /// The commit, as it is reported.
+    commit: String,
+}
+
+impl LogicHandler<scout_and_wave::recover> for Recover {
+    async fn run(&self, run: RunId, cx: &mut Cx<'_, scout_and_wave::recover>) -> Route<scout_and_wave::recover> {
+        let document = cx.entry()?.document()?.clone();
+        let repository = cx.repository()?;
+        let (target, base) = cx.target().await?;
+        let text = text_at(repository.clone(), base, &document).await?;
+        let landed = Impl::read(document.as_str(), &text.ok_or(format!("there is no `{document}` on `{target}`"))?)?;
+        let number = landed.next_wave();
+        let Some(wave) = landed.wave(number) else {
+            // It had landed the last one.
+            clear_up(&run, cx).await?;
+            let waves = landed.wave_count();
+            return goto!(cx, scout_and_wave::exit, SawResult::Complete { waves, commit: base });
+        };
+        let Some((staging, read)) = staging_of(&run, base, cx).await? else {
+            clear_up(&run, cx).await?;
+            return goto!(cx, scout_and_wave::pending, Next::wave(number));
+        };
+        let (mut assignments, mut facts) = (Vec::new(), Vec::new());
+        for files in &wave.agents {
+            let post = Post { wave: number, agent: files.agent.clone() };
+            let section = read.prompt(&files.agent).map(|(_, section)| section.clone()).unwrap_or_default();
+            let completed = read.report(&files.agent).filter(|report| report.status == Status::Complete);
+            if let Some(report) = completed {
+                let head = head_of(&post, report, staging, repository.clone()).await?;
+                let touched = touched(repository.clone(), base, head).await?;
+                facts.push((post.clone(), Facts { base, head, touched, uncommitted: Default::default() }));
+                let sent = Sent { generation: 0, section: section.clone(), base };
+                let label = post.label();
+                cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
+            }
+            let (wave_size, document) = (wave.agents.len(), document.clone());
+            assignments.push(Assignment { post, generation: 1, wave_size, base, document, section, kept: None });
+        }
+        if facts.is_empty() {
+            clear_up(&run, cx).await?;
+            return goto!(cx, scout_and_wave::pending, Next::wave(number));
+        }
+        // Who has reported was launched, so the document was approved.
+        go_to(cx, State::WavePending)?;
+        cx.update_memory(move |progress| progress.wave = Some(number));
+        // The reports, and whatever was merged.
+        cx.worktree_of(STAGING).await?.reset(staging).await?;
+        let is_whole = facts.len() == assignments.len();
+        let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
+        let is_alone = launch.only().is_some();
+        let executed = Executed { launch, facts };
+        if !is_whole {
+            // Those who have not completed work again, under the names that they had.
+            clear_up(&run, cx).await?;
+            return goto!(cx, scout_and_wave::pending, Next { wave: number, executed: Some(executed) });
+        }
+        go_to(cx, State::WaveExecuting)?;
+        if !is_alone {
+            go_to(cx, State::WaveMerging)?;
+        }
+        goto!(cx, scout_and_wave::predict, executed)
+    }
+}
+
+/// Where the staging branch of a run stands, and the document there; none if there is no such branch, or it did not begin where the target
+/// is now.
+async fn staging_of(
+    run: &RunId,
+    base: CommitId,
+    cx: &Cx<'_, scout_and_wave::recover>,
+) -> Result<Option<(CommitId, Impl)>, NodeError> {
+    let Some(left) = cx.left_of(run).await? else { return Ok(None) };
+    let name = format!("{run}/{STAGING}");
+    let staging = left.branches().iter().find(|(branch, _)| branch.as_str() == name);
+    let Some(staging) = staging.map(|(_, head)| *head) else { return Ok(None) };
+    let repository = cx.repository()?;
+    let is_on_target =
+        in_repository(repository.clone(), move |repository| Ok(repository.is_ancestor(base, staging)?)).await?;
+    let document = cx.entry()?.document()?.clone();
+    let text = text_at(repository, staging, &document).await?.filter(|_| is_on_target);
+    Ok(text.and_then(|text| Impl::read(document.as_str(), &text).ok()).map(|read| (staging, read)))
+}
+
+/// The commit of an agent's work: its branch's, or, if that is gone, the one that it reports, which is merged (SAW-110).
+async fn head_of(
+    post: &Post,
+    report: &CompletionReport,
+    staging: CommitId,
+    repository: Repository,
+) -> Result<CommitId, NodeError> {
+    let branch = post.branch()?;
+    let commit = match &report.commit {
+        ReportedCommit::Hash(hash) => hash.clone(),
+        ReportedCommit::Uncommitted => String::from("none"),
+    };
+    let lost = DataLoss { branch: branch.to_string(), commit: commit.clone() };
+    let found = in_repository(repository, move |repository| {
+        if let Some(head) = repository.branch_head(&branch)? {
+            return Ok(Some(head));
+        }
+        // What an agent has written is no revision but by being a hash.
+        let is_hash = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let reported = is_hash.then(|| repository.resolve(&commit).ok()).flatten();
+        let is_merged = |reported: &CommitId| repository.is_ancestor(*reported, staging).unwrap_or(false);
+        Ok(reported.filter(is_merged))
+    });
+    Ok(found.await?.ok_or(lost)?)
+}
+
+/// Takes away what a run has left. Its commits are kept in the archive.
+pub(super) async fn clear_up<N: interlocking::graph::Node>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
+    if let Some(left) = cx.left_of(run).await? {
+        left.remove().await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! The only agent of a wave. It works on top of the target, on the staging branch itself: no worktree is made, and nothing is merged.
+//! The target advances once that is verified (SAW-24, SAW-30, CON-103, CON-153).
+
+use super::reports::incomplete;
+use super::staging::change_document;
+use super::{Solo, blocked};
+use crate::document;
+use crate::graph::{Done, Executed, Launch, scout_and_wave};
+use crate::prompts::{AgentLaunch, Preflight};
+use crate::protocol::prediction::{Facts, not_committed, orchestrators_file};
+use crate::protocol::report::CompletionReport;
+use crate::protocol::state::BlockReason;
+use crate::workbench::{paths, touched};
+use interlocking::prelude::*;
+
+impl LLMHandler<scout_and_wave::solo> for Solo {
+    async fn before<'a>(&'a self, launch: &'a Launch, cx: &mut Cx<'_, scout_and_wave::solo>) -> Ask<AgentLaunch<'a>> {
+        let assignment = launch.only().ok_or("a wave of several agents is no solo wave")?;
+        let staging = cx.worktree().await?;
+        let branch = staging.branch().ok_or("the staging worktree has no branch")?;
+        let preflight = Preflight::new(staging.path(), branch.as_str());
+        Ok((AgentLaunch { assignment, preflight }, SessionOp::StartFresh(Slug::new("agent")?)))
+    }
+
+    async fn after(
+        &self,
+        launch: Launch,
+        Reply { output: report, .. }: Reply<CompletionReport>,
+        cx: &mut Cx<'_, scout_and_wave::solo>,
+    ) -> Route<scout_and_wave::solo> {
+        let (wave, base) = (launch.wave, launch.base);
+        let post = launch.only().ok_or("a wave of several agents is no solo wave")?.post.clone();
+        let mut staging = cx.worktree().await?;
+        let head = staging.adopt_commits().await?;
+        let uncommitted = paths(&staging.diff_since(head).await?);
+        let touched = touched(cx.repository()?, base, head).await?;
+        let facts = Facts { base, head, touched, uncommitted };
+        let document = cx.entry()?.document()?.clone();
+        let is_written =
+            facts.touched.contains(document.as_str()).then(|| orchestrators_file(&post.agent, document.as_str()));
+        let violation = not_committed(&post.agent, &report, &facts).or(is_written);
+        let done = Done { post, report, facts: facts.clone() };
+        let mut incomplete = incomplete(std::slice::from_ref(&done));
+        if let Some(violation) = violation {
+            // What it left lies where its report would be written, and is for a person to look at.
+            incomplete.problems.push(format!("{}: {violation}", done.post.label()));
+        } else {
+            change_document(cx, &format!("docs: report of wave {wave}"), |file, text| {
+                let text = document::with_report(file, text, &done.post, &done.report)?;
+                let line = format!("`main` was at {base} before it: that is what to go back to");
+                document::with_list(file, &text, &format!("Wave {wave} - Revert point"), &[line])
+            })
+            .await?;
+        }
+        let executed = Executed { launch, facts: vec![(done.post, facts)] };
+        if incomplete.is_contract {
+            // CON-155
+            let blocked = blocked(cx, wave, BlockReason::Contract, &incomplete.problems, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_contract, blocked);
+        }
+        if !incomplete.problems.is_empty() {
+            let blocked = blocked(cx, wave, BlockReason::AgentFailure, &incomplete.problems, Some(executed))?;
+            return goto!(cx, scout_and_wave::blocked_agent, blocked);
+        }
+        goto!(cx, scout_and_wave::predict, executed)
+    }
+}

@@ -1,0 +1,158 @@
+//! What a run tells people: what they are asked, what they can answer, and what it came to.
+
+use crate::protocol::agent::AgentLetter;
+use crate::protocol::path::FilePath;
+use crate::protocol::state::BlockReason;
+use crate::protocol::suitability::{Failed, Suitability};
+use crate::quick::QuickStop;
+use interlocking::worktree::CommitId;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the person who approves is asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewQuestion {
+    /// The document to read. It may be changed, and committed, before it is approved.
+    pub document: FilePath,
+    /// Whether the task is one for the protocol.
+    pub suitability: Suitability,
+}
+
+/// What that person says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ReviewAnswer {
+    /// The waves may begin.
+    Approve {
+        /// Whether the caveats are known, where there are any.
+        #[serde(default)]
+        acknowledge_caveats: bool,
+    },
+    /// The task is planned anew, and the document written over.
+    Replan {
+        /// What was wrong with the plan.
+        remarks: String,
+    },
+    /// They may not: the run ends.
+    Decline {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What a person is asked about a blocked wave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockedQuestion {
+    /// Which.
+    pub wave: u32,
+    /// Why.
+    pub reason: BlockReason,
+    /// In detail.
+    pub problems: Vec<String>,
+    /// Where the orchestrator's worktree is, with the document and its reports.
+    pub staging: String,
+    /// What can be done.
+    pub ways: Vec<String>,
+}
+
+/// What is to become of agents that failed (SAW-43).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum AgentFailureAnswer {
+    /// These agents are sent to work again, from the beginning.
+    Rerun {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// A person has committed what was missing on the branches of these agents; of one that is alone in its wave, put it into the staging
+    /// worktree.
+    Fixed {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// The wave goes on without these agents.
+    Descope {
+        /// Their letters.
+        agents: Vec<AgentLetter>,
+    },
+    /// The run ends.
+    Stop,
+}
+
+/// What is to become of a wave whose plan does not hold (SAW-45).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractAnswer {
+    /// The document was put right, and that is committed on the target branch. Agents whose section has changed work again.
+    Revised,
+    /// The run ends.
+    Stop,
+}
+
+/// What is to become of a wave whose gate fails (SAW-33).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VerificationAnswer {
+    /// Files were put right in the staging worktree, and are not committed.
+    Fixed,
+    /// The run ends.
+    Stop,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum SawResult {
+    /// Every wave is verified, and has landed.
+    Complete {
+        /// How many there were.
+        waves: u32,
+        /// The commit that landed last.
+        commit: CommitId,
+    },
+    /// The verdict that `check` wanted: nothing was written.
+    Checked {
+        /// The verdict.
+        suitability: Suitability,
+    },
+    /// The document that `scout` wanted: nobody was launched.
+    Reviewed {
+        /// Where it is.
+        document: FilePath,
+        /// Its verdict.
+        suitability: Suitability,
+    },
+    /// Quick mode: what its agents did is merged, verified, and has landed.
+    QuickComplete {
+        /// Whose work it is.
+        agents: Vec<AgentLetter>,
+        /// The commit that has landed.
+        commit: CommitId,
+    },
+    /// Quick mode has ended, and nothing has landed.
+    QuickStopped {
+        /// Why.
+        reason: QuickStop,
+        /// In detail.
+        problems: Vec<String>,
+    },
+    /// A precondition does not hold: nobody was launched.
+    NotSuitable {
+        /// Which, and why.
+        failed: Vec<Failed>,
+    },
+    /// The person did not approve.
+    Declined {
+        /// Why.
+        reason: String,
+    },
+    /// A person has ended the run where a wave was blocked. Nothing of it has landed.
+    Stopped {
+        /// Which.
+        wave: u32,
+        /// Why.
+        reason: BlockReason,
+        /// In detail.
+        problems: Vec<String>,
+    },
+}

@@ -1,0 +1,109 @@
+//! `status`: where a run is, by the names that the protocol has for it.
+
+use clap::Args;
+use interlocking::cli::{CommandContext, CommandError, CommonArguments, Exit, harmless};
+use interlocking::run_id::RunId;
+use interlocking::runtime::journal::Origin;
+use interlocking::runtime::journal::account::{ExecutionState, RunAccount, RunState, account};
+use scout_and_wave::graph::Progress;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// What `status` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Status {
+    /// The run's name
+    run: RunId,
+
+    #[command(flatten)]
+    common: CommonArguments,
+}
+
+/// Where a run is.
+#[derive(Debug, Serialize)]
+struct Told {
+    run: RunId,
+    /// Whether somebody executes it, and how it ended if it has.
+    stands: RunState,
+    /// The protocol's state.
+    state: String,
+    /// The nodes that are under way.
+    at: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wave: Option<u32>,
+    /// The agents that were sent to work last.
+    agents: Vec<Agent>,
+    /// What it asks a person.
+    waits_for: Vec<Question>,
+}
+
+#[derive(Debug, Serialize)]
+struct Agent {
+    name: String,
+    stands: RunState,
+}
+
+#[derive(Debug, Serialize)]
+struct Question {
+    node: String,
+    question: Value,
+}
+
+pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -> Result<Exit, CommandError> {
+    let account = account(&common.open_journal()?, &run).await.map_err(CommandError::from)?;
+    let told = Told::of(&account)?;
+    common.print(cx.console(), &told, || told.lines(cx.program()))?;
+    Ok(Exit::Done)
+}
+
+impl Told {
+    fn of(account: &RunAccount) -> Result<Self, CommandError> {
+        let progress = account.memory.get("run").cloned().map(serde_json::from_value::<Progress>).transpose()?;
+        let Progress { state, wave, .. } = progress.unwrap_or_default();
+        let is_under_way =
+            |state| matches!(state, ExecutionState::Running | ExecutionState::Waiting | ExecutionState::Interrupted);
+        let at = account.executions.iter().filter(|execution| is_under_way(execution.state));
+        let at = at.map(|execution| execution.by.node.clone()).collect();
+        let sent = account.executions.iter().rev().find(|execution| !execution.children.is_empty());
+        let agents = sent.into_iter().flat_map(|execution| &execution.children).filter_map(|child| {
+            let Some(Origin::Child { key, .. }) = &child.summary.origin else { return None };
+            Some(Agent { name: key.clone(), stands: child.state })
+        });
+        let mut agents: Vec<_> = agents.collect();
+        agents.sort_by(|one, other| one.name.cmp(&other.name));
+        let questions = account.open_questions().into_iter();
+        let waits_for = questions.map(|open| Question { node: open.by.node, question: open.question }).collect();
+        Ok(Self {
+            run: account.summary.run.clone(),
+            stands: account.state,
+            state: state.to_string(),
+            at,
+            wave,
+            agents,
+            waits_for,
+        })
+    }
+
+    fn lines(&self, program: &str) -> String {
+        let Self { run, stands, state, at, wave, agents, waits_for } = self;
+        let mut text = format!("{run}  {state}  {}\n", stands.name());
+        if !at.is_empty() {
+            _ = writeln!(text, "at      {}", at.join(", "));
+        }
+        if let Some(wave) = wave {
+            _ = writeln!(text, "wave    {wave}");
+        }
+        for Agent { name, stands } in agents {
+            _ = writeln!(text, "agent   {name}  {}", stands.name());
+        }
+        for Question { node, question } in waits_for {
+            _ = writeln!(text, "waits   for a person, at {node}: {}", harmless(&question.to_string()));
+            _ = writeln!(
+                text,
+                "        `{program} answer {run} JSON` answers, then `{program} resume {run}` takes it up"
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,134 @@
+//! What a run is for: a verdict, a document, or the waves of a document that is there.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use crate::small::{passing, plan, project, script, turns};
+use crate::stopped::edit;
+use interlocking::prelude::*;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
+use scout_and_wave::protocol::path::FilePath;
+use scout_and_wave::protocol::state::State;
+use scout_and_wave::protocol::suitability::Verdict;
+use scout_and_wave::request::Request;
+use serde_json::json;
+
+const TASK: &str = "Two files";
+
+fn document() -> FilePath {
+    FilePath::new(DOCUMENT).unwrap()
+}
+
+fn scout() -> Request {
+    Request::Scout { task: TASK.to_owned(), document: document() }
+}
+
+fn wave() -> Request {
+    Request::Wave { document: document() }
+}
+
+/// Every reference, where the checked out branch is, and what the working tree has beside it.
+fn everything(project: &Project) -> [String; 4] {
+    let refs = project.git(&["for-each-ref"]);
+    let worktrees = project.git(&["worktree", "list", "--porcelain"]);
+    [refs, worktrees, project.git(&["status", "--porcelain", "--ignored"]), project.git(&["reflog", "--all"])]
+}
+
+/// SAW-19: a verdict, whatever it is, and nothing is written: no file, commit, branch or reference.
+#[tokio::test]
+async fn a_check_gives_a_verdict_and_writes_nothing() {
+    for (investigations, verdict) in [(json!([]), Verdict::Suitable), (json!(["why"]), Verdict::NotSuitable)] {
+        let project = project().await;
+        let mut plan = plan();
+        plan["investigations"] = investigations;
+        let play = Play::new(&project, script(&plan, &turns()));
+        let before = everything(&project);
+        let ended = play.begin(Request::Check { task: TASK.to_owned() }).await;
+        let Outcome::Finished(SawResult::Checked { suitability }) = ended else { panic!("{ended:?}") };
+        assert_eq!(suitability.verdict, verdict);
+        assert_eq!(everything(&project), before);
+        assert_eq!(play.started(), ["command", "check"]);
+        assert_eq!(play.states(), ["CHECKING", "IDLE"]);
+    }
+}
+
+/// SAW-20, SAW-21: `scout` ends with the document, which nobody has approved; SAW-22, SAW-23, CON-99: `wave` in another run, with
+/// a journal of its own, asks for approval, and goes on with the document.
+#[tokio::test]
+async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
+    let project = project().await;
+    let ended = Play::new(&project, script(&plan(), &[])).begin(scout()).await;
+    let Outcome::Finished(SawResult::Reviewed { document, suitability }) = ended else { panic!("{ended:?}") };
+    assert_eq!((document.as_str(), suitability.verdict), (DOCUMENT, Verdict::Suitable));
+    let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+    assert_eq!(read.status.state, State::Reviewed);
+    // A person may change it in between, and nobody knows of that but the document.
+    edit(&project, "lines: [three]", "lines: [3]");
+
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.begin(wave()).await, Outcome::Waiting { .. }));
+    assert_eq!(play.started(), ["command", "pending", "review"]);
+    assert_eq!(play.states(), [""; 0]);
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let states = ["WAVE_PENDING", "WAVE_EXECUTING", "WAVE_MERGING", "WAVE_VERIFIED", "COMPLETE"];
+    assert_eq!(play.states(), states);
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\n3\n");
+
+    // Nothing is left.
+    let play = Play::new(&project, script(&plan(), &[]));
+    let Outcome::Failed(failure) = play.begin(wave()).await else { panic!() };
+    let said = format!("every wave of `{DOCUMENT}` is verified: there is nothing left to begin");
+    assert_eq!((failure.node.as_str(), failure.message), ("command", said));
+}
+
+/// SAW-23: of a document whose first wave is verified nobody asks for approval again.
+#[tokio::test]
+async fn a_wave_goes_on_after_the_last_verified_one() {
+    let project = Project::demonstration().await;
+    let script = || scout_and_wave::demo::script().unwrap();
+    let first = Play::new(&project, script());
+    assert!(matches!(first.start().await, Outcome::Waiting { .. }));
+    first.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    // Its process is gone when the first wave has landed, and its journal with it.
+    assert!(first.resume_until_after("verified").is_none());
+    assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.waves_verified, 1);
+    let again = Play::of_another_run(&project, script(), "r2");
+    let ended = again.begin(wave()).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
+    assert_eq!(again.states()[..2], ["WAVE_PENDING", "WAVE_EXECUTING"]);
+    assert!(!again.started().contains(&"review".to_owned()));
+    assert_eq!(again.started().iter().filter(|node| *node == "agents").count(), 1, "{:?}", again.started());
+    assert!(project.file("main", "src/lib.rs").ends_with("pub mod report;\npub mod json;\n"));
+}
+
+/// A document that is not there, and what to do.
+#[tokio::test]
+async fn a_wave_wants_a_document() {
+    let project = project().await;
+    let Outcome::Failed(failure) = Play::new(&project, script(&plan(), &[])).begin(wave()).await else { panic!() };
+    let said = format!("there is no document `{DOCUMENT}` on `main`: `scout` writes one, and `--name` says which");
+    assert_eq!(failure.message, said);
+}
+
+/// A person sends the plan back: the scout is told what was said, and its document written over.
+#[tokio::test]
+async fn a_plan_is_made_anew() {
+    let project = project().await;
+    let mut better = plan();
+    better["title"] = json!("Two better files");
+    let text = format!(
+        "[[turn]]\nagent = \"scout\"\ncontains = [\"- Shorter, please.\"]\noutput_json = '''{better}'''\n\
+         [[turn]]\nagent = \"scout\"\noutput_json = '''{}'''\n",
+        plan()
+    );
+    let script = interlocking::agents::Script::parse("a test's script", &text).unwrap();
+    let play = Play::new(&project, script);
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    play.answer(&ReviewAnswer::Replan { remarks: "Shorter, please.".to_owned() }).await;
+    assert!(matches!(play.resume().await, Outcome::Waiting { .. }));
+    assert_eq!(play.started(), ["command", "scout", "suit", "review", "review", "scout", "suit", "review"]);
+    assert_eq!(play.states(), ["SCOUTING", "REVIEWED", "SCOUTING", "REVIEWED"]);
+    assert!(project.file("main", DOCUMENT).starts_with("# IMPL: Two better files\n"));
+    assert_eq!(project.git(&["log", "--format=%s", "main"]).lines().count(), 3);
+}

@@ -1,0 +1,96 @@
+//! In which order the branches of a wave are merged does not matter.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use crate::small::{Turn, passing, plan, script, turn};
+use interlocking::cli::repository::EmbeddedFile;
+use interlocking::prelude::*;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use scout_and_wave::graph::SawResult;
+use serde_json::json;
+
+const LETTERS: [&str; 3] = ["A", "B", "C"];
+
+/// Each three are somebody's.
+const FILES: [&str; 9] = ["one/a", "one/b", "c", "one/d", "two/e", "f", "two/g", "h", "i"];
+
+/// What is done to a file.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Nothing,
+    Append,
+    Rewrite,
+    Delete,
+    Rename,
+    MakeExecutable,
+}
+
+impl Change {
+    fn any() -> impl Strategy<Value = Self> {
+        use Change::*;
+        prop::sample::select(vec![Nothing, Append, Rewrite, Delete, Rename, MakeExecutable])
+    }
+
+    fn command(self, file: &str) -> String {
+        match self {
+            Self::Nothing => ":".to_owned(),
+            Self::Append => format!("echo more >> {file}"),
+            Self::Rewrite => format!("echo other > {file}"),
+            Self::Delete => format!("rm {file}"),
+            Self::Rename => format!("mv {file} {file}.moved"),
+            Self::MakeExecutable => format!("chmod +x {file}"),
+        }
+    }
+}
+
+/// What `main` has at the end, but for the document, if the agents A, B and C do the works of these numbers.
+async fn tree_of(changes: &[Change], works: [usize; 3]) -> String {
+    let files = FILES.map(|path| EmbeddedFile { path, contents: "the same in each\n" });
+    let project = Project::of(&files).await;
+    let mut plan = plan();
+    let wave = plan["waves"][0]["agents"].as_array_mut().unwrap();
+    wave.push(wave[0].clone());
+    let mut turns = Vec::new();
+    for ((letter, work), agent) in LETTERS.into_iter().zip(works).zip(wave) {
+        let own = work * 3..work * 3 + 3;
+        let moved: Vec<_> = FILES[own.clone()].iter().map(|file| format!("{file}.moved")).collect();
+        let made = format!("made/{work}");
+        agent["agent"] = json!(letter);
+        agent["changes"] = json!(FILES[own.clone()]);
+        agent["creates"] = json!([&moved[..], std::slice::from_ref(&made)].concat());
+        let done = FILES[own.clone()].iter().zip(&changes[own]).map(|(file, change)| change.command(file));
+        let done: Vec<_> = done.chain([format!("mkdir -p made && echo {work} > {made}")]).collect();
+        let done: &'static str = Box::leak(done.join(" && ").into_boxed_str());
+        let post: &'static str = Box::leak(format!("agent {letter} of wave 1").into_boxed_str());
+        let mut turn = Turn { post, actions: vec![vec!["sh", "-c", done], vec!["commit"]], ..turn("A", "") };
+        turn.report["worktree"] = json!(format!(".claude/worktrees/wave1-agent-{}", letter.to_lowercase()));
+        turn.report["files_created"] = json!([made]);
+        turns.push(turn);
+    }
+    (plan["append_only"], plan["contracts"]) = (json!([]), json!([]));
+    let play = Play::new(&project, script(&plan, &turns)).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let ended = play.approve().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{works:?}: {ended:?}");
+    let merges = project.git(&["log", "--merges", "--reverse", "--format=%s", "main"]);
+    assert_eq!(merges, "Merge wave1-agent-a\nMerge wave1-agent-b\nMerge wave1-agent-c\n");
+    let tree = project.git(&["ls-tree", "-r", "main"]);
+    tree.lines().filter(|line| !line.ends_with(DOCUMENT)).map(|line| format!("{line}\n")).collect()
+}
+
+/// SAW-50, SAW-86: whatever three agents do to files of their own, in each of the six orders the same files come of it.
+#[tokio::test]
+async fn any_order_of_merges_gives_the_same_files() {
+    let mut runner = TestRunner::deterministic();
+    let any = prop::collection::vec(Change::any(), FILES.len());
+    for _ in 0..4 {
+        let changes = any.new_tree(&mut runner).unwrap().current();
+        let first = tree_of(&changes, [0, 1, 2]).await;
+        assert!((0..3).all(|work| first.contains(&format!("made/{work}"))), "{first}");
+        for works in [[0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+            assert_eq!(tree_of(&changes, works).await, first, "{changes:?} in the order {works:?}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Quick mode: two or three agents on files of their own, and nothing else.
+
+use crate::play::Play;
+use crate::project::Project;
+use crate::small::{passing, project};
+use interlocking::agents::Script;
+use interlocking::prelude::*;
+use interlocking::toolchain::Recorder;
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::quick::QuickPlan;
+use scout_and_wave::quick::QuickStop;
+use scout_and_wave::request::Request;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// Each agent owns a file, `a.txt` and so on.
+fn declared(files: &[&str]) -> Value {
+    let agents: Vec<_> = files
+        .iter()
+        .map(|file| json!({ "files": [file], "task": format!("Write {file}."), "verification": [["true"]] }))
+        .collect();
+    json!({ "agents": agents, "gate": [["build", "all"]] })
+}
+
+fn plan(value: Value) -> QuickPlan {
+    serde_json::from_value(value).unwrap()
+}
+
+/// An agent, the files that it writes, and whether it commits them.
+type Does = (&'static str, &'static [(&'static str, &'static str)], bool);
+
+/// Each agent writes these files, and commits if it is said to.
+fn script(agents: &[Does]) -> Script {
+    let mut text = String::new();
+    for (agent, files, commits) in agents {
+        _ = writeln!(text, "[[turn]]\nagent = \"agent\"\ncontains = [\"You are agent {agent}\\n\"]");
+        _ = writeln!(text, "output_json = '''{}'''", json!({ "summary": format!("{agent} is done") }));
+        for (path, content) in *files {
+            _ = writeln!(text, "[[turn.write]]\npath = \"{path}\"\ncontent = \"{content}\\n\"");
+        }
+        if *commits {
+            text.push_str("[[turn.commit]]\nmessage = \"work\"\n");
+        }
+    }
+    Script::parse("a test's script", &text).unwrap()
+}
+
+async fn quick(project: &Project, plan: QuickPlan, script: Script, gate: &Arc<Recorder>) -> (SawResult, Vec<String>) {
+    let play = Play::new(project, script).with_gate(gate);
+    let ended = play.begin(Request::Quick { plan }).await;
+    let Outcome::Finished(result) = ended else { panic!("{ended:?}") };
+    assert_eq!(play.unplayed(), 0, "somebody was not asked");
+    (result, play.started())
+}
+
+fn stopped(result: SawResult) -> (QuickStop, Vec<String>) {
+    let SawResult::QuickStopped { reason, problems } = result else { panic!("{result:?}") };
+    (reason, problems)
+}
+
+const INSTEAD: &str = "quick mode has no more than disjoint files: use the full protocol, with `run --task`";
+
+/// SAW-91, SAW-92: three agents at once; what each did lands, after one gate, and there is no document and no report. What one did
+/// not commit is committed for it: I5 is not enforced.
+#[tokio::test]
+async fn three_agents_land_without_a_document() {
+    let project = project().await;
+    let agents: [Does; 3] =
+        [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], false), ("C", &[("c.txt", "c")], true)];
+    let gate = passing();
+    let (result, started) = quick(&project, plan(declared(&["a.txt", "b.txt", "c.txt"])), script(&agents), &gate).await;
+    let SawResult::QuickComplete { agents, commit } = result else { panic!("{result:?}") };
+    assert_eq!(agents.iter().map(|agent| agent.as_str()).collect::<String>(), "ABC");
+    assert_eq!(project.git(&["rev-parse", "main"]).trim(), commit.to_string());
+    assert_eq!(
+        project.git(&["ls-tree", "-r", "--name-only", "main"]),
+        "README.md\na.txt\nb.txt\nc.txt\nlist.txt\nshared.txt\n"
+    );
+    let subjects = project.git(&["log", "--first-parent", "--format=%s", "main"]);
+    assert_eq!(subjects, "Merge quick-agent-c\nMerge quick-agent-b\nMerge quick-agent-a\nBegin\n");
+    assert!(project.git(&["log", "--format=%s", "main"]).contains("Work of quick-agent-b\n"));
+    assert_eq!(started.iter().filter(|node| *node == "work").count(), 3);
+    let own: Vec<_> = started.iter().filter(|node| *node != "work").collect();
+    assert_eq!(own, ["command", "quick_check", "quick", "quick_merge", "quick_verify"]);
+    assert_eq!(gate.calls().len(), 1, "the gate runs once, on everything");
+    assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n");
+}
+
+/// SAW-91: one agent or four are refused, SAW-93: and so are two that own one file, before anybody is launched.
+#[tokio::test]
+async fn what_is_not_for_quick_mode_is_refused() {
+    let count = |found| format!("quick mode is for 2 or 3 agents, and there are {found}");
+    let mut empty = declared(&["a.txt", "b.txt"]);
+    empty["agents"][1] = json!({ "files": [], "task": " ", "verification": [] });
+    empty["gate"] = json!([]);
+    let cases = [
+        (declared(&["a.txt"]), vec![count(1)]),
+        (declared(&["a.txt", "b.txt", "c.txt", "d.txt"]), vec![count(4)]),
+        (
+            declared(&["a.txt", "b.txt", "a.txt"]),
+            vec!["agents A and C both own `a.txt`: give it to one of them".to_owned()],
+        ),
+        (
+            empty,
+            vec![
+                "agent B owns no file: give it some, or take it out".to_owned(),
+                "agent B has no task: write what it has to do".to_owned(),
+                "there is no gate: name the commands that build and test the whole project".to_owned(),
+            ],
+        ),
+    ];
+    for (declared, mut expected) in cases {
+        let project = project().await;
+        let before = project.git(&["for-each-ref"]);
+        let (result, started) = quick(&project, plan(declared), script(&[]), &passing()).await;
+        expected.push(INSTEAD.to_owned());
+        assert_eq!(stopped(result), (QuickStop::Refused, expected));
+        assert_eq!(started, ["command", "quick_check"]);
+        assert_eq!(project.git(&["for-each-ref"]), before);
+    }
+}
+
+/// SAW-94: two agents that change the same lines, one of them in a file that it does not own, and what to do instead. Nothing lands.
+#[tokio::test]
+async fn a_conflict_tells_to_use_the_full_protocol() {
+    let project = project().await;
+    let agents: [Does; 2] =
+        [("A", &[("shared.txt", "mine")], true), ("B", &[("b.txt", "b"), ("shared.txt", "no, mine")], true)];
+    let before = project.git(&["rev-parse", "main"]);
+    let (result, started) =
+        quick(&project, plan(declared(&["shared.txt", "b.txt"])), script(&agents), &passing()).await;
+    let (reason, problems) = stopped(result);
+    let [conflict, instead] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!((reason, instead.as_str()), (QuickStop::Conflict, INSTEAD));
+    assert!(conflict.starts_with("quick-agent-b cannot be merged: ") && conflict.contains("shared.txt"), "{conflict}");
+    assert!(!started.contains(&"quick_verify".to_owned()));
+    assert_eq!(project.git(&["rev-parse", "main"]), before);
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+}
+
+/// SAW-93: a file of nobody's that one agent touches is not looked at: only a conflict would be.
+#[tokio::test]
+async fn nothing_but_conflicts_is_looked_at() {
+    let project = project().await;
+    let agents: [Does; 2] = [("A", &[("a.txt", "a"), ("stray.txt", "a")], true), ("B", &[("b.txt", "b")], true)];
+    let (result, _) = quick(&project, plan(declared(&["a.txt", "b.txt"])), script(&agents), &passing()).await;
+    assert!(matches!(result, SawResult::QuickComplete { .. }), "{result:?}");
+    assert_eq!(project.file("main", "stray.txt"), "a\n");
+}
+
+/// A gate that fails, and an agent that does nothing: nothing lands, and it is said why.
+#[tokio::test]
+async fn what_fails_does_not_land() {
+    let both: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[("b.txt", "b")], true)];
+    let idle: [Does; 2] = [("A", &[("a.txt", "a")], true), ("B", &[], false)];
+    let failing = Arc::new(Recorder::new().otherwise(Recorder::exit(1, "no such thing")));
+    let cases = [
+        (both, failing, QuickStop::Verification, "`build all` fails:"),
+        (idle, passing(), QuickStop::AgentFailure, "quick-agent-b changed nothing: B is done"),
+    ];
+    for (agents, gate, reason, said) in cases {
+        let project = project().await;
+        let before = project.git(&["rev-parse", "main"]);
+        let (result, _) = quick(&project, plan(declared(&["a.txt", "b.txt"])), script(&agents), &gate).await;
+        let (why, problems) = stopped(result);
+        assert_eq!(why, reason);
+        assert!(problems[0].starts_with(said), "{problems:?}");
+        assert_eq!(project.git(&["rev-parse", "main"]), before);
+    }
+}

@@ -1,0 +1,144 @@
+//! Runs whose journal is lost: another one goes on by the document and git.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn, turns};
+use crate::solo::{alone, solo_plan};
+use interlocking::prelude::*;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
+use scout_and_wave::protocol::path::FilePath;
+use scout_and_wave::protocol::state::State;
+use scout_and_wave::request::Request;
+use serde_json::{Value, json};
+
+fn recover() -> Request {
+    Request::Recover { document: FilePath::new(DOCUMENT).unwrap(), run: RunId::DEFAULT }
+}
+
+/// Another run takes the project over, and is approved if it asks.
+async fn goes_on(project: &Project, plan: &Value, turns: &[Turn]) -> (Outcome<SawResult>, Vec<String>) {
+    let again = Play::of_another_run(project, script_again(plan, turns), "r2").with_gate(&passing());
+    let ended = match again.begin(recover()).await {
+        Outcome::Waiting { .. } => again.approve().await,
+        ended => ended,
+    };
+    (ended, again.started())
+}
+
+fn count(nodes: &[String], name: &str) -> usize {
+    nodes.iter().filter(|node| *node == name).count()
+}
+
+/// SAW-47, SAW-105, SAW-110, CON-105: whenever the process was killed and its journal lost, nothing of the wave is lost or merged twice, and
+/// `main` has advanced once. Once their reports are in the document, no agent works again; branches that are merged are skipped.
+#[tokio::test]
+async fn a_run_without_its_journal_is_recovered() {
+    let mut without_agents = 0;
+    for moment in 1.. {
+        let project = project().await;
+        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        if play.resume_until(moment).is_some() {
+            break;
+        }
+        drop(play);
+        let (ended, started) = goes_on(&project, &plan(), &turns()).await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{moment}: {ended:?}");
+        without_agents += usize::from(count(&started, "implement") == 0);
+        let merges = project.git(&["log", "--merges", "--reverse", "--format=%s", "main"]);
+        assert_eq!(merges, "Merge wave1-agent-a\nMerge wave1-agent-b\n", "{moment}: {started:?}");
+        assert_eq!(project.git(&["reflog", "main", "--format=%s"]).lines().count(), 3, "{moment}");
+        assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n", "{moment}");
+        let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+        assert_eq!((read.status.state, read.reports.len()), (State::Complete, 2), "{moment}");
+        assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1, "{moment}");
+        assert_eq!(project.git(&["branch", "--format=%(refname:short)"]), "main\n", "{moment}");
+    }
+    // From when the reports are written until the wave has landed.
+    assert!(without_agents >= 8, "{without_agents}");
+}
+
+/// SAW-43, SAW-44, SAW-105: an agent that had not completed works again; the other one does not, and its commit is picked.
+#[tokio::test]
+async fn who_was_done_does_not_work_again() {
+    let project = project().await;
+    let mut first = turn("A", "a.txt");
+    (first.report["status"], first.actions) = (json!("partial"), vec![vec!["write", "draft.txt"], vec!["commit"]]);
+    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
+    is_blocked(&project, &play).await;
+    drop(play);
+    let (ended, started) = goes_on(&project, &plan(), &[turn("A", "a.txt")]).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!((count(&started, "review"), count(&started, "implement")), (0, 1));
+    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+    assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]).matches("draft").count(), 0);
+}
+
+/// SAW-110: a branch that is gone is no proof that it was merged. What is not in the history is lost, and the run says so; once the branch is
+/// back it goes on.
+#[tokio::test]
+async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
+    // A run that is dropped may have merged the branch already: then another is.
+    for _ in 0..8 {
+        let project = project().await;
+        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        assert!(play.resume_until_after("predict").is_none());
+        drop(play);
+        let commit = project.git(&["rev-parse", "wave1-agent-a"]).trim().to_owned();
+        project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
+        let again = Play::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
+        let Outcome::Failed(failure) = again.begin(recover()).await else { continue };
+        let said = format!(
+            "the work of `wave1-agent-a` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch \
+             back (`git branch wave1-agent-a {commit}`), then resume the run with --retry"
+        );
+        assert_eq!((failure.node.as_str(), failure.message), ("recover", said));
+        project.git(&["branch", "wave1-agent-a", &commit]);
+        let ended = again.retry().await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+        assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+        return;
+    }
+    panic!("every run had merged the branch before it was dropped");
+}
+
+/// SAW-110: a branch that is gone, and is merged on the staging branch.
+#[tokio::test]
+async fn a_branch_that_is_gone_and_merged_is_none() {
+    let project = project().await;
+    let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    assert!(play.resume_until_after("merge").is_none());
+    drop(play);
+    project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
+    let (ended, started) = goes_on(&project, &plan(), &turns()).await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(count(&started, "implement"), 0);
+    assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]).lines().count(), 2);
+}
+
+/// SAW-30, SAW-105: the same of solo waves.
+#[tokio::test]
+async fn a_solo_wave_is_recovered() {
+    let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
+    for node in ["pending", "solo", "predict", "append", "verify", "verified"] {
+        let project = project().await;
+        let play = Play::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        assert!(play.resume_until_after(node).is_none());
+        drop(play);
+        let (ended, started) = goes_on(&project, &solo_plan(), &turns).await;
+        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{node}: {ended:?}");
+        let solo = if node == "pending" { 2 } else { 1 };
+        assert_eq!(count(&started, "solo"), solo, "{node}: {started:?}");
+        let worked = project.git(&["log", "--format=%s", "main"]);
+        assert_eq!(worked.lines().filter(|subject| *subject == "work").count(), 2, "{node}: {worked}");
+        assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n", "{node}");
+    }
+}

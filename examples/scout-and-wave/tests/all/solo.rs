@@ -1,0 +1,252 @@
+//! Waves of one agent: no worktree is made for it and nothing is merged, and the gate runs all the same.
+
+use crate::play::{DOCUMENT, Play};
+use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn};
+use crate::stopped::edit;
+use interlocking::prelude::*;
+use interlocking::toolchain::{CommandLine, Recorder};
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
+use scout_and_wave::protocol::state::BlockReason;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Agent A in wave 1, agent B in wave 2.
+pub(crate) fn solo_plan() -> Value {
+    let mut plan = plan();
+    let agents = plan["waves"][0]["agents"].take();
+    plan["waves"] = json!([{ "agents": [agents[0]] }, { "agents": [agents[1]] }]);
+    plan
+}
+
+/// The turn of an agent that is alone.
+pub(crate) fn alone(letter: &'static str, file: &'static str) -> Turn {
+    let post = if letter == "A" { "agent A of wave 1" } else { "agent B of wave 2" };
+    let mut turn = Turn { post, ..turn(letter, file) };
+    turn.report["worktree"] = json!("main");
+    turn
+}
+
+fn is_complete(ended: &Outcome<SawResult>) {
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
+}
+
+/// SAW-24, SAW-30, SAW-35, CON-103: each agent works on top of `main`, without a worktree or a branch of its own, and its commits are on
+/// `main` as they are once the gate has passed.
+#[tokio::test]
+async fn a_solo_wave_is_verified_and_not_merged() {
+    let project = project().await;
+    let main = format!("git -C '{}' rev-parse main", project.root().display());
+    let nothing_of_its_own = format!(
+        "git worktree list --porcelain | grep -q wave && exit 1; git for-each-ref | grep -q wave && exit 1; [ $(git rev-parse HEAD) = $({main}) ]"
+    );
+    let nothing_of_its_own: &'static str = Box::leak(nothing_of_its_own.into_boxed_str());
+    let turns = [alone("A", "a.txt"), alone("B", "b.txt")].map(|mut turn| {
+        turn.actions.insert(0, vec!["sh", "-c", nothing_of_its_own]);
+        turn
+    });
+    let recorder = passing();
+    let play = Play::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let planned = project.git(&["rev-parse", "main"]);
+    is_complete(&play.approve().await);
+    let of_wave = ["solo", "predict", "append", "verify", "verified"];
+    let nodes = [&["pending"][..], &of_wave, &["pending"], &of_wave].concat();
+    assert_eq!(play.started().split_off(5), nodes);
+    let wave = ["WAVE_PENDING", "WAVE_EXECUTING", "WAVE_VERIFIED"];
+    assert_eq!(play.states().split_off(2), [&wave[..], &wave, &["COMPLETE"]].concat());
+    assert_eq!(recorder.calls().len(), 4, "the gate, for each wave");
+    assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]), "");
+    let subjects = project.git(&["log", "--reverse", "--format=%s", &format!("{}..main", planned.trim())]);
+    let subjects: Vec<_> = subjects.lines().collect();
+    assert_eq!(
+        subjects[..4],
+        ["work", "docs: report of wave 1", "Add the lines of wave 1", "docs: wave 1 is verified"]
+    );
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+    let text = project.file("main", DOCUMENT);
+    let reports = Impl::read(DOCUMENT, &text).unwrap().reports;
+    assert_eq!(reports.iter().map(|reported| &*reported.report.worktree).collect::<Vec<_>>(), ["main", "main"]);
+    // The revert point.
+    let point = format!("### Wave 1 - Revert point\n\n- `main` was at {} before it", planned.trim());
+    assert!(text.contains(&point), "{text}");
+    // SAW-57: what it is told of its place is so.
+    assert!(text.contains("- `worktree`: `main`\n") && !text.contains(".claude/worktrees"), "{text}");
+    assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+/// SAW-24, SAW-25: a wave of several agents after a solo one begins with what that has made.
+#[tokio::test]
+async fn a_solo_wave_comes_before_others() {
+    let project = project().await;
+    let mut plan = solo_plan();
+    let mut third = plan["waves"][1]["agents"][0].clone();
+    (third["agent"], third["creates"]) = (json!("C"), json!(["c.txt"]));
+    plan["waves"][1]["agents"].as_array_mut().unwrap().push(third);
+    let later = |post, letter: &str, file| {
+        let mut turn = Turn { post, ..turn("B", file) };
+        turn.report["worktree"] = json!(format!(".claude/worktrees/wave2-agent-{letter}"));
+        turn.actions.insert(0, vec!["test", "-f", "a.txt"]);
+        turn
+    };
+    let turns =
+        [alone("A", "a.txt"), later("agent B of wave 2", "b", "b.txt"), later("agent C of wave 2", "c", "c.txt")];
+    let play = Play::new(&project, script(&plan, &turns)).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    is_complete(&play.approve().await);
+    let merges = project.git(&["log", "--reverse", "--merges", "--format=%s", "main"]);
+    assert_eq!(merges, "Merge wave2-agent-b\nMerge wave2-agent-c\n");
+}
+
+/// A run whose first agent did this, and that is blocked.
+async fn first_does<'p>(
+    project: &'p crate::project::Project,
+    first: Turn,
+    then: Vec<Turn>,
+) -> (Play<'p>, BlockReason, Vec<String>) {
+    let turns: Vec<_> = [first].into_iter().chain(then).chain([alone("B", "b.txt")]).collect();
+    let play = Play::new(project, script(&solo_plan(), &turns)).with_gate(&passing());
+    let (reason, problems) = is_blocked(project, &play).await;
+    (play, reason, problems)
+}
+
+/// SAW-43, SAW-69, SAW-79, CON-153: an agent that did not complete, or has no report, is sent to work again, from where `main` is; what it
+/// had committed is in the archive.
+#[tokio::test]
+async fn a_solo_agent_is_sent_to_work_again() {
+    let mut partial = alone("A", "draft.txt");
+    (partial.report["status"], partial.report["notes"]) = (json!("partial"), json!("Not all."));
+    let mut wrong = alone("A", "draft.txt");
+    wrong.report["verification"] = json!("all is well");
+    for (first, said) in
+        [(partial, "wave1-agent-a reports `partial`: Not all."), (wrong, "wave1-agent-a has not reported: ")]
+    {
+        let project = project().await;
+        let (play, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
+        assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
+        assert!(problems[0].starts_with(said), "{problems:?}");
+        assert_eq!(play.states().last().unwrap(), "BLOCKED (AgentFailure)");
+        // There is nobody else who could be left.
+        assert!(matches!(play.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
+        assert_eq!(play.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
+        is_complete(&play.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
+        assert_eq!(play.unplayed(), 0);
+        assert!(!project.git(&["ls-tree", "-r", "--name-only", "main"]).contains("draft.txt"));
+    }
+}
+
+/// SAW-43, SAW-17, SAW-84: what an agent left without committing it, a person finishes in the staging worktree.
+#[tokio::test]
+async fn a_person_finishes_a_solo_agents_work() {
+    let project = project().await;
+    let mut first = alone("A", "a.txt");
+    first.actions.pop();
+    let (play, reason, problems) = first_does(&project, first, vec![]).await;
+    assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
+    assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
+    let staging = play.question().await.staging;
+    std::fs::write(Path::new(&staging).join("a.txt"), "by hand\n").unwrap();
+    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by hand\n");
+    assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
+}
+
+/// SAW-13, SAW-16, SAW-70, SAW-71, SAW-108: what it reports is held against what is there, as in any wave, also what a person has finished.
+#[tokio::test]
+async fn a_solo_agents_report_is_held_against_its_work() {
+    let with = |change: fn(&mut Turn)| {
+        let mut turn = alone("A", "a.txt");
+        change(&mut turn);
+        turn
+    };
+    let cases = [
+        (
+            with(|turn| turn.actions.insert(0, vec!["write", "shared.txt"])),
+            "it touched `shared.txt`, which is not its own",
+        ),
+        (
+            with(|turn| turn.actions.insert(0, vec!["write", DOCUMENT])),
+            "I4 is broken: agent A touched `docs/IMPL-stats.md`",
+        ),
+        (with(|turn| turn.report["worktree"] = json!(".claude/worktrees/wave1-agent-a")), "and was given `main`"),
+        (with(|turn| turn.report["commit"] = json!("1".repeat(40))), "and `main` is at"),
+        (with(|turn| turn.actions.clear()), "there is no commit on `main` beyond where it began"),
+    ];
+    for (first, said) in cases {
+        let project = project().await;
+        let (play, reason, problems) = first_does(&project, first, vec![]).await;
+        assert_eq!(reason, BlockReason::AgentFailure);
+        assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
+        // A person says that it is right as it is. What is not the agent's still is not, and nothing still is nothing.
+        let ended = play.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
+        let is_right = !said.contains("its own") && !said.contains("no commit");
+        assert_eq!(matches!(ended, Outcome::Finished(SawResult::Complete { .. })), is_right, "{said}: {ended:?}");
+        if is_right {
+            let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+            assert_eq!(read.report(&"A".parse().unwrap()).unwrap().notes, "A person has finished this by hand.");
+        }
+    }
+}
+
+/// SAW-45, CON-155: a solo agent finds that a contract cannot be implemented; it works again by the one that is revised.
+#[tokio::test]
+async fn a_solo_agent_finds_a_contract_wrong() {
+    let project = project().await;
+    let mut first = alone("A", "a.txt");
+    first.actions.clear();
+    first.report["status"] = json!("blocked");
+    first.report["interface_deviations"] =
+        json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
+    let (play, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
+    assert_eq!(
+        (reason, &problems[..]),
+        (BlockReason::Contract, &["wave1-agent-a reports `blocked`: `greet` needs a name".to_owned()][..])
+    );
+    edit(&project, "fn greet()", "fn greet(name)");
+    is_complete(&play.unblock(json!("revised")).await);
+    assert_eq!((play.unplayed(), play.started().iter().filter(|node| *node == "solo").count()), (0, 3));
+}
+
+/// SAW-30, SAW-31, SAW-33: its gate fails, and `main` is where it was until a person has put it right.
+#[tokio::test]
+async fn a_solo_waves_gate_fails() {
+    let project = project().await;
+    let failing = Recorder::new().answer(CommandLine::new("build", &["all"]), Recorder::exit(1, "no"));
+    let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
+    let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
+    let play = Play::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &play).await;
+    assert_eq!((reason, &problems[..]), (BlockReason::Verification, &["`build all` fails:\nno".to_owned()][..]));
+    std::fs::write(Path::new(&play.question().await.staging).join("shared.txt"), "put right\n").unwrap();
+    is_complete(&play.unblock(json!("fixed")).await);
+    assert_eq!(project.file("main", "shared.txt"), "put right\n");
+}
+
+/// SAW-105, CON-153: killed after any node has ended or noted something, it comes to the same.
+#[tokio::test]
+async fn a_solo_wave_that_is_killed_anywhere_comes_to_the_same() {
+    for moment in 1.. {
+        let project = project().await;
+        let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
+        let play = Play::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
+        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        let first = play.resume_until(moment);
+        let was_killed = first.is_none();
+        let ended = match first {
+            Some(ended) => ended,
+            None => play.resume().await,
+        };
+        is_complete(&ended);
+        let subjects = project.git(&["log", "--first-parent", "--format=%s", "main"]);
+        assert_eq!(subjects.lines().filter(|subject| *subject == "work").count(), 2, "{moment}: {subjects}");
+        assert_eq!(project.git(&["reflog", "main", "--format=%s"]).lines().count(), 4, "{moment}");
+        assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\n");
+        if !was_killed {
+            // Each node from the review on, and states.
+            assert!(moment > 16, "{moment}");
+            break;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! A wave that begins again: worktrees that still fit are used again, and those that do not are made anew.
+
+use crate::play::{DOCUMENT, Play};
+use crate::project::Project;
+use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
+use crate::stopped::edit;
+use interlocking::prelude::*;
+use scout_and_wave::document::Impl;
+use scout_and_wave::graph::SawResult;
+use scout_and_wave::protocol::state::BlockReason;
+use serde_json::{Value, json};
+
+/// A plan in which nobody but agent A has the contract.
+fn plan_of_one_contract() -> Value {
+    let mut plan = plan();
+    plan["contracts"][0]["called_by"] = json!([]);
+    plan
+}
+
+/// Agent A cannot implement its contract.
+fn cannot() -> Turn {
+    let mut first = turn("A", "a.txt");
+    first.actions.clear();
+    (first.report["status"], first.report["files_created"]) = (json!("blocked"), json!([]));
+    first.report["interface_deviations"] =
+        json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
+    first
+}
+
+fn is_complete(ended: &Outcome<SawResult>) {
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+}
+
+fn implemented(play: &Play<'_>) -> usize {
+    play.started().iter().filter(|node| *node == "implement").count()
+}
+
+/// The branches of agents, and where they are.
+fn of_agents(project: &Project) -> String {
+    project.git(&[
+        "for-each-ref",
+        "--format=%(refname) %(objectname)",
+        "refs/heads/wave*",
+        "refs/interlocking/archive/*/wave*",
+    ])
+}
+
+/// SAW-46: where nothing has changed, the wave has the branches and the work that it had, and nobody works again.
+#[tokio::test]
+async fn a_wave_that_begins_again_has_what_it_had() {
+    let project = project().await;
+    let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
+    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    let blocked = is_blocked(&project, &play).await;
+    let before = of_agents(&project);
+    assert_eq!(before.lines().count(), 2, "{before}");
+    for _ in 0..2 {
+        assert!(matches!(play.unblock(json!("revised")).await, Outcome::Waiting { .. }));
+        let question = play.question().await;
+        assert_eq!((question.reason, question.problems), blocked);
+        assert_eq!(of_agents(&project), before);
+    }
+    assert_eq!((implemented(&play), play.unplayed()), (2, 1));
+}
+
+/// SAW-37, SAW-45, SAW-113, CON-100: contracts are revised on the target branch, so every worktree is made anew there. Who has another prompt
+/// works again; who has the same is not run again: its commits are picked.
+#[tokio::test]
+async fn a_revised_contract_has_worktrees_made_anew() {
+    let project = project().await;
+    let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
+    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    let (reason, _) = is_blocked(&project, &play).await;
+    assert_eq!(reason, BlockReason::Contract);
+    let before = project.git(&["rev-parse", "wave1-agent-b"]);
+    edit(&project, "fn greet()", "fn greet(name)");
+    let revised = project.git(&["rev-parse", "main"]);
+    is_complete(&play.unblock(json!("revised")).await);
+    assert_eq!((implemented(&play), play.unplayed()), (3, 0), "A twice, B once");
+    for (message, subject) in [("Merge wave1-agent-a", "work"), ("Merge wave1-agent-b", "work")] {
+        let merge = project.git(&["log", "--format=%H", "--grep", message, "main"]);
+        let merged = project.git(&["log", "-1", "--format=%P %s", &format!("{}^2", merge.trim())]);
+        assert_eq!(merged, format!("{} {subject}\n", revised.trim()), "{message}: one commit, on what was revised");
+    }
+    assert!(!project.git(&["rev-list", "main"]).contains(before.trim()));
+    let archived = project.git(&["for-each-ref", "--format=%(objectname)", "refs/interlocking/archive"]);
+    assert!(archived.contains(before.trim()), "what it was picked from is kept");
+    // SAW-71: the document has the commits that are merged.
+    let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
+    let commit = String::from(read.report(&"B".parse().unwrap()).unwrap().commit.clone());
+    assert!(project.git(&["rev-list", "main"]).contains(&commit), "{commit}");
+}
+
+/// SAW-113, CON-100: where what an agent has done does not fit onto what the target branch has now, it works again.
+#[tokio::test]
+async fn work_that_does_not_fit_is_done_again() {
+    let project = project().await;
+    let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt"), turn("B", "b.txt")];
+    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    is_blocked(&project, &play).await;
+    std::fs::write(project.root().join("b.txt"), "somebody else's\n").unwrap();
+    project.git(&["add", "b.txt"]);
+    edit(&project, "fn greet()", "fn greet(name)");
+    is_complete(&play.unblock(json!("revised")).await);
+    assert_eq!((implemented(&play), play.unplayed()), (4, 0));
+    assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
+}
+
+/// SAW-113: somebody commits to the target branch while agents work. Nothing is merged on what is not there any more: the worktrees are
+/// made anew with what the agents have done, and both are on the target at the end.
+#[tokio::test]
+async fn a_target_that_moves_under_way_has_worktrees_made_anew() {
+    let project = project().await;
+    let commit = format!(
+        "cd '{}' && echo theirs > theirs.txt && git add . && git -c user.name=A -c user.email=a@example.org commit -qm Theirs",
+        project.root().display()
+    );
+    let commit: &'static str = Box::leak(commit.into_boxed_str());
+    let [mut first, second] = turns();
+    first.actions.insert(0, vec!["sh", "-c", commit]);
+    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    assert!(matches!(play.approve().await, Outcome::Waiting { .. }));
+    let question = play.question().await;
+    assert_eq!(question.reason, BlockReason::Contract);
+    assert!(question.problems[0].ends_with("its worktrees have to be made anew"), "{:?}", question.problems);
+    assert_eq!(project.git(&["log", "-1", "--format=%s", "main"]), "Theirs\n");
+    is_complete(&play.unblock(json!("revised")).await);
+    assert_eq!(implemented(&play), 2, "nobody works again");
+    assert_eq!(project.file("main", "theirs.txt"), "theirs\n");
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+}
