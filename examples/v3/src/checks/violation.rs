@@ -1,0 +1,160 @@
+//! What is wrong with an agent's answer.
+
+use crate::types::path::{FilePath, NodeId};
+use interlocking::worktree::CommitId;
+
+/// What is wrong with an agent's answer, in words for that agent.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Violation {
+    /// The commit that it names is not the one that its branch stands at.
+    #[error("you name the commit {claimed}, and your branch stands at {found}: commit, and name that commit")]
+    NotYourCommit {
+        /// What it names.
+        claimed: CommitId,
+        /// What is there.
+        found: CommitId,
+    },
+    /// Nothing was committed.
+    #[error("there is no commit of yours: commit what you have done")]
+    NothingCommitted,
+    /// Something was not committed.
+    #[error("these files are changed and not committed: {}; commit or remove them", paths.join(", "))]
+    Uncommitted {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// A file is not in the commit.
+    #[error("{path} is not in your commit: add it")]
+    NoSuchFile {
+        /// The file.
+        path: FilePath,
+    },
+    /// It does not build.
+    #[error("it does not build:\n{diagnostics}")]
+    DoesNotBuild {
+        /// The compiler's words.
+        diagnostics: String,
+    },
+    /// A criterion has no test.
+    #[error("the criterion `{criterion}` has no test in the plan: plan one")]
+    NoTest {
+        /// The criterion.
+        criterion: String,
+    },
+    /// A criterion is not one.
+    #[error(
+        "{place} names the criterion `{criterion}`, and there is none: the criteria are those of the specification"
+    )]
+    NoSuchCriterion {
+        /// Where.
+        place: String,
+        /// The name.
+        criterion: String,
+    },
+    /// A criterion has two children.
+    #[error("the criterion `{criterion}` is given to `{one}` and to `{other}`: give it to one of them")]
+    SharedCriterion {
+        /// The criterion.
+        criterion: String,
+        /// The one.
+        one: NodeId,
+        /// The other.
+        other: NodeId,
+    },
+    /// A child's specification cannot be worked on.
+    #[error("{reason}")]
+    UnusableChild {
+        /// Why.
+        reason: String,
+    },
+    /// Two children have one id, or an id is not a child's.
+    #[error("the child `{id}` has no id of its own below `{parent}`: call it `{parent}/NAME`, and each another")]
+    ChildId {
+        /// The id.
+        id: NodeId,
+        /// The parent's.
+        parent: NodeId,
+    },
+    /// There are children, and no interfaces.
+    #[error("there are children, and no `interfaces`: name the files in which theirs are defined")]
+    NoInterfaces,
+    /// A child would have to change an interface file.
+    #[error(
+        "`{child}` has {path} for its target, which is an interface file, and read-only for it: give it another file"
+    )]
+    TargetIsInterface {
+        /// The child.
+        child: NodeId,
+        /// The file.
+        path: FilePath,
+    },
+    /// The tree would be too deep.
+    #[error("the tree is as deep as it may be, {limit} below the root: do without children")]
+    TooDeep {
+        /// The limit.
+        limit: u32,
+    },
+    /// A sentence is not in the specification.
+    #[error("`specSentence` is not in the specification, word for word: {sentence:?}")]
+    NotInSpec {
+        /// The sentence.
+        sentence: String,
+    },
+    /// Other files than tests were touched.
+    #[error("your commit changes files that are no tests of yours: {}; change {allowed} alone", paths.join(", "))]
+    NotATestFile {
+        /// The files.
+        paths: Vec<String>,
+        /// What may be changed.
+        allowed: FilePath,
+    },
+    /// There are several commits of tests.
+    #[error("you have made {count} commits: make all tests one commit")]
+    SeveralCommits {
+        /// How many.
+        count: usize,
+    },
+    /// Tests do not fail.
+    #[error("these tests pass before anything is implemented: {}; each has to fail on the skeleton", tests.join(", "))]
+    Green {
+        /// The tests.
+        tests: Vec<String>,
+    },
+    /// A planned test is not there.
+    #[error("the planned test `{test}` is not in {path}: write it, under that name")]
+    NoSuchTest {
+        /// The test.
+        test: String,
+        /// The file.
+        path: FilePath,
+    },
+    /// Tests cannot be run.
+    #[error("the tests cannot be run:\n{reason}")]
+    NoVerdict {
+        /// Why.
+        reason: String,
+    },
+    /// Tests fail.
+    #[error("these tests fail: {}\n{details}", tests.join(", "))]
+    Red {
+        /// The tests.
+        tests: Vec<String>,
+        /// What they say.
+        details: String,
+    },
+    /// A test file was touched.
+    #[error("your commits change tests: {}; put them back", paths.join(", "))]
+    TouchesTests {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// An interface file of a node above was touched.
+    #[error("your commits change interface files of the nodes above: {}; put them back", paths.join(", "))]
+    TouchesInterfaces {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// What is found in the source, at its place.
+    #[error("{0}")]
+    Source(String),
+}

@@ -1,0 +1,120 @@
+//! The routing table: the protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
+//!
+//! The protocol has five roles, each an agent of its own: `scaffold`, `tdd` (three nodes), `impl`, `merger` and `rebaser`.
+
+use crate::handlers::{
+    Barrier, Fork, Implement, Integrate, Judge, Merger, Rebaser, Review, RunChildren, Scaffold, WriteTests,
+};
+use crate::memory::{ImplMem, Integration, ScaffoldMem, TddMem};
+use crate::prompts::{
+    ImplPrompt, JudgePrompt, MergerPrompt, RebaserPrompt, ReviewPrompt, ScaffoldPrompt, WriteTestsPrompt,
+};
+use crate::types::children::{ChildrenInput, IntegrateInput, Merges};
+use crate::types::implementation::{ImplExit, ImplInput};
+use crate::types::merge::{MergerExit, MergerInput};
+use crate::types::outcome::V3Outcome;
+use crate::types::rebase::{ParentMoved, RebaserExit};
+use crate::types::scaffold::{ForkInput, ScaffoldExit, ScaffoldInput};
+use crate::types::shared::Critique;
+use crate::types::tdd::{JudgeInput, ReviewExit, ReviewInput, TestsReadyPayload, WriteTestsExit, WriteTestsInput};
+use crate::workbench::Workbench;
+use interlocking::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Tests that are there, and what a review had found wrong before they were written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Tests {
+    /// The tests.
+    pub ready: TestsReadyPayload,
+    /// What a review had found wrong (CON-07).
+    pub critiques: Vec<Critique>,
+}
+
+/// One node of the tree: it splits its work, has its children do their parts, writes tests that fail and what makes them pass, and merges
+/// that into its parent's branch. Its children run the same graph.
+#[derive(Graph)]
+#[graph(output = V3Outcome)]
+pub struct V3 {
+    /// Makes the signatures and the contract, plans the tests, and splits the work if it is too much for one.
+    #[node(entry, input = ScaffoldInput, prompt = ScaffoldPrompt<'_>, output = ScaffoldExit, workspace = "impl",
+        goto(fork, exit), goto(scaffold), attempts = 5, exhausted(exit), memory(scaffold: ScaffoldMem))]
+    pub(crate) scaffold: LLMNode<Scaffold>,
+
+    /// Starts the children and the tests at once; the barrier waits for both.
+    #[node(input = ForkInput, fork(write_tests, children | barrier.merges))]
+    pub(crate) fork: ForkNode<Fork>,
+
+    /// The children: runs of this graph, each on a branch of its own, which they merge into this node's.
+    #[node(input = ChildrenInput, map = V3, depth = 4, adopt, workspace = "impl", goto(integrate))]
+    pub(crate) children: MapNode<RunChildren>,
+
+    /// Runs the contract on what all children have merged.
+    #[node(input = IntegrateInput, goto(barrier.merges),
+        goto(children, times = 5, exhausted(exit, cancels(*))),
+        goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(write_tests, barrier)), goto(exit, cancels(*)))]
+    pub(crate) integrate: LogicNode<Integrate>,
+
+    /// Writes tests that fail on the scaffold.
+    #[node(input = WriteTestsInput, prompt = WriteTestsPrompt<'_>, output = WriteTestsExit, agent = "tdd", workspace = "tests",
+        goto(barrier.tests),
+        goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(children, integrate, barrier)),
+        goto(write_tests), attempts = 5, exhausted(exit, cancels(*)), goto(exit, cancels(*)), memory(tdd: TddMem))]
+    pub(crate) write_tests: LLMNode<WriteTests>,
+
+    /// Waits for the tests and for all children, whose merges it remembers, and puts the tests on the branch.
+    #[node(join(tests: Tests from(write_tests), merges: Merges from(integrate, fork) latched), workspace = "impl",
+        goto(implement), goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), goto(exit, cancels(*)),
+        memory(impl_mem: ImplMem))]
+    pub(crate) barrier: JoinNode<Barrier>,
+
+    /// Makes the tests pass.
+    #[node(input = ImplInput, prompt = ImplPrompt<'_>, output = ImplExit, agent = "impl", workspace = "impl",
+        goto(review, exit), goto(implement), attempts = 5, exhausted(exit),
+        goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), memory(impl_mem: ImplMem))]
+    pub(crate) implement: LLMNode<Implement>,
+
+    /// Reviews what makes the tests pass.
+    #[node(input = ReviewInput, prompt = ReviewPrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "impl", read_only,
+        goto(merger, exit), goto(write_tests, times = 5, exhausted(exit, cancels(*))), memory(tdd: TddMem))]
+    pub(crate) review: LLMNode<Review>,
+
+    /// Makes one commit of it on the parent's branch, off to the side, and runs build, contract and all tests there.
+    #[node(input = MergerInput, prompt = MergerPrompt<'_>, output = MergerExit, workspace = "candidate",
+        goto(judge, exit), goto(implement, times = 5, exhausted(exit, cancels(*))), memory(integration: Integration))]
+    pub(crate) merger: LLMNode<Merger>,
+
+    /// The parent's say on that commit, before it lands: it knows what the parent's scaffold knew.
+    #[node(input = JudgeInput, prompt = JudgePrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "candidate", read_only,
+        goto(exit), goto(review, times = 5, exhausted(exit, cancels(*))), goto(merger, times = 16, exhausted(exit, cancels(*))))]
+    pub(crate) judge: LLMNode<Judge>,
+
+    /// The parent's branch has moved: puts this node's work on top of it, while nothing else of this node runs.
+    #[node(on(ParentMoved), prompt = RebaserPrompt<'_>, output = RebaserExit, workspace = "impl", resume,
+        goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(*)),
+        goto(write_tests, times = 16, exhausted(exit, cancels(*)),
+            cancels(write_tests, barrier.tests, implement, review, judge, merger)),
+        memory(integration: Integration))]
+    pub(crate) rebaser: EventNode<Rebaser>,
+}
+
+impl V3 {
+    /// The graph with handlers that work on `workbench`.
+    pub fn new(workbench: &Arc<Workbench>) -> Self {
+        let bench = || workbench.clone();
+        Self {
+            scaffold: LLMNode(Scaffold(bench())),
+            fork: ForkNode(Fork),
+            children: MapNode(RunChildren),
+            integrate: LogicNode(Integrate(bench())),
+            write_tests: LLMNode(WriteTests(bench())),
+            barrier: JoinNode(Barrier),
+            implement: LLMNode(Implement(bench())),
+            review: LLMNode(Review(bench())),
+            merger: LLMNode(Merger(bench())),
+            judge: LLMNode(Judge),
+            rebaser: EventNode(Rebaser(bench())),
+        }
+    }
+}

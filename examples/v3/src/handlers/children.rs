@@ -1,0 +1,79 @@
+//! The children: runs of the same graph, one a child.
+
+use super::RunChildren;
+use super::places::{SKELETON, node_info};
+use crate::graph::{V3, v3};
+use crate::types::children::{ChildEnded, ChildrenInput, IntegrateInput};
+use crate::types::lineage::{Lineage, ParentContext};
+use crate::types::outcome::{Failed, V3Outcome};
+use crate::types::scaffold::ScaffoldInput;
+use crate::types::spec::ChildSpec;
+use crate::workbench::text_at;
+use interlocking::prelude::*;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+impl MapHandler<v3::children> for RunChildren {
+    fn graph(&self, cx: &Cx<'_, v3::children>) -> Result<Arc<V3>, NodeError> {
+        Ok(cx.own_graph()?)
+    }
+
+    async fn items(&self, input: &ChildrenInput, cx: &mut Cx<'_, v3::children>) -> Result<Vec<Item<V3>>, NodeError> {
+        let fork = &input.fork;
+        let (scaffold, repository) = (cx.worktree_of(SKELETON).await?.head(), cx.repository()?);
+        let parent = node_info(cx, &fork.spec.id).await?;
+        let mut interface_files = cx.entry()?.lineage.interface_files.clone();
+        let own = fork.work.interface_files();
+        let mut interface = String::new();
+        for file in &own {
+            let text = text_at(repository.clone(), scaffold, file).await?.unwrap_or_default();
+            interface.push_str(&format!("// {file}\n{}\n\n", text.trim_end()));
+        }
+        let interface = interface.trim_end().to_owned();
+        interface_files.extend(own);
+        let mut items = Vec::new();
+        for child in fork.work.children() {
+            let back = input.sent_back.iter().rfind(|back| back.node_id == child.id);
+            let assigned_criteria = child.acceptance_criteria.iter().map(|criterion| criterion.id.clone()).collect();
+            let entry = ScaffoldInput {
+                parent_context: Some(ParentContext { interface: interface.clone(), assigned_criteria }),
+                lineage: Lineage {
+                    parent: Some(parent.clone()),
+                    session: Some(fork.session.clone()),
+                    interface_files: interface_files.clone(),
+                    sent_back: back.map(|back| back.why.clone()),
+                },
+                ..ScaffoldInput::from(child.to_spec(&fork.spec))
+            };
+            let item = Item::new(entry).with_key(key(child)?);
+            items.push(match back {
+                Some(back) => item.anew_after(&back.run),
+                None => item,
+            });
+        }
+        Ok(items)
+    }
+
+    async fn gather(
+        &self,
+        input: ChildrenInput,
+        children: Children<V3>,
+        cx: &mut Cx<'_, v3::children>,
+    ) -> Route<v3::children> {
+        let ended = children.all().await.into_iter().zip(input.fork.work.children()).map(|(child, spec)| {
+            let failed = |failure: interlocking::failure::ChildFailure| {
+                V3Outcome::Failed(Failed { node: "children".to_owned(), reason: failure.to_string() })
+            };
+            ChildEnded { node_id: spec.id.clone(), run: child.run, outcome: child.result.unwrap_or_else(failed) }
+        });
+        let children = ended.collect();
+        goto!(cx, v3::integrate, IntegrateInput { fork: input.fork, children, sent_back: input.sent_back })
+    }
+}
+
+/// What makes it the same child in another scaffold: its whole specification (CON-11).
+fn key(child: &ChildSpec) -> Result<String, NodeError> {
+    let digest = Sha256::digest(serde_json::to_vec(child)?);
+    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{}-{digits}", child.id.last_word()))
+}

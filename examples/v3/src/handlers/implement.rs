@@ -1,0 +1,184 @@
+//! Impl: makes the tests pass.
+
+use super::Implement;
+use super::claims::{committed, touched_interfaces};
+use super::endings::undecided;
+use super::places::{IMPL, is_test, standing};
+use crate::checks::Violation;
+use crate::checks::source::{Versions, interface_violations};
+use crate::graph::v3;
+use crate::memory::{AttemptRecord, session_of};
+use crate::prompts::ImplPrompt;
+use crate::types::implementation::{
+    BlockedDependency, ImplExit, ImplInput, ImplResult, ImplStuck, RequestRetry, SpecAmbiguity,
+};
+use crate::types::outcome::{Stuck, V3Outcome};
+use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::shared::Critique;
+use crate::types::tdd::ReviewInput;
+use crate::workbench::{changed, in_repository, text_at};
+use interlocking::agents::AgentError;
+use interlocking::prelude::*;
+
+impl LLMHandler<v3::implement> for Implement {
+    async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
+        let memory = cx.memory();
+        let parent = cx.input_of::<v3::fork>()?.session;
+        let thread = memory.session_id.as_ref().map(|session| (session, IMPL));
+        let session = session_of(thread, IMPL, Some(&parent), "impl")?;
+        Ok((ImplPrompt { input, memory, attempt: cx.attempt(), is_final: cx.is_final_attempt() }, session))
+    }
+
+    async fn after(
+        &self,
+        input: ImplInput,
+        reply: Reply<ImplExit>,
+        cx: &mut Cx<'_, v3::implement>,
+    ) -> Route<v3::implement> {
+        let (session, conversation) = (reply.session, format!("{} impl", input.spec.id));
+        cx.update_memory(move |memory| {
+            memory.session_id = Some(session.clone());
+            memory.conversation_id.get_or_insert_with(|| conversation.clone());
+        });
+        cx.label(&reply.output);
+        match reply.output {
+            ImplExit::TestsPassed(result) => self.passed(input, result, cx).await,
+            ImplExit::RequestRetry(retry) => {
+                let mut tree = cx.worktree().await?;
+                let before = tree.head();
+                // What is there goes on with the next attempt, in a commit: the branch may be rebased meanwhile.
+                let message = format!("{}: unfinished", input.spec.id);
+                let made_progress = tree.commit(message).await?.is_some_and(|commit| commit != before);
+                again(input, retry, made_progress, Vec::new(), cx)
+            }
+            ImplExit::BlockedDependency(BlockedDependency { missing_symbol, expected_import_path }) => {
+                ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx)
+            }
+            ImplExit::SpecAmbiguity(SpecAmbiguity { spec_sentence, contradiction_trace, question }) => {
+                ask_scaffold(Clarification::SpecAmbiguity { spec_sentence, contradiction_trace, question }, cx)
+            }
+            ImplExit::Stuck(ImplStuck { diagnosis, recommendation, .. }) => {
+                let stuck = Stuck { diagnosis, recommendation, attempts: cx.attempt(), spent_loop: None };
+                goto!(cx, v3::exit, V3Outcome::Stuck(stuck))
+            }
+        }
+    }
+
+    async fn unanswered(
+        &self,
+        _: ImplInput,
+        error: AgentError,
+        cx: &mut Cx<'_, v3::implement>,
+    ) -> Route<v3::implement> {
+        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+    }
+}
+
+impl Implement {
+    /// Where an implementation goes that says its tests pass: to the review, if they do.
+    async fn passed(
+        &self,
+        input: ImplInput,
+        result: ImplResult,
+        cx: &mut Cx<'_, v3::implement>,
+    ) -> Route<v3::implement> {
+        let (passed, violations) = self.violations(&input, &result, cx).await?;
+        if violations.is_empty() {
+            cx.update_memory(move |memory| memory.passed_tests.clone_from(&passed));
+            let (repository, at) = (cx.repository()?, standing(cx).await?);
+            let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(at.skeleton, at.head)?));
+            let ImplInput { spec, scaffold, .. } = input;
+            let review = ReviewInput { spec, scaffold, impl_result: result, diff: diff.await?, judgement: None };
+            return goto!(cx, v3::review, review);
+        }
+        let failing_tests = violations.iter().flat_map(|violation| match violation {
+            Violation::Red { tests, .. } => tests.clone(),
+            _ => Vec::new(),
+        });
+        let retry = RequestRetry {
+            failing_tests: failing_tests.collect(),
+            diagnosis: "`TestsPassed` does not hold.".to_owned(),
+            strategy_from: "what was committed".to_owned(),
+            strategy_to: "what holds when it is looked at".to_owned(),
+        };
+        let critique = |violation: &Violation| Critique {
+            file: input.spec.target_path.clone(),
+            line: 0,
+            issue: violation.to_string(),
+            required_fix: "Put that right, and commit.".to_owned(),
+        };
+        let critiques = violations.iter().map(critique).collect();
+        again(input, retry, false, critiques, cx)
+    }
+
+    /// The tests that pass, and what is wrong with an implementation. Commits that touch what they must not are taken back.
+    async fn violations(
+        &self,
+        input: &ImplInput,
+        result: &ImplResult,
+        cx: &mut Cx<'_, v3::implement>,
+    ) -> Result<(Vec<String>, Vec<Violation>), NodeError> {
+        let repository = cx.repository()?;
+        let mut tree = cx.worktree().await?;
+        let claim = committed(&mut tree, result.commit_hash, true).await?;
+        let mut violations = claim.violations;
+        let touched = changed(repository.clone(), claim.before, claim.tip).await?;
+        let tests = touched.iter().filter(|path| is_test(path, &input.spec, &input.scaffold.contract_suite));
+        let tests: Vec<String> = tests.cloned().collect();
+        let mut refused = Vec::new();
+        if !tests.is_empty() {
+            refused.push(Violation::TouchesTests { paths: tests });
+        }
+        refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
+        let skeleton = standing(cx).await?.skeleton;
+        let path = input.scaffold.interface_file.clone();
+        let before = text_at(repository.clone(), skeleton, &path).await?;
+        let now = text_at(repository, claim.tip, &path).await?;
+        refused.extend(interface_violations(&Versions { path, before, now }));
+        if !refused.is_empty() {
+            cx.worktree().await?.reset(claim.before).await?;
+            violations.extend(refused);
+            return Ok((Vec::new(), violations));
+        }
+        if !violations.is_empty() {
+            return Ok((Vec::new(), violations));
+        }
+        let verdict = self.0.suite(&cx.fresh_checkout(claim.tip).await?, &input.spec.test_path, &[]).await?;
+        if !verdict.is_green() {
+            violations.push(Violation::Red { tests: verdict.failing(), details: verdict.details() });
+        }
+        Ok((verdict.outcome.passed, violations))
+    }
+}
+
+/// Another attempt, if the table allows one (V3-130, V3-132).
+fn again(
+    input: ImplInput,
+    retry: RequestRetry,
+    made_progress: bool,
+    critiques: Vec<Critique>,
+    cx: &mut Cx<'_, v3::implement>,
+) -> Route<v3::implement> {
+    let outcome = if made_progress { "partial" } else { "failed" };
+    let why = critiques.iter().map(|critique| critique.issue.as_str()).chain([retry.diagnosis.as_str()]);
+    let outcome = format!("{outcome}: {}", why.collect::<Vec<_>>().join(" "));
+    let record = AttemptRecord { strategy: retry.strategy_from.clone(), outcome: outcome.clone() };
+    cx.update_memory(move |memory| memory.attempt_history.push(record.clone()));
+    if cx.is_final_attempt() {
+        let stuck = Stuck {
+            diagnosis: outcome,
+            recommendation: format!("what it would try next: {}", retry.strategy_to),
+            attempts: cx.attempt(),
+            spent_loop: None,
+        };
+        return goto!(cx, v3::exit, V3Outcome::Stuck(stuck));
+    }
+    let critique_list = if critiques.is_empty() { input.critique_list } else { Some(critiques) };
+    let next = ImplInput { attempt_count: cx.attempt() + 1, retry_feedback: Some(retry), critique_list, ..input };
+    goto!(cx, self, next)
+}
+
+fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::implement>) -> Route<v3::implement> {
+    let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
+    goto!(cx, v3::scaffold, asked)
+}

@@ -1,0 +1,181 @@
+//! Merger: one commit on the parent's branch, made and verified off to the side (CON-31). The parent's branch stays where it is until that
+//! commit is judged.
+
+use super::Merger;
+use super::claims::touched_interfaces;
+use super::endings::undecided;
+use super::places::{CANDIDATE, before_own_work, merge_subject, standing};
+use crate::checks::source::{Versions, seen_by_others};
+use crate::graph::v3;
+use crate::prompts::MergerPrompt;
+use crate::types::implementation::ImplInput;
+use crate::types::merge::{MergeRejected, MergerExit, MergerInput, RejectionReason};
+use crate::types::outcome::V3Outcome;
+use crate::types::path::FilePath;
+use crate::types::shared::{ImpactLevel, MergeComplete};
+use crate::types::tdd::JudgeInput;
+use crate::workbench::{changed, in_repository, is_below, text_at};
+use interlocking::agents::AgentError;
+use interlocking::prelude::*;
+use interlocking::rust_source::Change;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::{CherryPickError, CommitId, MergeError, RebaseError};
+
+impl LLMHandler<v3::merger> for Merger {
+    async fn before<'a>(&'a self, input: &'a MergerInput, cx: &mut Cx<'_, v3::merger>) -> Ask<MergerPrompt<'a>> {
+        let conflict = make_candidate(cx).await?;
+        let remembered = conflict.clone();
+        cx.update_memory(move |memory| memory.conflict.clone_from(&remembered));
+        let fork = cx.input_of::<v3::fork>()?;
+        let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("merger")? };
+        Ok((MergerPrompt { input, conflict }, session))
+    }
+
+    async fn after(
+        &self,
+        input: MergerInput,
+        reply: Reply<MergerExit>,
+        cx: &mut Cx<'_, v3::merger>,
+    ) -> Route<v3::merger> {
+        cx.label(&reply.output);
+        let claim = match reply.output {
+            MergerExit::MergeRejected(rejected) => return reject(rejected, cx),
+            MergerExit::MergeComplete(claim) => claim,
+        };
+        if let Some(rejected) = self.rejection(&input, cx).await? {
+            return reject(rejected, cx);
+        }
+        let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
+        let candidate = cx.worktree_of(CANDIDATE).await?.head();
+        let (_, target) = cx.target().await?;
+        // Which commit it is and whose is known; what it means to others is at least what can be seen of it.
+        let seen = impact(cx, target, candidate).await?;
+        let impact_level = claim.impact_level.max(seen);
+        let merge = MergeComplete { merge_commit: candidate, author: spec.id.clone(), impact_level, ..claim };
+        if cx.parent().is_none() {
+            cx.land(candidate).await?;
+            return goto!(cx, v3::exit, V3Outcome::Merged(merge));
+        }
+        let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(target, candidate)?));
+        let assigned = cx.entry()?.parent_context.as_ref().map(|context| context.assigned_criteria.clone());
+        let judged = JudgeInput {
+            child_spec: spec,
+            assigned_criteria: assigned.unwrap_or_default(),
+            diff: diff.await?,
+            sibling_changes: cx.memory().heard,
+            merge,
+        };
+        goto!(cx, v3::judge, judged)
+    }
+
+    async fn unanswered(&self, _: MergerInput, error: AgentError, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
+        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+    }
+}
+
+/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each child.
+/// Gives why that cannot be done.
+async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
+    let id = cx.entry()?.spec.id.clone();
+    let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);
+    let (_, target) = cx.target().await?;
+    let merged = match is_root {
+        true => before_own_work(repository.clone(), &id, at.skeleton, at.head).await?,
+        false => at.skeleton,
+    };
+    // Not where the parent was rebased meanwhile, and the message is on its way.
+    let stands_on_target = is_below(repository, at.base, target).await?;
+    let mut candidate = cx.worktree_of(CANDIDATE).await?;
+    let made = async {
+        let mut head = at.head;
+        if !stands_on_target {
+            candidate.reset(head).await?;
+            head = candidate.rebase(at.base, target).await?;
+        }
+        candidate.reset(target).await?;
+        if merged != at.skeleton {
+            candidate.squash_merge(at.skeleton, format!("feat({id}): scaffold")).await?;
+            let children = candidate.cherry_pick(at.skeleton, merged).await?;
+            head = candidate.cherry_pick(merged, head).await?;
+            candidate.reset(children).await?;
+        }
+        candidate.squash_merge(head, merge_subject(&id)).await
+    };
+    match made.await {
+        Ok(_) => Ok(None),
+        Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => Ok(Some(error.to_string())),
+        Err(GitWorkspacesError::Rebase(error @ RebaseError::Conflict { .. })) => Ok(Some(error.to_string())),
+        Err(GitWorkspacesError::CherryPick(error @ CherryPickError::Conflict { .. })) => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Merger {
+    /// What is wrong with the candidate: build, contract and every test, in this order (V3-90, V3-91).
+    async fn rejection(
+        &self,
+        input: &MergerInput,
+        cx: &mut Cx<'_, v3::merger>,
+    ) -> Result<Option<MergeRejected>, NodeError> {
+        let rejected = |reason, details: String, failing_tests: Vec<String>| {
+            Ok(Some(MergeRejected { reason, details, failing_tests }))
+        };
+        if let Some(conflict) = cx.memory().conflict {
+            return rejected(RejectionReason::IntegrationFailure, conflict, Vec::new());
+        }
+        let repository = cx.repository()?;
+        let candidate = cx.worktree_of(CANDIDATE).await?.head();
+        let (_, target) = cx.target().await?;
+        let touched = changed(repository, target, candidate).await?;
+        let (spec, interfaces) = (cx.entry()?.spec.clone(), cx.entry()?.lineage.interface_files.clone());
+        if let Some(violation) = touched_interfaces(&touched, &interfaces) {
+            return rejected(RejectionReason::ContractViolation, violation.to_string(), Vec::new());
+        }
+        let checkout = cx.fresh_checkout(candidate).await?;
+        let built = self.0.build(&checkout).await?;
+        if !built.passed() {
+            return rejected(RejectionReason::BuildFailure, built.diagnostics().to_owned(), Vec::new());
+        }
+        let contract = self.0.suite(&checkout, &input.contract_suite, &[]).await?;
+        if !contract.is_green() {
+            return rejected(RejectionReason::ContractViolation, contract.details(), contract.failing());
+        }
+        let all = self.0.every_test(&checkout, &spec.test_path).await?;
+        // Of a child's, those of the nodes above still reach what the others have to write.
+        let is_fine = if cx.parent().is_none() { all.is_green() } else { all.is_free_of_failures() };
+        match is_fine {
+            true => Ok(None),
+            false => rejected(RejectionReason::IntegrationFailure, all.details(), all.failing()),
+        }
+    }
+}
+
+/// What a change means to others, as far as it can be seen in the source.
+async fn impact(cx: &mut Cx<'_, v3::merger>, from: CommitId, to: CommitId) -> Result<ImpactLevel, NodeError> {
+    let repository = cx.repository()?;
+    let mut impact = ImpactLevel::Trivial;
+    for path in changed(repository.clone(), from, to).await? {
+        let path = FilePath::new(path)?;
+        let before = text_at(repository.clone(), from, &path).await?;
+        let now = text_at(repository.clone(), to, &path).await?;
+        let changes = seen_by_others(&Versions { path, before, now });
+        let of_change = |change: &Change| match change {
+            Change::Added => ImpactLevel::Additive,
+            Change::Removed | Change::Changed { .. } => ImpactLevel::Breaking,
+        };
+        impact = changes.iter().map(of_change).fold(impact, ImpactLevel::max);
+    }
+    Ok(impact)
+}
+
+fn reject(rejected: MergeRejected, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
+    let input = cx.input_of::<v3::implement>()?;
+    let again = ImplInput {
+        merge_rejection: Some(rejected),
+        attempt_count: 1,
+        retry_feedback: None,
+        critique_list: None,
+        ..input
+    };
+    goto!(cx, v3::implement, again)
+}

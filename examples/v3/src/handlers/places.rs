@@ -1,0 +1,103 @@
+//! The workspaces of a node of the tree. Where their branches stand is what counts: a rebase moves them all, and whatever commits
+//! travelled before that are those that were checked then.
+
+use crate::types::path::{FilePath, NodeId};
+use crate::types::shared::NodeInfo;
+use crate::types::spec::Spec;
+use crate::workbench::{changed, in_repository};
+use interlocking::graph::Node;
+use interlocking::prelude::*;
+use interlocking::worktree::{CommitId, Repository};
+use std::collections::BTreeSet;
+
+/// The node's work: scaffold, what children merge, tests, implementation, in a line of commits.
+pub(crate) const IMPL: &str = "impl";
+
+/// Its tests, on the scaffold alone: there they are red.
+pub(crate) const TESTS: &str = "tests";
+
+/// Where the scaffold is.
+pub(crate) const SKELETON: &str = "skeleton";
+
+/// What the work stands on, of the parent's branch.
+pub(crate) const BASE: &str = "base";
+
+/// What is to be merged, as one commit on the parent's branch.
+pub(crate) const CANDIDATE: &str = "candidate";
+
+/// Where a node's branches stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// The scaffold.
+    pub(crate) skeleton: CommitId,
+    /// The tests.
+    pub(crate) tests: CommitId,
+    /// The work.
+    pub(crate) head: CommitId,
+    /// What the work stands on, of the parent's branch.
+    pub(crate) base: CommitId,
+}
+
+/// Where the branches stand of a node that has a scaffold.
+pub(crate) async fn standing<N: Node>(cx: &mut Cx<'_, N>) -> Result<Standing, NodeError> {
+    let skeleton = cx.worktree_of(SKELETON).await?.head();
+    let tests = cx.worktree_of(TESTS).await?.head();
+    let head = cx.worktree_of(IMPL).await?.head();
+    let base = cx.worktree_of(BASE).await?.head();
+    Ok(Standing { skeleton, tests, head, base })
+}
+
+/// Who a node is, and the branch of its work.
+pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Result<NodeInfo, NodeError> {
+    let (repository, path) = (cx.repository()?, cx.worktree_of(IMPL).await?.path().to_owned());
+    let branch = in_repository(repository, move |repository| {
+        let worktree = repository.open_worktree(&path)?;
+        Ok(worktree.branch().map(ToString::to_string).unwrap_or_default())
+    });
+    Ok(NodeInfo { node_id: id.to_string(), branch: branch.await? })
+}
+
+/// What the commit of a merged child says.
+pub(crate) fn merge_subject(id: &NodeId) -> String {
+    format!("feat({id}): implement")
+}
+
+/// The last of a node's commits that is its scaffold's, or a child's: what came after is tests and implementation.
+pub(crate) async fn before_own_work(
+    repository: Repository,
+    id: &NodeId,
+    skeleton: CommitId,
+    head: CommitId,
+) -> Result<CommitId, NodeError> {
+    let id = id.clone();
+    in_repository(repository, move |repository| {
+        let of_child = |subject: &str| {
+            let author = subject.strip_prefix("feat(").and_then(|rest| rest.strip_suffix("): implement"));
+            author.and_then(|author| NodeId::new(author).ok()).is_some_and(|author| author.is_child_of(&id))
+        };
+        let commits = repository.commits(skeleton..head)?;
+        Ok(commits.iter().rfind(|commit| of_child(commit.subject())).map_or(skeleton, |commit| commit.id))
+    })
+    .await
+}
+
+/// Whether a file is a test of a node: its own file of tests, its contract, or anything else in the directory of its tests.
+pub(crate) fn is_test(path: &str, spec: &Spec, contract_suite: &FilePath) -> bool {
+    let directory = spec.test_path.as_str().rsplit_once('/').map(|(directory, _)| directory);
+    path == spec.test_path.as_str()
+        || path == contract_suite.as_str()
+        || directory.and_then(|directory| path.strip_prefix(directory)).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The Rust files that differ between two commits, but for tests.
+pub(crate) async fn changed_sources(
+    repository: Repository,
+    (from, to): (CommitId, CommitId),
+    spec: &Spec,
+    contract_suite: &FilePath,
+) -> Result<Vec<FilePath>, NodeError> {
+    let paths: BTreeSet<String> = changed(repository, from, to).await?;
+    let sources = paths.into_iter().filter(|path| path.ends_with(".rs") && !is_test(path, spec, contract_suite));
+    // What cannot be named as a path of the repository was not made by way of it.
+    Ok(sources.map(FilePath::new).collect::<Result<_, _>>()?)
+}

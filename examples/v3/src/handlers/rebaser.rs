@@ -1,0 +1,174 @@
+//! Rebaser: the parent's branch has moved, and this node's follows. Nothing else of this node runs meanwhile, but its children.
+
+use super::Rebaser;
+use super::places::{IMPL, Standing, changed_sources, node_info, standing};
+use super::rebase::{Moved, back, onto};
+use crate::graph::v3;
+use crate::prompts::RebaserPrompt;
+use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaserExit, RebaserInput};
+use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::tdd::{TestsFeedback, WriteTestsInput};
+use crate::workbench::{Verdict, is_below, text_at};
+use interlocking::prelude::*;
+use interlocking::rust_source::{Rebased, rewritten_by_rebase};
+use interlocking::worktree::CommitId;
+
+impl EventHandler<v3::rebaser> for Rebaser {
+    async fn handle(&self, moved: ParentMoved, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+        let event = moved.merge_event.clone();
+        cx.update_memory(move |memory| memory.heard.push(event.clone()));
+        let (_, target) = cx.target().await?;
+        // The parent may have moved on since.
+        let to = match is_below(cx.repository()?, moved.new_parent_head, target).await? {
+            true => moved.new_parent_head,
+            false => target,
+        };
+        let Ok(fork) = cx.input_of::<v3::fork>() else {
+            // There is no scaffold yet: it is made where the branch stands, and merged from there.
+            return cx.resume();
+        };
+        let from = standing(cx).await?;
+        if is_below(cx.repository()?, to, from.head).await? {
+            return cx.resume();
+        }
+        let (now, gave_way) = match onto(cx, from, to).await? {
+            Moved::To { standing, gave_way } => (standing, gave_way),
+            Moved::Refused { file, why } => return conflict(file, &moved, why, cx),
+        };
+        let failing = self.newly_failing(from.head, now.head, cx).await?;
+        if gave_way.is_empty() && failing.is_empty() {
+            cx.label(&RebaserExit::RebaseClean(RebaseClean { new_base: to }));
+            tell_children(&moved, now.head, cx).await?;
+            return cx.resume();
+        }
+        let input = RebaserInput {
+            node: node_info(cx, &fork.spec.id).await?,
+            parent_branch: moved.parent_branch.clone(),
+            new_parent_head: to,
+            merge_event: moved.merge_event.clone(),
+        };
+        let prompt = RebaserPrompt { input: &input, gave_way, failing_tests: failing };
+        let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
+        let reply = cx.converse(prompt, session).await?;
+        cx.label(&reply.output);
+        let refusal = match reply.output {
+            RebaserExit::RebaseConflict(found) => {
+                Some((found.conflict_file.to_string(), found.our_change, found.why_unresolvable))
+            }
+            RebaserExit::RebaseClean(RebaseClean { new_base })
+            | RebaserExit::RebaseAdapted(RebaseAdapted { new_base, .. }) => {
+                if new_base != to {
+                    cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
+                }
+                let why = self.not_mechanical(from, now, cx).await?;
+                why.map(|why| {
+                    (fork.spec.target_path.to_string(), "what was adapted is more than mechanical.".to_owned(), why)
+                })
+            }
+        };
+        if let Some((file, ours, why)) = refusal {
+            let tip = cx.worktree_of(IMPL).await?.head();
+            back(cx, tip, from).await?;
+            let clarification = Clarification::RebaseConflict {
+                conflict_file: file,
+                our_change: ours,
+                their_change: format!("{} was merged.", moved.merge_event.author),
+                why_unresolvable: why,
+            };
+            let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
+            return goto!(cx, v3::scaffold, asked);
+        }
+        let head = cx.worktree_of(IMPL).await?.head();
+        tell_children(&moved, head, cx).await?;
+        let has_tests = now.tests != now.skeleton;
+        let feedback = has_tests.then(TestsFeedback::default);
+        let tests =
+            WriteTestsInput { spec: fork.spec, scaffold: (&fork.work).into(), feedback, violations: Vec::new() };
+        goto!(cx, v3::write_tests, tests)
+    }
+}
+
+impl Rebaser {
+    /// The tests that fail where the branch stands now, and did not before (V3-104). Where it does not build, that is one.
+    async fn newly_failing(
+        &self,
+        before: CommitId,
+        now: CommitId,
+        cx: &Cx<'_, v3::rebaser>,
+    ) -> Result<Vec<String>, NodeError> {
+        let now = self.failing(now, cx).await?;
+        if now.is_empty() {
+            return Ok(now);
+        }
+        let before = self.failing(before, cx).await?;
+        Ok(now.into_iter().filter(|test| !before.contains(test)).collect())
+    }
+
+    async fn failing(&self, commit: CommitId, cx: &Cx<'_, v3::rebaser>) -> Result<Vec<String>, NodeError> {
+        let checkout = cx.fresh_checkout(commit).await?;
+        if !self.0.build(&checkout).await?.passed() {
+            return Ok(vec!["(the build)".to_owned()]);
+        }
+        let verdict: Verdict = self.0.every_test(&checkout, &cx.entry()?.spec.test_path).await?;
+        Ok(verdict.failing())
+    }
+
+    /// Why what an agent has adapted is more than mechanical, or does not do (V3-103).
+    async fn not_mechanical(
+        &self,
+        from: Standing,
+        now: Standing,
+        cx: &mut Cx<'_, v3::rebaser>,
+    ) -> Result<Option<String>, NodeError> {
+        let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
+        let fork = cx.input_of::<v3::fork>()?;
+        let mut tree = cx.worktree().await?;
+        let claim = tree.adopt_commits().await?;
+        drop(tree);
+        let contract = &fork.work.contract_suite;
+        for path in changed_sources(repository.clone(), (from.base, claim), &spec, contract).await? {
+            let mut texts = Vec::new();
+            for commit in [from.base, from.head, now.base, claim] {
+                texts.push(text_at(repository.clone(), commit, &path).await?.unwrap_or_default());
+            }
+            let [old_base, old_tip, new_base, new_tip] = &texts[..] else { continue };
+            let rewritten = rewritten_by_rebase(path.as_str(), Rebased { old_base, old_tip, new_base, new_tip })?;
+            if let Some(function) = rewritten.first() {
+                return Ok(Some(function.to_string()));
+            }
+        }
+        let failing = self.newly_failing(from.head, claim, cx).await?;
+        Ok((!failing.is_empty()).then(|| format!("these tests fail: {}", failing.join(", "))))
+    }
+}
+
+fn conflict(file: String, moved: &ParentMoved, why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+    let clarification = Some(Clarification::RebaseConflict {
+        conflict_file: file,
+        our_change: "this branch changes it.".to_owned(),
+        their_change: format!("{} was merged, which changes it too.", moved.merge_event.author),
+        why_unresolvable: why,
+    });
+    let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
+    goto!(cx, v3::scaffold, asked)
+}
+
+/// Tells this node's own children that the branch that they stand on has moved (CON-147).
+async fn tell_children(moved: &ParentMoved, head: CommitId, cx: &mut Cx<'_, v3::rebaser>) -> Result<(), NodeError> {
+    let running: Vec<_> =
+        cx.children::<v3::children>().await?.into_iter().filter(|child| child.ended.is_none()).collect();
+    if running.is_empty() {
+        return Ok(());
+    }
+    let id = cx.entry()?.spec.id.clone();
+    let own = node_info(cx, &id).await?;
+    for child in running {
+        let passed_on = ParentMoved {
+            parent_branch: own.branch.clone(),
+            new_parent_head: head,
+            merge_event: moved.merge_event.clone(),
+        };
+        cx.send::<v3::rebaser>(&child.run, &passed_on)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! TDD, reviewing: what a person would look at. What can be looked up is not asked.
+
+use super::Review;
+use super::endings::undecided;
+use super::places::{IMPL, changed_sources, node_info, standing};
+use crate::checks::Violation;
+use crate::checks::source::{Versions, code_violations, interface_violations};
+use crate::graph::v3;
+use crate::memory::{Thread, session_of};
+use crate::prompts::ReviewPrompt;
+use crate::types::merge::MergerInput;
+use crate::types::outcome::V3Outcome;
+use crate::types::shared::{Critique, NodeInfo};
+use crate::types::spec::Spec;
+use crate::types::tdd::{MoreTests, ReviewExit, ReviewInput, TddApproval, TestsFeedback, WriteTestsInput};
+use crate::workbench::text_at;
+use interlocking::agents::AgentError;
+use interlocking::prelude::*;
+use std::collections::BTreeSet;
+
+impl LLMHandler<v3::review> for Review {
+    async fn before<'a>(&'a self, input: &'a ReviewInput, cx: &mut Cx<'_, v3::review>) -> Ask<ReviewPrompt<'a>> {
+        let memory = cx.memory();
+        let parent = cx.input_of::<v3::fork>()?.session;
+        let thread = memory.thread.as_ref().map(|thread| (&thread.session, thread.place.as_str()));
+        let session = session_of(thread, IMPL, Some(&parent), "review")?;
+        Ok((ReviewPrompt { input }, session))
+    }
+
+    async fn after(
+        &self,
+        input: ReviewInput,
+        reply: Reply<ReviewExit>,
+        cx: &mut Cx<'_, v3::review>,
+    ) -> Route<v3::review> {
+        let thread = Thread { session: reply.session, place: IMPL.to_owned() };
+        cx.update_memory(move |memory| memory.thread = Some(thread.clone()));
+        cx.label(&reply.output);
+        let approval = match reply.output {
+            ReviewExit::Approved(approval) => approval,
+            ReviewExit::MoreTests(more) => return more_tests(input, more, cx),
+            ReviewExit::Reject(reject) => return goto!(cx, v3::exit, V3Outcome::Rejected(reject)),
+        };
+        // CON-24: an approval that leaves out a criterion is none.
+        let missing = missing_criteria(&input.spec, &approval);
+        if !missing.is_empty() {
+            let plan = input.scaffold.test_plan.iter();
+            let additional_tests = plan.filter(|test| missing.contains(&test.criterion_id)).cloned().collect();
+            let critiques = missing.iter().map(|criterion| Critique {
+                file: input.spec.test_path.clone(),
+                line: 0,
+                issue: format!("The criterion `{criterion}` has no test that covers it."),
+                required_fix: "Write one.".to_owned(),
+            });
+            let more = MoreTests { critiques: critiques.collect(), additional_tests };
+            return more_tests(input, more, cx);
+        }
+        let violations = self.violations(&input, cx).await?;
+        if !violations.is_empty() {
+            let critiques = violations.iter().map(|violation| Critique {
+                file: input.spec.target_path.clone(),
+                line: 0,
+                issue: violation.to_string(),
+                required_fix: "Put that right, and commit.".to_owned(),
+            });
+            let more = MoreTests { critiques: critiques.collect(), additional_tests: Vec::new() };
+            return more_tests(input, more, cx);
+        }
+        let covered: BTreeSet<String> =
+            approval.coverage_report.criteria_with_tests.iter().map(|(criterion, _)| criterion.clone()).collect();
+        cx.update_memory(move |memory| {
+            memory.covered_criteria.extend(covered.iter().cloned());
+            memory.pending_tests.retain(|test| !covered.contains(&test.criterion_id));
+        });
+        let child_node = node_info(cx, &input.spec.id).await?;
+        let (target, _) = cx.target().await?;
+        let parent = cx.entry()?.lineage.parent.clone();
+        // The root's parent is the user's branch.
+        let parent_node =
+            parent.unwrap_or_else(|| NodeInfo { node_id: "the user".to_owned(), branch: target.to_string() });
+        let contract_suite = input.scaffold.contract_suite;
+        goto!(cx, v3::merger, MergerInput { parent_node, child_node, tdd_approval: approval, contract_suite })
+    }
+
+    async fn unanswered(&self, _: ReviewInput, error: AgentError, cx: &mut Cx<'_, v3::review>) -> Route<v3::review> {
+        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+    }
+}
+
+/// The criteria that an approval leaves out, whether it says so or not.
+pub(crate) fn missing_criteria(spec: &Spec, approval: &TddApproval) -> BTreeSet<String> {
+    let report = &approval.coverage_report;
+    let covered: BTreeSet<&str> = report.criteria_with_tests.iter().map(|(criterion, _)| criterion.as_str()).collect();
+    let left_out = spec.criteria().into_iter().filter(|criterion| !covered.contains(criterion)).map(str::to_owned);
+    left_out.chain(report.criteria_missing.iter().cloned()).collect()
+}
+
+fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) -> Route<v3::review> {
+    let MoreTests { critiques, additional_tests } = more;
+    let ReviewInput { spec, scaffold, .. } = input;
+    let feedback = Some(TestsFeedback { critiques, additional_tests });
+    goto!(cx, v3::write_tests, WriteTestsInput { spec, scaffold, feedback, violations: Vec::new() })
+}
+
+impl Review {
+    /// What makes an approval impossible, whatever the agent says (V3-61, V3-62).
+    async fn violations(&self, input: &ReviewInput, cx: &mut Cx<'_, v3::review>) -> Result<Vec<Violation>, NodeError> {
+        let (repository, at) = (cx.repository()?, standing(cx).await?);
+        let (spec, contract) = (&input.spec, &input.scaffold.contract_suite);
+        let mut violations = Vec::new();
+        let markers = self.0.markers()?;
+        for path in changed_sources(repository.clone(), (at.base, at.head), spec, contract).await? {
+            let before = text_at(repository.clone(), at.skeleton, &path).await?;
+            let now = text_at(repository.clone(), at.head, &path).await?;
+            let file = Versions { path, before, now };
+            violations.extend(code_violations(&file, &markers, &self.0.denied));
+            if file.path == input.scaffold.interface_file {
+                violations.extend(interface_violations(&file));
+            }
+        }
+        let checkout = cx.fresh_checkout(at.head).await?;
+        let built = self.0.build(&checkout).await?;
+        if !built.passed() {
+            violations.push(Violation::DoesNotBuild { diagnostics: built.diagnostics().to_owned() });
+            return Ok(violations);
+        }
+        let verdict = self.0.suite(&checkout, &spec.test_path, &[]).await?;
+        if !verdict.is_green() {
+            violations.push(Violation::Red { tests: verdict.failing(), details: verdict.details() });
+        }
+        Ok(violations)
+    }
+}

@@ -1,0 +1,149 @@
+//! Scaffold: signatures, contract, plan, and children.
+
+use super::Scaffold;
+use super::claims::{committed, told, touched_interfaces};
+use super::endings::{still_wrong, undecided};
+use super::places::{BASE, IMPL, SKELETON, TESTS, before_own_work};
+use crate::checks::{Violation, plan};
+use crate::graph::v3;
+use crate::memory::session_of;
+use crate::prompts::ScaffoldPrompt;
+use crate::types::outcome::V3Outcome;
+use crate::types::scaffold::{ForkInput, InitWork, ScaffoldExit, ScaffoldInput};
+use crate::workbench::{changed, in_repository};
+use interlocking::agents::AgentError;
+use interlocking::prelude::*;
+use interlocking::worktree::CommitId;
+
+impl LLMHandler<v3::scaffold> for Scaffold {
+    async fn before<'a>(&'a self, input: &'a ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Ask<ScaffoldPrompt<'a>> {
+        input.spec.check()?;
+        start_over(input, cx).await?;
+        let own = cx.memory().session;
+        let thread = own.as_ref().map(|session| (session, IMPL));
+        let session = session_of(thread, IMPL, input.lineage.session.as_ref(), "scaffold")?;
+        Ok((ScaffoldPrompt { input, may_split: may_split(cx) }, session))
+    }
+
+    async fn after(
+        &self,
+        input: ScaffoldInput,
+        reply: Reply<ScaffoldExit>,
+        cx: &mut Cx<'_, v3::scaffold>,
+    ) -> Route<v3::scaffold> {
+        let session = reply.session.clone();
+        cx.update_memory(move |memory| memory.session = Some(session.clone()));
+        cx.label(&reply.output);
+        let violations = match reply.output {
+            ScaffoldExit::ClarificationNeeded(needed) => {
+                let violations = plan::question_violations(&input.spec, &needed);
+                if violations.is_empty() {
+                    return goto!(cx, v3::exit, V3Outcome::ClarificationNeeded(needed));
+                }
+                violations
+            }
+            ScaffoldExit::InitWork(work) => {
+                let violations = self.violations(&input, &work, cx).await?;
+                if violations.is_empty() {
+                    for place in [SKELETON, TESTS] {
+                        cx.worktree_of(place).await?.reset(work.scaffold_commit).await?;
+                    }
+                    return goto!(cx, v3::fork, ForkInput { spec: input.spec, work, session: reply.session });
+                }
+                violations
+            }
+        };
+        if cx.is_final_attempt() {
+            return goto!(cx, v3::exit, still_wrong("scaffold", &violations, cx.attempt()));
+        }
+        goto!(cx, self, ScaffoldInput { violations: told(&violations), ..input })
+    }
+
+    async fn unanswered(
+        &self,
+        _: ScaffoldInput,
+        error: AgentError,
+        cx: &mut Cx<'_, v3::scaffold>,
+    ) -> Route<v3::scaffold> {
+        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+    }
+}
+
+impl Scaffold {
+    /// What is wrong with a scaffold. One that is takes its commits back.
+    async fn violations(
+        &self,
+        input: &ScaffoldInput,
+        work: &InitWork,
+        cx: &mut Cx<'_, v3::scaffold>,
+    ) -> Result<Vec<Violation>, NodeError> {
+        // Whoever is asked again may find that nothing has to change.
+        let may_be_none = input.clarification.is_some() || input.lineage.sent_back.is_some();
+        let repository = cx.repository()?;
+        let mut tree = cx.worktree().await?;
+        let claim = committed(&mut tree, work.scaffold_commit, may_be_none).await?;
+        let mut violations = claim.violations;
+        violations.extend(plan::violations(&input.spec, work));
+        if !work.children().is_empty() && !may_split(cx) {
+            violations.push(Violation::TooDeep { limit: cx.depth_limit::<v3::children>().unwrap_or_default() });
+        }
+        let touched = changed(repository.clone(), claim.before, claim.tip).await?;
+        violations.extend(touched_interfaces(&touched, &input.lineage.interface_files));
+        let mut files = work.interface_files();
+        files.push(work.contract_suite.clone());
+        let tip = claim.tip;
+        let missing = in_repository(repository, move |repository| {
+            let mut missing = Vec::new();
+            for path in files {
+                if repository.read_file(tip, &path.in_repository()?)?.is_none() {
+                    missing.push(Violation::NoSuchFile { path });
+                }
+            }
+            Ok(missing)
+        });
+        violations.extend(missing.await?);
+        if violations.is_empty() {
+            violations.extend(self.build_violations(claim.tip, cx).await?);
+        }
+        if !violations.is_empty() {
+            cx.worktree().await?.reset(claim.before).await?;
+        }
+        Ok(violations)
+    }
+
+    async fn build_violations(
+        &self,
+        commit: CommitId,
+        cx: &Cx<'_, v3::scaffold>,
+    ) -> Result<Option<Violation>, NodeError> {
+        let built = self.0.build(&cx.fresh_checkout(commit).await?).await?;
+        Ok((!built.passed()).then(|| Violation::DoesNotBuild { diagnostics: built.diagnostics().to_owned() }))
+    }
+}
+
+/// Whether children of this node would not be too deep in the tree (V3-161).
+fn may_split(cx: &Cx<'_, v3::scaffold>) -> bool {
+    cx.depth_limit::<v3::children>().is_none_or(|limit| cx.depth() < limit)
+}
+
+/// Takes away what does not count: what an earlier attempt has left, and of an earlier scaffold the tests and the implementation. What children
+/// have merged stays (CON-11).
+async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
+    let repository = cx.repository()?;
+    let head = cx.worktree().await?.head();
+    let at = match cx.visit() {
+        1 => {
+            let begun_at = cx.worktree().await?.base();
+            if cx.attempt() == 1 {
+                cx.worktree_of(BASE).await?.reset(begun_at).await?;
+            }
+            head
+        }
+        _ => {
+            let skeleton = cx.worktree_of(SKELETON).await?.head();
+            before_own_work(repository, &input.spec.id, skeleton, head).await?
+        }
+    };
+    cx.worktree().await?.reset(at).await?;
+    Ok(())
+}

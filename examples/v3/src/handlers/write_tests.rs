@@ -1,0 +1,178 @@
+//! TDD, writing tests: they have to fail.
+
+use super::WriteTests;
+use super::claims::{committed, told};
+use super::endings::{still_wrong, undecided};
+use super::places::TESTS;
+use crate::checks::Violation;
+use crate::graph::{Tests, v3};
+use crate::memory::{Thread, session_of};
+use crate::prompts::WriteTestsPrompt;
+use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::shared::PlannedTest;
+use crate::types::tdd::{InvalidScaffold, TestsReadyPayload, WriteTestsExit, WriteTestsInput};
+use crate::workbench::{changed, in_repository, text_in};
+use interlocking::agents::AgentError;
+use interlocking::prelude::*;
+use interlocking::rust_source::test_functions;
+use interlocking::toolchain::red_check;
+
+impl LLMHandler<v3::write_tests> for WriteTests {
+    async fn before<'a>(
+        &'a self,
+        input: &'a WriteTestsInput,
+        cx: &mut Cx<'_, v3::write_tests>,
+    ) -> Ask<WriteTestsPrompt<'a>> {
+        let mut tree = cx.worktree().await?;
+        let head = tree.head();
+        tree.reset(head).await?;
+        let memory = cx.memory();
+        let parent = cx.input_of::<v3::fork>()?.session;
+        let thread = memory.thread.as_ref().map(|thread| (&thread.session, thread.place.as_str()));
+        let session = session_of(thread, TESTS, Some(&parent), "tests")?;
+        Ok((WriteTestsPrompt { input, memory }, session))
+    }
+
+    async fn after(
+        &self,
+        input: WriteTestsInput,
+        reply: Reply<WriteTestsExit>,
+        cx: &mut Cx<'_, v3::write_tests>,
+    ) -> Route<v3::write_tests> {
+        let thread = Thread { session: reply.session, place: TESTS.to_owned() };
+        let conversation = format!("{} tdd", input.spec.id);
+        cx.update_memory(move |memory| {
+            memory.thread = Some(thread.clone());
+            memory.conversation_id.get_or_insert_with(|| conversation.clone());
+        });
+        cx.label(&reply.output);
+        let ready = match reply.output {
+            WriteTestsExit::InvalidScaffold(InvalidScaffold { missing_type, expected_location }) => {
+                let clarification = Some(Clarification::InvalidScaffold { missing_type, expected_location });
+                let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
+                return goto!(cx, v3::scaffold, asked);
+            }
+            WriteTestsExit::TestsReady(ready) => ready,
+        };
+        let wanted = wanted(&input).to_vec();
+        let violations = self.violations(&input, &wanted, &ready, cx).await?;
+        if violations.is_empty() {
+            cx.update_memory(move |memory| {
+                let is_new = |test: &&PlannedTest| !memory.pending_tests.contains(test);
+                let new: Vec<_> = wanted.iter().filter(is_new).cloned().collect();
+                memory.pending_tests.extend(new);
+            });
+            let critiques = input.feedback.map(|feedback| feedback.critiques).unwrap_or_default();
+            return goto!(cx, v3::barrier_tests, Tests { ready, critiques });
+        }
+        if cx.is_final_attempt() {
+            return goto!(cx, v3::exit, still_wrong("write_tests", &violations, cx.attempt()));
+        }
+        goto!(cx, self, WriteTestsInput { violations: told(&violations), ..input })
+    }
+
+    async fn unanswered(
+        &self,
+        _: WriteTestsInput,
+        error: AgentError,
+        cx: &mut Cx<'_, v3::write_tests>,
+    ) -> Route<v3::write_tests> {
+        goto!(cx, v3::exit, undecided(error, cx.attempt())?)
+    }
+}
+
+/// The tests that a phase has to write.
+fn wanted(input: &WriteTestsInput) -> &[PlannedTest] {
+    input.feedback.as_ref().map_or(&input.scaffold.test_plan, |feedback| &feedback.additional_tests)
+}
+
+impl WriteTests {
+    /// What is wrong with tests. Those that it is take their commits back.
+    async fn violations(
+        &self,
+        input: &WriteTestsInput,
+        wanted: &[PlannedTest],
+        ready: &TestsReadyPayload,
+        cx: &mut Cx<'_, v3::write_tests>,
+    ) -> Result<Vec<Violation>, NodeError> {
+        let repository = cx.repository()?;
+        let mut tree = cx.worktree().await?;
+        let claim = committed(&mut tree, ready.tests_commit, wanted.is_empty()).await?;
+        let mut violations = claim.violations;
+        let range = claim.before..claim.tip;
+        let count = in_repository(repository.clone(), move |repository| Ok(repository.commits(range)?.len()));
+        let count = count.await?;
+        if count > 1 {
+            violations.push(Violation::SeveralCommits { count });
+        }
+        let allowed = &input.spec.test_path;
+        let touched = changed(repository, claim.before, claim.tip).await?;
+        let named = ready.test_files.iter().map(|file| file.as_str().to_owned());
+        let others = touched.into_iter().chain(named).filter(|path| path != allowed.as_str());
+        let others: Vec<String> = others.collect();
+        if !others.is_empty() {
+            violations.push(Violation::NotATestFile { paths: others, allowed: allowed.clone() });
+        }
+        let criteria = input.spec.criteria();
+        let unknown = ready.pending_criteria.iter().filter(|criterion| !criteria.contains(criterion.as_str()));
+        violations.extend(unknown.map(|criterion| Violation::NoSuchCriterion {
+            place: "`pendingCriteria`".to_owned(),
+            criterion: criterion.clone(),
+        }));
+        if violations.is_empty() && !wanted.is_empty() {
+            violations = self.red_violations(input, wanted, claim.tip, cx).await?;
+        }
+        if !violations.is_empty() {
+            cx.worktree().await?.reset(claim.before).await?;
+        }
+        Ok(violations)
+    }
+
+    /// Whether each planned test is there, and fails where nothing is implemented (V3-65). Of a node that was sent back some of its former work
+    /// is there, and passes: one test of its own has to fail.
+    async fn red_violations(
+        &self,
+        input: &WriteTestsInput,
+        wanted: &[PlannedTest],
+        commit: interlocking::worktree::CommitId,
+        cx: &Cx<'_, v3::write_tests>,
+    ) -> Result<Vec<Violation>, NodeError> {
+        let checkout = cx.fresh_checkout(commit).await?;
+        let path = &input.spec.test_path;
+        let names: Vec<String> = wanted.iter().map(|test| test.planned_test_name.clone()).collect();
+        if path.is_rust() {
+            let text = text_in(&checkout, path).await?.unwrap_or_default();
+            let there = match test_functions(path.as_str(), &text) {
+                Ok(there) => there,
+                Err(error) => return Ok(vec![Violation::NoVerdict { reason: error.to_string() }]),
+            };
+            let is_there = |name: &String| there.iter().any(|test| test.name.rsplit("::").next() == Some(name));
+            let missing = names.iter().filter(|name| !is_there(name));
+            let missing: Vec<_> =
+                missing.map(|name| Violation::NoSuchTest { test: name.clone(), path: path.clone() }).collect();
+            if !missing.is_empty() {
+                return Ok(missing);
+            }
+        }
+        let verdict = self.0.suite(&checkout, path, &names).await?;
+        if let Some(reason) = verdict.none {
+            return Ok(vec![Violation::NoVerdict { reason }]);
+        }
+        let red = red_check(&verdict.outcome, names.iter().map(String::as_str));
+        if red.is_red() || cx.entry()?.lineage.sent_back.is_some() && !red.proof.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut violations = Vec::new();
+        if !red.passed.is_empty() {
+            violations.push(Violation::Green { tests: red.passed });
+        }
+        let otherwise =
+            red.failed_otherwise.iter().map(|failed| format!("{}: {}", failed.property_name, failed.message));
+        let absent = red.absent.iter().map(|name| format!("{name}: it was not run"));
+        let said: Vec<String> = otherwise.chain(absent).collect();
+        if !said.is_empty() {
+            violations.push(Violation::NoVerdict { reason: said.join("\n") });
+        }
+        Ok(violations)
+    }
+}

@@ -1,0 +1,108 @@
+//! Runs V3 from the command line: the demonstration, or one's own specification, agents, repository.
+
+use clap::Args;
+use interlocking::agents::backends::BuildAccess;
+use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
+use interlocking::cli::{Cli, CommandError, Exit, Prepared, Start, Style};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use v3::demo;
+use v3::graph::V3;
+use v3::run::{run, workspaces};
+use v3::types::scaffold::ScaffoldInput;
+use v3::types::spec::Spec;
+use v3::workbench::Workbench;
+
+const ABOUT: &str = "\
+Runs V3: test-driven development as a recursive tree. A planner splits the work, children do their parts on branches of their own, tests
+are written before what makes them pass, and each merge is judged before it lands.
+
+Without arguments: a demonstration in a temporary directory. Its agents are scripted, so it needs no key, server or
+configuration; the files, builds, tests, commits and merges are real.
+
+The roles of the agents are scaffold, tdd, impl, merger and rebaser.";
+
+/// What a run is to build, and where: settled when it starts.
+#[derive(Debug, Args)]
+#[command(mut_arg("repo", |repo| repo.requires("spec").help(
+    "The git repository for --spec [default: the one that the program is started in]"
+)))]
+struct New {
+    /// What is to be built, as a TOML file: a crate of your own is built by it
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    location: Location,
+}
+
+/// What is remembered of a run beside where it is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Facts {
+    /// Whether the demonstration's agents play all roles that nobody else plays.
+    is_demonstration: bool,
+}
+
+async fn begin(
+    options: RepositoryOptions,
+    new: New,
+    start: Start,
+) -> Result<(ScaffoldInput, Prepared<V3>), CommandError> {
+    let is_demonstration = new.spec.is_none();
+    let spec = match &new.spec {
+        None => demo::spec()?,
+        Some(file) => {
+            let place = || file.display().to_string();
+            let text = std::fs::read_to_string(file).map_err(|error| CommandError::from(error).at(place()))?;
+            Spec::parse(&text).map_err(|error| CommandError::from(error).at(place()))?
+        }
+    };
+    let facts = Facts { is_demonstration };
+    let repository_run = match is_demonstration {
+        true => RepositoryRun::begin_at(new.location, &options, start, facts).await?,
+        false => RepositoryRun::begin(new.location, &options, start, facts).await?,
+    };
+    if is_demonstration {
+        let place = repository_run.repository().display();
+        let said =
+            format!("Scripted agents build a URL shortener in {place}; files, builds, tests and merges are real.");
+        repository_run.start().console.line(Style::Bold, &said);
+        let laid_out = lay_out(repository_run.repository(), &demo::SEED, "A crate to build on", async |_| Ok(())).await;
+        laid_out.map_err(|error: LayOutError| {
+            CommandError::new(format!("the demonstration could not be laid out: {error}")).with_exit(Exit::Failed)
+        })?;
+    }
+    Ok((spec.into(), prepare(repository_run).await?))
+}
+
+async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<V3>, CommandError> {
+    prepare(RepositoryRun::resume(&options, start).await?).await
+}
+
+async fn prepare(repository_run: RepositoryRun<Facts>) -> Result<Prepared<V3>, CommandError> {
+    let start = repository_run.start().clone();
+    let target_directory = repository_run.target_directory().to_owned();
+    let commands = ["cargo build", "cargo test", "git add", "git commit"].map(str::to_owned);
+    let access = BuildAccess::cargo(commands, &target_directory.join("agents"));
+    let usual = repository_run.own().is_demonstration.then(demo::script).transpose()?;
+    let roles = repository_run.bind_roles::<V3>(&access, usual).await?;
+    let workspaces = workspaces(repository_run.workspaces()?);
+    let workbench = Workbench {
+        accept_weaker_isolation: start.accepts_weaker_isolation,
+        ..Workbench::cargo(target_directory, workspaces.checkouts_of(&start.run))
+    };
+    repository_run.prepare_with(run(workbench), roles, workspaces).await
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    Cli::new("v3", resume)
+        .with_about(ABOUT)
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .with_new_runs(begin)
+        .with_clearing_up(RepositoryRun::<Facts>::clear_up)
+        .running_by_default()
+        .main()
+        .await
+}

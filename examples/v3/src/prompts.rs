@@ -1,0 +1,82 @@
+//! What agents are asked: templates over borrowed data. The sentences are ours.
+
+use crate::memory::{ImplMem, TddMem};
+use crate::types::implementation::ImplInput;
+use crate::types::merge::{MergerInput, RejectionReason};
+use crate::types::rebase::RebaserInput;
+use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::shared::{ChangeType, ImpactLevel};
+use crate::types::tdd::{JudgeInput, ReviewInput, WriteTestsInput};
+use askama::Template;
+
+/// Asks Scaffold for a scaffold.
+#[derive(Debug, Template)]
+#[template(path = "scaffold.md", escape = "none")]
+pub struct ScaffoldPrompt<'a> {
+    /// What it takes.
+    pub input: &'a ScaffoldInput,
+    /// Whether the work may be split further.
+    pub may_split: bool,
+}
+
+/// Asks TDD for tests.
+#[derive(Debug, Template)]
+#[template(path = "write_tests.md", escape = "none")]
+pub struct WriteTestsPrompt<'a> {
+    /// What it takes.
+    pub input: &'a WriteTestsInput,
+    /// What it remembers.
+    pub memory: TddMem,
+}
+
+/// Asks Impl to make tests pass.
+#[derive(Debug, Template)]
+#[template(path = "implement.md", escape = "none")]
+pub struct ImplPrompt<'a> {
+    /// What it takes.
+    pub input: &'a ImplInput,
+    /// What it remembers.
+    pub memory: ImplMem,
+    /// Which attempt it is, from 1.
+    pub attempt: u32,
+    /// Whether there is no further one.
+    pub is_final: bool,
+}
+
+/// Asks TDD for a review.
+#[derive(Debug, Template)]
+#[template(path = "review.md", escape = "none")]
+pub struct ReviewPrompt<'a> {
+    /// What it takes.
+    pub input: &'a ReviewInput,
+}
+
+/// Asks Merger what a merge means to others.
+#[derive(Debug, Template)]
+#[template(path = "merger.md", escape = "none")]
+pub struct MergerPrompt<'a> {
+    /// What it takes.
+    pub input: &'a MergerInput,
+    /// Why the commit could not be made, if it could not.
+    pub conflict: Option<String>,
+}
+
+/// Asks the judge for the parent's say.
+#[derive(Debug, Template)]
+#[template(path = "judge.md", escape = "none")]
+pub struct JudgePrompt<'a> {
+    /// What it takes.
+    pub input: &'a JudgeInput,
+}
+
+/// Asks Rebaser to adapt a branch.
+#[derive(Debug, Template)]
+#[template(path = "rebaser.md", escape = "none")]
+pub struct RebaserPrompt<'a> {
+    /// What it is about.
+    pub input: &'a RebaserInput,
+    /// The files in which both sides have changed the same lines: the sibling's stand there now.
+    pub gave_way: Vec<String>,
+    /// The tests that passed before, and fail now.
+    pub failing_tests: Vec<String>,
+}

@@ -1,0 +1,15 @@
+//! What travels: a specification, and for each node what it takes and what its agent may come to.
+//!
+//! On the wire names of fields are in camel case, and a variant of an agent's answer is an object with one field of its name.
+
+pub mod path;
+pub mod spec;
+pub mod shared;
+pub mod lineage;
+pub mod scaffold;
+pub mod tdd;
+pub mod implementation;
+pub mod merge;
+pub mod rebase;
+pub mod children;
+pub mod outcome;

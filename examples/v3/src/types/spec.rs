@@ -1,0 +1,149 @@
+//! What is to be built.
+
+use super::path::{FilePath, NodeId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What one node of the tree is to build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Spec {
+    /// Who builds it: unique in the tree.
+    pub id: NodeId,
+    /// What it is.
+    pub description: String,
+    /// What must hold of it.
+    pub acceptance_criteria: Vec<Criterion>,
+    /// The file of its implementation.
+    pub target_path: FilePath,
+    /// The file of its tests.
+    pub test_path: FilePath,
+    /// How much time and space it may take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complexity_constraints: Option<Constraints>,
+}
+
+/// How much time and space something may take.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Constraints {
+    /// Such as `O(log n)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<String>,
+    /// Such as `O(1)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub space: Option<String>,
+}
+
+/// One thing that must hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Criterion {
+    /// What it is called.
+    pub id: String,
+    /// What must hold.
+    pub text: String,
+}
+
+/// What a child is to build, as its parent's scaffold says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ChildSpec {
+    /// Its id: the parent's, a slash, and a word.
+    pub id: NodeId,
+    /// What it is.
+    pub description: String,
+    /// Those of the parent's criteria that it has to satisfy.
+    pub acceptance_criteria: Vec<Criterion>,
+    /// The file of its implementation.
+    pub target_path: FilePath,
+    /// The file of its tests.
+    pub test_path: FilePath,
+}
+
+/// A specification cannot be worked on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It is not TOML, or lacks a field.
+    #[error("the specification cannot be read: {reason}")]
+    Unreadable {
+        /// The parser's words.
+        reason: String,
+    },
+    /// There is nothing to satisfy.
+    #[error("`{id}` has no acceptance criteria: give at least one")]
+    NoCriteria {
+        /// Whose.
+        id: NodeId,
+    },
+    /// Two criteria have one id.
+    #[error("`{id}` has two criteria `{criterion}`: give each an id of its own")]
+    SameCriterion {
+        /// Whose.
+        id: NodeId,
+        /// The criterion.
+        criterion: String,
+    },
+    /// Tests and implementation are in one file.
+    #[error("`{id}` has its tests in the file of its implementation, {path}: give them a file of their own")]
+    OneFile {
+        /// Whose.
+        id: NodeId,
+        /// The file.
+        path: FilePath,
+    },
+}
+
+impl Spec {
+    /// Reads a specification that a person wrote, as TOML.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] for the first thing that is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let spec: Self = toml::from_str(text).map_err(|error| SpecError::Unreadable { reason: error.to_string() })?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// Whether it can be worked on.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] for the first thing that is wrong with it.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let id = || self.id.clone();
+        if self.acceptance_criteria.is_empty() {
+            return Err(SpecError::NoCriteria { id: id() });
+        }
+        let mut seen = BTreeSet::new();
+        if let Some(again) = self.acceptance_criteria.iter().find(|criterion| !seen.insert(&criterion.id)) {
+            return Err(SpecError::SameCriterion { id: id(), criterion: again.id.clone() });
+        }
+        if self.target_path == self.test_path {
+            return Err(SpecError::OneFile { id: id(), path: self.test_path.clone() });
+        }
+        Ok(())
+    }
+
+    /// The ids of its criteria.
+    pub fn criteria(&self) -> BTreeSet<&str> {
+        self.acceptance_criteria.iter().map(|criterion| criterion.id.as_str()).collect()
+    }
+
+    /// Everything that it says, as one text: what a question about it can quote.
+    pub fn text(&self) -> String {
+        let criteria = self.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
+        [self.description.as_str()].into_iter().chain(criteria).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl ChildSpec {
+    /// As a specification: with its parent's constraints (CON-36).
+    pub fn to_spec(&self, parent: &Spec) -> Spec {
+        let Self { id, description, acceptance_criteria, target_path, test_path } = self.clone();
+        let complexity_constraints = parent.complexity_constraints.clone();
+        Spec { id, description, acceptance_criteria, target_path, test_path, complexity_constraints }
+    }
+}

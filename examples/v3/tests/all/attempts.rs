@@ -1,0 +1,64 @@
+//! Attempts: counted by the runtime, shown to the agent, and five at most.
+
+use crate::small::{Cast, Who, append, play, project, spec};
+use serde_json::{Value, json};
+use v3::types::outcome::{Stuck, V3Outcome};
+
+fn retry() -> Value {
+    json!({ "RequestRetry": {
+        "diagnosis": "It says nothing.", "strategyFrom": "waiting", "strategyTo": "asking", "failingTests": ["one_holds"],
+    } })
+}
+
+/// V3-130, V3-132, V3-133, V3-134, V3-114, V3-74, PRG-11, PRG-46: five attempts, of which the last is said to be that, and then it is stuck.
+#[tokio::test]
+async fn the_fifth_attempt_is_the_last() {
+    let project = project().await;
+    let play = play(&project, &Cast::default().always(Who::Implementer, "top", &retry(), &[]).honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    let V3Outcome::Stuck(Stuck { diagnosis, attempts, spent_loop, .. }) = outcome else { panic!("{outcome}") };
+    assert_eq!((diagnosis.as_str(), attempts, spent_loop), ("failed: It says nothing.", 5, None));
+    let prompts = play.prompts("implementer");
+    assert_eq!(prompts.len(), 5);
+    for (number, prompt) in (1..).zip(&prompts) {
+        assert!(prompt.contains(&format!("This is attempt {number} of 5.")), "{prompt}");
+        assert_eq!(prompt.contains("It is the final one: succeed, or emit `Stuck`."), number == 5, "{prompt}");
+        // V3-84: what the last attempt has said.
+        let told = "It says nothing. The strategy changes from \"waiting\" to \"asking\". Failing: one_holds.";
+        assert_eq!(prompt.contains(told), number > 1, "{prompt}");
+        // V3-71: a record an attempt.
+        assert_eq!(prompt.matches("- waiting: failed: It says nothing.").count(), number - 1, "{prompt}");
+    }
+    project.is_tidy();
+    assert_eq!(project.subjects("main"), ["Begin"]);
+}
+
+/// V3-71: what an attempt has left goes on with the next one, and is said to be progress.
+#[tokio::test]
+async fn what_is_unfinished_is_kept() {
+    let project = project().await;
+    let begun = [append("src/top.txt", "half\n")];
+    let play = play(&project, &Cast::default().once(Who::Implementer, "top", &retry(), &begun).honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert!(play.prompts("implementer")[1].contains("- waiting: partial: It says nothing."));
+    assert_eq!(project.git(&["show", "main:src/top.txt"]), "stub\nhalf\ndone\n");
+}
+
+/// V3-131: an agent that gives a count of its own is corrected, and the runtime's stays.
+#[tokio::test]
+async fn an_agent_cannot_count() {
+    let project = project().await;
+    let mut lie = retry();
+    lie["RequestRetry"]["attemptCount"] = json!(1);
+    let stuck = json!({ "Stuck": { "diagnosis": "No way.", "recommendation": "Ask.", "attempts": 99 } });
+    let cast = Cast::default()
+        .once(Who::Implementer, "top", &lie, &[])
+        .always(Who::Implementer, "top", &stuck, &[])
+        .correcting("impl", &retry())
+        .honest("top", &[]);
+    let play = play(&project, &cast);
+    let outcome = play.outcome(spec(&[])).await;
+    let V3Outcome::Stuck(Stuck { attempts, .. }) = outcome else { panic!("{outcome}") };
+    assert_eq!(attempts, 2, "one that was corrected, and the one that is stuck (V3-117)");
+}

@@ -1,0 +1,188 @@
+//! Agents that lie, at every claim: each is told what is wrong, and nothing of it goes on.
+
+use crate::small::{
+    Act, Cast, Who, append, approved, merged, planned, play, project, scaffold, scaffolding, spec, write,
+};
+use serde_json::{Value, json};
+use v3::types::outcome::V3Outcome;
+
+const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
+
+/// Plays a lie once, and gives what the liar is told when it is asked again. The run comes to a good end all the same.
+async fn told(who: Who, title: &str, answer: &Value, acts: &[Act]) -> String {
+    let project = project().await;
+    let play = play(&project, &Cast::default().once(who, "top", answer, acts).honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(project.git(&["show", "main:src/top.txt"]).lines().last(), Some("done"));
+    project.is_tidy();
+    play.prompts(title).into_iter().nth(1).unwrap_or_else(|| panic!("{title} was believed"))
+}
+
+fn has(told: &str, words: &str) {
+    assert!(told.contains(words), "{words:?} is not in:\n{told}");
+}
+
+async fn scaffold_is_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String {
+    let mut answer = scaffold("top", &[], &planned(&[]));
+    change(&mut answer["InitWork"]);
+    told(Who::Planner, "planner", &answer, acts).await
+}
+
+/// V3-42: the commit is there, with its files.
+#[tokio::test]
+async fn a_scaffold_that_is_not_there() {
+    let prompt = scaffold_is_told(|work| work["scaffoldCommit"] = json!(NO_COMMIT), &scaffolding("top")).await;
+    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch stands at ");
+    has(&prompt, "Its commit was taken back.");
+    let prompt = scaffold_is_told(|_| {}, &[]).await;
+    has(&prompt, "there is no commit of yours: commit what you have done");
+    let prompt = scaffold_is_told(|work| work["contractSuite"] = json!("checks/none.sh"), &scaffolding("top")).await;
+    has(&prompt, "checks/none.sh is not in your commit: add it");
+}
+
+/// V3-43: it builds.
+#[tokio::test]
+async fn a_scaffold_that_does_not_build() {
+    let acts = [&[write("broken", "")][..], &scaffolding("top")].concat();
+    has(&scaffold_is_told(|_| {}, &acts).await, "it does not build:");
+}
+
+/// V3-46: a test for each criterion, and no other criterion.
+#[tokio::test]
+async fn a_plan_that_leaves_something_out() {
+    let prompt = scaffold_is_told(|work| work["testPlan"][0]["criterionId"] = json!("two"), &scaffolding("top")).await;
+    has(&prompt, "the criterion `one` has no test in the plan: plan one");
+    has(&prompt, "the planned test `one_holds` names the criterion `two`, and there is none");
+}
+
+/// V3-47, V3-12: criteria are divided, and ids are the children's own.
+#[tokio::test]
+async fn children_that_do_not_divide_the_work() {
+    let split = |change: fn(&mut Value)| {
+        let mut answer = scaffold("top", &["one", "other"], &planned(&[]));
+        change(&mut answer["InitWork"]);
+        answer
+    };
+    for (change, words) in [
+        (
+            (|work| work["childSpecs"][1]["acceptanceCriteria"][0]["id"] = json!("one")) as fn(&mut Value),
+            "the criterion `one` is given to `top/one` and to `top/other`: give it to one of them",
+        ),
+        (|_| {}, "the child `top/other` names the criterion `other`, and there is none"),
+        (|work| work["interfaces"] = json!([]), "there are children, and no `interfaces`"),
+        (
+            |work| work["childSpecs"][0]["id"] = json!("elsewhere/one"),
+            "the child `elsewhere/one` has no id of its own below `top`",
+        ),
+        (
+            |work| work["childSpecs"][0]["targetPath"] = json!("src/top.api"),
+            "`top/one` has src/top.api for its target, which is an interface file, and read-only for it",
+        ),
+    ] {
+        has(&told(Who::Planner, "planner", &split(change), &scaffolding("top")).await, words);
+    }
+}
+
+/// V3-35: the sentence that confuses stands in the specification.
+#[tokio::test]
+async fn a_question_about_nothing() {
+    let asked = json!({ "ClarificationNeeded": { "question": "Why?", "ambiguityReference": "all", "specSentence": "It flies." } });
+    has(
+        &told(Who::Planner, "planner", &asked, &[]).await,
+        "`specSentence` is not in the specification, word for word: \"It flies.\"",
+    );
+}
+
+/// A path that leads out of the repository is corrected before anything is done with it.
+#[tokio::test]
+async fn a_path_out_of_the_repository() {
+    let project = project().await;
+    let mut answer = scaffold("top", &[], &planned(&[]));
+    answer["InitWork"]["contractSuite"] = json!("../secret.sh");
+    let good = scaffold("top", &[], &planned(&[]));
+    let cast = Cast::default().once(Who::Planner, "top", &answer, &scaffolding("top")).correcting("scaffold", &good);
+    let play = play(&project, &cast.honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert!(play.agent.calls()[1].prompt.contains("../secret.sh"), "{}", play.agent.calls()[1].prompt);
+}
+
+async fn tests_are_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String {
+    let mut answer =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
+    change(&mut answer["TestsReady"]);
+    told(Who::TestAuthor, "test author", &answer, acts).await
+}
+
+/// V3-64, V3-66, V3-55, V3-58: one commit, of tests alone, for criteria that there are.
+#[tokio::test]
+async fn tests_that_are_not_only_tests() {
+    let red = append("checks/top.sh", "grep -q done src/top.txt || exit 1\n");
+    let prompt = tests_are_told(|_| {}, &[red.clone(), append("src/top.txt", "done\n"), Act::Commit]).await;
+    has(&prompt, "your commit changes files that are no tests of yours: src/top.txt; change checks/top.sh alone");
+    let prompt = tests_are_told(|_| {}, &[red.clone(), Act::Commit, red.clone(), Act::Commit]).await;
+    has(&prompt, "you have made 2 commits: make all tests one commit");
+    let prompt = tests_are_told(|_| {}, &[red.clone(), Act::Commit, append("notes", "mine")]).await;
+    has(&prompt, "these files are changed and not committed: notes; commit or remove them");
+    let prompt = tests_are_told(|ready| ready["pendingCriteria"] = json!(["two"]), &[red.clone(), Act::Commit]).await;
+    has(&prompt, "`pendingCriteria` names the criterion `two`, and there is none");
+}
+
+/// V3-65: tests that pass on the scaffold.
+#[tokio::test]
+async fn tests_that_are_green() {
+    let prompt = tests_are_told(|_| {}, &[write("checks/top.sh", "true\n"), Act::Commit]).await;
+    has(&prompt, "these tests pass before anything is implemented: one_holds; each has to fail on the skeleton");
+}
+
+async fn impl_is_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String {
+    let mut answer = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": ["one_holds"] } });
+    change(&mut answer["TestsPassed"]);
+    told(Who::Implementer, "implementer", &answer, acts).await
+}
+
+/// V3-81: tests that do not pass.
+#[tokio::test]
+async fn an_implementation_that_does_nothing() {
+    let prompt = impl_is_told(|_| {}, &[append("src/top.txt", "almost\n"), Act::Commit]).await;
+    has(&prompt, "these tests fail: (whole suite)");
+    has(&prompt, "This is attempt 2 of 5.");
+}
+
+/// V3-82: a commit that is not the branch's.
+#[tokio::test]
+async fn an_implementation_that_is_elsewhere() {
+    let prompt =
+        impl_is_told(|passed| passed["commitHash"] = json!(NO_COMMIT), &[append("src/top.txt", "done\n"), Act::Commit])
+            .await;
+    has(&prompt, "you name the commit 1111111111111111111111111111111111111111, and your branch stands at ");
+}
+
+/// V3-80: tests are not Impl's to change; what did is taken back.
+#[tokio::test]
+async fn an_implementation_that_changes_tests() {
+    let prompt = impl_is_told(|_| {}, &[write("checks/top.sh", "true\n"), Act::Commit]).await;
+    has(&prompt, "your commits change tests: checks/top.sh; put them back");
+}
+
+/// V3-110, CON-24: an approval that leaves a criterion out is none; its planned tests are asked for.
+#[tokio::test]
+async fn an_approval_that_leaves_something_out() {
+    let prompt = told(Who::Reviewer, "test author", &approved(&[]), &[]).await;
+    has(&prompt, "## What the review asks for\n\n- one: `one_holds`: Looks.");
+    has(&prompt, "The criterion `one` has no test that covers it.");
+}
+
+/// V3-94: whose work it is, and which commit, is known; nobody is believed who says otherwise.
+#[tokio::test]
+async fn a_merge_of_somebody_else() {
+    let project = project().await;
+    let mut lie = merged("somebody");
+    lie["MergeComplete"]["mergeCommit"] = json!(NO_COMMIT);
+    let play = play(&project, &Cast::default().once(Who::Merger, "top", &lie, &[]).honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
+    assert_eq!(merge.author.as_str(), "top");
+    assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
+}

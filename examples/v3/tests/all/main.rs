@@ -1,0 +1,31 @@
+//! The protocol, and whole runs: scripted agents whose work is really written, built, tested and merged.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
+
+#[macro_use]
+#[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
+mod held;
+#[path = "../../../../tests/every_file_is_here.rs"]
+mod every_file_is_here;
+
+mod project;
+mod watched;
+mod play;
+mod small;
+
+mod table;
+mod types;
+mod fields;
+mod happy_path;
+mod attempts;
+mod loops;
+mod lies;
+mod ways_back;
+mod tree;
+mod sent_back;
+mod rebases;
+mod sources;
+mod prompts;
+mod sessions;
+mod reminders;
+mod resumed;

@@ -1,0 +1,28 @@
+//! Agents that decide nothing.
+
+use crate::play::Play;
+use crate::small::{Cast, project, shell, spec};
+use interlocking::agents::Script;
+use v3::types::outcome::{Stuck, V3Outcome};
+
+/// V3-135, V3-136, V3-137: it is reminded, in these words, three times; that counts as no attempt, and then the node is stuck.
+#[tokio::test]
+async fn an_agent_that_decides_nothing_is_reminded() {
+    for (agent, title) in
+        [("scaffold", "planner"), ("tdd", "test author"), ("impl", "implementer"), ("merger", "merger")]
+    {
+        let project = project().await;
+        let silent = format!("[[turn]]\nagent = \"{agent}\"\ntimes = \"any\"\ntext = \"Hm.\"\n");
+        let script = Script::parse("a test's script", &(silent + Cast::default().honest("top", &[]).text())).unwrap();
+        let play = Play::new(&project, script, shell);
+        let outcome = play.outcome(spec(&[])).await;
+        let V3Outcome::Stuck(Stuck { diagnosis, attempts, .. }) = outcome else { panic!("{title}: {outcome}") };
+        assert_eq!(attempts, 1, "{title}");
+        assert!(diagnosis.starts_with("the agent gave no decision"), "{diagnosis}");
+        let calls: Vec<_> = play.agent.calls().into_iter().filter(|call| call.role == agent).collect();
+        let reminders = calls.iter().filter(|call| call.prompt == "REMINDER: Emit a decision to complete this phase");
+        assert_eq!((reminders.count(), calls.len()), (3, 4), "{title}");
+        assert_eq!(project.subjects("main"), ["Begin"]);
+        project.is_tidy();
+    }
+}

@@ -1,0 +1,82 @@
+//! A child that is sent back, because the parent's contract fails on what it has merged.
+
+use crate::play::Play;
+use crate::small::{Act, Cast, Who, append, planned, project, scaffold, shell, spec, write};
+use crate::tree::family;
+use interlocking::toolchain::CommandLine;
+use serde_json::json;
+use std::collections::BTreeSet;
+use v3::types::outcome::V3Outcome;
+
+/// V3-140, V3-141, CON-34, CON-144: the contract is run on what all children have merged, before the parent's implementation begins; the child
+/// that a failing test names runs anew, told why, on top of what it had merged; the other is not run again.
+#[tokio::test]
+async fn the_child_that_breaks_the_contract_is_sent_back() {
+    let project = project().await;
+    let mut answer = scaffold("top", &["a", "b"], &planned(&["a", "b"]));
+    answer["InitWork"]["contractSuite"] = json!("contract.rs");
+    let scaffolded = [
+        append("src/top.txt", "stub\n"),
+        write("src/top.api", "says done\n"),
+        write("contract.rs", "#[test]\nfn contract_a_is_loud() {}\n"),
+        Act::Commit,
+    ];
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let checks = |word: &str| [append("checks/a.sh", &format!("grep -q {word} src/a.txt || exit 1\n")), Act::Commit];
+    let says = |word: &str| [append("src/a.txt", &format!("{word}\n")), Act::Commit];
+    let mut cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
+    for word in ["done", "loud"] {
+        cast = cast.once(Who::TestAuthor, "top/a", &ready, &checks(word)).once(
+            Who::Implementer,
+            "top/a",
+            &passed,
+            &says(word),
+        );
+    }
+    let play = Play::new(&project, Cast::with(cast, family()).script(), |workbench| {
+        shell(workbench);
+        // The contract wants `a` to be loud, once there is anything of it.
+        let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
+        workbench.suite_command = CommandLine::new("sh", &["-c", line]);
+    });
+    let outcome = play.outcome(spec(&["a", "b"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+
+    let planners = play.prompts("planner of `top/a`");
+    assert_eq!((planners.len(), play.prompts("planner of `top/b`").len()), (2, 1));
+    assert!(!planners[0].contains("sent you back"), "{}", planners[0]);
+    let told = "These tests of the parent's contract fail with it: contract_a_is_loud.";
+    assert!(planners[1].contains("## Your parent has sent you back") && planners[1].contains(told), "{}", planners[1]);
+    let runs: BTreeSet<_> = play.ended().into_iter().map(|(run, _)| run).collect();
+    assert_eq!(runs.len(), 4, "the parent, two children, and one of them again");
+    let path = play.path();
+    let way = ["children", "integrate", "children", "integrate", "barrier", "implement"];
+    assert!(path.windows(6).any(|part| part == way), "{path:?}");
+    assert_eq!(play.prompts("implementer of `top`").len(), 1);
+    assert_eq!(project.git(&["show", "main:src/a.txt"]), "stub\ndone\nstub\nloud\n");
+    project.is_tidy();
+}
+
+/// A contract that fails, and names no child: the run has failed, and says so.
+#[tokio::test]
+async fn a_contract_that_names_no_child_ends_the_run() {
+    let project = project().await;
+    let mut answer = scaffold("top", &["a", "b"], &planned(&["a", "b"]));
+    answer["InitWork"]["contractSuite"] = json!("contract.sh");
+    let scaffolded = [
+        append("src/top.txt", "stub\n"),
+        write("src/top.api", "says\n"),
+        write("contract.sh", "exit 1\n"),
+        Act::Commit,
+    ];
+    let cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
+    let play = Play::new(&project, Cast::with(cast, family()).script(), shell);
+    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let V3Outcome::Failed(failed) = outcome else { panic!("{outcome}") };
+    let said = "the contract contract.sh fails on what the children have merged, and no test that fails names a child:";
+    assert!(failed.node == "integrate" && failed.reason.starts_with(said), "{failed:?}");
+    project.is_tidy();
+    assert_eq!(project.subjects("main"), ["Begin"]);
+}

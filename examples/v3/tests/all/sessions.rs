@@ -1,0 +1,71 @@
+//! Which agent goes on in which session: what was said once is known to whoever follows (V3-10, CON-19, CON-139, CON-141).
+
+use crate::small::{Cast, Who, play, project, spec};
+use crate::tree::family;
+use crate::watched::Call;
+use interlocking::prelude::*;
+use serde_json::json;
+use v3::types::outcome::V3Outcome;
+
+fn answered(call: &Call) -> &SessionId {
+    call.answered_in.as_ref().unwrap()
+}
+
+#[tokio::test]
+async fn history_is_shared() {
+    let project = project().await;
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    let more = json!({ "MoreTests": { "critiques": [], "additionalTests": [
+        { "criterionId": "one", "plannedTestName": "one_holds", "approach": "Again." },
+    ] } });
+    let blocked = json!({ "BlockedDependency": { "missingSymbol": "s", "expectedImportPath": "p" } });
+    let cast = Cast::default()
+        .once(Who::Implementer, "top", &retry, &[])
+        .once(Who::Implementer, "top", &blocked, &[])
+        .once(Who::Reviewer, "top", &more, &[]);
+    let play = play(&project, &Cast::with(cast, family()));
+    let outcome = play.outcome(spec(&["a", "b"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let calls = |title: &str| play.agent.calls_to(title);
+
+    let planner = calls("planner of `top`");
+    assert!(matches!(planner[0].session, SessionOp::StartFresh(_)), "{:?}", planner[0].session);
+    // The same place: it goes on.
+    assert_eq!(planner[1].session, SessionOp::ContinueFrom(answered(&planner[0]).clone()));
+    let root = answered(&planner[0]);
+
+    // V3-10: tests and implementation begin as forks of it, and so do the children's planners.
+    let (tests, implementer) = (calls("test author of `top`"), calls("implementer of `top`"));
+    for call in [&tests[0], &implementer[0], &calls("planner of `top/a`")[0], &calls("planner of `top/b`")[0]] {
+        assert_eq!(call.forked_from(), Some(root), "{}", call.title());
+    }
+    // PRG-10, PRG-23, PRG-26: an attempt goes on in the session of the one before; so does one after a way back.
+    for pair in implementer.windows(2) {
+        assert_eq!(pair[1].session, SessionOp::ContinueFrom(answered(&pair[0]).clone()));
+    }
+    assert!(implementer.len() >= 4);
+
+    // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52).
+    let tdd: Vec<Call> = play
+        .agent
+        .calls()
+        .into_iter()
+        .filter(|call| call.title().ends_with("of `top`") && call.role == "tdd")
+        .collect();
+    let places: Vec<&str> = tdd.iter().map(|call| call.place.as_str()).collect();
+    assert_eq!(places, ["tests", "tests", "impl", "tests", "impl"]);
+    for pair in tdd.windows(2) {
+        let last = answered(&pair[0]);
+        match pair[0].place == pair[1].place {
+            true => assert_eq!(pair[1].session, SessionOp::ContinueFrom(last.clone())),
+            false => assert_eq!(pair[1].forked_from(), Some(last)),
+        }
+    }
+    // V3-142, V3-163: the judge is the parent's session, forked, in the child's place.
+    let judges: Vec<Call> = play.agent.calls_to("You judge what");
+    assert!(judges.len() >= 2);
+    for judge in &judges {
+        assert!(judge.place == "candidate" && judge.forked_from() == Some(root), "{judge:?}");
+    }
+}

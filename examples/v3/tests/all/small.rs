@@ -1,0 +1,251 @@
+//! A small project that is built and tested by a shell, so that whole trees run in a second: a node `top` has its implementation in
+//! `src/top.txt`, which is done when it says so, its tests in `checks/top.sh`, and its contract in `checks/contract_top.sh`.
+
+use crate::play::Play;
+use crate::project::Project;
+use interlocking::agents::Script;
+use interlocking::cli::repository::EmbeddedFile;
+use interlocking::toolchain::{CommandLine, Harness};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use v3::types::spec::Spec;
+use v3::workbench::Workbench;
+
+const FILES: [EmbeddedFile; 1] = [EmbeddedFile { path: "README.md", contents: "# Small\n" }];
+
+pub(crate) async fn project() -> Project {
+    Project::of(&FILES).await
+}
+
+/// Built unless there is a file `broken`; every test is every file of `checks`.
+pub(crate) fn shell(workbench: &mut Workbench) {
+    let sh = |line: &str| CommandLine::new("sh", &["-c", line]);
+    workbench.toolchain.build_command = sh("test ! -e broken");
+    workbench.toolchain.test_command = sh("for check in checks/*.sh; do sh $check || { echo $check; exit 1; }; done");
+    workbench.toolchain.harness = Harness::ExitCode;
+    workbench.suite_command = CommandLine::new("sh", &["{path}"]);
+}
+
+/// What `top` is to build: with criterion `one`, and with those of its children. A child `a+b` is called `a`, and has the criteria `a` and `b`.
+pub(crate) fn spec(children: &[&str]) -> Spec {
+    let criteria: Vec<Value> = criteria_of("top", children).iter().map(|id| criterion(id)).collect();
+    serde_json::from_value(json!({
+        "id": "top",
+        "description": "Says when it is done.",
+        "acceptanceCriteria": criteria,
+        "targetPath": "src/top.txt",
+        "testPath": "checks/top.sh",
+    }))
+    .unwrap()
+}
+
+pub(crate) fn play<'p>(project: &'p Project, cast: &Cast) -> Play<'p> {
+    Play::new(project, cast.script(), shell)
+}
+
+/// Who is asked: the role, and how the prompt begins.
+#[derive(Clone, Copy)]
+pub(crate) enum Who {
+    Planner,
+    TestAuthor,
+    Implementer,
+    Reviewer,
+    Merger,
+    Judge,
+    Rebaser,
+}
+
+impl Who {
+    fn is(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Planner => ("scaffold", "# You are the planner of"),
+            Self::TestAuthor => ("tdd", "# You are the test author of"),
+            Self::Implementer => ("impl", "# You are the implementer of"),
+            Self::Reviewer => ("tdd", "# You are the reviewer of"),
+            Self::Merger => ("merger", "# You are the merger of"),
+            Self::Judge => ("tdd", "# You judge what"),
+            Self::Rebaser => ("rebaser", "# You are the rebaser of"),
+        }
+    }
+}
+
+/// What an agent does in its workspace.
+#[derive(Clone)]
+pub(crate) enum Act {
+    Write(String, String),
+    Append(String, String),
+    Commit,
+}
+
+pub(crate) fn write(path: &str, content: &str) -> Act {
+    Act::Write(path.to_owned(), content.to_owned())
+}
+
+pub(crate) fn append(path: &str, content: &str) -> Act {
+    Act::Append(path.to_owned(), content.to_owned())
+}
+
+/// What all agents do. Of several turns for one prompt the first that is not used up is played.
+#[derive(Clone, Default)]
+pub(crate) struct Cast(String);
+
+impl Cast {
+    /// One turn, once.
+    pub(crate) fn once(self, who: Who, id: &str, answer: &Value, acts: &[Act]) -> Self {
+        self.turn((who, id), "1", answer, acts)
+    }
+
+    /// The same, again and again.
+    pub(crate) fn always(self, who: Who, id: &str, answer: &Value, acts: &[Act]) -> Self {
+        self.turn((who, id), "\"any\"", answer, acts)
+    }
+
+    fn turn(mut self, (who, id): (Who, &str), times: &str, answer: &Value, acts: &[Act]) -> Self {
+        let (agent, title) = who.is();
+        let title = json!(format!("{title} `{id}`"));
+        _ = writeln!(self.0, "[[turn]]\nagent = \"{agent}\"\ncontains = [{title}]\ntimes = {times}");
+        _ = writeln!(self.0, "output_json = {}", json!(answer.to_string()));
+        for act in acts {
+            match act {
+                Act::Write(path, content) => {
+                    _ = writeln!(self.0, "[[turn.write]]\npath = {}\ncontent = {}", json!(path), json!(content));
+                }
+                Act::Append(path, content) => {
+                    _ = writeln!(self.0, "[[turn.append]]\npath = {}\ncontent = {}", json!(path), json!(content));
+                }
+                Act::Commit => self.0.push_str("[[turn.commit]]\nmessage = \"work\"\n"),
+            }
+        }
+        self
+    }
+
+    /// Turns of a node whose agents do what they should, as often as they are asked.
+    pub(crate) fn honest(self, id: &str, children: &[&str]) -> Self {
+        self.honest_with(id, &criteria_of(id, children), children)
+    }
+
+    /// The same of a node with these criteria.
+    pub(crate) fn honest_with(self, id: &str, criteria: &[String], children: &[&str]) -> Self {
+        let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
+        let name = last(id);
+        let scaffold = scaffold(id, children, &tests);
+        let target = format!("src/{name}.txt");
+        let ready = json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": [format!("checks/{name}.sh")], "pendingCriteria": criteria } });
+        let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+        self.always(Who::Planner, id, &scaffold, &scaffolding(id))
+            .always(Who::TestAuthor, id, &ready, &[append(&format!("checks/{name}.sh"), &check(name)), Act::Commit])
+            .always(Who::Implementer, id, &passed, &[append(&target, "done\n"), Act::Commit])
+            .always(Who::Reviewer, id, &approved(criteria), &[])
+            .always(Who::Merger, id, &merged(id), &[])
+            .always(Who::Judge, id, &approved(criteria), &[])
+    }
+
+    pub(crate) fn script(&self) -> Script {
+        Script::parse("a test's script", &self.0).unwrap()
+    }
+}
+
+fn criterion(id: &str) -> Value {
+    json!({ "id": id, "text": format!("The criterion {id} holds.") })
+}
+
+/// The criteria of a node: those of its children, and one of its own; a leaf's is called as the node is.
+fn criteria_of(id: &str, children: &[&str]) -> Vec<String> {
+    let own = if id == "top" { "one" } else { last(id) };
+    std::iter::once(own).chain(children.iter().flat_map(|child| child.split('+'))).map(str::to_owned).collect()
+}
+
+pub(crate) fn last(id: &str) -> &str {
+    id.rsplit('/').next().unwrap()
+}
+
+fn test(criterion: &str) -> String {
+    format!("{criterion}_holds")
+}
+
+fn check(name: &str) -> String {
+    format!("grep -q done src/{name}.txt || exit 1\n")
+}
+
+/// What a scaffold's commit has: each one something new.
+pub(crate) fn scaffolding(id: &str) -> Vec<Act> {
+    let name = last(id);
+    // What is not there yet breaks nothing.
+    let contract =
+        format!("grep -q stub src/{name}.txt && ! grep -q done src/{name}.txt || grep -q done src/{name}.txt\n");
+    vec![
+        append(&format!("src/{name}.txt"), "stub\n"),
+        write(&format!("src/{name}.api"), "says done\n"),
+        write(&format!("checks/contract_{name}.sh"), &contract),
+        Act::Commit,
+    ]
+}
+
+/// A scaffold's answer.
+pub(crate) fn scaffold(id: &str, children: &[&str], tests: &[Value]) -> Value {
+    let name = last(id);
+    let mut work = json!({
+        "scaffoldCommit": "$HEAD",
+        "interfaceFile": format!("src/{name}.api"),
+        "contractSuite": format!("checks/contract_{name}.sh"),
+        "testPlan": tests,
+    });
+    if !children.is_empty() {
+        let child = |child: &&str| {
+            let criteria: Vec<Value> = child.split('+').map(criterion).collect();
+            let child = child.split('+').next().unwrap();
+            json!({
+                "id": format!("{id}/{child}"),
+                "description": format!("Says when {child} is done."),
+                "acceptanceCriteria": criteria,
+                "targetPath": format!("src/{child}.txt"),
+                "testPath": format!("checks/{child}.sh"),
+            })
+        };
+        work["childSpecs"] = children.iter().map(child).collect();
+        work["interfaces"] = json!([{ "path": format!("src/{name}.api"), "exports": ["done"] }]);
+    }
+    json!({ "InitWork": work })
+}
+
+/// The tests that `top` plans.
+pub(crate) fn planned(children: &[&str]) -> Vec<Value> {
+    criteria_of("top", children).iter().map(|criterion| plan(criterion)).collect()
+}
+
+pub(crate) fn plan(criterion: &str) -> Value {
+    json!({ "criterionId": criterion, "plannedTestName": test(criterion), "approach": "Looks." })
+}
+
+pub(crate) fn approved(criteria: &[String]) -> Value {
+    let covered: Vec<Value> = criteria.iter().map(|criterion| json!([criterion, test(criterion)])).collect();
+    json!({ "Approved": { "signOff": "It holds.", "coverageReport": { "criteriaWithTests": covered, "criteriaMissing": [] } } })
+}
+
+pub(crate) fn merged(id: &str) -> Value {
+    let change = json!({ "symbol": last(id), "changeType": "BehaviorChange", "reason": "It is done." });
+    json!({ "MergeComplete": { "mergeCommit": "$HEAD", "author": id, "impactLevel": "Trivial", "changes": [change] } })
+}
+
+impl Cast {
+    /// What an agent answers that is asked to correct an answer.
+    pub(crate) fn correcting(mut self, agent: &str, answer: &Value) -> Self {
+        let corrected = json!(answer.to_string());
+        _ = writeln!(self.0, "[[turn]]\nagent = \"{agent}\"\ncontains = [\"does not fit\"]\noutput_json = {corrected}");
+        self
+    }
+}
+
+impl Cast {
+    /// The turns of one, and then those of the other.
+    pub(crate) fn with(first: Self, then: Self) -> Self {
+        Self(first.0 + &then.0)
+    }
+}
+
+impl Cast {
+    /// The script.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,59 @@
+//! What is looked up in Rust source, whatever agents say of it.
+
+use crate::small::{Act, Cast, Who, append, planned, play, project, scaffold, spec, write};
+use serde_json::json;
+use v3::types::outcome::V3Outcome;
+
+/// What the implementer is told whose commit has `file` with this text, where the scaffold's was `before`; the run ends well without it.
+async fn told(file: &str, before: &str, now: &str) -> String {
+    let project = project().await;
+    let mut answer = scaffold("top", &[], &planned(&[]));
+    answer["InitWork"]["interfaceFile"] = json!("src/api.rs");
+    let scaffolded = [
+        write("src/top.txt", "stub\n"),
+        write("src/api.rs", "pub fn done() -> bool {\n    todo!()\n}\n"),
+        write(file, before),
+        write("checks/contract_top.sh", "true\n"),
+        Act::Commit,
+    ];
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let implemented = write("src/api.rs", "pub fn done() -> bool {\n    true\n}\n");
+    let wrong = [append("src/top.txt", "done\n"), implemented.clone(), write(file, now), Act::Commit];
+    let right = [append("src/top.txt", "done\n"), implemented, write("src/more.rs", "pub fn more() {}\n"), Act::Commit];
+    let cast = Cast::default()
+        .once(Who::Planner, "top", &answer, &scaffolded)
+        .once(Who::Implementer, "top", &passed, &wrong)
+        .once(Who::Implementer, "top", &passed, &right);
+    let play = play(&project, &cast.honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    play.prompts("implementer").into_iter().nth(1).unwrap()
+}
+
+/// V3-80, V3-61: the interface's signatures are what they were; bodies may change.
+#[tokio::test]
+async fn a_changed_interface_is_taken_back() {
+    let before = "pub fn done() -> bool {\n    todo!()\n}\n";
+    let told = told("src/api.rs", before, "pub fn done() -> u8 {\n    1\n}\n").await;
+    assert!(
+        told.contains("src/api.rs:1:8: `done` is `fn done() -> u8` now; it was `fn done() -> bool`: put that back"),
+        "{told}"
+    );
+}
+
+/// V3-61: no stub is left, although the tests pass and the review approves.
+#[tokio::test]
+async fn a_stub_that_is_left_makes_an_approval_impossible() {
+    let told = told("src/more.rs", "pub fn more() {}\n", "pub fn more() {\n    todo!()\n}\n").await;
+    assert!(told.contains("src/more.rs:2:5: `todo!()` stands in `more`: write what belongs there"), "{told}");
+}
+
+/// V3-62: nor is unsafe code.
+#[tokio::test]
+async fn unsafe_code_makes_an_approval_impossible() {
+    let told = told("src/more.rs", "pub fn more() {}\n", "pub fn more() {\n    unsafe {}\n}\n").await;
+    assert!(
+        told.contains("src/more.rs:2:5: `unsafe` is refused: unsafe code is denied; write it in safe Rust"),
+        "{told}"
+    );
+}

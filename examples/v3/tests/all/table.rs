@@ -1,0 +1,104 @@
+//! The routing table as data, and as a drawing.
+
+use expect_test::expect_file;
+use interlocking::draw::mermaid;
+use interlocking::graph::Graph as _;
+use interlocking::table::{NodeKind, NodeRow};
+use v3::graph::V3;
+
+held!(V3);
+
+fn row(name: &str) -> &'static NodeRow {
+    V3::net().table().nodes.iter().find(|row| row.name == name).unwrap()
+}
+
+/// Where a node leads: its branches, then the others.
+fn leads_to(name: &str) -> Vec<String> {
+    let row = row(name);
+    let branches = row.fork.iter().flat_map(|fork| &fork.branches).flatten().map(ToString::to_string);
+    branches.chain(row.goto.iter().map(|goto| goto.to.to_string())).collect()
+}
+
+#[test]
+fn it_can_be_drawn() {
+    expect_file!["../golden/v3.mmd"].assert_eq(&mermaid(V3::net().table()));
+}
+
+/// V3-01, V3-50: five roles, each of nodes that are declared; TDD is two of them, and the judge.
+#[test]
+fn five_roles_are_declared() {
+    let roles = V3::net().table().nodes.iter().filter(|row| row.output.is_some());
+    let mut roles: Vec<_> = roles.map(|row| (row.agent.as_deref().unwrap_or(&row.name), row.name.as_str())).collect();
+    roles.sort_unstable();
+    let expected = [
+        ("impl", "implement"),
+        ("merger", "merger"),
+        ("rebaser", "rebaser"),
+        ("scaffold", "scaffold"),
+        ("tdd", "judge"),
+        ("tdd", "review"),
+        ("tdd", "write_tests"),
+    ];
+    assert_eq!(roles, expected);
+    // Each mode has an exit type of its own (V3-54).
+    assert_eq!(row("write_tests").output.as_deref(), Some("WriteTestsExit"));
+    assert_eq!(row("review").output.as_deref(), Some("ReviewExit"));
+}
+
+/// Every edge that the protocol has, and no other.
+#[test]
+fn every_edge_is_there() {
+    // V3-107
+    assert_eq!(leads_to("scaffold"), ["fork", "exit", "scaffold"]);
+    // V3-106, PRG-29
+    assert_eq!(leads_to("fork"), ["write_tests", "children", "barrier.merges"]);
+    assert_eq!(leads_to("children"), ["integrate"]);
+    assert_eq!(leads_to("integrate"), ["barrier.merges", "children", "scaffold", "exit"]);
+    // V3-108, V3-109, PRG-16
+    assert_eq!(leads_to("write_tests"), ["barrier.tests", "scaffold", "write_tests", "exit"]);
+    assert_eq!(leads_to("barrier"), ["implement", "scaffold", "exit"]);
+    // V3-113, V3-114, V3-115, V3-116, V3-117, PRG-12
+    assert_eq!(leads_to("implement"), ["review", "exit", "implement", "scaffold"]);
+    // V3-110, V3-111, V3-112, V3-63, PRG-14
+    assert_eq!(leads_to("review"), ["merger", "exit", "write_tests"]);
+    // V3-119, PRG-18
+    assert_eq!(leads_to("merger"), ["judge", "exit", "implement"]);
+    assert_eq!(leads_to("judge"), ["exit", "review", "merger"]);
+    // V3-121, V3-122, PRG-19
+    assert_eq!(leads_to("rebaser"), ["scaffold", "write_tests"]);
+    let rebaser = row("rebaser");
+    assert!(rebaser.kind == NodeKind::Event && rebaser.resume, "V3-120: on a clean rebase it goes on where it was");
+}
+
+/// V3-04: the children's graph is this one, at most four deep (V3-161).
+#[test]
+fn children_run_the_same_graph() {
+    let children = row("children");
+    assert_eq!((children.map.as_deref(), children.depth, children.adopt), (Some("V3"), Some(4), true));
+}
+
+/// V3-159: each way back has a budget, of the edge or of the node's attempts.
+#[test]
+fn every_way_back_has_a_budget() {
+    let budget = |from: &str, to: &str| {
+        let goto = row(from).goto.iter().find(|goto| goto.to.to_string() == to).unwrap();
+        goto.times
+    };
+    let backs = [
+        ("integrate", "children"),
+        ("integrate", "scaffold"),
+        ("write_tests", "scaffold"),
+        ("barrier", "scaffold"),
+        ("implement", "scaffold"),
+        ("review", "write_tests"),
+        ("merger", "implement"),
+        ("judge", "review"),
+        ("rebaser", "scaffold"),
+    ];
+    for (from, to) in backs {
+        assert_eq!(budget(from, to), Some(5), "{from} → {to}");
+    }
+    for name in ["scaffold", "write_tests", "implement"] {
+        assert_eq!(row(name).attempts, Some(5), "{name}");
+    }
+}

@@ -1,0 +1,89 @@
+//! An agent that notes how it is called.
+
+use async_trait::async_trait;
+use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sessions, Turn, TurnContext};
+use interlocking::prelude::*;
+use std::sync::Mutex;
+
+/// The scripted agents, watched.
+pub(crate) struct Watched {
+    scripted: ScriptedAgent,
+    calls: Mutex<Vec<Call>>,
+}
+
+/// How an agent was called.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) role: String,
+    pub(crate) session: SessionOp,
+    /// The session it answered in; none while it has not answered.
+    pub(crate) answered_in: Option<SessionId>,
+    pub(crate) prompt: String,
+    /// The last part of its workspace's path.
+    pub(crate) place: String,
+}
+
+impl Call {
+    /// The first line of the prompt, which says who is asked, and of which node.
+    pub(crate) fn title(&self) -> &str {
+        self.prompt.lines().next().unwrap_or_default()
+    }
+
+    /// The session that it was forked from.
+    pub(crate) fn forked_from(&self) -> Option<&SessionId> {
+        match &self.session {
+            SessionOp::ForkFrom { parent, .. } => Some(parent),
+            _ => None,
+        }
+    }
+}
+
+impl Watched {
+    pub(crate) fn new(script: Script) -> Self {
+        let mut scripted = ScriptedAgent::new(script);
+        for name in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
+            scripted = scripted.with_env(name, "/dev/null");
+        }
+        Self { scripted, calls: Mutex::default() }
+    }
+
+    /// Every call so far.
+    pub(crate) fn calls(&self) -> Vec<Call> {
+        self.calls.lock().unwrap().clone()
+    }
+
+    /// The calls whose title has these words.
+    pub(crate) fn calls_to(&self, title: &str) -> Vec<Call> {
+        self.calls().into_iter().filter(|call| call.title().contains(title)).collect()
+    }
+}
+
+#[async_trait]
+impl Agent for Watched {
+    fn name(&self) -> &str {
+        self.scripted.name()
+    }
+
+    fn sessions(&self) -> &Sessions {
+        self.scripted.sessions()
+    }
+
+    async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+        let workspace = turn.workspace.clone().unwrap_or_default();
+        let call = Call {
+            role: turn.role.clone().unwrap_or_default(),
+            session: turn.session.clone(),
+            answered_in: None,
+            prompt: turn.prompt.clone(),
+            place: workspace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        };
+        let place = {
+            let mut calls = self.calls.lock().unwrap();
+            calls.push(call);
+            calls.len() - 1
+        };
+        let reply = self.scripted.run(context, turn).await?;
+        self.calls.lock().unwrap()[place].answered_in = Some(reply.session.clone());
+        Ok(reply)
+    }
+}

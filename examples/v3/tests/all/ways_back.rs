@@ -1,0 +1,165 @@
+//! The ways back: what is asked again is what was asked first, with the reason beside it. And each way to end.
+
+use crate::project::Project;
+use crate::small::{Act, Cast, Who, append, plan, planned, play, project, scaffold, scaffolding, spec, write};
+use interlocking::cli::repository::EmbeddedFile;
+use serde_json::{Value, json};
+use v3::types::outcome::V3Outcome;
+
+/// What is asked the second time, and what the first, where an agent says something else once.
+async fn asked_again(who: Who, answer: &Value, acts: &[Act], title: &str) -> (String, String) {
+    let project = project().await;
+    let play = play(&project, &Cast::default().once(who, "top", answer, acts).honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let mut prompts = play.prompts(title).into_iter();
+    (prompts.next().unwrap(), prompts.next().unwrap_or_else(|| panic!("{title} was asked once")))
+}
+
+/// Takes a passage out of a prompt.
+fn without(prompt: &str, passage: &str) -> String {
+    assert!(prompt.contains(passage), "{passage:?} is not in:\n{prompt}");
+    prompt.replacen(passage, "", 1)
+}
+
+/// V3-109, V3-115, V3-116, V3-155, PRG-36: the planner's prompt is the first one and why it is asked again.
+#[tokio::test]
+async fn the_planner_is_told_why() {
+    let cases = [
+        (
+            Who::TestAuthor,
+            json!({ "InvalidScaffold": { "missingType": "Top", "expectedLocation": "src/top.api" } }),
+            "Tests cannot be written: the type `Top` is missing, which was expected in `src/top.api`.",
+        ),
+        (
+            Who::Implementer,
+            json!({ "BlockedDependency": { "missingSymbol": "bell", "expectedImportPath": "src/bell.txt" } }),
+            "The implementation is blocked: `bell` is missing, which was expected at `src/bell.txt`.",
+        ),
+        (
+            Who::Implementer,
+            json!({ "SpecAmbiguity": { "specSentence": "Says.", "contradictionTrace": "It is mute.", "question": "How?" } }),
+            "The specification is ambiguous. It says: \"Says.\". It is mute. The question is: How?",
+        ),
+    ];
+    for (who, answer, why) in cases {
+        let (first, second) = asked_again(who, &answer, &[], "planner").await;
+        assert_eq!(without(&second, &format!("\n\n## Why you are asked again\n\n{why}")), first);
+    }
+}
+
+/// V3-111, V3-56, V3-156, CON-07: what a review wants is asked of the test author first, and then of the implementer.
+#[tokio::test]
+async fn a_review_is_heard_by_both() {
+    let more = json!({ "MoreTests": {
+        "critiques": [{ "file": "src/top.txt", "line": 3, "issue": "Too quiet.", "requiredFix": "Speak up." }],
+        "additionalTests": [{ "criterionId": "one", "plannedTestName": "one_is_loud", "approach": "Listens." }],
+    } });
+    let (_, tests) = asked_again(Who::Reviewer, &more, &[], "test author").await;
+    assert!(
+        tests.contains("\n- one: `one_is_loud`: Listens.\n- src/top.txt:3: Too quiet. Required: Speak up."),
+        "{tests}"
+    );
+    let (first, second) = asked_again(Who::Reviewer, &more, &[], "implementer").await;
+    let told = "\n\n## What the review has found\n\n- src/top.txt:3: Too quiet. Required: Speak up.";
+    assert_eq!(without(&second, told), first, "CON-14: and attempts begin anew");
+}
+
+/// V3-119, V3-90, V3-91, V3-157: what could not be merged is told to the implementer; the contract comes before the other tests.
+#[tokio::test]
+async fn a_rejected_merge_is_told() {
+    let quiet = EmbeddedFile { path: "checks/quiet.sh", contents: "! grep -qs noise src/top.txt\n" };
+    let project = Project::of(&[quiet]).await;
+    let contract = write("checks/contract_top.sh", "grep -q loud src/top.txt\n");
+    let scaffolded = [append("src/top.txt", "stub\n"), write("src/top.api", "says done\n"), contract, Act::Commit];
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let says = |text: &str| [write("src/top.txt", text), Act::Commit];
+    let cast = Cast::default()
+        .once(Who::Planner, "top", &scaffold("top", &[], &planned(&[])), &scaffolded)
+        .once(Who::Implementer, "top", &passed, &says("done\n"))
+        .once(Who::Implementer, "top", &passed, &says("done, loud, with noise\n"))
+        .once(Who::Implementer, "top", &passed, &says("done, loud\n"));
+    let play = play(&project, &cast.honest("top", &[]));
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let prompts = play.prompts("implementer");
+    assert!(!prompts[0].contains("## Why it could not be merged"), "{}", prompts[0]);
+    assert!(
+        prompts[1].contains("## Why it could not be merged\n\nContractViolation, of (whole suite):"),
+        "{}",
+        prompts[1]
+    );
+    assert!(
+        prompts[2].contains("## Why it could not be merged\n\nIntegrationFailure, of (whole suite):"),
+        "{}",
+        prompts[2]
+    );
+    assert_eq!((prompts.len(), project.subjects("main").len()), (3, 2), "V3-92: only what holds has landed");
+}
+
+/// V3-107, V3-154, V3-11: the root's question ends the run, for the person who has started it.
+#[tokio::test]
+async fn the_roots_question_is_the_outcome() {
+    let project = project().await;
+    let asked = json!({ "ClarificationNeeded": {
+        "question": "To whom?", "ambiguityReference": "Says", "specSentence": "Says when it is done.",
+    } });
+    let outcome = play(&project, &Cast::default().once(Who::Planner, "top", &asked, &[])).outcome(spec(&[])).await;
+    let V3Outcome::ClarificationNeeded(needed) = outcome else { panic!("{outcome}") };
+    assert_eq!((needed.question.as_str(), needed.spec_sentence.as_str()), ("To whom?", "Says when it is done."));
+    project.is_tidy();
+}
+
+/// V3-112, V3-117, V3-154, V3-11: a review that rejects, and an implementer that is stuck.
+#[tokio::test]
+async fn a_run_is_rejected_or_stuck() {
+    let reject = json!({ "Reject": { "reason": "Not this way.", "missingCriteria": ["one"] } });
+    let (one, other) = (project().await, project().await);
+    let outcome = play(&one, &Cast::default().once(Who::Reviewer, "top", &reject, &[]).honest("top", &[]))
+        .outcome(spec(&[]))
+        .await;
+    let V3Outcome::Rejected(rejected) = outcome else { panic!("{outcome}") };
+    assert_eq!((rejected.reason.as_str(), rejected.missing_criteria), ("Not this way.", vec!["one".to_owned()]));
+    let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
+    let outcome = play(&other, &Cast::default().once(Who::Implementer, "top", &stuck, &[]).honest("top", &[]))
+        .outcome(spec(&[]))
+        .await;
+    assert_eq!(outcome.to_string(), "stuck: No bell.; Buy one.");
+}
+
+/// V3-129, V3-154, CON-37: children that fail release the barrier. If all do, the run has failed.
+#[tokio::test]
+async fn failed_children_do_not_block() {
+    let project = project().await;
+    let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
+    let cast = Cast::default().once(Who::Implementer, "top/a", &stuck, &[]).honest("top", &["a"]).honest("top/a", &[]);
+    let outcome = play(&project, &cast).outcome(spec(&["a"])).await;
+    assert_eq!(outcome.to_string(), "failed in barrier: no child was merged: top/a: stuck: No bell.; Buy one.");
+}
+
+/// V3-161: at the greatest depth children are refused, with the reason.
+#[tokio::test]
+async fn a_tree_has_a_greatest_depth() {
+    let project = project().await;
+    let deepest = "top/a/b/c/d";
+    let criteria = ["d".to_owned(), "e".to_owned()];
+    let too_deep = scaffold(deepest, &["e"], &[plan("d"), plan("e")]);
+    let cast = Cast::default()
+        .once(Who::Planner, deepest, &too_deep, &scaffolding(deepest))
+        .honest("top", &["a+b+c+d+e"])
+        .honest("top/a", &["b+c+d+e"])
+        .honest("top/a/b", &["c+d+e"])
+        .honest("top/a/b/c", &["d+e"])
+        .honest_with(deepest, &criteria, &[]);
+    let play = play(&project, &cast);
+    let outcome = play.outcome(spec(&["a+b+c+d+e"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let prompts = play.prompts("planner of `top/a/b/c/d`");
+    assert!(prompts[0].contains("The tree is as deep as it may be: no children here."), "{}", prompts[0]);
+    assert!(
+        prompts[1].contains("the tree is as deep as it may be, 4 below the root: do without children"),
+        "{}",
+        prompts[1]
+    );
+    assert!(!play.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
+}
