@@ -20,6 +20,9 @@ pub const DEFAULT_LIMIT: usize = 20_000;
 /// How many of them it looks at without reductions, to find all that is wrong and the shortest ways to it.
 const EXPLAIN_LIMIT: usize = 5_000;
 
+/// How many it looks at for all pairs of nodes at once that may change one workspace, before it takes them one by one.
+const TOGETHER_LIMIT: usize = 2_000;
+
 /// No more violations of one table are told than so many, of cycles and of tokens each.
 const MOST: usize = 50;
 
@@ -56,6 +59,13 @@ struct Limits<'l> {
     effort: &'l Effort,
     /// For all that comes once something is found, or nothing is.
     explaining: &'l Effort,
+}
+
+/// Whether two nodes that change one workspace are ever at work at once.
+enum Meeting {
+    Found(Violation),
+    Never,
+    Undecided,
 }
 
 struct Check<'n> {
@@ -117,7 +127,7 @@ impl<'n> Check<'n> {
 
     /// Adds who can change one workspace at once; false where that is not decided.
     ///
-    /// What is together is searched for, pair by pair, so that only those are told of that some run brings together.
+    /// What is together is searched for, so that only those pairs are told of that some run brings together.
     fn shared_workspaces(&self, violations: &mut Vec<Violation>) -> bool {
         let Limits { markings, effort, .. } = self.limits;
         let mut found: Vec<Violation> =
@@ -127,35 +137,63 @@ impl<'n> Check<'n> {
         let exact = (!pairs.is_empty()).then(|| Dependencies::of(&self.model, &self.together, effort, false)).flatten();
         let mut is_decided = pairs.is_empty() || exact.is_some();
         let mut left = markings;
-        for (nodes, dependencies) in pairs.into_iter().zip(exact.iter().cycle()) {
-            if found.len() >= MOST {
-                break;
+        for (pairs, dependencies) in pairs.into_iter().zip(exact.iter().cycle()) {
+            if pairs.len() > 1 && self.none_meets(&pairs, dependencies, &mut left) {
+                continue;
             }
-            let goal = Goal::new(Broken::Beside { nodes });
-            let search = Search::run(&self.model, dependencies, effort, Order::Towards(&goal), left);
-            left = left.saturating_sub(search.states());
-            let is_met = |found: &&Found| goal.is(&found.broken) || found.met.as_ref().is_some_and(|met| goal.is(met));
-            match search.found.iter().find(is_met) {
-                Some(met) if met.is_taken && goal.is(&met.broken) => {
-                    found.push(self.token_rule(&search, met, !self.model.has_choices()).0);
+            for nodes in pairs {
+                if found.len() >= MOST {
+                    break;
                 }
-                // Branches that chose late let others pass: what a run does is found without.
-                Some(_) => {
-                    let full = Search::run(&self.model, dependencies, effort, Order::Everything, left);
-                    left = left.saturating_sub(full.states());
-                    match full.nearest(&nodes) {
-                        Some(state) => {
-                            found.push(self.token_rule(&full, &Found::at(goal.broken(), state), full.complete).0)
-                        }
-                        None => is_decided &= full.complete,
-                    }
+                match self.meet(nodes, dependencies, &mut left) {
+                    Meeting::Found(violation) => found.push(violation),
+                    Meeting::Never => {}
+                    Meeting::Undecided => is_decided = false,
                 }
-                None => is_decided &= search.complete,
             }
         }
         found.truncate(MOST);
         violations.append(&mut found);
         is_decided
+    }
+
+    /// Whether one search, for all of these pairs, shows that no run brings any of them together. It says nothing else.
+    fn none_meets(&self, pairs: &[[usize; 2]], dependencies: &Dependencies, left: &mut usize) -> bool {
+        let goal = Goal::any(pairs.iter().map(|&nodes| Broken::Beside { nodes }));
+        let order = Order::Towards(&goal);
+        let search = Search::run(&self.model, dependencies, self.limits.effort, order, (*left).min(TOGETHER_LIMIT));
+        *left = left.saturating_sub(search.states());
+        search.complete && search.found.is_empty()
+    }
+
+    /// Whether some run brings two nodes together, and the shortest way there.
+    fn meet(&self, nodes: [usize; 2], dependencies: &Dependencies, left: &mut usize) -> Meeting {
+        let effort = self.limits.effort;
+        let beside = Broken::Beside { nodes };
+        let goal = Goal::any([beside.clone()]);
+        let search = Search::run(&self.model, dependencies, effort, Order::Towards(&goal), *left);
+        *left = left.saturating_sub(search.states());
+        let is_met = |found: &&Found| goal.is(&found.broken) || found.met.as_ref().is_some_and(|met| goal.is(met));
+        match search.found.iter().find(is_met) {
+            Some(met) if met.is_taken && goal.is(&met.broken) => {
+                Meeting::Found(self.token_rule(&search, met, !self.model.has_choices()).0)
+            }
+            // Branches that chose late let others pass: what a run does is found without.
+            Some(_) => {
+                let full = Search::run(&self.model, dependencies, effort, Order::Everything, *left);
+                *left = left.saturating_sub(full.states());
+                match full.nearest(&nodes) {
+                    Some(state) => {
+                        let found = Found::at(&beside, state);
+                        Meeting::Found(self.token_rule(&full, &found, full.complete).0)
+                    }
+                    None if full.complete => Meeting::Never,
+                    None => Meeting::Undecided,
+                }
+            }
+            None if search.complete => Meeting::Never,
+            None => Meeting::Undecided,
+        }
     }
 
     fn search(&self) -> Search<'_, 'n> {
@@ -181,7 +219,7 @@ impl<'n> Check<'n> {
         let mut left = self.limits.markings.min(EXPLAIN_LIMIT);
         let missed = reduced.found.iter().filter(missed).filter(|found| minimal(found, &reduced.found));
         for found in missed.take(MOST - list.len()) {
-            let goal = Goal::new(found.broken.clone());
+            let goal = Goal::any([found.broken.clone()]);
             let mut explained = None;
             // A choice that comes late may leave a shorter way out.
             let is_shortest = !self.model.has_choices();

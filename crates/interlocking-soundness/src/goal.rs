@@ -9,50 +9,52 @@ use crate::model::Model;
 use crate::search::Broken;
 
 pub(crate) struct Goal {
-    broken: Broken,
+    /// One of them is enough.
+    any: Vec<Broken>,
 }
 
 impl Goal {
-    pub(crate) fn new(broken: Broken) -> Self {
-        Self { broken }
+    pub(crate) fn any(rules: impl IntoIterator<Item = Broken>) -> Self {
+        Self { any: rules.into_iter().collect() }
     }
 
     pub(crate) fn is(&self, broken: &Broken) -> bool {
-        self.broken == *broken
+        self.any.contains(broken)
     }
 
-    /// Whether it is reached where these nodes are enabled; a rule of tokens is broken elsewhere.
-    pub(crate) fn is_reached(&self, enabled: &[usize]) -> bool {
-        matches!(&self.broken, Broken::Beside { nodes } if nodes.iter().all(|node| enabled.contains(node)))
-    }
-
-    pub(crate) fn broken(&self) -> &Broken {
-        &self.broken
+    /// What is reached where these nodes are enabled; a rule of tokens is broken elsewhere.
+    pub(crate) fn reached(&self, enabled: &[usize]) -> Option<&Broken> {
+        let meet = |broken: &&Broken| matches!(broken, Broken::Beside { nodes } if nodes.iter().all(|node| enabled.contains(node)));
+        self.any.iter().find(meet)
     }
 
     /// Nodes of which one must fire before the goal is reached, which is not yet.
     pub(crate) fn needs(&self, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
-        match &self.broken {
-            // It is the last to fire, or a choice of its fork is.
-            Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => {
-                (0..model.nodes.len()).filter(|&index| model.table_node(index) == *from).collect()
-            }
-            // One of them is not enabled yet, and waits for another node.
-            Broken::Beside { nodes } => nodes.iter().copied().filter(|node| !enabled.contains(node)).take(1).collect(),
-            // Whatever is enabled must come to rest: it fires, or something clears it.
-            Broken::Stuck { .. } => {
-                let first = enabled.iter().copied().find(|&index| !model.is_event(index));
-                let Some(first) = first else { return enabled.to_vec() };
-                // What joins clear at their quorum comes with it: who brings that depends on it.
-                let clears = |index: &usize| {
-                    model.nodes[*index]
-                        .firings
-                        .iter()
-                        .filter_map(|firing| firing.clears.as_ref())
-                        .any(|clears| model.nodes[first].places.clone().any(|place| clears.places.contains(place)))
-                };
-                (0..model.nodes.len()).filter(clears).chain([first]).collect()
-            }
+        self.any.iter().flat_map(|broken| needs(broken, model, enabled)).collect()
+    }
+}
+
+fn needs(broken: &Broken, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
+    match broken {
+        // It is the last to fire, or a choice of its fork is.
+        Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => {
+            (0..model.nodes.len()).filter(|&index| model.table_node(index) == *from).collect()
+        }
+        // One of them is not enabled yet, and waits for another node.
+        Broken::Beside { nodes } => nodes.iter().copied().filter(|node| !enabled.contains(node)).take(1).collect(),
+        // Whatever is enabled must come to rest: it fires, or something clears it.
+        Broken::Stuck { .. } => {
+            let first = enabled.iter().copied().find(|&index| !model.is_event(index));
+            let Some(first) = first else { return enabled.to_vec() };
+            // What joins clear at their quorum comes with it: who brings that depends on it.
+            let clears = |index: &usize| {
+                model.nodes[*index]
+                    .firings
+                    .iter()
+                    .filter_map(|firing| firing.clears.as_ref())
+                    .any(|clears| model.nodes[first].places.clone().any(|place| clears.places.contains(place)))
+            };
+            (0..model.nodes.len()).filter(clears).chain([first]).collect()
         }
     }
 }

@@ -238,9 +238,9 @@ impl<'m, 'n> Search<'m, 'n> {
         }
         let enabled = model.enabled(&state);
         if let Order::Towards(goal) = order
-            && goal.is_reached(&enabled)
+            && let Some(reached) = goal.reached(&enabled)
         {
-            return self.report(goal.broken().clone(), at, None, None);
+            return self.report(reached.clone(), at, None, None);
         }
         if enabled.iter().all(|&index| model.is_event(index)) {
             return self.stuck(at, &state);

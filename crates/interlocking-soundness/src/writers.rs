@@ -15,14 +15,15 @@ use crate::verdict::Rule;
 use interlocking_core::bits::Bits;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
+use std::collections::BTreeMap;
 
 /// Whether a node can say `exclusive`: not where it waits for others.
 pub(crate) fn takes_turns(row: &NodeRow) -> bool {
     !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human | NodeKind::Observer)
 }
 
-/// The pairs of nodes that change one workspace without taking turns, and that may be live at once.
-pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<[usize; 2]> {
+/// The pairs of nodes that change one workspace without taking turns, and that may be live at once; those of a workspace together.
+pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<Vec<[usize; 2]>> {
     let rows = &model.net.table().nodes;
     let writes = |index: &usize| {
         rows[*index].workspace.is_some()
@@ -33,16 +34,16 @@ pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<[usize; 2]> {
         .filter(writes)
         .filter_map(|index| Some((index, together.beside(model, &model.nodes[index])?)))
         .collect();
-    let mut pairs = Vec::new();
+    let mut pairs: BTreeMap<&str, Vec<[usize; 2]>> = BTreeMap::new();
     for (nth, (one, beside)) in writers.iter().enumerate() {
         for (other, beside_other) in &writers[nth + 1..] {
             let may_meet = |node: usize, beside: &Bits| model.nodes[node].needs().all(|place| beside.contains(place));
             if disturb(&rows[*one], &rows[*other]) && may_meet(*other, beside) && may_meet(*one, beside_other) {
-                pairs.push([*one, *other]);
+                pairs.entry(rows[*one].workspace.as_deref().unwrap_or_default()).or_default().push([*one, *other]);
             }
         }
     }
-    pairs
+    pairs.into_values().collect()
 }
 
 /// The rules that nodes break which work beside the graph.

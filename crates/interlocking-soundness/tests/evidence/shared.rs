@@ -241,6 +241,24 @@ fn among_many_branches_each_pair_is_found_by_a_shortest_way() {
     assert!(matches!(check(&wide(30, true)), Verdict::Sound { .. }));
 }
 
+/// Pairs that only a search tells apart, as `late` and each of `many` before `meet`, are searched for at once: that is no more to look
+/// at than for one of them.
+#[test]
+fn many_pairs_that_never_meet_cost_one_search() {
+    let many = 96;
+    let names: Vec<String> = (0..many).map(|nth| format!("step{nth}")).collect();
+    let mut table = Table::new("Late", "T")
+        .with(logic("split").entry().fork(&["work", "step0"], &[]))
+        .with(logic("work").edge(Goto::new("meet", &[]).times(1).exhausted(Goto::new("late", &[]))));
+    for (nth, name) in names.iter().enumerate() {
+        table.nodes.push(at(name).goto(names.get(nth + 1).map_or("meet", String::as_str), &[]));
+    }
+    let last = names.last().unwrap();
+    let table = table.with(join("meet", &["work", last]).goto("late", &[])).with(at("late").goto("exit", &["*"]));
+    let verdict = check_within(&Net::new(table).unwrap(), 10 * many);
+    assert!(matches!(verdict, Verdict::Sound { .. }), "{verdict:?}");
+}
+
 /// Where the search may not look far enough, nothing is said to be sound.
 #[test]
 fn what_is_not_looked_for_is_not_decided() {
