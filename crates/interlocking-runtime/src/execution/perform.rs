@@ -39,7 +39,7 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
 /// Performs an execution, and gives what `finish` makes of the outcome.
 ///
 /// One future, and not several nested ones, and without the input, which the handler's future takes from its slot: tokio copies a task
-/// five times, and copies of up to about a hundred bytes cost least (row "the fork" of `docs/performance.md`).
+/// five times, and copies of up to about a hundred bytes cost least (row "a forked branch" of `docs/performance.md`).
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
