@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, ImplItem, Item, Meta, TraitItem, Type, UseTree, Visibility};
+use syn::{Attribute, Block, ImplItem, Item, Meta, Token, TraitItem, Type, UseTree, Visibility};
 
 use crate::stubs::MarkerSyntax;
 use crate::syntax::read;
@@ -147,13 +148,25 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// `#[cfg(test)]` or `#[test]`.
+/// `#[test]`, or a `cfg` that does not hold where `test` does not.
 pub(crate) fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
-        Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
+        Meta::List(list) => {
+            list.path.is_ident("cfg") && list.parse_args().is_ok_and(|condition| wants_test(&condition))
+        }
         Meta::NameValue(_) => false,
     })
+}
+
+fn wants_test(condition: &Meta) -> bool {
+    let Meta::List(list) = condition else { return condition.path().is_ident("test") };
+    let Ok(parts) = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else { return false };
+    if list.path.is_ident("all") {
+        parts.iter().any(wants_test)
+    } else {
+        list.path.is_ident("any") && !parts.is_empty() && parts.iter().all(wants_test)
+    }
 }
 
 pub(crate) fn type_name(r#type: &Type) -> Option<String> {

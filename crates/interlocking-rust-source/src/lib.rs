@@ -29,6 +29,7 @@
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
 //! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
+//! | small changes that tests should notice, and whether one that somebody names is there | [`mutants()`], [`claimed_edit`] |
 
 mod syntax;
 mod tokens;
@@ -47,11 +48,13 @@ mod proptest;
 mod test_functions;
 mod symbols;
 mod properties;
+mod mutants;
 
 pub use changes::{ChangedFunction, CodeChange, Rebased, changed_functions, rewritten_by_rebase};
 pub use denied::{Denied, denied_code, denied_dependencies};
 pub use functions::{PublicFunction, meant_among, public_functions};
 pub use manifest::{BuildTime, build_time, library_name, manifest_changes};
+pub use mutants::{ClaimError, Edit, MAX_MUTANTS, Mutant, MutationKind, claimed_edit, mutants, sample};
 pub use properties::{Exercise, PropertyTest, Sources, TestFile};
 pub use public_api::{ApiChange, ApiError, ApiItem, ApiKind, Change, PublicApi};
 pub use refused::{RefusedConstruct, Side, refused_constructs};

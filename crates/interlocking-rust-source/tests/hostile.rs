@@ -2,7 +2,7 @@
 
 use interlocking_rust_source::{
     Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, changed_functions,
-    denied_code, public_functions, refused_constructs, stubs_in, test_functions, unseen_functions,
+    denied_code, mutants, public_functions, refused_constructs, stubs_in, test_functions, unseen_functions,
 };
 
 /// Runs every check. What each says does not matter here: a stack that overflows ends the process.
@@ -20,6 +20,7 @@ fn check_all(text: &str) -> Result<(), String> {
         denied_code("src/lib.rs", text, &denied).map(drop),
         changed_functions("src/lib.rs", text, text).map(drop),
         TestFile::read(sources).map(drop),
+        mutants("src/lib.rs", text).map(drop),
     ];
     all.drain(..).collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     PublicApi::of_file("src/lib.rs", text).map(drop).map_err(|error| error.to_string())

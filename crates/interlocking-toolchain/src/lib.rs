@@ -34,6 +34,7 @@
 //! | run them, in a sandbox or as far as this system has one | [`Runner`], [`Unconfined`], [`RunError`] |
 //! | what came of it | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
 //! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
+//! | find out whether tests notice a change to the code | [`MutantTrials`], [`MutantVerdict`] |
 //! | know failures again, and whether repairs lead somewhere | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
 //! | read a harness's output without running anything | [`harness`] |
 //! | test whoever runs commands, without running any | [`Recorder`] |
@@ -57,6 +58,7 @@ mod test_programs;
 mod report;
 mod recorder;
 mod dependencies;
+mod mutants;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -70,6 +72,7 @@ pub use execution::{Ending, Finished, RunError};
 pub use failure::{FailurePattern, FailureType, StructuredFailure};
 pub use harness::KnownTests;
 pub use judgement::{GreenCheck, RedCheck, green_check, red_check};
+pub use mutants::{MutantTrials, MutantVerdict, NoBaseline, TrialError};
 pub use outcome::{BuildOutcome, Forgery, TestOutcome, TestRun, TestVerdict};
 pub use patterns::{FailedRound, build_failure, is_converging, merge_patterns, patterns_of, signature, stuck_patterns};
 pub use recorder::{RecordedCall, Recorder};

@@ -36,6 +36,7 @@ pub struct Runner {
     confinement: Confinement,
     settings: BuildSettings,
     programs: Programs,
+    stops_at_failure: bool,
 }
 
 /// The files of one commit, in a directory that no agent has ever been able to write to. Whoever makes one sees to that.
@@ -94,7 +95,19 @@ impl Runner {
             confinement,
             settings: BuildSettings::of(checkouts),
             programs: Programs::default(),
+            stops_at_failure: false,
         }
+    }
+
+    /// The same for somebody who only wants to know whether all tests pass, where each test is run by itself: the first failure is
+    /// enough, and no test has more than this long.
+    pub(crate) fn until_a_failure(&self, test_limit: Option<Duration>) -> Self {
+        let mut toolchain = self.toolchain.clone();
+        if let Some(limit) = test_limit {
+            let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
+            toolchain.one_test_timeout_seconds = toolchain.one_test_timeout_seconds.min(seconds);
+        }
+        Self { toolchain, stops_at_failure: true, ..self.clone() }
     }
 
     /// The same, for tests: nothing is started, and `recorder` answers and notes each command.
@@ -208,6 +221,7 @@ impl Runner {
             programs: &self.programs,
             test_path: known.test_path,
             deadline,
+            stops_at_failure: self.stops_at_failure,
         };
         suite.run(&paired.tests).await
     }

@@ -45,6 +45,8 @@ pub(super) struct Suite<'a> {
     pub(super) test_path: &'a str,
     /// When the time for all of it is up.
     pub(super) deadline: Instant,
+    /// Whether one failure is enough, and the tests after it are not waited for.
+    pub(super) stops_at_failure: bool,
 }
 
 /// One test of one program.
@@ -125,7 +127,7 @@ impl Suite<'_> {
         Ok(TestRun::Forged { tests: forged.into_iter().map(|test| Forgery { test }).collect() })
     }
 
-    /// Every job once, as many at a time as there are processors; what came of each, in their order.
+    /// Every job once, as many at a time as there are processors; what came of each, in their order, up to a failure if that is enough.
     async fn round(&self, jobs: Vec<&Job<'_>>) -> Result<Vec<Judged>, RunError> {
         let is_serial = self.arguments.iter().any(|argument| argument == "--test-threads=1");
         let processors = thread::available_parallelism().map_or(1, usize::from);
@@ -134,7 +136,15 @@ impl Suite<'_> {
         for job in jobs {
             judging.push(self.judge(job));
         }
-        futures_util::stream::iter(judging).buffered(at_once).collect::<Vec<_>>().await.into_iter().collect()
+        let mut running = futures_util::stream::iter(judging).buffered(at_once);
+        let mut judged = Vec::new();
+        while let Some(one) = running.next().await {
+            judged.push(one?);
+            if self.stops_at_failure && matches!(judged.last(), Some(Judged::Failed(_))) {
+                break;
+            }
+        }
+        Ok(judged)
     }
 
     async fn judge(&self, job: &Job<'_>) -> Result<Judged, RunError> {

@@ -5,6 +5,7 @@
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod forged;
+mod mutants;
 mod named;
 mod real_harnesses;
 mod runner;

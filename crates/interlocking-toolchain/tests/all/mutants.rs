@@ -1,0 +1,128 @@
+//! Changes really made, built and tested. One small crate is compiled about ten times.
+
+use interlocking_rust_source::{Edit, Mutant, claimed_edit, mutants};
+use interlocking_toolchain::{
+    Checkout, CommandLine, Harness, KnownTests, MutantTrials, MutantVerdict, NoBaseline, Runner, Toolchain, TrialError,
+};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+const CODE: &str = "\
+pub fn half(number: u32) -> Result<u32, u32> {
+    if number % 2 != 0 {
+        return Err(number);
+    }
+    let (mut twice, mut half) = (0, 0);
+    while twice < number {
+        twice += 2;
+        half += 1;
+    }
+    Ok(half)
+}
+
+pub fn is_small(number: u32) -> bool {
+    number < 10
+}
+
+#[cfg(any())]
+pub fn other(number: u32) -> bool {
+    number < 10
+}
+";
+
+const TESTS: &str = "use victim::*;\n\
+    #[test]\nfn prop_even() { for n in [0, 2, 6] { assert_eq!(half(n), Ok(n / 2)); } }\n\
+    #[test]\nfn prop_small() { assert!(is_small(3) && !is_small(20)); }\n";
+
+/// The mutant in a line with this in its description.
+fn mutant(line: usize, says: &str) -> Edit {
+    let mut found = mutants("src/lib.rs", CODE).unwrap().into_iter();
+    let fits = |mutant: &Mutant| mutant.edit.line == line && mutant.to_string().contains(says);
+    found.find(fits).unwrap().edit
+}
+
+fn claimed(original: &str, replacement: &str) -> Edit {
+    claimed_edit("src/lib.rs", CODE, "half", original, replacement).unwrap()
+}
+
+fn lay_out(at: &Path, tests: &str) {
+    fs::create_dir_all(at.join("src")).unwrap();
+    fs::create_dir_all(at.join("tests")).unwrap();
+    fs::write(at.join("Cargo.toml"), "[package]\nname = \"victim\"\nedition = \"2024\"\n[workspace]\n").unwrap();
+    fs::write(at.join("src/lib.rs"), CODE).unwrap();
+    fs::write(at.join("tests/p.rs"), tests).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_no_test_notices_is_told_from_what_one_does() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    lay_out(&at, TESTS);
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
+    let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap();
+    let names = ["prop_even", "prop_small"].map(str::to_owned);
+    let known = KnownTests { names: &names, test_path: "tests/p.rs", implementation_path: Some("src/lib.rs") };
+    let mut trials = MutantTrials::begin(&runner, Checkout::at(&at), known).await.unwrap();
+
+    let caught = MutantVerdict::Caught { by: vec!["prop_even".to_owned()] };
+    assert_eq!(trials.try_edit(&mutant(8, "`+=` becomes `-=`")).await.unwrap(), caught);
+    assert_eq!(fs::read_to_string(at.join("src/lib.rs")).unwrap(), CODE);
+    // Neither ten nor an odd number is tried by any test: by our own change, and by one that somebody claims.
+    for survivor in [mutant(14, "`<` becomes `<=`"), claimed("return Err(number);", "return Ok(number);")] {
+        let verdict = trials.try_edit(&survivor).await.unwrap();
+        assert!(verdict.is_survivor(), "{survivor}: {verdict:?}");
+    }
+    let verdict = trials.try_edit(&claimed("Err(number)", "Err(\"odd\")")).await.unwrap();
+    let MutantVerdict::DidNotBuild { diagnostics } = verdict else { panic!("{verdict:?}") };
+    assert!(diagnostics.contains("mismatched types"), "{diagnostics}");
+    let uncompiled = trials.try_edit(&mutant(19, "`<` becomes `<=`")).await.unwrap();
+    assert_eq!(uncompiled, MutantVerdict::NotCompiled);
+
+    let mut trials = trials.with_test_limit(Duration::from_secs(2));
+    assert_eq!(trials.try_edit(&claimed("twice += 2", "twice += 0")).await.unwrap(), MutantVerdict::TimedOut);
+
+    fs::write(at.join("src/lib.rs"), "// something else").unwrap();
+    let error = trials.try_edit(&claimed("twice += 2", "twice += 0")).await.unwrap_err();
+    assert!(matches!(error, TrialError::AnotherText { .. }), "{error}");
+}
+
+/// Of a command with an exit code the build's own says whether a change builds, in whatever language.
+#[tokio::test]
+async fn changes_in_any_language_are_tried_with_its_own_commands() {
+    let checkouts = tempfile::tempdir().unwrap();
+    let at = checkouts.path().join("1");
+    lay_out(&at, "");
+    fs::write(at.join("answer.txt"), "forty-two\n").unwrap();
+    std::os::unix::fs::symlink("answer.txt", at.join("link.txt")).unwrap();
+    let runner = |test: &str| {
+        let toolchain = Toolchain {
+            build_command: CommandLine::new("sh", &["-c", "! grep broken answer.txt"]),
+            test_command: CommandLine::new("sh", &["-c", test]),
+            harness: Harness::ExitCode,
+            ..Toolchain::default()
+        };
+        Runner::new(toolchain, checkouts.path().join("target"), checkouts.path()).unwrap()
+    };
+    let known = KnownTests { names: &[], test_path: "tests/p.rs", implementation_path: None };
+    let good = runner("grep -q forty answer.txt");
+    let mut trials = MutantTrials::begin(&good, Checkout::at(&at), known).await.unwrap();
+    for (changed, verdict) in [
+        ("forty-three\n", "Survived"),
+        ("twelve\n", "Caught { by: [\"(whole suite)\"] }"),
+        ("broken\n", "DidNotBuild { diagnostics: \"broken\\n\" }"),
+    ] {
+        assert_eq!(format!("{:?}", trials.try_text("answer.txt", changed).await.unwrap()), verdict);
+        assert_eq!(fs::read_to_string(at.join("answer.txt")).unwrap(), "forty-two\n");
+    }
+    for elsewhere in ["../1/answer.txt", "/etc/passwd", "link.txt", "none.txt", "src", ""] {
+        let error = trials.try_text(elsewhere, "").await.unwrap_err();
+        assert!(matches!(error, TrialError::NoFile { .. }), "{elsewhere}: {error}");
+    }
+
+    let red = MutantTrials::begin(&runner("false"), Checkout::at(&at), known).await.unwrap_err();
+    assert!(matches!(&red, NoBaseline::NotGreen { not_passed } if not_passed == &["(whole suite)"]), "{red}");
+    fs::write(at.join("answer.txt"), "broken\n").unwrap();
+    let broken = MutantTrials::begin(&good, Checkout::at(&at), known).await.unwrap_err();
+    assert!(matches!(broken, NoBaseline::DidNotBuild { .. }), "{broken}");
+}
