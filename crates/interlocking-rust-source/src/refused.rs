@@ -113,6 +113,10 @@ impl Search<'_> {
                 self.condition(group.stream(), span);
             }
         }
+        if name == "thread" && self.rules.is_implementation() && gives_current_thread(tokens, at) {
+            let reason = "its name tells a test from other uses";
+            self.refuse(span, "std::thread::current".to_owned(), reason);
+        }
         if name == "as"
             && let Some(renamed) = name_at(tokens, at + 1)
             && Rules::is_assertion(&renamed)
@@ -254,6 +258,26 @@ impl Search<'_> {
             let (line, column) = (start.line, start.column + 1);
             self.found.push(RefusedConstruct { path, line, column, construct, reason: reason.to_owned() });
         }
+    }
+}
+
+/// Whether what stands behind `thread` is, or can be, `current`: by its path, in braces, by `*`, or under another name.
+fn gives_current_thread(tokens: &[TokenTree], at: usize) -> bool {
+    if !is_separator(tokens, at + 1) {
+        let renamed = name_at(tokens, at + 1).filter(|word| word == "as").and_then(|_| name_at(tokens, at + 2));
+        return renamed.is_some_and(|name| !Rules::is_primitive(&name));
+    }
+    match tokens.get(at + 3) {
+        Some(TokenTree::Ident(name)) => *name == "current",
+        Some(TokenTree::Group(group)) => {
+            let inside: Vec<TokenTree> = group.stream().into_iter().collect();
+            let is_it = |at| {
+                is_mark(inside.get(at), '*')
+                    || name_at(&inside, at).is_some_and(|name| name == "current" || name == "as")
+            };
+            (0..inside.len()).any(is_it)
+        }
+        _ => true,
     }
 }
 

@@ -175,6 +175,14 @@ impl Rules {
         Self(side)
     }
 
+    pub(super) fn is_implementation(&self) -> bool {
+        self.0 == Side::Implementation
+    }
+
+    pub(super) fn is_primitive(name: &str) -> bool {
+        PRIMITIVE.contains(&name)
+    }
+
     pub(super) fn word(name: &str) -> Option<&'static str> {
         reason(&WORDS, name)
     }

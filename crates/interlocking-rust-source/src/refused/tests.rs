@@ -86,6 +86,12 @@ fn who_looks_at_failures_or_at_who_calls_is_refused() {
         ("fn f() { if cfg!(debug_assertions) { g() } }", "cfg(debug_assertions)"),
         ("#[cfg(not(test))] fn f() {}", "cfg(test)"),
         ("#[cfg(test)] use good::f;", "cfg(test)"),
+        ("fn f() -> bool { std::thread::current().name() == Some(\"main\") }", "std::thread::current"),
+        ("use std::thread; fn f() { thread::current(); }", "std::thread::current"),
+        ("use std::thread::{self, current};", "std::thread::current"),
+        ("use std::{fmt, thread as t};", "std::thread::current"),
+        ("use std::thread::*;", "std::thread::current"),
+        ("macro_rules! m { ($a:ident) => { ::std::thread::$a() } }", "std::thread::current"),
         ("#[macro_export] macro_rules! assert_eq { () => {} }", "#[macro_export]"),
         ("pub use nothing as assert_eq;", "as assert_eq"),
     ] {
@@ -99,7 +105,8 @@ fn what_only_computes_is_allowed() {
     let text = "#!/usr/bin/env x\n//! See [`std::process::Command`] and `unsafe`.\n\
         #![forbid(unsafe_code)]\n\
         use std::collections::{BTreeMap, HashMap};\nuse std::{fmt::{self, Display}, sync::Arc, io};\nuse core::cmp::Ordering;\n\
-        use crate::process::run; use self::env::Environment;\n\
+        use crate::process::run; use self::env::Environment; use std::thread::{self, JoinHandle};\n\
+        fn count(thread: u8) -> usize { thread::scope(|_| thread as usize) }\n\
         #[derive(Debug, Clone)] pub struct Location { process: u32 }\n\
         #[derive(thiserror::Error, Debug)] #[error(\"std::process is not for {0}\")] struct E(u8);\n\
         #[cfg(feature = \"std\")] impl Display for Location { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {\n\
@@ -113,6 +120,7 @@ fn what_only_computes_is_allowed() {
 fn tests_may_use_files_and_may_not_answer_for_themselves() {
     let allowed = "use std::{fs, path::Path, net::TcpStream}; fn f() { let d = env!(\"CARGO_MANIFEST_DIR\"); }";
     assert_eq!(refused_in_tests(allowed), [""; 0]);
+    assert_eq!(refused_in_tests("fn f() { std::thread::current(); }"), [""; 0]);
     for (text, construct) in [
         ("fn f() { std::process::exit(101) }", "std::process"),
         ("fn f() { if include_str!(\"../src/lib.rs\").contains(\"todo\") { panic!() } }", "include_str!"),
