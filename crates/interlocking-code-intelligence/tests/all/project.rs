@@ -1,7 +1,8 @@
 //! Projects to look at.
 
-use interlocking_code_intelligence::{CodeIntelligence, Symbol};
+use interlocking_code_intelligence::{CodeIntelligence, LanguageServer, ServerProgram, Symbol, Unavailable};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -136,4 +137,20 @@ pub(crate) async fn calls(code: &dyn CodeIntelligence, file: &str, function: &st
 pub(crate) fn node_program(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs/node_modules/.bin").join(name);
     path.canonicalize().unwrap_or(path)
+}
+
+/// A server that looks at a project; none, said on standard error, where it is not installed. A test that gets none has nothing to show,
+/// and returns. With the environment variable `CI` set, what is built there must be shown with the real server.
+pub(crate) async fn started(program: ServerProgram, project: &TempDir) -> Option<LanguageServer> {
+    match LanguageServer::start(program, project.path()).await {
+        Ok(server) => Some(server),
+        Err(missing @ (Unavailable::NotInstalled { .. } | Unavailable::Incomplete { .. }))
+            if std::env::var_os("CI").is_none() =>
+        {
+            // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+            let _ = std::io::stderr().write_all(format!("NOT TESTED: {missing}\n").as_bytes());
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
 }

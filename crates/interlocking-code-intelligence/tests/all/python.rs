@@ -1,7 +1,7 @@
 //! Pyright.
 
-use crate::project::{calls, node_program, symbol, write};
-use interlocking_code_intelligence::{CodeIntelligence, LanguageServer, Provider, ServerProgram};
+use crate::project::{calls, node_program, started, symbol, write};
+use interlocking_code_intelligence::{CodeIntelligence, Provider, ServerProgram};
 use std::path::Path;
 
 const STACK: &str = "class Stack:\n    \"\"\"A stack, größer als nichts.\"\"\"\n\n    def __init__(self) -> None:\n        self.items: list[int] = []\n\n    \
@@ -15,9 +15,8 @@ async fn symbols_calls_and_types_of_python_are_known() {
     let project = tempfile::tempdir().unwrap();
     write(&project, "stack.py", STACK);
     write(&project, "test_stack.py", TESTS);
-    let server =
-        LanguageServer::start(ServerProgram::pyright(node_program("pyright-langserver")), project.path()).await;
-    let code = server.unwrap_or_else(|error| panic!("{error}: run `npm ci --prefix tests/programs`"));
+    let program = ServerProgram::pyright(node_program("pyright-langserver"));
+    let Some(code) = started(program, &project).await else { return };
     assert!(
         matches!(code.provider(), Provider::LanguageServer { name, .. } if name == "Pyright"),
         "{:?}",

