@@ -4,10 +4,15 @@
 //! lock file is the one this program was built with, cut down by cargo to what the seed needs, so whatever built
 //! this program has also fetched what the seed's tests depend on.
 
+mod lies;
+
 use interlocking::cli::repository::EmbeddedFile;
+use lies::Lie;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// The crate a run starts from.
 ///
@@ -25,7 +30,7 @@ pub const SEED: [EmbeddedFile; 5] = [
 pub const SPEC: &str = include_str!("../demo/spec.toml");
 
 /// How the scripted agents behave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scenario {
     /// Everybody does what they say.
@@ -42,6 +47,22 @@ pub enum Scenario {
     ImplEditsTests,
     /// The implementation has a bug that one round of fixing mends.
     FixRound,
+    /// A property is said to call what it does not call.
+    ClaimedCoverage,
+    /// The properties are about a type of the test file's own.
+    TestsOfAnotherType,
+    /// A test catches its own panics.
+    SwallowedPanics,
+    /// Of the tests one is ignored, and one not compiled.
+    TestsLeftOut,
+    /// A test reads the implementation as text.
+    TestsReadTheSource,
+    /// The implementation does something else where it is not tested.
+    DetectsTests,
+    /// The verified tests are changed by the agent that is to mend the implementation.
+    EditsAfterCommit,
+    /// The implementation comes with a build script that prints what the harness prints.
+    FakedHarness,
 }
 
 /// There is no such scenario.
@@ -52,9 +73,14 @@ pub struct UnknownScenario {
     pub name: String,
 }
 
+/// The scripts that are made of others.
+static LIES: LazyLock<BTreeMap<Scenario, String>> = LazyLock::new(|| {
+    Scenario::ALL.into_iter().filter_map(|scenario| Some((scenario, scenario.lie()?.script()))).collect()
+});
+
 impl Scenario {
     /// Every scenario.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 15] = [
         Self::Happy,
         Self::TypesHole,
         Self::TrivialTests,
@@ -62,6 +88,14 @@ impl Scenario {
         Self::BuildLie,
         Self::ImplEditsTests,
         Self::FixRound,
+        Self::ClaimedCoverage,
+        Self::TestsOfAnotherType,
+        Self::SwallowedPanics,
+        Self::TestsLeftOut,
+        Self::TestsReadTheSource,
+        Self::DetectsTests,
+        Self::EditsAfterCommit,
+        Self::FakedHarness,
     ];
 
     /// What it is called on the command line and in its file's name.
@@ -74,6 +108,14 @@ impl Scenario {
             Self::BuildLie => "build_lie",
             Self::ImplEditsTests => "impl_edits_tests",
             Self::FixRound => "fix_round",
+            Self::ClaimedCoverage => "claimed_coverage",
+            Self::TestsOfAnotherType => "tests_of_another_type",
+            Self::SwallowedPanics => "swallowed_panics",
+            Self::TestsLeftOut => "tests_left_out",
+            Self::TestsReadTheSource => "tests_read_the_source",
+            Self::DetectsTests => "detects_tests",
+            Self::EditsAfterCommit => "edits_after_commit",
+            Self::FakedHarness => "faked_harness",
         }
     }
 
@@ -87,7 +129,23 @@ impl Scenario {
             Self::BuildLie => include_str!("../demo/scripts/build_lie.toml"),
             Self::ImplEditsTests => include_str!("../demo/scripts/impl_edits_tests.toml"),
             Self::FixRound => include_str!("../demo/scripts/fix_round.toml"),
+            _ => LIES.get(&self).map_or("", String::as_str),
         }
+    }
+
+    /// What its agent lies about, where that is told by a change to another script.
+    fn lie(self) -> Option<&'static Lie> {
+        Some(match self {
+            Self::ClaimedCoverage => &lies::CLAIMED_COVERAGE,
+            Self::TestsOfAnotherType => &lies::TESTS_OF_ANOTHER_TYPE,
+            Self::SwallowedPanics => &lies::SWALLOWED_PANICS,
+            Self::TestsLeftOut => &lies::TESTS_LEFT_OUT,
+            Self::TestsReadTheSource => &lies::TESTS_READ_THE_SOURCE,
+            Self::DetectsTests => &lies::DETECTS_TESTS,
+            Self::EditsAfterCommit => &lies::EDITS_AFTER_COMMIT,
+            Self::FakedHarness => &lies::FAKED_HARNESS,
+            _ => return None,
+        })
     }
 }
 

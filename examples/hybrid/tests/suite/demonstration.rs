@@ -65,7 +65,9 @@ fn scripts_say_what_the_files_say() {
                 "fix" => drop(answer::<FixAgentOutput>(&turn)),
                 other => panic!("{scenario}: who is {other}?"),
             }
-            for write in turn.get("write").and_then(toml::Value::as_array).into_iter().flatten() {
+            // Where somebody lies again and again, it is another file than those of the demonstration.
+            let lies = turn.get("times").is_some();
+            for write in turn.get("write").and_then(toml::Value::as_array).into_iter().flatten().filter(|_| !lies) {
                 let content = write["content"].as_str().unwrap().to_owned();
                 assert!(files.contains(&content), "{scenario}: {:?} is no file of the demonstration", write["path"]);
             }
