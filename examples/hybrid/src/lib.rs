@@ -6,6 +6,7 @@ pub mod spec;
 
 pub mod commit_message;
 pub mod paths;
+pub mod requirements;
 pub mod source;
 pub mod prompts;
 pub mod verdicts;

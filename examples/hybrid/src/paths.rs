@@ -2,7 +2,7 @@
 //!
 //! Every path belongs to one [`Territory`]. The test file and everything below `tests/` and
 //! `proptest-regressions/` is the tests'; the implementation file and everything else below its first directory
-//! (`src/`) is the implementation's. What defines the build (`Cargo.toml`, `Cargo.lock`, `build.rs`, `.cargo/`, the
+//! (`src/`) is the implementation's. Both are those of the package that is worked on: in a workspace the others are nobody's. What defines the build (`Cargo.toml`, `Cargo.lock`, `build.rs`, `.cargo/`, the
 //! toolchain file) belongs to neither: both blind agents start from the same build and the merge must not have to
 //! choose between two, and a build script could carry what the barrier keeps apart. Only the types agent and the
 //! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
@@ -70,16 +70,21 @@ impl Territory {
         if path == spec.impl_path {
             return Self::Implementation;
         }
-        let text = path.as_str();
-        match text.split('/').next_back() {
-            Some("Cargo.toml" | "Cargo.lock") => return Self::Manifest,
+        let (text, package) = (path.as_str(), package_of(&spec.impl_path));
+        match text.rsplit_once('/').unwrap_or(("", text)) {
+            (_, "Cargo.lock") => return Self::Manifest,
+            // Another package's is no part of the task.
+            (directory, "Cargo.toml") => {
+                return if Path::new(package).starts_with(directory) { Self::Manifest } else { Self::Outside };
+            }
             _ if defines_the_build(&path) => return Self::BuildDefinition,
             _ => {}
         }
-        let Some((top, _)) = text.split_once('/') else {
+        let inside = |path| Path::new(path).strip_prefix(package).ok().and_then(Path::to_str);
+        let Some((top, _)) = inside(text).and_then(|inside| inside.split_once('/')) else {
             return Self::Outside;
         };
-        let implementation_top = spec.impl_path.as_str().split_once('/').map(|(top, _)| top);
+        let implementation_top = inside(spec.impl_path.as_str()).and_then(|inside| Some(inside.split_once('/')?.0));
         if matches!(top, "tests" | "proptest-regressions") || text.split('/').any(|part| part == "proptest-regressions")
         {
             Self::Tests
@@ -138,6 +143,12 @@ pub fn violations<'p>(role: Role, changed: impl IntoIterator<Item = &'p str>, sp
         }
     }
     violations
+}
+
+/// The directory of the package that an implementation is in: what its `src/` lies in, the repository's top if that is there or if there
+/// is none.
+pub fn package_of(implementation: &CratePath) -> &str {
+    implementation.as_str().rsplit_once("/src/").map_or("", |(package, _)| package)
 }
 
 /// Whether the file decides how the crate is built.
@@ -200,6 +211,29 @@ mod tests {
         assert_eq!(allowed(Role::Types), ["src/lib.rs", "src/detail/heap.rs", "Cargo.toml", "Cargo.lock"]);
         assert_eq!(allowed(Role::Skeleton).len(), 7);
         assert_eq!(allowed(Role::Adversary), [""; 0]);
+    }
+
+    /// HY-34: of a workspace one package is worked on.
+    #[test]
+    fn other_packages_are_no_part_of_the_task() {
+        let spec = spec("crates/stack/src/lib.rs", "crates/stack/tests/properties.rs");
+        for (path, territory) in [
+            ("crates/stack/src/heap.rs", Territory::Implementation),
+            ("crates/stack/tests/existing.rs", Territory::Tests),
+            ("crates/stack/benches/b.rs", Territory::Outside),
+            ("crates/stack/Cargo.toml", Territory::Manifest),
+            ("Cargo.toml", Territory::Manifest),
+            ("Cargo.lock", Territory::Manifest),
+            ("crates/stack/build.rs", Territory::BuildDefinition),
+            ("crates/other/Cargo.toml", Territory::Outside),
+            ("crates/other/src/lib.rs", Territory::Outside),
+            ("crates/other/tests/properties.rs", Territory::Outside),
+            ("crates/stack-more/src/lib.rs", Territory::Outside),
+            ("src/lib.rs", Territory::Outside),
+            ("tests/all.rs", Territory::Outside),
+        ] {
+            assert_eq!(Territory::of(path, &spec), territory, "{path}");
+        }
     }
 
     /// HY-34: tests that live beside the implementation are the tests' all the same.

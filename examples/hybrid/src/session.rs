@@ -5,6 +5,7 @@ use crate::summary;
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
 use hybrid::past::Past;
+use hybrid::requirements::unmet;
 use hybrid::run::{SetUpError, Settings, UnderWay, set_up, take_away};
 use hybrid::spec::Task;
 use hybrid::stage::lay_out;
@@ -16,6 +17,7 @@ use interlocking::cli::{CommandError, Ending, Exit, Prepared, RunSession, Start,
 use interlocking::prelude::*;
 use interlocking::runtime::roles::Roles;
 use interlocking::toolchain::{Toolchain, Unconfined};
+use interlocking::worktree::{BranchName, Repository};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,6 +63,9 @@ pub(crate) async fn begin(
              says; --script FILE takes your own",
         );
     }
+    if !run.is_demonstration() {
+        refuse_unmet(&run, &task).await?;
+    }
     let roles = bind_roles(&run).await?;
     announce(&run, &task);
     if run.is_demonstration() {
@@ -91,6 +96,18 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
     let task = Task { spec: past.spec.clone(), toolchain, language_server };
     let roles = bind_roles(&run).await?;
     prepare(run, task, roles, Some(past))
+}
+
+/// Refuses a project that lacks what the protocol needs.
+async fn refuse_unmet(run: &RepositoryRun<Facts>, task: &Task) -> Result<(), CommandError> {
+    let failed = |error: &dyn std::error::Error| CommandError::new(format!("the project cannot be looked at: {error}"));
+    let repository = Repository::open(run.repository()).map_err(|error| failed(&error))?;
+    let branch = BranchName::new(run.branch()).map_err(|error| failed(&error))?;
+    // A branch that is not there is told of where the run is set up.
+    let Some(base) = repository.branch_head(&branch).map_err(|error| failed(&error))? else { return Ok(()) };
+    let unmet = unmet(&repository, base, task, run.start().accepts_weaker_isolation).await;
+    let unmet: Vec<_> = unmet.map_err(|error| failed(&error))?.iter().map(ToString::to_string).collect();
+    if unmet.is_empty() { Ok(()) } else { Err(CommandError::new(unmet.join("\n"))) }
 }
 
 /// Who plays which role. Agents build and test what they write, each below a directory of its own.

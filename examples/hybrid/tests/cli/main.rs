@@ -6,7 +6,9 @@ mod program;
 mod going_on;
 mod journal;
 mod left_behind;
+mod lies;
 mod model;
+mod own_repository;
 mod real_agent;
 mod taking_up;
 
@@ -178,7 +180,7 @@ fn a_wrong_command_line_is_refused() {
         &["--repo", "/", "--scenario", "happy"],
     ];
     expect![[r#"
-        error: invalid value 'nope' for '--scenario <NAME>': there is no scenario `nope`; the scenarios are happy, types_hole, trivial_tests, tests_do_not_compile, build_lie, impl_edits_tests, fix_round
+        error: invalid value 'nope' for '--scenario <NAME>': there is no scenario `nope`; the scenarios are happy, types_hole, trivial_tests, tests_do_not_compile, build_lie, impl_edits_tests, fix_round, claimed_coverage, tests_of_another_type, swallowed_panics, tests_left_out, tests_read_the_source, detects_tests, edits_after_commit, faked_harness
 
         error: invalid value '../x' for '--run-id <ID>': "../x" is not a run id: only lower-case letters, digits and hyphens are allowed
 

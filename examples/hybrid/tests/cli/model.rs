@@ -52,6 +52,19 @@ pub(crate) fn every_node() -> Script {
     })
 }
 
+/// A model that does at once what is asked, in the package in this directory of a repository.
+pub(crate) fn in_package(package: &'static str) -> Script {
+    let mut acts = acts(Scenario::Happy);
+    for (path, _) in acts.iter_mut().filter_map(|act| act.file.as_mut()) {
+        *path = format!("{package}/{path}");
+    }
+    Script::computed(move |request| {
+        let Some(role) = role(request) else { return Reaction::status(400, "who is asked?") };
+        let own = acts.iter().position(|act| act.role == role).map(|at| &acts[at..=at]);
+        play(request, role, own.unwrap_or_default(), 0)
+    })
+}
+
 /// Who is asked, by the heading of the prompt.
 pub(crate) fn role(request: &Request) -> Option<&'static str> {
     let prompt = request.prompt();

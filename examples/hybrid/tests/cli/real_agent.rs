@@ -2,7 +2,7 @@
 
 use crate::model::{HEADINGS, every_node, place, role};
 use crate::program::{Process, Ran, Repository, Session, git, target};
-use interlocking_model_server::{ModelServer, Request, programs};
+use interlocking_model_server::{ModelServer, Request, Script, programs};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,23 +13,23 @@ use std::process::Command;
 const KEY: &str = "sk-ant-api03-hybrid-canary-7d1c";
 
 /// A machine with Claude Code on it: a home, a path, and where the provider is.
-struct Machine {
-    session: Session,
-    server: ModelServer,
+pub(crate) struct Machine {
+    pub(crate) session: Session,
+    pub(crate) server: ModelServer,
     home: tempfile::TempDir,
     path: std::ffi::OsString,
 }
 
 impl Machine {
-    fn new(claude: &Path) -> Self {
+    pub(crate) fn new(claude: &Path, model: Script) -> Self {
         let own = claude.parent().unwrap().to_owned();
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&paths))).unwrap();
-        let server = ModelServer::start(every_node()).unwrap();
+        let server = ModelServer::start(model).unwrap();
         Self { session: Session::new(), server, home: tempfile::tempdir().unwrap(), path }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.session.command(arguments);
         let usual = std::env::home_dir().unwrap();
         for (name, directory) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
@@ -46,7 +46,7 @@ impl Machine {
 #[tokio::test]
 async fn the_protocol_is_run_with_the_real_claude_code() {
     let Some(claude) = programs::found(programs::claude()) else { return };
-    let machine = Machine::new(&claude);
+    let machine = Machine::new(&claude, every_node());
     let (repository, target) = (Repository::new().await, target());
     let more = ["--agent", "claude:haiku", "--run-id", "r1", "--keep", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);

@@ -1,0 +1,156 @@
+//! A repository of the user's own, which Hybrid has not laid out.
+
+use crate::model::in_package;
+use crate::program::{Ran, git, hybrid, target};
+use crate::real_agent::Machine;
+use expect_test::expect;
+use hybrid::demo::SEED;
+use interlocking_model_server::programs;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A repository with one commit, and a place for worktrees beside it.
+struct Own(TempDir);
+
+impl Own {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let own = Self(tempfile::tempdir().unwrap());
+        fs::create_dir(own.work()).unwrap();
+        for (path, text) in files {
+            own.write(path, text);
+        }
+        git(&own.path(), &["init", "--quiet", "--initial-branch=main"]);
+        own.commit();
+        own
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("repository")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.0.path().join("work")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self) {
+        git(&self.path(), &["add", "--all"]);
+        let who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+        git(&self.path(), &[&who[..], &["commit", "--quiet", "--message=What there is"]].concat());
+    }
+
+    fn spec(&self, text: &str) -> PathBuf {
+        let path = self.0.path().join("task.toml");
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// The words of a run over it.
+    fn run(&self, spec: &Path, more: &[&str]) -> Vec<String> {
+        let (repository, work, target) = (self.path(), self.work(), target());
+        let paths = [("--repo", &*repository), ("--spec", spec), ("--work-dir", &work), ("--target-dir", &target)];
+        let paths = paths.into_iter().flat_map(|(option, path)| [option.to_owned(), path.display().to_string()]);
+        paths.chain(more.iter().map(|word| (*word).to_owned())).collect()
+    }
+
+    /// What such a run is refused with, before anything is done.
+    fn refused(&self, spec: &Path) -> String {
+        let words = self.run(spec, &["--scenario", "happy"]);
+        let ran = Ran::of(hybrid(&words.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap());
+        assert_eq!((ran.exit, ran.stdout.as_str()), (Some(2), ""), "{}", ran.stderr);
+        assert_eq!(fs::read_dir(self.work()).unwrap().count(), 0, "{}", ran.stderr);
+        let notes = |line: &&str| !line.starts_with("note: ");
+        ran.stderr.lines().filter(notes).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn task(implementation: &str, tests: &str, toolchain: &str) -> String {
+    format!(
+        "moduleName = \"bounded_stack\"\ndescription = \"A stack.\"\nacceptanceCriteria = [\"It stacks.\"]\n\
+         implPath = \"{implementation}\"\ntestPath = \"{tests}\"\n\n[toolchain]\n{toolchain}\n"
+    )
+}
+
+const WORKSPACE: &str = "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n\n[workspace.dependencies]\n\
+    proptest = { version = \"1\", default-features = false, features = [\"std\"] }\n";
+const STACK: &str = "[package]\nname = \"bounded_stack\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nloud = []\n\n\
+    [dev-dependencies]\nproptest.workspace = true\nlimits = { path = \"../limits\" }\n";
+const EXISTING: &str =
+    "//! What was there before.\n\n#[test]\nfn a_small_limit_is_one() {\n    assert_eq!(limits::small(), 8);\n}\n";
+const LIMITS: &str =
+    "[package]\nname = \"limits\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nlarge = []\n";
+const LIMITS_CODE: &str = "pub fn small() -> usize {\n    8\n}\n\n#[cfg(feature = \"large\")]\npub fn large() -> usize {\n    small() * 8\n}\n\n\
+    #[cfg(all(test, feature = \"large\"))]\nmod tests {\n    #[test]\n    fn a_large_limit_is_larger() {\n        assert!(super::large() > super::small());\n    }\n}\n";
+
+/// The real Claude Code on one package of a workspace with features and tests of its own: nothing else of it is touched, and what was
+/// tested before is tested with it.
+#[test]
+fn a_package_of_a_workspace_is_worked_on_by_the_real_claude_code() {
+    let Some(claude) = programs::found(programs::claude()) else { return };
+    let lock = SEED.iter().find(|file| file.path == "Cargo.lock").unwrap().contents;
+    let own = Own::new(&[
+        ("Cargo.toml", WORKSPACE),
+        ("Cargo.lock", lock),
+        (".gitignore", "/target\n"),
+        ("crates/stack/Cargo.toml", STACK),
+        ("crates/stack/src/lib.rs", "//! Nothing yet.\n"),
+        ("crates/stack/tests/existing.rs", EXISTING),
+        ("crates/limits/Cargo.toml", LIMITS),
+        ("crates/limits/src/lib.rs", LIMITS_CODE),
+    ]);
+    // Cargo drops from the lock file what nobody here needs.
+    let mut cargo = std::process::Command::new("cargo");
+    cargo.args(["update", "--workspace", "--offline"]).current_dir(own.path());
+    let resolved = Ran::of(cargo.output().unwrap());
+    assert_eq!(resolved.exit, Some(0), "{}", resolved.stderr);
+    own.commit();
+    let before = git(&own.path(), &["rev-parse", "main"]);
+    let spec = own.spec(&task(
+        "crates/stack/src/lib.rs",
+        "crates/stack/tests/properties.rs",
+        "buildCommand = [\"cargo\", \"build\", \"--workspace\", \"--all-targets\", \"--all-features\"]\n\
+         testCommand = [\"cargo\", \"test\", \"--workspace\", \"--all-features\", \"--no-fail-fast\"]",
+    ));
+    let machine = Machine::new(&claude, in_package("crates/stack"));
+    let words = own.run(&spec, &["--agent", "claude:haiku", "--run-id", "r1"]);
+    let ran = Ran::of(machine.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    machine.server.assert_all_matched();
+
+    let changed = git(&own.path(), &["diff", "--name-only", &before, "main"]);
+    assert_eq!(changed, "crates/stack/src/lib.rs\ncrates/stack/tests/properties.rs");
+    let checks = ran.json()["result"]["lattice"].to_string();
+    // Seven properties, the test that was there, and the one that a feature brings.
+    assert!(checks.contains("9 tests pass"), "{checks}");
+}
+
+/// What a project lacks is told at once, with what to do.
+#[test]
+fn what_a_project_lacks_is_told_before_anybody_is_asked() {
+    let own = Own::new(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\n"),
+        ("crates/stack/Cargo.toml", &STACK.replace("proptest.workspace = true\n", "")),
+        ("crates/stack/src/lib.rs", ""),
+        ("stack/stack.py", ""),
+    ]);
+    let python = "testCommand = [\"python-of-nobody\", \"-m\", \"pytest\"]\nharness = \"exitCode\"";
+    let told = [
+        task("crates/stack/src/lib.rs", "tests/properties.rs", ""),
+        task("crates/queue/src/lib.rs", "crates/queue/tests/properties.rs", ""),
+        task("stack/stack.py", "tests/test_stack.py", ""),
+        task("stack/stack.py", "tests/test_stack.py", python),
+    ]
+    .map(|task| own.refused(&own.spec(&task)));
+    expect![[r#"
+        error: `tests/properties.rs` is not run by `cargo test`: write `testPath` as a file of `crates/stack/tests/`, the tests of the package that `implPath` is in
+        `crates/stack/Cargo.toml` has no library for properties among its dependencies (proptest, quickcheck, bolero, arbtest, test-strategy), and builds have no network: run `cargo add --dev proptest`, build once, and commit
+        error: there is no `crates/queue/Cargo.toml` for `crates/queue/src/lib.rs`: commit a package (`cargo init`), or correct `implPath`
+        error: `tests/test_stack.py` is not Rust, and `harness` is Rust's own: say in `toolchain` what runs the tests (`testCommand`) and how its output is read, such as `harness = { junit = { report = "report.xml" } }`
+        error: python-of-nobody has not all of pytest and hypothesis where tests are run: run `python-of-nobody -m pip install pytest hypothesis`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: cannot start `python-of-nobody -c 'import pytest; import hypothesis'` in /tmp/.tmp1jjGF7/empty: there is no program python-of-nobody: install it, or give its path; check that the program is installed and that the directory exists"#]].assert_eq(&told.join("\n"));
+}
