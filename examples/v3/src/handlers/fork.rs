@@ -13,6 +13,7 @@ impl ForkHandler<v3::fork> for Fork {
             spec: input.spec.clone(),
             scaffold: (&input.work).into(),
             feedback: None,
+            adaptations: Vec::new(),
             violations: Vec::new(),
         };
         let children = match input.work.children() {

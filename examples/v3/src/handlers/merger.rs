@@ -4,7 +4,7 @@
 use super::Merger;
 use super::claims::touched_interfaces;
 use super::endings::undecided;
-use super::places::{CANDIDATE, before_own_work, merge_subject, standing};
+use super::places::{CANDIDATE, is_merge_of_child, merge_subject, standing};
 use crate::checks::source::{Versions, seen_by_others};
 use crate::graph::v3;
 use crate::prompts::MergerPrompt;
@@ -18,8 +18,9 @@ use crate::workbench::{changed, in_repository, is_below, text_at};
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Change;
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::{CherryPickError, CommitId, MergeError, RebaseError};
+use interlocking::workspaces::{Checkout, GitWorkspacesError};
+use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, MergeError, RebaseError};
+use std::ops::Range;
 
 impl LLMHandler<v3::merger> for Merger {
     async fn before<'a>(&'a self, input: &'a MergerInput, cx: &mut Cx<'_, v3::merger>) -> Ask<MergerPrompt<'a>> {
@@ -73,33 +74,39 @@ impl LLMHandler<v3::merger> for Merger {
     }
 }
 
-/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each child.
-/// Gives why that cannot be done.
+/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each child,
+/// and those of the scaffolds on which they stand. Gives why that cannot be done.
 async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);
     let (_, target) = cx.target().await?;
-    let merged = match is_root {
-        true => before_own_work(repository.clone(), &id, at.skeleton, at.head).await?,
-        false => at.skeleton,
-    };
     // Not where the parent was rebased meanwhile, and the message is on its way.
-    let stands_on_target = is_below(repository, at.base, target).await?;
+    let stands_on_target = is_below(repository.clone(), at.base, target).await?;
     let mut candidate = cx.worktree_of(CANDIDATE).await?;
     let made = async {
-        let mut head = at.head;
+        let (mut base, mut head) = (at.base, at.head);
         if !stands_on_target {
             candidate.reset(head).await?;
-            head = candidate.rebase(at.base, target).await?;
+            (base, head) = (target, candidate.rebase(at.base, target).await?);
         }
         candidate.reset(target).await?;
-        if merged != at.skeleton {
-            candidate.squash_merge(at.skeleton, format!("feat({id}): scaffold")).await?;
-            let children = candidate.cherry_pick(at.skeleton, merged).await?;
-            head = candidate.cherry_pick(merged, head).await?;
-            candidate.reset(children).await?;
+        let commits = if is_root { repository.commits(base..head)? } else { Vec::new() };
+        let is_of_child = |commit: &CommitRecord| is_merge_of_child(&id, commit.subject());
+        let mut since = base;
+        for (position, commit) in commits.iter().enumerate() {
+            if is_of_child(commit) {
+                candidate.cherry_pick(since, commit.id).await?;
+            } else if commits.get(position + 1).is_some_and(is_of_child) {
+                squash(&mut candidate, since..commit.id, format!("feat({id}): scaffold")).await?;
+            } else {
+                continue;
+            }
+            since = commit.id;
         }
-        candidate.squash_merge(head, merge_subject(&id)).await
+        match since == base {
+            true => candidate.squash_merge(head, merge_subject(&id)).await,
+            false => squash(&mut candidate, since..head, merge_subject(&id)).await,
+        }
     };
     match made.await {
         Ok(_) => Ok(None),
@@ -108,6 +115,18 @@ async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, N
         Err(GitWorkspacesError::CherryPick(error @ CherryPickError::Conflict { .. })) => Ok(Some(error.to_string())),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Puts commits on top as one.
+async fn squash(
+    candidate: &mut Checkout<'_>,
+    commits: Range<CommitId>,
+    message: String,
+) -> Result<CommitId, GitWorkspacesError> {
+    let at = candidate.head();
+    let picked = candidate.cherry_pick(commits.start, commits.end).await?;
+    candidate.reset(at).await?;
+    candidate.squash_merge(picked, message).await
 }
 
 impl Merger {

@@ -62,6 +62,12 @@ pub(crate) fn merge_subject(id: &NodeId) -> String {
     format!("feat({id}): implement")
 }
 
+/// Whether a commit that says this is what a child of the node has merged.
+pub(crate) fn is_merge_of_child(id: &NodeId, subject: &str) -> bool {
+    let author = subject.strip_prefix("feat(").and_then(|rest| rest.strip_suffix("): implement"));
+    author.and_then(|author| NodeId::new(author).ok()).is_some_and(|author| author.is_child_of(id))
+}
+
 /// The last of a node's commits that is its scaffold's, or a child's: what came after is tests and implementation.
 pub(crate) async fn before_own_work(
     repository: Repository,
@@ -71,12 +77,9 @@ pub(crate) async fn before_own_work(
 ) -> Result<CommitId, NodeError> {
     let id = id.clone();
     in_repository(repository, move |repository| {
-        let of_child = |subject: &str| {
-            let author = subject.strip_prefix("feat(").and_then(|rest| rest.strip_suffix("): implement"));
-            author.and_then(|author| NodeId::new(author).ok()).is_some_and(|author| author.is_child_of(&id))
-        };
         let commits = repository.commits(skeleton..head)?;
-        Ok(commits.iter().rfind(|commit| of_child(commit.subject())).map_or(skeleton, |commit| commit.id))
+        let last = commits.iter().rfind(|commit| is_merge_of_child(&id, commit.subject()));
+        Ok(last.map_or(skeleton, |commit| commit.id))
     })
     .await
 }

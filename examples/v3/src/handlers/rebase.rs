@@ -1,11 +1,13 @@
 //! Moving a node's branches onto another commit of the parent's, and back where that cannot be.
 
-use super::places::{BASE, IMPL, SKELETON, Standing, TESTS};
-use crate::graph::v3;
-use crate::workbench::in_repository;
+use super::places::{BASE, IMPL, SKELETON, Standing, TESTS, is_merge_of_child};
+use crate::types::path::NodeId;
+use crate::workbench::{in_repository, is_below};
+use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::{CommitId, RebaseError};
+use interlocking::worktree::{CommitId, RebaseError, Repository};
+use std::ops::Range;
 
 /// What a rebase has come to.
 pub(crate) enum Moved {
@@ -27,29 +29,40 @@ pub(crate) enum Moved {
 
 /// Moves the work that stands on `from.base`, with scaffold and tests, onto `onto`; of lines that both have changed those of `onto` stay
 /// (V3-101).
-pub(crate) async fn onto(cx: &mut Cx<'_, v3::rebaser>, from: Standing, onto: CommitId) -> Result<Moved, NodeError> {
+pub(crate) async fn onto<N: Node>(
+    cx: &mut Cx<'_, N>,
+    from: Standing,
+    onto: CommitId,
+) -> Result<Moved, NodeError> {
     let repository = cx.repository()?;
-    let mut tree = cx.worktree().await?;
+    let own = ids(repository.clone(), from.base..from.skeleton).await?.len();
+    let mut tree = cx.worktree_of(IMPL).await?;
     // Children go on, and wait to merge until the branch has moved (CON-149).
     tree.hold().await;
     let from = Standing { head: tree.head(), ..from };
-    let range = from.base..from.head;
-    let before = in_repository(repository, move |repository| Ok(repository.commits(range)?)).await?;
-    let rebased = match tree.rebase_preferring_onto(from.base, onto).await {
-        Ok(rebased) => rebased,
-        Err(error) => return refused(error),
+    // A process that was killed had moved it, and a child has merged there before that was recorded.
+    let is_there = is_below(repository.clone(), onto, from.head).await?;
+    let (moved, gave_way) = match is_there {
+        true => (ids(repository, onto..from.head).await?, Vec::new()),
+        false => {
+            let before = ids(repository, from.base..from.head).await?.len();
+            let rebased = match tree.rebase_preferring_onto(from.base, onto).await {
+                Ok(rebased) => rebased,
+                Err(error) => return refused(error),
+            };
+            if rebased.moved.len() != before {
+                tree.reset(from.head).await?;
+                let why = "a commit of this branch says nothing that is not there already.".to_owned();
+                return Ok(Moved::Refused { file: String::new(), why });
+            }
+            let conflicts = rebased.conflicts.iter().flat_map(|commit| &commit.conflicts);
+            let gave_way = conflicts.map(|conflict| conflict.path.to_text().into_owned()).collect();
+            (rebased.moved, gave_way)
+        }
     };
     let head = tree.head();
-    let position = before.iter().position(|commit| commit.id == from.skeleton);
-    let skeleton = position.and_then(|position| rebased.moved.get(position)).copied();
-    let Some(skeleton) = skeleton.filter(|_| rebased.moved.len() == before.len()) else {
-        tree.reset(from.head).await?;
-        let why = "a commit of this branch says nothing that is not there already.".to_owned();
-        return Ok(Moved::Refused { file: String::new(), why });
-    };
     drop(tree);
-    let conflicts = rebased.conflicts.iter().flat_map(|commit| &commit.conflicts);
-    let gave_way = conflicts.map(|conflict| conflict.path.to_text().into_owned()).collect();
+    let skeleton = own.checked_sub(1).and_then(|last| moved.get(last)).copied().unwrap_or(onto);
     let tests = match cx.worktree_of(TESTS).await?.rebase(from.skeleton, skeleton).await {
         Ok(tests) => tests,
         Err(error) => {
@@ -62,20 +75,38 @@ pub(crate) async fn onto(cx: &mut Cx<'_, v3::rebaser>, from: Standing, onto: Com
     Ok(Moved::To { standing: Standing { skeleton, tests, head, base: onto }, gave_way })
 }
 
-/// Takes all branches back from where they stand to where they stood (V3-105). What children have merged meanwhile comes along.
-pub(crate) async fn back(cx: &mut Cx<'_, v3::rebaser>, from: CommitId, to: Standing) -> Result<(), NodeError> {
-    let mut tree = cx.worktree().await?;
+/// Takes all branches of a node back from where they were moved to where they stood (V3-105). What children have merged meanwhile comes along.
+pub(crate) async fn back<N: Node>(
+    cx: &mut Cx<'_, N>,
+    id: &NodeId,
+    now: Standing,
+    to: Standing,
+) -> Result<(), NodeError> {
+    let repository = cx.repository()?;
+    let mut tree = cx.worktree_of(IMPL).await?;
     tree.hold().await;
-    let head = tree.head();
+    let (id, since) = (id.clone(), now.head..tree.head());
+    let merged = in_repository(repository, move |repository| {
+        let commits = repository.commits(since)?;
+        let of_children = commits.into_iter().filter(|commit| is_merge_of_child(&id, commit.subject()));
+        Ok(of_children.filter_map(|commit| Some((*commit.parents.first()?, commit.id))).collect::<Vec<_>>())
+    });
+    let merged = merged.await?;
     tree.reset(to.head).await?;
-    if head != from {
-        tree.cherry_pick(from, head).await?;
+    for (parent, commit) in merged {
+        tree.cherry_pick(parent, commit).await?;
     }
     drop(tree);
     for (place, commit) in [(SKELETON, to.skeleton), (TESTS, to.tests), (BASE, to.base)] {
         cx.worktree_of(place).await?.reset(commit).await?;
     }
     Ok(())
+}
+
+/// The commits of a range, the oldest first.
+async fn ids(repository: Repository, range: Range<CommitId>) -> Result<Vec<CommitId>, NodeError> {
+    let commits = in_repository(repository, move |repository| Ok(repository.commits(range)?));
+    Ok(commits.await?.into_iter().map(|commit| commit.id).collect())
 }
 
 fn refused(error: GitWorkspacesError) -> Result<Moved, NodeError> {

@@ -1,11 +1,11 @@
 //! Rebaser: the parent's branch has moved, and this node's follows. Nothing else of this node runs meanwhile, but its children.
 
 use super::Rebaser;
-use super::places::{IMPL, Standing, changed_sources, node_info, standing};
+use super::places::{Standing, changed_sources, node_info, standing};
 use super::rebase::{Moved, back, onto};
 use crate::graph::v3;
 use crate::prompts::RebaserPrompt;
-use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaserExit, RebaserInput};
+use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaseConflict, RebaserExit, RebaserInput};
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
 use crate::workbench::{Verdict, is_below, text_at};
@@ -23,14 +23,13 @@ impl EventHandler<v3::rebaser> for Rebaser {
             true => moved.new_parent_head,
             false => target,
         };
-        let Ok(fork) = cx.input_of::<v3::fork>() else {
-            // There is no scaffold yet: it is made where the branch stands, and merged from there.
-            return cx.resume();
-        };
         let from = standing(cx).await?;
-        if is_below(cx.repository()?, to, from.head).await? {
+        if is_below(cx.repository()?, to, from.head).await?
+            && is_below(cx.repository()?, from.skeleton, from.head).await?
+        {
             return cx.resume();
         }
+        let id = cx.entry()?.spec.id.clone();
         let (now, gave_way) = match onto(cx, from, to).await? {
             Moved::To { standing, gave_way } => (standing, gave_way),
             Moved::Refused { file, why } => return conflict(file, &moved, why, cx),
@@ -41,8 +40,15 @@ impl EventHandler<v3::rebaser> for Rebaser {
             tell_children(&moved, now.head, cx).await?;
             return cx.resume();
         }
+        let Ok(fork) = cx.input_of::<v3::fork>() else {
+            // Nothing has begun but the scaffold: whoever makes it looks at both.
+            back(cx, &id, now, from).await?;
+            let file = gave_way.into_iter().next().unwrap_or_default();
+            let why = format!("the scaffold does not fit what is there now; failing: {}", failing.join(", "));
+            return conflict(file, &moved, why, cx);
+        };
         let input = RebaserInput {
-            node: node_info(cx, &fork.spec.id).await?,
+            node: node_info(cx, &id).await?,
             parent_branch: moved.parent_branch.clone(),
             new_parent_head: to,
             merge_event: moved.merge_event.clone(),
@@ -51,39 +57,47 @@ impl EventHandler<v3::rebaser> for Rebaser {
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
         let reply = cx.converse(prompt, session).await?;
         cx.label(&reply.output);
-        let refusal = match reply.output {
-            RebaserExit::RebaseConflict(found) => {
-                Some((found.conflict_file.to_string(), found.our_change, found.why_unresolvable))
+        let known = cx.worktree().await?.head();
+        let (new_base, adaptations) = match reply.output {
+            RebaserExit::RebaseConflict(RebaseConflict { conflict_file, our_change, their_change, why_unresolvable }) => {
+                back(cx, &id, now, from).await?;
+                let conflict_file = conflict_file.to_string();
+                return ask_scaffold(
+                    Clarification::RebaseConflict { conflict_file, our_change, their_change, why_unresolvable },
+                    cx,
+                );
             }
-            RebaserExit::RebaseClean(RebaseClean { new_base })
-            | RebaserExit::RebaseAdapted(RebaseAdapted { new_base, .. }) => {
-                if new_base != to {
-                    cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
-                }
-                let why = self.not_mechanical(from, now, cx).await?;
-                why.map(|why| {
-                    (fork.spec.target_path.to_string(), "what was adapted is more than mechanical.".to_owned(), why)
-                })
-            }
+            RebaserExit::RebaseClean(RebaseClean { new_base }) => (new_base, None),
+            RebaserExit::RebaseAdapted(RebaseAdapted { new_base, adaptations }) => (new_base, Some(adaptations)),
         };
-        if let Some((file, ours, why)) = refusal {
-            let tip = cx.worktree_of(IMPL).await?.head();
-            back(cx, tip, from).await?;
-            let clarification = Clarification::RebaseConflict {
-                conflict_file: file,
-                our_change: ours,
-                their_change: format!("{} was merged.", moved.merge_event.author),
-                why_unresolvable: why,
-            };
-            let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
-            return goto!(cx, v3::scaffold, asked);
+        if new_base != to {
+            cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
         }
-        let head = cx.worktree_of(IMPL).await?.head();
+        if let Some(why) = self.not_mechanical(from, now, cx).await? {
+            back(cx, &id, now, from).await?;
+            return ask_scaffold(
+                Clarification::RebaseConflict {
+                    conflict_file: fork.spec.target_path.to_string(),
+                    our_change: "what was adapted is more than mechanical.".to_owned(),
+                    their_change: format!("{} was merged.", moved.merge_event.author),
+                    why_unresolvable: why,
+                },
+                cx,
+            );
+        }
+        let head = cx.worktree().await?.head();
         tell_children(&moved, head, cx).await?;
+        if adaptations.is_none() && head == known {
+            return cx.resume();
+        }
         let has_tests = now.tests != now.skeleton;
-        let feedback = has_tests.then(TestsFeedback::default);
-        let tests =
-            WriteTestsInput { spec: fork.spec, scaffold: (&fork.work).into(), feedback, violations: Vec::new() };
+        let tests = WriteTestsInput {
+            spec: fork.spec,
+            scaffold: (&fork.work).into(),
+            feedback: has_tests.then(TestsFeedback::default),
+            adaptations: adaptations.unwrap_or_default(),
+            violations: Vec::new(),
+        };
         goto!(cx, v3::write_tests, tests)
     }
 }
@@ -143,13 +157,17 @@ impl Rebaser {
 }
 
 fn conflict(file: String, moved: &ParentMoved, why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
-    let clarification = Some(Clarification::RebaseConflict {
+    let found = Clarification::RebaseConflict {
         conflict_file: file,
         our_change: "this branch changes it.".to_owned(),
         their_change: format!("{} was merged, which changes it too.", moved.merge_event.author),
         why_unresolvable: why,
-    });
-    let asked = ScaffoldInput { clarification, ..cx.input_of::<v3::scaffold>()? };
+    };
+    ask_scaffold(found, cx)
+}
+
+fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+    let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
     goto!(cx, v3::scaffold, asked)
 }
 

@@ -3,14 +3,15 @@
 use super::Scaffold;
 use super::claims::{committed, told, touched_interfaces};
 use super::endings::{still_wrong, undecided};
-use super::places::{BASE, IMPL, SKELETON, TESTS, before_own_work};
+use super::places::{BASE, IMPL, SKELETON, Standing, TESTS, before_own_work, standing};
+use super::rebase::{Moved, onto};
 use crate::checks::{Violation, plan};
 use crate::graph::v3;
 use crate::memory::session_of;
 use crate::prompts::ScaffoldPrompt;
 use crate::types::outcome::V3Outcome;
-use crate::types::scaffold::{ForkInput, InitWork, ScaffoldExit, ScaffoldInput};
-use crate::workbench::{changed, in_repository};
+use crate::types::scaffold::{Clarification, ForkInput, InitWork, ScaffoldExit, ScaffoldInput};
+use crate::workbench::{changed, in_repository, is_below};
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
@@ -129,21 +130,34 @@ fn may_split(cx: &Cx<'_, v3::scaffold>) -> bool {
 /// Takes away what does not count: what an earlier attempt has left, and of an earlier scaffold the tests and the implementation. What children
 /// have merged stays (CON-11).
 async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
-    let repository = cx.repository()?;
     let head = cx.worktree().await?.head();
-    let at = match cx.visit() {
-        1 => {
-            let begun_at = cx.worktree().await?.base();
-            if cx.attempt() == 1 {
-                cx.worktree_of(BASE).await?.reset(begun_at).await?;
-            }
-            head
+    if cx.visit() == 1 {
+        if cx.attempt() == 1 {
+            cx.worktree_of(BASE).await?.reset(head).await?;
         }
-        _ => {
-            let skeleton = cx.worktree_of(SKELETON).await?.head();
-            before_own_work(repository, &input.spec.id, skeleton, head).await?
+        cx.worktree().await?.reset(head).await?;
+        return Ok(());
+    }
+    let from = standing(cx).await?;
+    let kept = before_own_work(cx.repository()?, &input.spec.id, from.skeleton, from.head).await?;
+    cx.worktree().await?.reset(kept).await?;
+    let (_, target) = cx.target().await?;
+    let is_behind = !is_below(cx.repository()?, target, from.base).await?;
+    if is_behind && matches!(input.clarification, Some(Clarification::RebaseConflict { .. })) {
+        move_to(target, Standing { tests: from.skeleton, head: kept, ..from }, cx).await?;
+    }
+    Ok(())
+}
+
+/// Has the scaffold, which could not be rebased as it was, made again where the parent's branch stands now: on what is left of it, or else on
+/// nothing. Where children have merged what does not fit either, it is made where it was.
+async fn move_to(target: CommitId, from: Standing, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
+    cx.worktree_of(TESTS).await?.reset(from.tests).await?;
+    let refused = matches!(onto(cx, from, target).await?, Moved::Refused { .. });
+    if refused && from.head == from.skeleton {
+        for place in [IMPL, TESTS, SKELETON, BASE] {
+            cx.worktree_of(place).await?.reset(target).await?;
         }
-    };
-    cx.worktree().await?.reset(at).await?;
+    }
     Ok(())
 }

@@ -26,6 +26,13 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         let mut tree = cx.worktree().await?;
         let head = tree.head();
         tree.reset(head).await?;
+        if input.feedback.is_none() {
+            // Those of an earlier scaffold are gone.
+            cx.update_memory(|memory| {
+                memory.covered_criteria.clear();
+                memory.pending_tests.clear();
+            });
+        }
         let memory = cx.memory();
         let parent = cx.input_of::<v3::fork>()?.session;
         let thread = memory.thread.as_ref().map(|thread| (&thread.session, thread.place.as_str()));

@@ -2,6 +2,7 @@
 
 use super::implementation::ImplResult;
 use super::path::FilePath;
+use super::rebase::Adaptation;
 use super::scaffold::InitWorkPayload;
 use super::shared::{CoverageReport, Critique, MergeEvent, PlannedTest};
 use super::spec::Spec;
@@ -37,6 +38,9 @@ pub struct WriteTestsInput {
     /// What a review has asked for (CON-08).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<TestsFeedback>,
+    /// What a rebase has adapted since the tests were written.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adaptations: Vec<Adaptation>,
     /// What was wrong with the last tests, as far as that could be seen without anybody's judgement.
     #[serde(default)]
     pub violations: Vec<String>,

@@ -24,6 +24,8 @@ mod ways_back;
 mod tree;
 mod sent_back;
 mod rebases;
+mod concurrency;
+mod commands;
 mod sources;
 mod prompts;
 mod sessions;

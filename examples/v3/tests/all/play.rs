@@ -1,11 +1,14 @@
 //! Runs in a test: a project, who plays the agents, and what is told of the run.
 
 use crate::project::Project;
-use crate::watched::Watched;
+use crate::small::last;
+use crate::watched::{FOREVER, Watched};
 use interlocking::agents::Script;
 use interlocking::prelude::*;
+use interlocking::runtime::journal::{Entry, NodeOutcome, Origin, RunSummary};
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use v3::graph::V3;
 use v3::run::run;
 use v3::types::outcome::V3Outcome;
@@ -69,6 +72,45 @@ impl<'p> Play<'p> {
     /// The nodes of the root that have ended, in order.
     pub(crate) fn path(&self) -> Vec<String> {
         self.ended().into_iter().filter(|(run, _)| *run == RunId::DEFAULT).map(|(_, node)| node).collect()
+    }
+
+    /// Waits until something has happened.
+    pub(crate) async fn until(&self, what: &str, has_happened: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !has_happened(self) {
+            assert!(begun.elapsed() < FOREVER, "{what}: {:?}", self.ended());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The last run of the node with this id, which is no root.
+    pub(crate) async fn run_of(&self, id: &str) -> RunId {
+        let key = format!("{}-", last(id));
+        let is_its = |summary: &RunSummary| matches!(&summary.origin, Some(Origin::Child { key: of, .. }) if of.starts_with(&key));
+        let runs = self.journal.runs().await.unwrap();
+        runs.into_iter().rfind(is_its).unwrap_or_else(|| panic!("{id} has no run")).run
+    }
+
+    /// The nodes of a run that have ended, in order.
+    pub(crate) fn nodes_of(&self, run: &RunId) -> Vec<String> {
+        self.ended().into_iter().filter(|(of, _)| of == run).map(|(_, node)| node).collect()
+    }
+
+    /// What each node of a run has come to, in order.
+    pub(crate) async fn outcomes(&self, run: &RunId) -> Vec<NodeOutcome> {
+        let records = self.journal.load(run).await.unwrap();
+        let outcome = |entry: Entry| match entry {
+            Entry::Outcome(outcome) => Some(outcome),
+            _ => None,
+        };
+        records.into_iter().filter_map(|record| outcome(record.entry)).collect()
+    }
+
+    /// What a group of nodes of a run remembers, after each change.
+    pub(crate) async fn memories(&self, run: &RunId, group: &str) -> Vec<serde_json::Value> {
+        let of_group = |outcome: NodeOutcome| outcome.memory.filter(|memory| memory.group == group);
+        let memories = self.outcomes(run).await.into_iter().filter_map(of_group);
+        memories.map(|memory| serde_json::from_str(memory.value.json().unwrap()).unwrap()).collect()
     }
 
     /// The prompts of the calls whose title has these words, in order.

@@ -1,86 +1,189 @@
 //! Siblings that have changed the same lines: whoever merges later is rebased, and its agent adapts, or its planner is asked.
 
 use crate::play::Play;
-use crate::small::{Act, Cast, Who, play, project, scaffold, spec, write};
+use crate::small::{Act, Cast, Who, plan, play, project, scaffold, spec, write};
 use crate::tree::family;
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
+use interlocking::runtime::journal::{Letter, LetterBody};
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
 
-/// Both children write a file of one name with their scaffold, and the later one's rebaser says this.
-fn clash(answer: &Value) -> Cast {
-    let mut cast = Cast::default();
+/// Both children write the same lines with their scaffold, once; `a` merges later, and its rebaser does and says this.
+fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> Cast {
+    let mut cast = Cast::default().always(Who::Rebaser, "top/a", answer, acts);
     for child in ["a", "b"] {
         let id = format!("top/{child}");
-        let contract = format!("! grep -q done src/{child}.txt || grep -q done src/{child}.txt\n");
-        let acts = [
-            write(&format!("src/{child}.txt"), "stub\n"),
-            write(&format!("src/{child}.api"), "says done\n"),
-            write(&format!("checks/contract_{child}.sh"), &contract),
-            write("shared.txt", &format!("by {child}\n")),
-            Act::Commit,
-        ];
-        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[crate::small::plan(child)]), &acts).always(
-            Who::Rebaser,
-            &id,
-            answer,
-            &[],
-        );
+        let mut scaffolded = crate::small::scaffolding(&id);
+        scaffolded.insert(0, write(shared, &text(child)));
+        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &scaffolded);
     }
     Cast::with(cast, family())
 }
 
-/// The nodes of the run that was rebased, in order.
-fn rebased(play: &Play<'_>) -> Vec<String> {
-    let ended = play.ended();
-    let run: RunId = ended.iter().find(|(_, node)| node == "rebaser").unwrap().0.clone();
-    ended.into_iter().filter(|(of, _)| *of == run).map(|(_, node)| node).collect()
+fn by(child: &str) -> String {
+    format!("by {child}\n")
 }
 
-/// V3-101, V3-121, V3-98, V3-27: the sibling's lines stay; the branch was adapted, and its tests are looked at again.
+/// Whether a child has merged.
+fn has_merged(play: &Play<'_>) -> bool {
+    play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
+}
+
+/// Runs it with the test author of `a` waiting until `b` has merged, and then the rest of `watch`.
+async fn later<'p>(play: &Play<'p>, watch: impl Future<Output = ()>) -> V3Outcome {
+    let author = play.agent.hold("test author of `top/a`");
+    let watch = async {
+        author.reached().await;
+        play.until("b has merged", has_merged).await;
+        author.release();
+        watch.await;
+    };
+    tokio::join!(play.outcome(spec(&["a", "b"])), watch).0
+}
+
+/// V3-99, V3-100, V3-101, V3-121, V3-98, V3-27, V3-149: while the branch is rebased nothing else of its node runs; the sibling's lines stay; the branch was
+/// adapted, and its tests are looked at again by whoever wrote them, who is told.
 #[tokio::test]
 async fn a_branch_is_adapted() {
     let project = project().await;
     let adaptation = json!({ "symbol": "shared", "change": "left", "reason": "The sibling's counts." });
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [adaptation] } });
-    let play = play(&project, &clash(&adapted));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let play = play(&project, &clash("shared.txt", by, &adapted, &[]));
+    let rebaser = play.agent.hold("rebaser of `top/a`");
+    let outcome = later(&play, async {
+        rebaser.reached().await;
+        let prompt = &play.prompts("rebaser of")[0];
+        let quoted: Vec<&str> = prompt.split('`').collect();
+        let (own, parent) = (quoted[3], quoted[5]);
+        // V3-100: it stands on the parent's branch, as that is.
+        let head = project.git(&["rev-parse", parent]);
+        assert_eq!(project.git(&["merge-base", own, parent]), head, "{prompt}");
+        assert!(prompt.contains(head.trim()), "{prompt}");
+        // V3-99: nothing else of it is at work.
+        let run = play.run_of("top/a").await;
+        let started = play.events().into_iter().filter(|event| event.run == run).filter_map(|event| match event.kind {
+            EventKind::NodeStarted(node) => Some(node.node.to_string()),
+            _ => None,
+        });
+        let mut at_work: Vec<String> = started.collect();
+        for ended in play.nodes_of(&run) {
+            at_work.remove(at_work.iter().position(|node| *node == ended).unwrap());
+        }
+        assert_eq!(at_work, ["rebaser"]);
+        rebaser.release();
+    })
+    .await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let prompts = play.prompts("rebaser of");
     assert_eq!(prompts.len(), 1);
-    let (later, earlier) = if prompts[0].contains("of `top/a`") { ("a", "b") } else { ("b", "a") };
     for words in [
-        format!("# You are the rebaser of `top/{later}`"),
-        format!("where `top/{earlier}` was merged"),
-        "The node's own work is paused meanwhile.".to_owned(),
-        "Impact: Trivial. Everything resolves by itself; nothing may change its meaning.".to_owned(),
-        format!("- `{earlier}`: BehaviorChange: It is done."),
-        "Both sides had changed the same lines of shared.txt. The sibling's merged code wins".to_owned(),
+        "# You are the rebaser of `top/a`",
+        "where `top/b` was merged",
+        "The node's own work is paused meanwhile.",
+        "Impact: Trivial. Everything resolves by itself; nothing may change its meaning.",
+        "- `b`: BehaviorChange: It is done.",
+        "Both sides had changed the same lines of shared.txt. The sibling's merged code wins",
     ] {
-        assert!(prompts[0].contains(&words), "{words}: {}", prompts[0]);
+        assert!(prompts[0].contains(words), "{words}: {}", prompts[0]);
     }
-    assert_eq!(project.git(&["show", "main:shared.txt"]), format!("by {earlier}\n"));
-    let nodes = rebased(&play);
+    assert_eq!(project.git(&["show", "main:shared.txt"]), "by b\n");
+    let nodes = play.nodes_of(&play.run_of("top/a").await);
     let at = nodes.iter().position(|node| node == "rebaser").unwrap();
     assert_eq!(nodes[at + 1], "write_tests", "{nodes:?}");
     assert!(nodes.ends_with(&["merger".to_owned(), "judge".to_owned()]), "{nodes:?}");
+    let told = "## What has been adapted\n\nThe branch stands on what a sibling has merged, and was adapted to that. Look whether your tests \
+                still say what they should.\n\n- `shared`: left: The sibling's counts.";
+    let author = play.prompts("test author of `top/a`");
+    assert!(!author[0].contains(told) && author[1].contains(told), "{}", author[1]);
     project.is_tidy();
 }
 
-/// V3-122, CON-26: where logic would have to change, the planner is asked, with what both sides do; the branch is as it was.
+/// V3-120, CON-150: where nothing had to be changed after all, the node goes on where it was.
+#[tokio::test]
+async fn a_branch_that_needs_nothing_goes_on() {
+    let project = project().await;
+    let clean = json!({ "RebaseClean": { "newBase": "$HEAD" } });
+    let play = play(&project, &clash("shared.txt", by, &clean, &[]));
+    let outcome = later(&play, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let nodes = play.nodes_of(&play.run_of("top/a").await);
+    let at = nodes.iter().position(|node| node == "rebaser").unwrap();
+    assert_eq!(nodes[at - 1..=at + 1], ["write_tests", "rebaser", "barrier"], "{nodes:?}");
+    assert_eq!(play.prompts("test author of `top/a`").len(), 1);
+    project.is_tidy();
+}
+
+/// What the planner of `a` is asked the second time, once the rebase has come to a conflict; the branch is at its old base then (V3-105), and
+/// what is made on the new one is merged (CON-26).
+async fn asked_after(cast: Cast) -> String {
+    let project = project().await;
+    let play = play(&project, &cast);
+    let outcome = later(&play, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let run = play.run_of("top/a").await;
+    let outcomes = play.outcomes(&run).await;
+    let at = outcomes.iter().position(|outcome| outcome.node == "rebaser").unwrap();
+    assert_eq!(outcomes[at + 1].node, "scaffold");
+    let stands = |outcomes: &[interlocking::runtime::journal::NodeOutcome]| {
+        let commits = outcomes.iter().flat_map(|outcome| &outcome.commits);
+        commits.filter(|commit| commit.workspace == "impl").last().unwrap().id.clone()
+    };
+    // V3-105
+    assert_eq!(stands(&outcomes[..=at]), stands(&outcomes[..at]));
+    let subjects = project.subjects("main");
+    assert_eq!(subjects.iter().filter(|subject| subject.contains("top/a")).count(), 1, "{subjects:?}");
+    project.is_tidy();
+    play.prompts("planner of `top/a`").swap_remove(1)
+}
+
+/// V3-122, V3-105, CON-26: where logic would have to change, the planner is asked, with what both sides do.
 #[tokio::test]
 async fn a_conflict_goes_to_the_planner() {
-    let project = project().await;
     let conflict = json!({ "RebaseConflict": {
         "conflictFile": "shared.txt", "ourChange": "It is ours.", "theirChange": "It is theirs.", "whyUnresolvable": "There is one.",
     } });
-    let play = play(&project, &clash(&conflict));
-    let _ = play.start(spec(&["a", "b"])).await;
-    let nodes = rebased(&play);
-    let at = nodes.iter().position(|node| node == "rebaser").unwrap();
-    assert_eq!(nodes[at + 1], "scaffold", "{nodes:?}");
-    let later = if play.prompts("rebaser of `top/a`").is_empty() { "b" } else { "a" };
-    let asked = &play.prompts(&format!("planner of `top/{later}`"))[1];
-    let told = "The branch does not fit what others have merged, in `shared.txt`. Here: It is ours.";
-    assert!(asked.contains(told) && asked.contains("Both cannot be: There is one."), "{asked}");
+    let asked = asked_after(clash("shared.txt", by, &conflict, &[])).await;
+    let told = "The branch does not fit what others have merged, in `shared.txt`. Here: It is ours. There: It is theirs. Both cannot be: \
+                There is one.";
+    assert!(asked.contains(told), "{asked}");
+}
+
+/// V3-103: an adaptation that rewrites a function is none, whatever the agent says.
+#[tokio::test]
+async fn an_adaptation_that_rewrites_a_function_is_a_conflict() {
+    let text = |child: &str| format!("pub fn who() -> char {{\n    '{child}'\n}}\n");
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let acts = [write("shared.rs", "pub fn who() -> char {\n    std::char::from_u32(99).unwrap()\n}\n"), Act::Commit];
+    let asked = asked_after(clash("shared.rs", text, &adapted, &acts)).await;
+    assert!(asked.contains("Here: what was adapted is more than mechanical."), "{asked}");
+    assert!(asked.contains("`who`"), "{asked}");
+}
+
+/// V3-159, V3-122: a branch that fits nothing is stuck, and its parent goes on without it. A message that comes again is heard again.
+#[tokio::test]
+async fn rebase_conflict_again_and_again() {
+    let project = project().await;
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
+    } });
+    let play = play(&project, &clash("shared.txt", by, &conflict, &[]));
+    let author = play.agent.hold("test author of `top/a`");
+    let watch = async {
+        author.reached().await;
+        play.until("b has merged", has_merged).await;
+        let (a, b) = (play.run_of("top/a").await, play.run_of("top/b").await);
+        let judged = play.outcomes(&b).await;
+        let sent = &judged.iter().find(|outcome| outcome.node == "judge").unwrap().posted[0];
+        for _ in 0..5 {
+            let body = LetterBody::Message { node: sent.node.clone(), message: sent.message.json().unwrap().clone() };
+            play.journal.post(&a, Letter { key: None, body }).await.unwrap();
+        }
+        author.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = &play.prompts("implementer of `top`")[0];
+    assert!(told.contains("- top/a: stuck: rebaser → scaffold was taken as often as the table allows: times = 5;"), "{told}");
+    assert_eq!(play.prompts("rebaser of `top/a`").len(), 6);
 }

@@ -3,12 +3,44 @@
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sessions, Turn, TurnContext};
 use interlocking::prelude::*;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 /// The scripted agents, watched.
 pub(crate) struct Watched {
     scripted: ScriptedAgent,
     calls: Mutex<Vec<Call>>,
+    holds: Mutex<Vec<(String, Arc<Gate>)>>,
+}
+
+/// Where a call waits.
+struct Gate {
+    reached: Semaphore,
+    open: Semaphore,
+}
+
+/// A call that waits until it is let go.
+pub(crate) struct Hold {
+    title: String,
+    gate: Arc<Gate>,
+}
+
+/// Longer than anything takes, on whatever machine.
+pub(crate) const FOREVER: Duration = Duration::from_secs(60);
+
+impl Hold {
+    /// Waits until it is there.
+    pub(crate) async fn reached(&self) {
+        let there = timeout(FOREVER, self.gate.reached.acquire()).await;
+        there.unwrap_or_else(|_| panic!("nobody has called {:?}", self.title)).unwrap().forget();
+    }
+
+    /// Lets it go.
+    pub(crate) fn release(&self) {
+        self.gate.open.add_permits(1);
+    }
 }
 
 /// How an agent was called.
@@ -44,7 +76,14 @@ impl Watched {
         for name in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
             scripted = scripted.with_env(name, "/dev/null");
         }
-        Self { scripted, calls: Mutex::default() }
+        Self { scripted, calls: Mutex::default(), holds: Mutex::default() }
+    }
+
+    /// Has the next call whose title has these words wait.
+    pub(crate) fn hold(&self, title: &str) -> Hold {
+        let gate = Arc::new(Gate { reached: Semaphore::new(0), open: Semaphore::new(0) });
+        self.holds.lock().unwrap().push((title.to_owned(), gate.clone()));
+        Hold { title: title.to_owned(), gate }
     }
 
     /// Every call so far.
@@ -77,11 +116,20 @@ impl Agent for Watched {
             prompt: turn.prompt.clone(),
             place: workspace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         };
+        let gate = {
+            let mut holds = self.holds.lock().unwrap();
+            let held = holds.iter().position(|(title, _)| call.title().contains(title));
+            held.map(|at| holds.remove(at).1)
+        };
         let place = {
             let mut calls = self.calls.lock().unwrap();
             calls.push(call);
             calls.len() - 1
         };
+        if let Some(gate) = gate {
+            gate.reached.add_permits(1);
+            gate.open.acquire().await.unwrap().forget();
+        }
         let reply = self.scripted.run(context, turn).await?;
         self.calls.lock().unwrap()[place].answered_in = Some(reply.session.clone());
         Ok(reply)
