@@ -1,6 +1,7 @@
 //! What becomes of a run's workspaces when it has ended.
 //!
-//! A child's worktrees go when it ends, and its branches with those of the run that was started: until then its parent may want them.
+//! A child's worktrees go when it ends, unless they are to stay, and its branches with those of the run that was started: until then its
+//! parent may want them.
 
 use crate::alive::ALIVE;
 use crate::error::GitWorkspacesError;
@@ -32,6 +33,7 @@ impl GitRun {
         };
         let keeps = match self.settings().keep {
             _ if end == RunEnd::Stopped => true,
+            _ if self.is_child() && self.settings().keeps_children => true,
             Keep::Never => false,
             Keep::OnFailure => end != RunEnd::Finished,
             Keep::Always => true,

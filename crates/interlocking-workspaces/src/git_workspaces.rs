@@ -30,7 +30,7 @@ impl GitWorkspaces {
     /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
         let (author, target, landing, bases, keep, setup, copied_files, grants, branch_names) = Default::default();
-        let (directory, patience) = (directory.into(), Duration::from_secs(10));
+        let (directory, patience, keeps_children) = (directory.into(), Duration::from_secs(10), false);
         Self(Arc::new(Settings {
             repository,
             directory,
@@ -39,12 +39,20 @@ impl GitWorkspaces {
             landing,
             bases,
             keep,
+            keeps_children,
             setup,
             copied_files,
             grants,
             patience,
             branch_names,
         }))
+    }
+
+    /// The same below another directory, such as [where another run's worktrees lie](Self::directory_of).
+    #[must_use]
+    pub fn with_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.settings().directory = directory.into();
+        self
     }
 
     /// The same with this author of all commits; without one it is `interlocking`.
@@ -82,6 +90,14 @@ impl GitWorkspaces {
     #[must_use]
     pub fn with_keep(mut self, keep: Keep) -> Self {
         self.settings().keep = keep;
+        self
+    }
+
+    /// The same where worktrees and clones of child runs stay when these have ended, with what is not committed there: until another child
+    /// takes a branch over, they are [retired](crate::GitContext::retire_child_workspaces), or the run that was started ends.
+    #[must_use]
+    pub fn with_children_kept(mut self) -> Self {
+        self.settings().keeps_children = true;
         self
     }
 

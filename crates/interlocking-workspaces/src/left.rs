@@ -10,7 +10,7 @@ use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 /// A run that nobody in any process has the workspaces of, and what is left of it. As long as there is this, nobody else finds it.
@@ -70,6 +70,26 @@ impl GitWorkspaces {
             Ok(Some(left).filter(|_| is_anything))
         });
         looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+    }
+
+    /// The directory below which the worktrees of a run lie, as git lists them, wherever its program has put them; none if it has none left.
+    /// In [that directory](Self::with_directory) all is found that is [left of it](Self::left_of). It is synchronous, as what a
+    /// [`Repository`](interlocking_worktree::Repository) does.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where git's list cannot be read.
+    pub fn directory_of(&self, run: &RunId) -> Result<Option<PathBuf>, GitWorkspacesError> {
+        let prefix = GitRun::of_name(self.0.clone(), run.clone()).tree_prefix();
+        let is_of_run = |entry: &WorktreeEntry| {
+            let branch = entry.branch.as_ref();
+            branch.is_some_and(|branch| branch.as_str().starts_with(&prefix))
+        };
+        let found = self.0.repository.worktrees()?.into_iter().filter(is_of_run).find_map(|entry| {
+            let own = entry.path.ancestors().find(|path| path.ends_with(run.as_str()))?;
+            own.parent().map(Path::to_owned)
+        });
+        Ok(found)
     }
 
     /// Refuses a name of a run of which there are branches: before anything is made for a run of which nothing is to be there. It is

@@ -78,7 +78,8 @@ impl GitRun {
                         by: format!("workspace `{owner}` of this run"),
                     });
                 }
-                // Of a child that has ended, which another goes on for.
+                // Of a child that has ended, which another goes on for. Its worktree may still be there.
+                self.clear(&self.tree_directory().join(&owner.place))?;
                 owner.place = place;
                 self.write_noted(&noted)?;
                 if let Some(head) = head {

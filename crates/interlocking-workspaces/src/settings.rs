@@ -31,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) landing: Option<BranchName>,
     pub(crate) bases: BTreeMap<String, Base>,
     pub(crate) keep: Keep,
+    pub(crate) keeps_children: bool,
     pub(crate) setup: Option<Setup>,
     pub(crate) copied_files: Vec<RepositoryPath>,
     pub(crate) grants: Option<Grants>,

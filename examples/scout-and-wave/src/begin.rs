@@ -6,7 +6,9 @@ use interlocking::agents::backends::BuildAccess;
 use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
 use interlocking::cli::{CommandError, Exit, Prepared, Start, Style};
 use interlocking::document::{Document, Source};
+use interlocking::prelude::{GitWorkspaces, RunId};
 use interlocking::toolchain::Toolchain;
+use interlocking::worktree::Repository;
 use scout_and_wave::graph::{SawResult, ScoutAndWave};
 use scout_and_wave::protocol::path::FilePath;
 use scout_and_wave::request::Request;
@@ -56,7 +58,7 @@ pub(crate) struct New {
 /// Who works on it: of a run that is resumed, too.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Approve the plan, caveats included, without stopping for a person
+    /// Approve the plan, caveats included, without stopping for a person; where a wave is blocked, the program stays until somebody answers
     #[arg(long)]
     approve: bool,
 
@@ -72,6 +74,9 @@ pub(crate) struct Facts {
     /// How the project is built and tested, where that was said.
     #[serde(default)]
     toolchain: Option<Toolchain>,
+    /// Where a run that it goes on with has its worktrees.
+    #[serde(default)]
+    left_in: Option<PathBuf>,
 }
 
 /// A run, ready to be started.
@@ -102,9 +107,27 @@ pub(crate) async fn begin_with(
     request: Request,
 ) -> Result<Begun, CommandError> {
     let toolchain = place.toolchain.as_deref().map(read_yaml::<Toolchain>).transpose()?;
-    let facts = Facts { is_demonstration: false, toolchain };
+    let left_in = match &request {
+        Request::Recover { run, .. } => Some(left_by(run, place.location.repo.as_deref(), &start).await?),
+        _ => None,
+    };
+    let facts = Facts { is_demonstration: false, toolchain, left_in };
     let run = RepositoryRun::begin(place.location, &options.repository, start, facts).await?;
     Ok((request, prepare(run, options.approve).await?))
+}
+
+/// Where a run has left its worktrees whose journal is lost.
+async fn left_by(lost: &RunId, repository: Option<&Path>, start: &Start) -> Result<PathBuf, CommandError> {
+    if !start.journal.load(lost).await?.is_empty() {
+        let known = CommandError::new(format!("the journal of the run `{lost}` is there"));
+        return Err(known.remedy(format!("take it up: {} resume {lost}", start.program)));
+    }
+    let repository = Repository::discover(repository.unwrap_or(Path::new(".")))?;
+    let left = GitWorkspaces::new(repository, "").directory_of(lost)?;
+    left.ok_or_else(|| {
+        CommandError::new(format!("the run `{lost}` has left no worktree in this repository"))
+            .remedy("`git worktree list` shows what runs have left: RUN/staging is of the run RUN; where there is nothing, `wave` goes on")
+    })
 }
 
 async fn begin_demonstration(
@@ -113,7 +136,7 @@ async fn begin_demonstration(
     start: Start,
     document: FilePath,
 ) -> Result<Begun, CommandError> {
-    let facts = Facts { is_demonstration: true, toolchain: None };
+    let facts = Facts { is_demonstration: true, toolchain: None, left_in: None };
     let run = RepositoryRun::begin_at(place.location, &options.repository, start, facts).await?;
     let said = format!(
         "Scripted agents build text statistics in {}; files, builds, tests and merges are real.",
@@ -134,8 +157,12 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Sc
 
 async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result<Prepared<ScoutAndWave>, CommandError> {
     let start = repository_run.start().clone();
-    let Facts { is_demonstration, toolchain } = repository_run.own().clone();
-    let workspaces = workspaces(repository_run.workspaces()?);
+    let Facts { is_demonstration, toolchain, left_in } = repository_run.own().clone();
+    let own = repository_run.workspaces()?;
+    let workspaces = workspaces(match left_in {
+        Some(directory) => own.with_directory(directory),
+        None => own,
+    });
     let workbench = Workbench {
         target_directory: repository_run.target_directory().to_owned(),
         checkouts: workspaces.checkouts_of(&start.run),

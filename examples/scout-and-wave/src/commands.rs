@@ -58,6 +58,19 @@ pub(crate) struct Wave {
     any: Any,
 }
 
+/// What `recover` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Recover {
+    /// The run whose journal is lost, which has a branch called RUN/staging
+    lost: RunId,
+
+    #[command(flatten)]
+    named: Named,
+
+    #[command(flatten)]
+    any: Any,
+}
+
 /// What `quick` takes.
 #[derive(Debug, Args)]
 pub(crate) struct Quick {
@@ -89,6 +102,11 @@ pub(crate) async fn bootstrap(Plan { task, named, any }: Plan, cx: CommandContex
 pub(crate) async fn wave(Wave { named, any }: Wave, cx: CommandContext) -> Result<Exit, CommandError> {
     let document = named.document()?;
     execute(any, &cx, Request::Wave { document }).await
+}
+
+pub(crate) async fn recover(Recover { lost, named, any }: Recover, cx: CommandContext) -> Result<Exit, CommandError> {
+    let document = named.document()?;
+    execute(any, &cx, Request::Recover { document, run: lost }).await
 }
 
 pub(crate) async fn quick(Quick { plan, any }: Quick, cx: CommandContext) -> Result<Exit, CommandError> {

@@ -17,53 +17,85 @@ pub const SEED: [EmbeddedFile; 6] = [
 ];
 
 /// What is wanted.
-pub const TASK: &str = "Statistics of texts: counts and word frequencies, and reports of them as text and as JSON.";
+pub const TASK: &str = "Statistics of texts: counts, word frequencies and longest words, reports as text and as JSON, and a program for them.";
 
 /// The scout's plan, as JSON.
 pub const PLAN: &str = include_str!("../demo/plan.json");
 
-/// An agent's work: a module and its test.
+/// An agent's work: a file of code and its test.
 struct Work {
-    post: &'static str,
-    branch: &'static str,
+    agent: &'static str,
+    wave: u32,
+    /// Where it works, as its prompt calls that: one that is alone in its wave, on `main`.
+    worktree: &'static str,
+    file: &'static str,
+    code: &'static str,
+    /// What the test is called: `tests/NAME.rs`.
     name: &'static str,
-    module: &'static str,
     test: &'static str,
     tests: &'static [&'static str],
 }
 
-const WORK: [Work; 4] = [
+const WORK: [Work; 6] = [
     Work {
-        post: "agent A of wave 1",
-        branch: "wave1-agent-a",
+        agent: "A",
+        wave: 1,
+        worktree: ".claude/worktrees/wave1-agent-a",
+        file: "src/count.rs",
+        code: include_str!("../demo/work/count.rs"),
         name: "count",
-        module: include_str!("../demo/work/count.rs"),
         test: include_str!("../demo/work/test_count.rs"),
         tests: &["a_text_is_counted", "nothing_has_nothing"],
     },
     Work {
-        post: "agent B of wave 1",
-        branch: "wave1-agent-b",
+        agent: "B",
+        wave: 1,
+        worktree: ".claude/worktrees/wave1-agent-b",
+        file: "src/frequency.rs",
+        code: include_str!("../demo/work/frequency.rs"),
         name: "frequency",
-        module: include_str!("../demo/work/frequency.rs"),
         test: include_str!("../demo/work/test_frequency.rs"),
         tests: &["the_most_frequent_word_is_first"],
     },
     Work {
-        post: "agent C of wave 2",
-        branch: "wave2-agent-c",
+        agent: "C",
+        wave: 1,
+        worktree: ".claude/worktrees/wave1-agent-c",
+        file: "src/longest.rs",
+        code: include_str!("../demo/work/longest.rs"),
+        name: "longest",
+        test: include_str!("../demo/work/test_longest.rs"),
+        tests: &["the_longest_word_is_found"],
+    },
+    Work {
+        agent: "D",
+        wave: 2,
+        worktree: ".claude/worktrees/wave2-agent-d",
+        file: "src/report.rs",
+        code: include_str!("../demo/work/report.rs"),
         name: "report",
-        module: include_str!("../demo/work/report.rs"),
         test: include_str!("../demo/work/test_report.rs"),
         tests: &["a_report_has_counts_and_words"],
     },
     Work {
-        post: "agent D of wave 2",
-        branch: "wave2-agent-d",
+        agent: "E",
+        wave: 2,
+        worktree: ".claude/worktrees/wave2-agent-e",
+        file: "src/json.rs",
+        code: include_str!("../demo/work/json.rs"),
         name: "json",
-        module: include_str!("../demo/work/json.rs"),
         test: include_str!("../demo/work/test_json.rs"),
         tests: &["counts_are_an_object"],
+    },
+    Work {
+        agent: "F",
+        wave: 3,
+        worktree: "main",
+        file: "src/main.rs",
+        code: include_str!("../demo/work/main.rs"),
+        name: "program",
+        test: include_str!("../demo/work/test_program.rs"),
+        tests: &["the_program_prints_a_report"],
     },
 ];
 
@@ -83,23 +115,25 @@ pub fn script() -> Result<Script, ScriptError> {
 impl Work {
     /// As a turn of a script.
     fn turn(&self) -> String {
-        let Self { post, branch, name, module, test, tests } = self;
+        let Self { agent, wave, worktree, file, code, name, test, tests } = self;
         let count = tests.len();
         let gate = format!("cargo test --offline --test {name}");
-        let mut text = format!("\n[[turn]]\nagent = \"agent\"\ncontains = [\"You are {post}\"]\ncost = 0.06\n");
+        let mut text = format!(
+            "\n[[turn]]\nagent = \"agent\"\ncontains = [\"You are agent {agent} of wave {wave}\"]\ncost = 0.06\n"
+        );
         let report = serde_json::json!({
             "status": "complete",
-            "worktree": format!(".claude/worktrees/{branch}"),
+            "worktree": worktree,
             "commit": "$HEAD",
             "files_changed": [],
-            "files_created": [format!("src/{name}.rs"), format!("tests/{name}.rs")],
+            "files_created": [file, &format!("tests/{name}.rs")],
             "interface_deviations": [],
             "out_of_scope_deps": [],
             "tests_added": tests,
             "verification": format!("PASS ({gate} - {count}/{count} tests)"),
         });
         _ = writeln!(text, "output_json = '''{report}'''");
-        for (path, content) in [(format!("src/{name}.rs"), module), (format!("tests/{name}.rs"), test)] {
+        for (path, content) in [((*file).to_owned(), code), (format!("tests/{name}.rs"), test)] {
             _ = writeln!(text, "[[turn.write]]\npath = \"{path}\"\ncontent = '''\n{content}'''");
         }
         let words: Vec<_> = gate.split(' ').map(|word| format!("\"{word}\"")).collect();

@@ -11,6 +11,7 @@ use crate::handlers::{
 use crate::prompts::{AgentLaunch, ArchitectPrompt, ScoutPrompt};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::bootstrap::BootstrapPlan;
+use crate::protocol::invariant::unreported;
 use crate::protocol::path::FilePath;
 use crate::protocol::plan::Plan;
 use crate::protocol::prediction::Facts;
@@ -114,7 +115,7 @@ pub struct Blocked {
 /// The only agent of a wave has failed: which wave that is, and what it was launched with, is the input of its node.
 impl From<Failure> for Blocked {
     fn from(failure: Failure) -> Self {
-        let (reason, problems) = (BlockReason::AgentFailure, vec![failure.message]);
+        let (reason, problems) = (BlockReason::AgentFailure, vec![unreported(&failure)]);
         Self { wave: 0, reason, problems, executed: None, merged: None }
     }
 }
@@ -239,12 +240,12 @@ pub struct ScoutAndWave {
     #[node(input = Merged, workspace = "staging", goto(verify), memory(run: Progress))]
     pub(crate) append: LogicNode<Append>,
 
-    /// Runs the gate on the whole project.
-    #[node(input = Merged, goto(verified, blocked_verify), memory(run: Progress))]
+    /// Runs the gate on the whole project, with what others have committed on the target branch meanwhile.
+    #[node(input = Merged, workspace = "staging", goto(verified, blocked_verify), visits = 156, memory(run: Progress))]
     pub(crate) verify: LogicNode<Verify>,
 
     /// Lands the wave.
-    #[node(input = Merged, workspace = "staging", goto(pending, exit), memory(run: Progress))]
+    #[node(input = Merged, workspace = "staging", goto(pending, verify, exit), memory(run: Progress))]
     pub(crate) verified: LogicNode<Verified>,
 
     /// Agents did not complete their work, or not as they say.

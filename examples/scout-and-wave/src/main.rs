@@ -29,6 +29,11 @@ async fn main() -> ExitCode {
         .with_command("scout", "Plan a task, and write the document", commands::scout)
         .with_command("bootstrap", "Plan a project without code, and build it", commands::bootstrap)
         .with_command("wave", "Go on with the next wave of a document", commands::wave)
+        .with_command(
+            "recover",
+            "Go on with a document after a run whose journal is lost, by what that has left in git",
+            commands::recover,
+        )
         .with_command("quick", "Send two or three agents to work, without a document", commands::quick)
         .with_command("status", "Show the state of a run, its wave and its agents", status::status)
         .with_command("skill", "Print what teaches an agent to drive this program", commands::skill)

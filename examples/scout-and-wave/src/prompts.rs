@@ -50,7 +50,8 @@ pub struct AgentLaunch<'a> {
     pub preflight: Preflight,
 }
 
-/// Shell commands that fail where an agent is in the wrong place (SAW-41, SAW-57): it is sent to the right one first.
+/// Shell commands that fail where an agent is in the wrong place (SAW-41, SAW-57): it is sent to the right one first. There is nothing in
+/// them, such as `$(…)`, that an agent's program would not run without being asked.
 #[derive(Clone, Debug, PartialEq, Eq, Template)]
 #[template(path = "preflight.sh", escape = "none")]
 pub struct Preflight {
@@ -63,6 +64,8 @@ pub struct Preflight {
 impl Preflight {
     /// For an agent in that worktree, on that branch.
     pub fn new(path: &std::path::Path, branch: &str) -> Self {
+        // As git says it.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = path.to_string_lossy().replace('\'', r"'\''");
         Self { path: format!("'{path}'"), branch: branch.to_owned() }
     }

@@ -6,8 +6,10 @@ use interlocking::run_id::RunId;
 use interlocking::runtime::journal::Origin;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount, RunState, account};
 use scout_and_wave::graph::Progress;
+use scout_and_wave::protocol::agent::Post;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// What `status` takes.
@@ -32,7 +34,7 @@ struct Told {
     at: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wave: Option<u32>,
-    /// The agents that were sent to work last.
+    /// The agents of the wave; of quick mode, all.
     agents: Vec<Agent>,
     /// What it asks a person.
     waits_for: Vec<Question>,
@@ -41,7 +43,8 @@ struct Told {
 #[derive(Debug, Serialize)]
 struct Agent {
     name: String,
-    stands: RunState,
+    /// As its run stands; one that is alone in its wave has none of its own, and stands as its node does.
+    stands: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -57,21 +60,43 @@ pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -
     Ok(Exit::Done)
 }
 
+/// How an agent stands that is alone in its wave, in the words that there are for runs.
+fn alone(state: ExecutionState) -> &'static str {
+    let state = match state {
+        ExecutionState::Done => RunState::Finished,
+        ExecutionState::Failed => RunState::Failed,
+        ExecutionState::Running => RunState::Running,
+        ExecutionState::Waiting => RunState::Waiting,
+        _ => RunState::Stopped,
+    };
+    state.name()
+}
+
 impl Told {
     fn of(account: &RunAccount) -> Result<Self, CommandError> {
         let progress = account.memory.get("run").cloned().map(serde_json::from_value::<Progress>).transpose()?;
-        let Progress { state, wave, .. } = progress.unwrap_or_default();
+        let Progress { state, wave, sent } = progress.unwrap_or_default();
         let is_under_way =
             |state| matches!(state, ExecutionState::Running | ExecutionState::Waiting | ExecutionState::Interrupted);
         let at = account.executions.iter().filter(|execution| is_under_way(execution.state));
         let at = at.map(|execution| execution.by.node.clone()).collect();
-        let sent = account.executions.iter().rev().find(|execution| !execution.children.is_empty());
-        let agents = sent.into_iter().flat_map(|execution| &execution.children).filter_map(|child| {
+        let children = account.executions.iter().flat_map(|execution| &execution.children).filter_map(|child| {
             let Some(Origin::Child { key, .. }) = &child.summary.origin else { return None };
-            Some(Agent { name: key.clone(), stands: child.state })
+            Some((Post::label_of(key).to_owned(), child.state.name()))
         });
-        let mut agents: Vec<_> = agents.collect();
-        agents.sort_by(|one, other| one.name.cmp(&other.name));
+        // The last run of each agent counts.
+        let children: BTreeMap<_, _> = children.collect();
+        let names = match wave {
+            Some(wave) => {
+                let of_wave = format!("wave{wave}-agent-");
+                sent.into_keys().filter(|label| label.starts_with(&of_wave)).collect()
+            }
+            None => children.keys().cloned().collect::<Vec<_>>(),
+        };
+        let solo = account.executions.iter().rev().find(|execution| execution.by.node == "solo");
+        let solo = solo.map_or("waiting", |execution| alone(execution.state));
+        let agents = names.into_iter().map(|name| Agent { stands: children.get(&name).copied().unwrap_or(solo), name });
+        let agents = agents.collect();
         let questions = account.open_questions().into_iter();
         let waits_for = questions.map(|open| Question { node: open.by.node, question: open.question }).collect();
         Ok(Self {
@@ -95,7 +120,7 @@ impl Told {
             _ = writeln!(text, "wave    {wave}");
         }
         for Agent { name, stands } in agents {
-            _ = writeln!(text, "agent   {name}  {}", stands.name());
+            _ = writeln!(text, "agent   {name}  {stands}");
         }
         for Question { node, question } in waits_for {
             _ = writeln!(text, "waits   for a person, at {node}: {}", harmless(&question.to_string()));

@@ -107,6 +107,14 @@ pub(crate) async fn touched(
     in_repository(repository, move |repository| Ok(paths(&repository.diff(base, head)?))).await
 }
 
+/// Whether two commits have each what the other has not.
+pub(crate) async fn is_apart(repository: Repository, one: CommitId, other: CommitId) -> Result<bool, NodeError> {
+    in_repository(repository, move |repository| {
+        Ok(!repository.is_ancestor(one, other)? && !repository.is_ancestor(other, one)?)
+    })
+    .await
+}
+
 /// The files of these changes; of a renamed one both paths.
 pub(crate) fn paths(changes: &[FileChange]) -> BTreeSet<String> {
     changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()

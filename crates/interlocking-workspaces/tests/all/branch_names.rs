@@ -2,10 +2,11 @@
 
 use crate::project::Project;
 use interlocking::prelude::*;
-use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
 use interlocking::workspaces::GitWorkspaces;
 use interlocking::worktree::{BranchName, CommitId};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
 /// A wave of agents, each with a branch of a name that others can tell.
@@ -156,4 +157,26 @@ async fn a_name_that_is_taken_is_refused() {
     let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
     assert!(failure.message.contains("is taken by workspace `"), "{failure}");
     assert_eq!(project.left(), [""; 0]);
+}
+
+/// Worktrees of children go when these end, or stay until the run that was started does.
+#[tokio::test]
+async fn worktrees_of_children_stay_if_the_program_says_so() {
+    for (stay, expected) in [(false, 1), (true, 3)] {
+        let project = Project::new();
+        let workspaces = if stay { named(&project).with_children_kept() } else { named(&project) };
+        let (repository, seen) = (project.repository(), Arc::new(AtomicUsize::new(0)));
+        let sees = seen.clone();
+        let look = move |event: Event| {
+            if matches!(&event.kind, EventKind::NodeFinished { node, .. } if node.node == *"agents") {
+                sees.store(repository.worktrees().unwrap().len(), Ordering::SeqCst);
+            }
+        };
+        let run =
+            Run::new(Wave { agents: MapNode(Agents(Arc::default(), None)) }).with_workspaces(Arc::new(workspaces));
+        let ended = run.with_events(Arc::new(look)).start(agents(&["a", "b"])).await.unwrap();
+        assert!(matches!(ended.outcome, Outcome::Finished(())), "{:?}", ended.outcome);
+        assert_eq!(seen.load(Ordering::SeqCst), expected);
+        assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+    }
 }

@@ -183,6 +183,13 @@ async fn what_is_left_of_one_run_is_found_without_its_directory() {
     assert_eq!((found.worktrees().len(), found.branches().len()), (2, 2));
     assert!(workspaces.left_of(&name).await.unwrap().is_none(), "somebody deals with it");
     drop(found);
+    // Another program looks for its own runs elsewhere.
+    let elsewhere = project.workspaces().with_directory(project.runs().join("elsewhere"));
+    let own = elsewhere.directory_of(&name).unwrap().unwrap();
+    assert_eq!(own, project.runs().canonicalize().unwrap());
+    assert_eq!(elsewhere.directory_of(&RunId::new("other").unwrap()).unwrap(), None);
+    assert_eq!(elsewhere.clone().left_of(&name).await.unwrap().unwrap().worktrees().len(), 0);
+    assert_eq!(elsewhere.with_directory(own).left_of(&name).await.unwrap().unwrap().worktrees().len(), 2);
     std::fs::remove_dir_all(project.runs()).unwrap();
     let taken = workspaces.refuse_taken(&name).unwrap_err().to_string();
     assert!(taken.starts_with("the run's name is taken: there is a branch kept/aside, at "), "{taken}");

@@ -4,7 +4,9 @@ use super::reports::{incomplete, record};
 use super::{Agents, Muster, blocked, go_to};
 use crate::graph::{Agent, Executed, Launch, scout_and_wave};
 use crate::protocol::agent::Post;
+use crate::protocol::invariant::unreported;
 use crate::protocol::state::{BlockReason, State};
+use interlocking::failure::ChildFailure;
 use interlocking::prelude::*;
 use std::sync::{Arc, PoisonError};
 
@@ -43,7 +45,11 @@ impl MapHandler<scout_and_wave::agents> for Agents {
                 Err(failure) => {
                     let label = Post::label_of(&child.key);
                     muster.has_failed(label);
-                    problems.push(format!("{label} has not reported: {failure}"));
+                    let why = match &failure {
+                        ChildFailure::Failed(failure) => unreported(failure),
+                        other => other.to_string(),
+                    };
+                    problems.push(format!("{label} has not reported: {why}"));
                 }
             }
         }

@@ -3,6 +3,7 @@
 use super::staging::STAGING;
 use super::{Merge, blocked};
 use crate::graph::{Executed, Merged, scout_and_wave};
+use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::prediction::Facts;
 use crate::protocol::state::BlockReason;
 use interlocking::prelude::*;
@@ -21,8 +22,10 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                 Ok(_) => cx.note(format!("merged {}", post.label())),
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
                     let wave = launch.wave;
+                    let what = format!("{} cannot be merged: {error}", post.label());
+                    let problem = Violation { invariant: Invariant::I1, what };
                     let executed = Executed { launch, facts: facts.clone() };
-                    let blocked = blocked(cx, wave, BlockReason::Ownership, &[error], Some(executed))?;
+                    let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;
                     return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }
                 Err(error) => return Err(error.into()),

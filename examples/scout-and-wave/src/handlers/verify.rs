@@ -1,30 +1,69 @@
-//! Runs the gate on the whole project.
+//! Runs the gate on the whole project, as it will be once the wave has landed.
 
+use super::staging::STAGING;
 use super::{Verify, go_to};
 use crate::document::Impl;
 use crate::graph::{Blocked, Merged, scout_and_wave};
 use crate::protocol::state::{BlockReason, State};
-use crate::workbench::text_at;
+use crate::workbench::{is_apart, text_at};
 use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::verify> for Verify {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::verify>) -> Route<scout_and_wave::verify> {
-        let file = cx.entry()?.document()?.clone();
-        let text = text_at(cx.repository()?, merged.commit, &file).await?.ok_or("the document is not there")?;
-        let gate = Impl::read(file.as_str(), &text)?.waves.gate;
-        let checkout = cx.fresh_checkout(merged.commit).await?;
-        match self.0.gate(&gate, checkout.path()).await? {
-            Ok(()) => goto!(cx, scout_and_wave::verified, merged),
-            Err(failure) => {
-                // That the gate failed before is known.
-                if cx.memory().state != State::Blocked(BlockReason::Verification) {
-                    go_to(cx, State::Blocked(BlockReason::Verification))?;
+        let (merged, problem) = match with_target(merged, cx).await? {
+            (merged, None) => {
+                let gate = read(&merged, cx).await?.waves.gate;
+                let checkout = cx.fresh_checkout(merged.commit).await?;
+                match self.0.gate(&gate, checkout.path()).await? {
+                    Ok(()) => return goto!(cx, scout_and_wave::verified, merged),
+                    Err(failure) => (merged, failure.to_string()),
                 }
-                let (wave, problems) = (merged.wave, vec![failure.to_string()]);
-                let (reason, merged) = (BlockReason::Verification, Some(merged));
-                let blocked = Blocked { wave, reason, problems, executed: None, merged };
-                goto!(cx, scout_and_wave::blocked_verify, blocked)
             }
+            (merged, Some(problem)) => (merged, problem),
+        };
+        // That the gate failed before is known.
+        if cx.memory().state != State::Blocked(BlockReason::Verification) {
+            go_to(cx, State::Blocked(BlockReason::Verification))?;
         }
+        let (wave, problems) = (merged.wave, vec![problem]);
+        let (reason, merged) = (BlockReason::Verification, Some(merged));
+        goto!(cx, scout_and_wave::blocked_verify, Blocked { wave, reason, problems, executed: None, merged })
     }
+}
+
+/// The document of what is merged.
+async fn read(merged: &Merged, cx: &Cx<'_, scout_and_wave::verify>) -> Result<Impl, NodeError> {
+    let file = cx.entry()?.document()?.clone();
+    let text = text_at(cx.repository()?, merged.commit, &file).await?.ok_or("the document is not there")?;
+    Ok(Impl::read(file.as_str(), &text)?)
+}
+
+/// The same with what others have committed on the target branch since the wave was launched, as a person may who is asked about the wave:
+/// what lands is what was verified. What keeps the two from going together is said beside it.
+async fn with_target(
+    merged: Merged,
+    cx: &mut Cx<'_, scout_and_wave::verify>,
+) -> Result<(Merged, Option<String>), NodeError> {
+    let (target, at) = cx.target().await?;
+    if !is_apart(cx.repository()?, at, merged.commit).await? {
+        return Ok((merged, None));
+    }
+    let wave = merged.wave;
+    let both = cx.worktree_of(STAGING).await?.merge(at, format!("Merge {target} into wave {wave}")).await;
+    let merged = match both {
+        Ok(commit) => Merged { commit, ..merged },
+        Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
+            let problem = format!(
+                "`{target}` has moved to {at} since wave {wave} was launched, and the two do not go together: {error}"
+            );
+            return Ok((merged, Some(problem)));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let is_as_frozen = read(&merged, cx).await?.contracts_hash == merged.contracts_hash;
+    let changed =
+        || format!("the contracts on `{target}` are not those that wave {wave} was made by: put them back there");
+    Ok((merged, (!is_as_frozen).then(changed)))
 }

@@ -1,5 +1,6 @@
 //! The protocol's invariants, and what it means for a run where one is broken (SAW-80 to SAW-85).
 
+use interlocking::failure::{Failure, FailureKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -40,6 +41,19 @@ pub struct Violation {
     pub invariant: Invariant,
     /// By what.
     pub what: String,
+}
+
+/// Why there is no report of an agent that has failed. One that has answered, and not with a report, has reported nowhere: what it said
+/// counts for nothing (SAW-79, SAW-83).
+pub fn unreported(failure: &Failure) -> String {
+    let said = failure.message.trim();
+    match failure.kind {
+        FailureKind::Agent => {
+            let what = format!("what it said is no completion report, and stands in no document ({said})");
+            Violation { invariant: Invariant::I4, what }.to_string()
+        }
+        _ => failure.to_string(),
+    }
 }
 
 impl fmt::Display for Invariant {

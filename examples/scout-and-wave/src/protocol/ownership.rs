@@ -1,6 +1,7 @@
 //! The check before a wave is launched: whose files are whose (SAW-12, SAW-38, SAW-51).
 
 use super::agent::AgentLetter;
+use super::invariant::Invariant;
 use super::path::FilePath;
 use super::plan::{Addition, AppendOnly, Plan, PlannedAgent, PlannedWave};
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,8 @@ pub struct Wave {
 pub enum OwnershipProblem {
     /// Two agents of a wave own one file.
     #[error(
-        "agents {one} and {other} of wave {wave} both own `{file}`: give it to one of them, or put them into different waves"
+        "I1 is broken: agents {one} and {other} of wave {wave} both own `{file}`; so {}: give it to one of them, or put them into different waves",
+        Invariant::I1.effect()
     )]
     Overlap {
         /// The wave.

@@ -88,7 +88,11 @@ pub enum Discrepancy {
 
 /// A file that several agents of a wave touched, or say they did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("`{file}` is in the lists of agents {}", agents.iter().map(AgentLetter::as_str).collect::<Vec<_>>().join(" and "))]
+#[error(
+    "I1 is broken: `{file}` is in the lists of agents {}; so {}",
+    agents.iter().map(AgentLetter::as_str).collect::<Vec<_>>().join(" and "),
+    Invariant::I1.effect()
+)]
 pub struct Conflict {
     /// The file.
     pub file: String,

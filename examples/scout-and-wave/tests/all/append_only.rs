@@ -35,7 +35,7 @@ fn lines_are_added_wave_by_wave() {
     let [first, second] = [&first, &second].map(|agents| lines_of(shared, agents).collect::<Vec<_>>());
     assert_eq!(
         (first, second),
-        (vec!["pub mod count;", "pub mod frequency;"], vec!["pub mod report;", "pub mod json;"])
+        (vec!["pub mod count;", "pub mod frequency;", "pub mod longest;"], vec!["pub mod report;", "pub mod json;"])
     );
     assert_eq!(with_lines("a", ["b", "c"]), "a\nb\nc\n");
     assert_eq!(with_lines("", ["b"]), "b\n");

@@ -1,13 +1,15 @@
 //! What blocks a wave that was launched: nothing of it lands.
 
 use crate::play::Play;
+use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, turn, turns, two_waves};
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder};
-use scout_and_wave::graph::SawResult;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What a wave comes to whose first agent does this, and whose second one does what it should.
 async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, String) {
@@ -107,17 +109,21 @@ async fn a_partial_or_blocked_report_blocks_the_wave() {
     }
 }
 
-/// SAW-79: an agent whose report is none has not reported.
+/// SAW-79, SAW-83, SAW-85: an agent whose report is malformed, or who says in prose what it did, has not reported: what it said counts for
+/// nothing.
 #[tokio::test]
 async fn an_agent_without_a_report_blocks_the_wave() {
-    let mut first = turn("A", "a.txt");
-    first.report["verification"] = json!("all is well");
-    let (reason, problems, ..) = first_does(first).await;
-    assert_eq!(reason, BlockReason::AgentFailure);
-    assert!(
-        matches!(&problems[..], [problem] if problem.starts_with("wave1-agent-a has not reported: ")),
-        "{problems:?}"
-    );
+    let mut malformed = turn("A", "a.txt");
+    malformed.report["verification"] = json!("all is well");
+    let prose = Turn { report: json!("a.txt is written and committed, and its gate passes."), ..turn("A", "a.txt") };
+    for first in [malformed, prose] {
+        let (reason, problems, ..) = first_does(first).await;
+        assert_eq!(reason, BlockReason::AgentFailure);
+        let [problem] = &problems[..] else { panic!("{problems:?}") };
+        let begins = "wave1-agent-a has not reported: I4 is broken: what it said is no completion report, and stands in no document (";
+        let ends = "; so whoever comes later works by what is not so any more";
+        assert!(problem.starts_with(begins) && problem.ends_with(ends), "{problem}");
+    }
 }
 
 /// SAW-17, SAW-84: work that is not committed.
@@ -170,7 +176,7 @@ async fn a_file_of_nobody_blocks_the_wave_without_a_reason() {
     assert_eq!(problems, ["wave1-agent-a: it touched `shared.txt`, which is not its own, and does not report why"]);
 }
 
-/// SAW-39, SAW-49, SAW-80, SAW-90: two agents whose own files are apart, so that they are launched, touched one file, and one of them does
+/// SAW-39, SAW-49, SAW-80, SAW-85, SAW-90: two agents whose own files are apart, so that they are launched, touched one file, and one of them does
 /// not say so. Nothing was merged.
 #[tokio::test]
 async fn a_file_that_two_touched_blocks_the_wave() {
@@ -180,7 +186,7 @@ async fn a_file_that_two_touched_blocks_the_wave() {
     let (reason, problems, states, _) = first_does(first).await;
     assert_eq!(
         (reason, &problems[..]),
-        (BlockReason::Ownership, &["`b.txt` is in the lists of agents A and B".to_owned()][..])
+        (BlockReason::Ownership, &["I1 is broken: `b.txt` is in the lists of agents A and B; so the merge conflicts, or one agent's work undoes another's".to_owned()][..])
     );
     assert_eq!(states.last().unwrap(), "BLOCKED (Ownership)");
 }
@@ -232,6 +238,42 @@ async fn a_gate_that_fails_blocks_the_wave() {
     );
     assert_eq!(recorder.calls().len(), 1);
     assert_eq!(play.states().last().unwrap(), "BLOCKED (Verification)");
+}
+
+/// SAW-27: prediction, then the merges, then the worktrees go. Nothing is merged before all reports were looked through, and every worktree
+/// is there until the last branch is merged.
+#[tokio::test]
+async fn a_wave_is_predicted_then_merged_and_then_cleaned_up() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    let root = project.root();
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let noted = told.clone();
+    let look = move |kind: &EventKind| {
+        let what = match kind {
+            EventKind::NodeFinished { node, .. } if ["predict", "merge"].contains(&&*node.node) => {
+                node.node.to_string()
+            }
+            EventKind::Note { text, .. } if text.starts_with("merged ") => text.clone(),
+            _ => return false,
+        };
+        let worktrees = git(&root, &["worktree", "list"]);
+        let agents = worktrees.lines().filter(|line| line.contains("[wave1-agent-")).count();
+        let merges = git(&root, &["log", "--all", "--merges", "--format=%s"]).lines().count();
+        noted.lock().unwrap().push((what, merges > 0, agents));
+        false
+    };
+    let ended = play.resume_until_told(look).expect("nobody kills it");
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let order = [
+        ("predict", false, 2),
+        ("merged wave1-agent-a", true, 2),
+        ("merged wave1-agent-b", true, 2),
+        ("merge", true, 0),
+    ];
+    assert_eq!(*told.lock().unwrap(), order.map(|(what, is_merged, agents)| (what.to_owned(), is_merged, agents)));
 }
 
 /// SAW-28, CON-115: once a wave is merged its worktrees are gone, and its branches are not.

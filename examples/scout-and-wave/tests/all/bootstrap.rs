@@ -3,6 +3,7 @@
 use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{Turn, passing, script, turn};
+use crate::stopped::script_of_a_writer;
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
@@ -63,7 +64,7 @@ fn request() -> Request {
     Request::Bootstrap { task: "Greetings".to_owned(), document: FilePath::new(DOCUMENT).unwrap() }
 }
 
-/// SAW-95, SAW-96, SAW-35: the architect's requirements, packages and contracts are in the document before there is any code; wave 0 is one
+/// SAW-95, SAW-96, SAW-35, CON-114: the architect's requirements, packages and contracts are in the document before there is any code; wave 0 is one
 /// agent, alone, and what it makes is there when the others begin, side by side.
 #[tokio::test]
 async fn a_project_begins_with_its_types() {
@@ -141,4 +142,15 @@ async fn a_project_that_has_code_is_refused() {
     let said =
         "a bootstrap is for a project without code, and there is `Cargo.lock`: plan the task with `run` or `scout`";
     assert_eq!((failure.node.as_str(), failure.message.as_str()), ("command", said));
+}
+
+/// SAW-02, CON-114: nor does an architect write the types. That is the work of wave 0.
+#[tokio::test]
+async fn an_architect_that_writes_is_refused() {
+    let project = Project::of(&FILES).await;
+    let play = Play::new(&project, script_of_a_writer(&design(), "types.txt"));
+    let Outcome::Failed(failure) = play.begin(request()).await else { panic!() };
+    assert_eq!(failure.node, "architect");
+    assert!(failure.message.contains("types.txt"), "{}", failure.message);
+    assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");
 }

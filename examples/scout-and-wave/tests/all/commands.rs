@@ -2,7 +2,7 @@
 
 use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
-use crate::small::{passing, plan, project, script, turns};
+use crate::small::{passing, plan, project, script, second_turns, turns, two_waves};
 use crate::stopped::edit;
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
@@ -85,21 +85,22 @@ async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
 /// SAW-23: of a document whose first wave is verified nobody asks for approval again.
 #[tokio::test]
 async fn a_wave_goes_on_after_the_last_verified_one() {
-    let project = Project::demonstration().await;
-    let script = || scout_and_wave::demo::script().unwrap();
-    let first = Play::new(&project, script());
+    let project = project().await;
+    let all: Vec<_> = turns().into_iter().chain(second_turns()).collect();
+    let script = || script(&two_waves(), &all);
+    let first = Play::new(&project, script()).with_gate(&passing());
     assert!(matches!(first.start().await, Outcome::Waiting { .. }));
     first.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
     // Its process is gone when the first wave has landed, and its journal with it.
     assert!(first.resume_until_after("verified").is_none());
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.waves_verified, 1);
-    let again = Play::of_another_run(&project, script(), "r2");
+    let again = Play::of_another_run(&project, script(), "r2").with_gate(&passing());
     let ended = again.begin(wave()).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
     assert_eq!(again.states()[..2], ["WAVE_PENDING", "WAVE_EXECUTING"]);
     assert!(!again.started().contains(&"review".to_owned()));
     assert_eq!(again.started().iter().filter(|node| *node == "agents").count(), 1, "{:?}", again.started());
-    assert!(project.file("main", "src/lib.rs").ends_with("pub mod report;\npub mod json;\n"));
+    assert_eq!(project.file("main", "d.txt"), "by agent D of wave 2\n");
 }
 
 /// A document that is not there, and what to do.

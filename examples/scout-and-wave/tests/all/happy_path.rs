@@ -1,19 +1,23 @@
-//! The main way, from the task to the last wave, with cargo.
+//! The main way, from the task to the last wave.
 
 use crate::play::{DOCUMENT, Play};
-use crate::project::Project;
+use crate::small::{passing, project, script, second_turns, turns, two_waves};
 use interlocking::prelude::*;
-use scout_and_wave::demo;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
 use scout_and_wave::protocol::state::State;
+use serde_json::json;
 
 /// SAW-20, SAW-21, SAW-22, SAW-25, SAW-26, SAW-31, SAW-32: the run stops for a person, and then goes through two
 /// waves of two agents each.
 #[tokio::test]
 async fn two_waves_land_one_after_the_other() {
-    let project = Project::demonstration().await;
-    let play = Play::new(&project, demo::script().unwrap());
+    let project = project().await;
+    let mut plan = two_waves();
+    let later = [("C", "four"), ("D", "five")].map(|(agent, line)| json!({ "agent": agent, "lines": [line] }));
+    plan["append_only"][0]["additions"].as_array_mut().unwrap().extend(later);
+    let all: Vec<_> = turns().into_iter().chain(second_turns()).collect();
+    let play = Play::new(&project, script(&plan, &all)).with_gate(&passing());
     // It waits: nobody was launched, and the plan has landed.
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
     assert_eq!(play.started(), ["command", "scout", "suit", "review"]);
@@ -34,11 +38,13 @@ async fn two_waves_land_one_after_the_other() {
         [&["SCOUTING", "REVIEWED", "WAVE_PENDING"][..], &wave, &["WAVE_PENDING"], &wave, &["COMPLETE"]].concat();
     assert_eq!(play.states(), states);
 
-    // What was made is there, builds and works.
-    let library = project.file("main", "src/lib.rs");
-    assert!(library.ends_with("pub mod count;\npub mod frequency;\npub mod report;\npub mod json;\n"), "{library}");
-    let changelog = project.file("main", "CHANGELOG.md");
-    assert!(changelog.ends_with("- `report` renders both as text\n- `json` renders counts as JSON\n"), "{changelog}");
+    // What was made is there.
+    for (file, agent) in
+        [("a.txt", "A of wave 1"), ("b.txt", "B of wave 1"), ("c.txt", "C of wave 2"), ("d.txt", "D of wave 2")]
+    {
+        assert_eq!(project.file("main", file), format!("by agent {agent}\n"));
+    }
+    assert_eq!(project.file("main", "list.txt"), "one\ntwo\nthree\nfour\nfive\n");
 
     // SAW-109: each wave landed at once, by merge commits of both branches.
     let moves = project.git(&["reflog", "main", "--format=%s"]);
@@ -61,7 +67,7 @@ async fn two_waves_land_one_after_the_other() {
     );
     // SAW-29: the append-only files after the merge, and purely added.
     let lines = project.git(&["diff", "--numstat", "main~2", "main~"]);
-    assert_eq!(lines, "2\t0\tCHANGELOG.md\n2\t0\tsrc/lib.rs\n");
+    assert_eq!(lines, "2\t0\tlist.txt\n");
 
     // SAW-16: the document has every report, and says where the run is.
     let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();

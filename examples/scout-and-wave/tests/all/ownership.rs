@@ -16,7 +16,7 @@ fn found(waves: Vec<Vec<AgentFiles>>) -> Vec<String> {
 /// SAW-12: of one wave; one after the other is nothing but work on the same file.
 #[test]
 fn one_file_has_one_owner_in_a_wave() {
-    let overlap = "agents A and C of wave 1 both own `b`: give it to one of them, or put them into different waves";
+    let overlap = "I1 is broken: agents A and C of wave 1 both own `b`; so the merge conflicts, or one agent's work undoes another's: give it to one of them, or put them into different waves";
     assert_eq!(
         found(vec![vec![
             files("A", &["a", "b"], &[], &[]),

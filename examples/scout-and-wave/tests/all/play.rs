@@ -93,7 +93,8 @@ impl<'p> Play<'p> {
         self.resume_until_told(move |kind| matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *name))
     }
 
-    fn resume_until_told(
+    /// Goes on until it is told what this is true of, and is killed then.
+    pub(crate) fn resume_until_told(
         &self,
         is_it: impl Fn(&EventKind) -> bool + Send + Sync + 'static,
     ) -> Option<Outcome<SawResult>> {

@@ -1,7 +1,8 @@
 //! The program: it waits for a person, another process goes on, and the result says what came of it.
 
 use crate::project::{Project, git};
-use crate::small::{plan, project, text, turns};
+use crate::small::{plan, project, text, turn, turns};
+use crate::solo::{alone, solo_plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -68,6 +69,23 @@ impl Place {
         program(&self.project.root(), arguments)
     }
 
+    /// A run with a gate that passes, approved: as far as it goes.
+    fn is_approved(&self, run: &str) -> Option<i32> {
+        let (exit, _, said) =
+            self.begin(&["run", "--task", "Two files", "--name", "two", "--run-id", run, "--toolchain", self.gate()]);
+        assert_eq!(exit, Some(3), "{said}");
+        let (exit, _, said) = self.call(&["answer", run, r#"{"approve": {}}"#, "--journal", "../journal"]);
+        assert_eq!(exit, Some(0), "{said}");
+        self.call(&["resume", run, "--accept-weaker-isolation", "--journal", "../journal"]).0
+    }
+
+    /// A toolchain with which everything passes.
+    fn gate(&self) -> &'static str {
+        let path = self.project.place().join("toolchain.yaml");
+        std::fs::write(path, "buildCommand: [\"true\"]\ntestCommand: [\"true\"]\n").unwrap();
+        "../toolchain.yaml"
+    }
+
     /// What `status` prints.
     fn status(&self, run: &str) -> (String, Value) {
         let mut status = Command::new(env!("CARGO_BIN_EXE_scout-and-wave"));
@@ -101,9 +119,7 @@ async fn a_check_says_whether_a_task_is_suitable() {
 #[tokio::test]
 async fn a_plan_and_its_waves_are_runs_of_their_own() {
     let place = Place::new(&text(&plan(), &turns(), "")).await;
-    let gate = place.project.place().join("toolchain.yaml");
-    std::fs::write(&gate, "buildCommand: [\"true\"]\ntestCommand: [\"true\"]\n").unwrap();
-    let toolchain = ["--toolchain", gate.to_str().unwrap()];
+    let toolchain = ["--toolchain", place.gate()];
     let begin = |command: &[&str]| place.begin(&[command, &toolchain].concat());
     let (exit, account, said) = begin(&["scout", "Two files", "--name", "two", "--run-id", "s1"]);
     assert_eq!((exit, &account["result"]["state"]), (Some(0), &json!("REVIEWED")), "{said}");
@@ -131,6 +147,52 @@ async fn a_plan_and_its_waves_are_runs_of_their_own() {
     assert!(document.contains("gate:\n  - [\"true\"]\n"), "{document}");
 }
 
+/// SAW-105: the journal is lost. Another run goes on with the document and what that run has left in git, wherever its worktrees are: who was
+/// done does not work again.
+#[tokio::test]
+async fn a_run_goes_on_without_its_journal() {
+    let mut first = turn("A", "a.txt");
+    first.report["status"] = json!("partial");
+    let place = Place::new(&text(&plan(), &[first, turn("B", "b.txt")], "")).await;
+    assert_eq!(place.is_approved("r1"), Some(3));
+    let begins = "r1  BLOCKED (AgentFailure)  waiting\nat      blocked_agent\nwave    1\nagent   wave1-agent-a  finished\n\
+                  agent   wave1-agent-b  finished\nwaits   for a person, at blocked_agent: ";
+    assert!(place.status("r1").0.starts_with(begins), "{}", place.status("r1").0);
+    let recover =
+        |run: &str| place.begin(&["recover", "r1", "--name", "two", "--run-id", run, "--toolchain", place.gate()]);
+    let (exit, _, said) = recover("r2");
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(
+        said.contains("the journal of the run `r1` is there") && said.contains("scout-and-wave resume r1"),
+        "{said}"
+    );
+
+    std::fs::remove_dir_all(place.project.place().join("journal")).unwrap();
+    std::fs::write(&place.script, text(&plan(), &[turn("A", "a.txt")], "")).unwrap();
+    let (exit, account, said) = recover("r2");
+    assert_eq!((exit, &account["result"]["state"]), (Some(0), &json!("COMPLETE")), "{said}");
+    for (file, content) in [("a.txt", "by agent A of wave 1\n"), ("b.txt", "by agent B of wave 1\n")] {
+        assert_eq!(place.project.file("main", file), content);
+    }
+    assert_eq!(place.project.git(&["worktree", "list"]).lines().count(), 1);
+    assert_eq!(place.project.git(&["branch", "--format=%(refname:short)"]), "main\n");
+    let (exit, _, said) = recover("r3");
+    assert_eq!(exit, Some(2), "{said}");
+    assert!(said.contains("the run `r1` has left no worktree in this repository"), "{said}");
+}
+
+/// An agent that is alone in its wave is an agent of it.
+#[tokio::test]
+async fn a_status_has_the_agent_of_a_solo_wave() {
+    let mut first = alone("A", "a.txt");
+    first.report["status"] = json!("partial");
+    let place = Place::new(&text(&solo_plan(), &[first], "")).await;
+    assert_eq!(place.is_approved("r1"), Some(3));
+    let (text, status) = place.status("r1");
+    assert!(text.contains("\nwave    1\nagent   wave1-agent-a  finished\nwaits "), "{text}");
+    assert_eq!(status["agents"], json!([{ "name": "wave1-agent-a", "stands": "finished" }]));
+}
+
 /// SAW-93, SAW-94: what quick mode refuses, and what it cannot merge, ends the program as a failure, and says what to do instead.
 #[tokio::test]
 async fn quick_mode_fails_where_the_full_protocol_is_needed() {
@@ -148,7 +210,7 @@ async fn quick_mode_fails_where_the_full_protocol_is_needed() {
     assert!(said.contains("../plan.yaml:3:7: `agents.file`: "), "{said}");
 }
 
-/// The demonstration of the README, to its end.
+/// The demonstration of the README, to its end: what scripted agents write is built and tested by cargo, by each of them and by the gate.
 #[test]
 fn the_demonstration_is_approved_beforehand() {
     let place = tempfile::tempdir().unwrap();
@@ -157,7 +219,15 @@ fn the_demonstration_is_approved_beforehand() {
     let (exit, account, said) =
         program(place.path(), &[&options[..], &["--work-dir", work.to_str().unwrap()]].concat());
     assert_eq!(exit, Some(0), "{said}");
-    assert_eq!((&account["result"]["state"], &account["result"]["waves"]), (&json!("COMPLETE"), &json!(2)));
+    assert_eq!((&account["result"]["state"], &account["result"]["waves"]), (&json!("COMPLETE"), &json!(3)));
     let library = git(&work.join("r1/repository"), &["show", "main:src/lib.rs"]);
-    assert!(library.ends_with("pub mod count;\npub mod frequency;\npub mod report;\npub mod json;\n"), "{library}");
+    assert!(
+        library.ends_with("pub mod count;\npub mod frequency;\npub mod longest;\npub mod report;\npub mod json;\n"),
+        "{library}"
+    );
+    let changelog = git(&work.join("r1/repository"), &["show", "main:CHANGELOG.md"]);
+    assert!(
+        changelog.ends_with("- `json` renders counts as JSON\n- the program prints a report of its input\n"),
+        "{changelog}"
+    );
 }

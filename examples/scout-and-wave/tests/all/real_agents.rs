@@ -5,6 +5,7 @@ use crate::project::{Project, git};
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking_model_server::{ModelServer, Reaction, Request, Script, programs};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -75,6 +76,13 @@ fn place(request: &Request) -> PathBuf {
     request.system().lines().find_map(line).expect("the program says where it works")
 }
 
+/// What the agent is to run first, as its prompt has it.
+fn preflight(request: &Request) -> String {
+    let prompt = request.prompt();
+    let (_, rest) = prompt.split_once("```sh\n").expect("the prompt has the commands");
+    rest.split_once("```").expect("they end").0.to_owned()
+}
+
 fn bash(command: &str) -> Reaction {
     Reaction::tool("Bash", json!({ "command": command, "description": "as asked" }))
 }
@@ -88,7 +96,7 @@ fn play(request: &Request) -> Reaction {
     };
     let results = request.results();
     match results.len() {
-        0 => bash("git branch --show-current").after(THINKS),
+        0 => bash(&preflight(request)).after(THINKS),
         1 => write(&module),
         2 => write(&test),
         3 => bash("npm test"),
@@ -97,7 +105,7 @@ fn play(request: &Request) -> Reaction {
         6 => bash("git rev-parse HEAD"),
         _ => Reaction::output(json!({
             "status": if results[3].contains("pass 1") { "complete" } else { "partial" },
-            "worktree": format!(".claude/worktrees/{}", results[0].trim()),
+            "worktree": format!(".claude/worktrees/{}", results[0].lines().last().unwrap_or_default()),
             "commit": results[6].trim(),
             "files_changed": [],
             "files_created": [module.0, test.0],
@@ -122,7 +130,7 @@ fn program(project: &Project, claude: &Path, server: &ModelServer) -> Command {
     command
 }
 
-/// TC-23, TC-25, SAW-25: three at once, in worktrees of their own; what they wrote is tested by npm, as the user says and not as the
+/// TC-23, TC-25, SAW-25, SAW-41, SAW-57: three at once, in worktrees of their own; what they wrote is tested by npm, as the user says and not as the
 /// plan does, and lands.
 #[tokio::test]
 async fn three_real_agents_build_what_npm_tests() {
@@ -164,9 +172,13 @@ async fn three_real_agents_build_what_npm_tests() {
         asked.collect()
     };
     let all = ["A", "B", "C"].map(of);
-    let mut places: Vec<_> = all.iter().map(|asked| place(asked[0])).collect();
-    places.dedup();
+    let places: BTreeSet<_> = all.iter().map(|asked| place(asked[0])).collect();
     assert_eq!(places.len(), 3);
+    // Field 0: each has looked where it is, which its permissions let it, and it was the right place.
+    for (asked, branch) in all.iter().zip(["wave1-agent-a", "wave1-agent-b", "wave1-agent-c"]) {
+        let looked = &asked[asked.len() - 1].results()[0];
+        assert_eq!(looked.trim(), format!("{}\n{branch}", place(asked[0]).display()));
+    }
     assert!(places.iter().all(|place| place.starts_with(&work) && !place.starts_with(&repository)), "{places:?}");
     let last_began = all.iter().map(|asked| asked[0].at).max().unwrap();
     let first_ended = all.iter().map(|asked| asked[asked.len() - 1].at).min().unwrap();

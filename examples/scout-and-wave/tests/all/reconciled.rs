@@ -138,7 +138,9 @@ fn a_file_in_two_lists_is_a_conflict() {
         predict(wave).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(conflicts([(&says("a"), &did("a")), (&silent, &did("b")), (&silent, &nothing)]), [""; 0]);
-    let expected = ["`a` is in the lists of agents A and C"];
+    let expected = [
+        "I1 is broken: `a` is in the lists of agents A and C; so the merge conflicts, or one agent's work undoes another's",
+    ];
     for third in [(&says("a"), &nothing), (&silent, &did("a"))] {
         assert_eq!(conflicts([(&silent, &did("a")), (&silent, &did("b")), third]), expected);
         assert_eq!(conflicts([(&says("a"), &nothing), (&silent, &did("b")), third]), expected);

@@ -80,33 +80,32 @@ async fn who_was_done_does_not_work_again() {
 /// back it goes on.
 #[tokio::test]
 async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
-    // A run that is dropped may have merged the branch already: then another is.
-    for _ in 0..8 {
-        let project = project().await;
-        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        assert!(play.resume_until_after("predict").is_none());
-        drop(play);
-        let commit = project.git(&["rev-parse", "wave1-agent-a"]).trim().to_owned();
-        project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
-        let again = Play::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
-        let Outcome::Failed(failure) = again.begin(recover()).await else { continue };
-        let said = format!(
-            "the work of `wave1-agent-a` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch \
-             back (`git branch wave1-agent-a {commit}`), then resume the run with --retry"
-        );
-        assert_eq!((failure.node.as_str(), failure.message), ("recover", said));
-        project.git(&["branch", "wave1-agent-a", &commit]);
-        let ended = again.retry().await;
-        assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
-        assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
-        return;
-    }
-    panic!("every run had merged the branch before it was dropped");
+    let project = project().await;
+    let mut second = turn("B", "b.txt");
+    second.report["status"] = json!("partial");
+    let play = Play::new(&project, script(&plan(), &[turn("A", "a.txt"), second]));
+    is_blocked(&project, &play).await;
+    drop(play);
+    let commit = project.git(&["rev-parse", "wave1-agent-a"]).trim().to_owned();
+    project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
+    let again = Play::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
+    let Outcome::Failed(failure) = again.begin(recover()).await else { panic!() };
+    let said = format!(
+        "the work of `wave1-agent-a` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch \
+         back (`git branch wave1-agent-a {commit}`), then resume the run with --retry"
+    );
+    assert_eq!((failure.node.as_str(), failure.message), ("recover", said));
+    project.git(&["branch", "wave1-agent-a", &commit]);
+    let ended = again.retry().await;
+    assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    assert_eq!(
+        (project.file("main", "a.txt").as_str(), count(&again.started(), "implement")),
+        ("by agent A of wave 1\n", 1)
+    );
 }
 
-/// SAW-110: a branch that is gone, and is merged on the staging branch.
+/// SAW-110, CON-106: a branch that is gone, and is merged on the staging branch: its commit is in the history, as the second parent of a
+/// merge commit.
 #[tokio::test]
 async fn a_branch_that_is_gone_and_merged_is_none() {
     let project = project().await;
@@ -115,11 +114,14 @@ async fn a_branch_that_is_gone_and_merged_is_none() {
     play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
     assert!(play.resume_until_after("merge").is_none());
     drop(play);
+    let commit = project.git(&["rev-parse", "wave1-agent-a"]);
     project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
     let (ended, started) = goes_on(&project, &plan(), &turns()).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     assert_eq!(count(&started, "implement"), 0);
-    assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]).lines().count(), 2);
+    let merges = project.git(&["log", "--merges", "--reverse", "--format=%P", "main"]);
+    let merged: Vec<_> = merges.lines().filter_map(|parents| parents.split(' ').nth(1)).collect();
+    assert_eq!((merged.len(), merged[0]), (2, commit.trim()));
 }
 
 /// SAW-30, SAW-105: the same of solo waves.

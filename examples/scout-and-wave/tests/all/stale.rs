@@ -45,20 +45,24 @@ fn of_agents(project: &Project) -> String {
     ])
 }
 
-/// SAW-46: where nothing has changed, the wave has the branches and the work that it had, and nobody works again.
+/// SAW-46: where nothing has changed, the wave has the worktrees, the branches and the work that it had, and nobody works again.
 #[tokio::test]
 async fn a_wave_that_begins_again_has_what_it_had() {
     let project = project().await;
     let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
     let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
     let blocked = is_blocked(&project, &play).await;
-    let before = of_agents(&project);
-    assert_eq!(before.lines().count(), 2, "{before}");
+    let before = (of_agents(&project), project.git(&["worktree", "list", "--porcelain"]));
+    assert_eq!(
+        (before.0.lines().count(), before.1.matches("branch refs/heads/wave1-agent-").count()),
+        (2, 2),
+        "{before:?}"
+    );
     for _ in 0..2 {
         assert!(matches!(play.unblock(json!("revised")).await, Outcome::Waiting { .. }));
         let question = play.question().await;
         assert_eq!((question.reason, question.problems), blocked);
-        assert_eq!(of_agents(&project), before);
+        assert_eq!((of_agents(&project), project.git(&["worktree", "list", "--porcelain"])), before);
     }
     assert_eq!((implemented(&play), play.unplayed()), (2, 1));
 }

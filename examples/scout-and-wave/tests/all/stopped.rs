@@ -3,11 +3,12 @@
 use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{blocks, passing, plan, project, script, script_for, turns};
+use interlocking::agents::Script;
 use interlocking::prelude::*;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use scout_and_wave::protocol::suitability::Precondition;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Replaces a passage of the document on `main`, as a person does who commits it.
 pub(crate) fn edit(project: &Project, find: &str, with: &str) {
@@ -23,42 +24,60 @@ fn has_no_worktrees(project: &Project) {
     assert!(!project.git(&["for-each-ref"]).contains("wave1"), "no branch was made");
 }
 
-/// SAW-10, SAW-11, SAW-56, SAW-107: every precondition that fails is named in the verdict, no prompt is written, the run ends, and nobody is
-/// asked or launched.
+/// A precondition, and what keeps it alone from holding.
+const FAIL: [(Precondition, fn(&mut Value)); 5] = [
+    (Precondition::FileDecomposition, |plan| plan["waves"][0]["agents"][1]["creates"] = json!(["a.txt"])),
+    (Precondition::NoInvestigation, |plan| plan["investigations"] = json!(["why it is slow"])),
+    (Precondition::Interfaces, |plan| plan["open_interfaces"] = json!(["what greets"])),
+    (Precondition::Findings, |plan| plan["findings"] = json!([{ "id": "F1", "what": "slow" }])),
+    (Precondition::WorthIt, |plan| plan["estimates"]["sequential"] = json!(1)),
+];
+
+/// SAW-10, SAW-11, SAW-56, SAW-107: where one precondition fails, whichever it is, or all do, the verdict names those and no others, no
+/// prompt is written, the run ends, and nobody is asked or launched.
 #[tokio::test]
 async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
-    let project = project().await;
-    let mut plan = plan();
-    plan["investigations"] = json!(["why it is slow"]);
-    plan["waves"][0]["agents"][1]["creates"] = json!(["a.txt"]);
-    plan["open_interfaces"] = json!(["what greets"]);
-    plan["findings"] = json!([{ "id": "F1", "what": "slow" }]);
-    plan["estimates"]["sequential"] = json!(1);
-    let play = Play::new(&project, script(&plan, &turns()));
-    let ended = play.start().await;
-    let Outcome::Finished(SawResult::NotSuitable { failed }) = ended else { panic!("{ended:?}") };
-    let failed: Vec<_> = failed.iter().map(|failed| failed.precondition).collect();
-    use Precondition::*;
-    assert_eq!(failed, [FileDecomposition, NoInvestigation, Interfaces, Findings, WorthIt]);
-    assert_eq!(play.started(), ["command", "scout", "suit"]);
-    assert_eq!(play.states(), ["SCOUTING", "NOT_SUITABLE"]);
-    let text = project.file("main", DOCUMENT);
-    assert!(text.contains("verdict: NOT SUITABLE\n") && !text.contains("Prompt"), "{text}");
+    for failing in FAIL.chunks(1).chain([&FAIL[..]]) {
+        let project = project().await;
+        let mut plan = plan();
+        failing.iter().for_each(|(_, fail)| fail(&mut plan));
+        let play = Play::new(&project, script(&plan, &turns()));
+        let ended = play.start().await;
+        let Outcome::Finished(SawResult::NotSuitable { failed }) = ended else { panic!("{ended:?}") };
+        let failed: Vec<_> = failed.iter().map(|failed| failed.precondition).collect();
+        assert_eq!(failed, failing.iter().map(|(precondition, _)| *precondition).collect::<Vec<_>>());
+        assert_eq!(play.started(), ["command", "scout", "suit"]);
+        assert_eq!(play.states(), ["SCOUTING", "NOT_SUITABLE"]);
+        let text = project.file("main", DOCUMENT);
+        assert!(text.contains("verdict: NOT SUITABLE\n") && !text.contains("Prompt"), "{text}");
+        has_no_worktrees(&project);
+    }
 }
 
-/// SAW-02: a scout that writes fails its node, and nothing of it is anywhere.
+/// SAW-02, CON-154: a scout that writes, were it the document, fails its node, and nothing of it is anywhere. What it returns the
+/// orchestrator writes.
 #[tokio::test]
 async fn a_scout_that_writes_is_refused() {
+    for file in ["README.md", DOCUMENT] {
+        let project = project().await;
+        let script = script_of_a_writer(&plan(), file);
+        let Outcome::Failed(failure) = Play::new(&project, script).start().await else { panic!() };
+        assert_eq!(failure.node, "scout");
+        assert!(failure.message.contains(file), "{}", failure.message);
+        assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");
+    }
     let project = project().await;
+    assert!(matches!(Play::new(&project, script(&plan(), &[])).start().await, Outcome::Waiting { .. }));
+    let written = project.git(&["log", "--format=%an", "--name-only", "-1", "main"]);
+    assert_eq!(written, format!("Orchestrator\n\n{DOCUMENT}\n"));
+}
+
+/// A scout that returns this, and writes a file.
+pub(crate) fn script_of_a_writer(returns: &Value, file: &str) -> Script {
     let text = format!(
-        "[[turn]]\nagent = \"scout\"\noutput_json = '''{}'''\n[[turn.write]]\npath = \"README.md\"\ncontent = \"mine\"\n",
-        plan()
+        "[[turn]]\nagent = \"scout\"\noutput_json = '''{returns}'''\n[[turn.write]]\npath = \"{file}\"\ncontent = \"mine\"\n"
     );
-    let script = interlocking::agents::Script::parse("a test's script", &text).unwrap();
-    let Outcome::Failed(failure) = Play::new(&project, script).start().await else { panic!() };
-    assert_eq!(failure.node, "scout");
-    assert!(failure.message.contains("README.md"), "{}", failure.message);
-    assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");
+    Script::parse("a test's script", &text).unwrap()
 }
 
 /// SAW-22, CON-108: caveats have to be acknowledged.
@@ -84,7 +103,7 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
     }
 }
 
-/// SAW-38, SAW-39, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
+/// SAW-38, SAW-39, SAW-80, SAW-85, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;
@@ -92,14 +111,20 @@ async fn an_overlap_stops_the_launch() {
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
     edit(&project, "creates: [b.txt]", "creates: [a.txt, b.txt]");
     let (reason, problems) = blocks(&project, &play).await;
-    let said = "agents A and B of wave 1 both own `a.txt`: give it to one of them, or put them into different waves";
+    let said = "I1 is broken: agents A and B of wave 1 both own `a.txt`; so the merge conflicts, or one agent's work undoes another's: give it to one of them, or put them into different waves";
     assert_eq!((reason, problems), (BlockReason::Ownership, vec![said.to_owned()]));
     assert_eq!(play.states().last().unwrap(), "BLOCKED (Ownership)");
     has_no_worktrees(&project);
-    // Put right, the wave begins.
+    // The other check, of what agents did, has nothing to look at yet.
+    assert_eq!(play.started().last().unwrap(), "blocked_contract");
+    assert!(!play.started().iter().any(|node| ["agents", "predict"].contains(&node.as_str())));
+    // Put right, the wave begins, and both checks are made.
     edit(&project, "creates: [a.txt, b.txt]", "creates: [b.txt]");
     let ended = play.unblock(json!("revised")).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
+    let checks: Vec<_> =
+        play.started().into_iter().filter(|node| ["pending", "predict"].contains(&node.as_str())).collect();
+    assert_eq!(checks, ["pending", "pending", "predict"]);
 }
 
 /// SAW-14, SAW-85: a contract that is not in the prompt of who calls it.

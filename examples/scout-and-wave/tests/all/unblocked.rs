@@ -5,12 +5,14 @@ use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
 use crate::stopped::edit;
 use interlocking::prelude::*;
+use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder};
 use scout_and_wave::document::Impl;
-use scout_and_wave::graph::SawResult;
+use scout_and_wave::graph::{ReviewAnswer, SawResult};
 use scout_and_wave::protocol::state::BlockReason;
 use serde_json::json;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Turns of a wave whose first agent does this at first, and then what it should.
 fn with_another(first: Turn) -> [Turn; 3] {
@@ -28,7 +30,7 @@ fn is_complete(ended: &Outcome<SawResult>) {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-/// SAW-43, SAW-44, SAW-33: an agent is sent to work again, in a new worktree of the same name; the other one is not.
+/// SAW-43, SAW-44, SAW-33, CON-156: an agent is sent to work again, in a new worktree of the same name; the other one is not.
 #[tokio::test]
 async fn an_agent_is_sent_to_work_again() {
     let project = project().await;
@@ -46,24 +48,26 @@ async fn an_agent_is_sent_to_work_again() {
     assert_eq!(states[3..6], ["WAVE_EXECUTING", "BLOCKED (AgentFailure)", "WAVE_EXECUTING"]);
 }
 
-/// SAW-43: a person commits on the agent's branch what was missing, and the wave goes on with that.
+/// SAW-43, SAW-17, CON-110: an agent says that it did not commit. What it wrote is still there, in its worktree: a person commits it, and the
+/// wave goes on with that.
 #[tokio::test]
 async fn a_person_finishes_an_agents_work() {
     let project = project().await;
-    let mut first = partial();
-    first.actions.clear();
-    first.report["files_created"] = json!([]);
+    let mut first = turn("A", "a.txt");
+    first.actions.pop();
+    first.report["commit"] = json!("uncommitted");
     let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
-    is_blocked(&project, &play).await;
-    let own = project.place().join("own");
-    let own = own.to_str().unwrap();
-    project.git(&["worktree", "add", "-q", "--force", own, "wave1-agent-a"]);
-    std::fs::write(format!("{own}/a.txt"), "by hand\n").unwrap();
-    let own = std::path::Path::new(own);
+    let (reason, problems) = is_blocked(&project, &play).await;
+    assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
+    assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
+    let listed = project.git(&["worktree", "list", "--porcelain"]);
+    let of_agent = listed.split("\n\n").find(|entry| entry.ends_with("branch refs/heads/wave1-agent-a")).unwrap();
+    let own = std::path::Path::new(of_agent.lines().next().unwrap().strip_prefix("worktree ").unwrap());
+    assert_eq!(git(own, &["status", "--porcelain"]), "?? a.txt\n");
     git(own, &["add", "."]);
     git(own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
     is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
-    assert_eq!(project.file("main", "a.txt"), "by hand\n");
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
     assert_eq!(play.started().iter().filter(|node| *node == "implement").count(), 2);
 }
@@ -158,4 +162,82 @@ async fn a_gate_passes_once_a_person_has_put_it_right() {
     assert_eq!(project.file("main", "shared.txt"), "put right\n");
     let states = play.states();
     assert_eq!(states[states.len() - 4..], ["WAVE_MERGING", "BLOCKED (Verification)", "WAVE_VERIFIED", "COMPLETE"]);
+}
+
+/// SAW-109: while the run waits for a person, somebody edits the document and commits it. It is merged before the gate runs again, so what
+/// lands is what was verified, and the edit is in it.
+#[tokio::test]
+async fn what_is_committed_while_a_run_waits_is_verified_too() {
+    let project = project().await;
+    let build = CommandLine::new("build", &["all"]);
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(&project, &play).await;
+    edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
+    let theirs = project.git(&["rev-parse", "main"]);
+    is_complete(&play.unblock(json!("fixed")).await);
+    let text = project.file("main", DOCUMENT);
+    assert!(
+        text.starts_with("# IMPL: Two good files\n") && text.contains("### Agent B - Completion Report\n"),
+        "{text}"
+    );
+    let subjects = project.git(&["log", "--first-parent", "--format=%s", "-2", "main"]);
+    assert_eq!(subjects, "docs: wave 1 is verified\nMerge main into wave 1\n");
+    assert_eq!(project.git(&["log", "-1", "--format=%P", "main~"]).trim_end().split(' ').nth(1), Some(theirs.trim()));
+}
+
+/// SAW-36: what is committed meanwhile may not change the contracts, nor what the wave has changed. Taken back, the wave goes on.
+#[tokio::test]
+async fn what_is_committed_while_a_run_waits_has_to_fit() {
+    let project = project().await;
+    let build = CommandLine::new("build", &["all"]);
+    let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(&project, &play).await;
+    edit(&project, "signature: fn greet()", "signature: fn greet(name)");
+    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let said = "the contracts on `main` are not those that wave 1 was made by: put them back there";
+    assert_eq!(play.question().await.problems, [said]);
+    edit(&project, "signature: fn greet(name)", "signature: fn greet()");
+    std::fs::write(project.root().join("a.txt"), "theirs\n").unwrap();
+    project.git(&["add", "a.txt"]);
+    edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
+    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let problems = play.question().await.problems;
+    assert!(problems[0].contains("the two do not go together") && problems[0].contains("a.txt"), "{problems:?}");
+    project.git(&["rm", "-q", "a.txt"]);
+    edit(&project, "# IMPL: Two good files", "# IMPL: Two files");
+    is_complete(&play.unblock(json!("fixed")).await);
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
+}
+
+/// SAW-109: somebody commits while the gate runs. It runs again, on what lands.
+#[tokio::test]
+async fn what_is_committed_while_the_gate_runs_is_verified_too() {
+    let project = project().await;
+    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    let (root, gates) = (project.root(), Arc::new(AtomicUsize::new(0)));
+    let counts = gates.clone();
+    let commits = move |kind: &EventKind| {
+        let has_passed = matches!(kind, EventKind::NodeFinished { node, .. } if node.node == *"verify");
+        if has_passed && counts.fetch_add(1, Ordering::SeqCst) == 0 {
+            std::fs::write(root.join("theirs.txt"), "theirs\n").unwrap();
+            git(&root, &["add", "theirs.txt"]);
+            git(&root, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Theirs"]);
+        }
+        false
+    };
+    is_complete(&play.resume_until_told(commits).expect("nobody kills it"));
+    assert_eq!(gates.load(Ordering::SeqCst), 2);
+    assert_eq!(
+        (project.file("main", "theirs.txt"), project.file("main", "a.txt")),
+        ("theirs\n".to_owned(), "by agent A of wave 1\n".to_owned())
+    );
+    assert_eq!(
+        project.git(&["reflog", "main", "--format=%s"]).lines().count(),
+        4,
+        "begun, planned, theirs, and the wave"
+    );
 }

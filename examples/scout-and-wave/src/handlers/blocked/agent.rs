@@ -30,7 +30,9 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         let is_alone = blocked.executed.iter().any(|executed| executed.launch.only().is_some());
         let fixed = match is_alone {
             true => "you have put its work right in the staging worktree; what is not committed there will be",
-            false => "you have committed what was missing on their branches, such as wave1-agent-a",
+            false => {
+                "you have committed what was missing in their worktrees, which `git worktree list` shows by branches such as wave1-agent-a"
+            }
         };
         let fixed = format!("{{\"fixed\": {{\"agents\": [\"A\"]}}}}: {fixed}");
         let ways = [
