@@ -4,13 +4,14 @@ use crate::types::path::FilePath;
 use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
-    BuildOutcome, Checkout, CommandLine, FailureType, KnownTests, NamedCommand, Runner, StructuredFailure, TestOutcome,
-    TestRun, Toolchain,
+    BuildOutcome, Checkout, CommandLine, FailureType, KnownTests, NamedCommand, Recorder, Runner, StructuredFailure,
+    TestOutcome, TestRun, Toolchain,
 };
 use interlocking::workspaces::FreshCheckout;
 use interlocking::worktree::{CommitId, FileChange, Repository};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The longest file that is read, in bytes.
 pub(crate) const LONGEST: u64 = 2 << 20;
@@ -30,6 +31,8 @@ pub struct Workbench {
     pub checkouts: PathBuf,
     /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
     pub accept_weaker_isolation: bool,
+    /// Who answers in the place of programs, and notes what was asked, in a test.
+    pub recorder: Option<Arc<Recorder>>,
 }
 
 /// What came of a run of tests.
@@ -84,6 +87,7 @@ impl Workbench {
             target_directory,
             checkouts,
             accept_weaker_isolation: false,
+            recorder: None,
         }
     }
 
@@ -158,9 +162,13 @@ impl Workbench {
     }
 
     fn runner(&self, toolchain: Toolchain) -> Result<Runner, NodeError> {
-        Ok(match self.accept_weaker_isolation {
+        let runner = match self.accept_weaker_isolation {
             true => Runner::with_weaker_isolation(toolchain, &self.target_directory, &self.checkouts),
             false => Runner::new(toolchain, &self.target_directory, &self.checkouts)?,
+        };
+        Ok(match &self.recorder {
+            Some(recorder) => runner.with_recorder(recorder.clone()),
+            None => runner,
         })
     }
 

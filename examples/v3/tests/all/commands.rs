@@ -1,84 +1,76 @@
-//! Which commands are run, on what, and in which order.
+//! Which commands are run, and in which order: a recorder answers in the place of programs, and notes each.
 
 use crate::play::Play;
-use crate::project::Project;
-use crate::small::{project, shell, spec};
+use crate::small::{Cast, project, shell, spec};
 use crate::tree::family;
-use interlocking::toolchain::CommandLine;
+use interlocking::toolchain::{CommandLine, Recorder};
+use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
 use v3::workbench::Workbench;
 
-/// Has each command note what it is: `build`, `test`, or the file whose tests it runs; and whether `src/a.txt` and `src/b.txt` are done there.
-fn noting(project: &Project) -> impl FnOnce(&mut Workbench) {
-    let log = project.place().join("target/log");
+/// The first run of each of these suites fails, and all else passes.
+fn red(suites: &[&str]) -> Arc<Recorder> {
+    let red = |recorder: Recorder, suite: &&str| {
+        recorder.answer(CommandLine::new("sh", &[*suite]), Recorder::exit(1, "it is red"))
+    };
+    Arc::new(suites.iter().fold(Recorder::new(), red).otherwise(Recorder::exit(0, "")))
+}
+
+fn recording(recorder: &Arc<Recorder>) -> impl FnOnce(&mut Workbench) + use<> {
+    let recorder = recorder.clone();
     move |workbench| {
         shell(workbench);
-        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
-        let noted = |what: &str, line: &str| {
-            let there = "$(grep -qs done src/a.txt && echo a)$(grep -qs done src/b.txt && echo b)";
-            let tip = "$(git log -1 --format=%s)";
-            CommandLine::new("sh", &["-c", &format!("echo \"{what}|{there}|{tip}\" >> {}; {line}", log.display())])
-        };
-        workbench.toolchain.build_command = noted("build", "test ! -e broken");
-        workbench.toolchain.test_command = noted("test", "for check in checks/*.sh; do sh $check || exit 1; done");
-        workbench.suite_command = noted("{path}", "sh {path}");
+        workbench.toolchain.build_command = CommandLine::new("make", &["all"]);
+        workbench.toolchain.test_command = CommandLine::new("make", &["check"]);
+        workbench.recorder = Some(recorder);
     }
 }
 
-/// The commands in order: what, which children's work was there, and at which commit.
-fn noted(project: &Project) -> Vec<(String, String, String)> {
-    let log = std::fs::read_to_string(project.place().join("target/log")).unwrap();
-    let parts = |line: &str| {
-        let mut parts = line.split('|').map(str::to_owned);
-        (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap())
-    };
-    log.lines().map(parts).collect()
+fn commands(recorder: &Recorder) -> Vec<String> {
+    recorder.calls().iter().map(|call| call.command.to_string()).collect()
 }
 
-/// V3-90, V3-44, V3-81, TC-01, TC-02, TC-03, TC-25: of a leaf: a scaffold is built, its tests are run before and after there is anything, and the candidate is built,
-/// then run against the scaffold's contract, then against every test.
+/// V3-90, V3-44, V3-81, V3-61, TC-01, TC-02, TC-03, TC-25: a scaffold is built; its tests are run where they have to fail, and where they have to pass; what is
+/// reviewed is built and tested; and the candidate is built, held against the contract that the scaffold names, and then against every test.
 #[tokio::test]
 async fn a_leaf_runs_these_commands() {
-    let project = project().await;
-    let cast = crate::small::Cast::default().honest("top", &[]);
-    let play = Play::new(&project, cast.script(), noting(&project));
+    let (project, recorder) = (project().await, red(&["checks/top.sh"]));
+    let play = Play::new(&project, Cast::default().honest("top", &[]).script(), recording(&recorder));
     let outcome = play.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let noted: Vec<_> = noted(&project).into_iter().map(|(what, _, tip)| (what, tip)).collect();
-    let candidate = "feat(top): implement";
-    let expected = [
-        ("build", "work"),
-        ("checks/top.sh", "work"),
-        ("checks/top.sh", "work"),
-        ("build", "work"),
-        ("checks/top.sh", "work"),
-        ("build", candidate),
-        ("checks/contract_top.sh", candidate),
-        ("test", candidate),
-    ];
-    assert_eq!(noted, expected.map(|(what, tip)| (what.to_owned(), tip.to_owned())));
+    let (build, tests, contract, all) =
+        ("make all", "sh checks/top.sh", "sh checks/contract_top.sh", "make check");
+    assert_eq!(commands(&recorder), [build, tests, tests, build, tests, build, contract, all]);
+    // The candidate's three are run in one place.
+    let places: Vec<_> = recorder.calls()[5..].iter().map(|call| call.directory.clone()).collect();
+    assert!(places[0] == places[1] && places[1] == places[2], "{places:?}");
 }
 
-/// V3-140, V3-44, V3-104: the parent's contract is run once, on what both children have merged, before its implementer is asked; and whoever is rebased has its
-/// tests run on what it stands on then.
+/// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; and of whoever is rebased every test is run
+/// again.
 #[tokio::test]
 async fn a_parent_runs_its_contract_on_all_children() {
-    let project = project().await;
-    let play = Play::new(&project, family().script(), noting(&project));
+    let (project, recorder) = (project().await, red(&["checks/top.sh", "checks/a.sh", "checks/b.sh"]));
+    let play = Play::new(&project, family().script(), recording(&recorder));
+    let (author, judge) = (play.agent.hold("test author of `top/a`"), play.agent.hold("judge what `top/a`"));
     let implementer = play.agent.hold("implementer of `top`");
+    let count = |of: &str| commands(&recorder).into_iter().filter(|command| command == of).count();
     let watch = async {
+        author.reached().await;
+        play.until("b has merged", |play| play.ended().iter().any(|(_, node)| node == "judge")).await;
+        // Of the candidate of `b`.
+        assert_eq!(count("make check"), 1);
+        author.release();
+        judge.reached().await;
+        // Of `a`, when it was rebased, and of its candidate.
+        assert_eq!(count("make check"), 3);
+        assert_eq!(count("sh checks/contract_top.sh"), 0);
+        judge.release();
         implementer.reached().await;
-        let noted = noted(&project);
-        let of_contract: Vec<_> = noted.iter().filter(|(what, ..)| what == "checks/contract_top.sh").collect();
-        assert_eq!(of_contract.len(), 1, "{noted:?}");
-        assert_eq!(of_contract[0].1, "ab", "{noted:?}");
-        // The later one's tests, on the earlier one's merge, before the later one is done.
-        let (rebased, _) = play.ended().into_iter().find(|(_, node)| node == "rebaser").unwrap();
-        let earlier = if rebased == play.run_of("top/a").await { "b" } else { "a" };
-        let on_earlier = noted.iter().filter(|(what, there, _)| what == "test" && there.contains(earlier));
-        assert!(on_earlier.count() >= 2, "of the rebase, and of the candidate: {noted:?}");
+        assert_eq!(count("sh checks/contract_top.sh"), 1);
         implementer.release();
     };
     let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(count("sh checks/contract_top.sh"), 2, "and of its own candidate");
 }
