@@ -1,4 +1,4 @@
-//! A handler goes only where the row of its node says. (PRG-20)
+//! A handler goes only where the row of its node says. (PRG-20, V3-124)
 
 use interlocking::prelude::*;
 

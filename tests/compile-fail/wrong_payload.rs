@@ -1,4 +1,4 @@
-//! The payload is what the target takes. (PRG-20)
+//! The payload is what the target takes. (PRG-20, V3-123)
 
 use interlocking::prelude::*;
 

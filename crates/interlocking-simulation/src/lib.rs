@@ -83,4 +83,4 @@ mod names;
 mod writers;
 
 pub use counts::Counts;
-pub use simulation::{Played, simulate};
+pub use simulation::{Played, simulate, simulate_tables};

@@ -8,6 +8,7 @@ use crate::plan::{Way, Weather};
 use crate::tables::tables;
 use crate::world::World;
 use interlocking_core::net::Net;
+use interlocking_core::table::Table;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -27,7 +28,21 @@ pub struct Played {
 ///
 /// What does not hold, in words; what happened until then is in the trace.
 pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
-    let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).expect("it was one before"))));
+    simulate_tables(seed, tables(seed))
+}
+
+/// Runs a seed with these tables in place of its own: that of the run, and that of its children and theirs. At most fourteen nodes each; a
+/// node that takes messages is called `event`, and an advisory one `advisory`. Whatever else is random is the seed's.
+///
+/// # Errors
+///
+/// As [`simulate`].
+///
+/// # Panics
+///
+/// Where a table is none.
+pub fn simulate_tables(seed: u64, tables: [Table; 2]) -> (Played, Result<(), String>) {
+    let nets = tables.map(|table| &*Box::leak(Box::new(Net::new(table).expect("it was one before"))));
     set_nets(nets);
     let mut played = Played::default();
     let result = weather(seed, nets, Weather::Fair, &mut played).and_then(|fair| {

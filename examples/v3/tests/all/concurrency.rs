@@ -17,7 +17,7 @@ fn implementers(play: &Play<'_>) -> Vec<Call> {
     play.agent.calls_to("implementer of `top`")
 }
 
-/// V3-03, V3-106, V3-44, PRG-17, PRG-29, CON-03, EVO-02: the tests and each child are begun before any of them has ended.
+/// V3-03, V3-106, PRG-17, PRG-29, EVO-02: the tests and each child are begun before any of them has ended.
 #[tokio::test]
 async fn tests_and_children_begin_at_once() {
     let project = project().await;

@@ -1,68 +1,78 @@
 //! No field of an agent's answer is dropped: each has someone who uses it (V3-158).
 
+use crate::play::Play;
+use crate::rebases::{clash, later};
+use crate::small::{Act, Cast, Who, play, project, scaffold, scaffolding, spec};
 use schemars::schema_for;
-use serde_json::Value;
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use v3::types::implementation::ImplExit;
 use v3::types::merge::MergerExit;
+use v3::types::outcome::V3Outcome;
 use v3::types::rebase::RebaserExit;
 use v3::types::scaffold::ScaffoldExit;
 use v3::types::tdd::{ReviewExit, WriteTestsExit};
 
-/// Each field of each exit, and who uses it.
-const CONSUMERS: [(&str, &str); 49] = [
-    ("ScaffoldExit.InitWork.scaffoldCommit", "ForkInput, and the workspace `skeleton`"),
+/// Each field of each exit of each node, and who uses it, or why nobody does.
+const CONSUMERS: [(&str, &str); 55] = [
+    ("scaffold.InitWork.scaffoldCommit", "ForkInput, and the workspace `skeleton`"),
     (
-        "ScaffoldExit.InitWork.interfaceFile",
+        "scaffold.InitWork.interfaceFile",
         "WriteTestsInput.scaffold, ImplInput.scaffold, the children's ParentContext",
     ),
-    ("ScaffoldExit.InitWork.contractSuite", "MergerInput, and `integrate`"),
-    ("ScaffoldExit.InitWork.testPlan", "WriteTestsInput.scaffold"),
-    ("ScaffoldExit.InitWork.childSpecs", "ChildrenInput.fork: the children's ScaffoldInput"),
-    ("ScaffoldExit.InitWork.interfaces", "the children's Lineage.interfaceFiles"),
-    ("ScaffoldExit.ClarificationNeeded.question", "V3Outcome; the parent's Clarification"),
-    ("ScaffoldExit.ClarificationNeeded.ambiguityReference", "V3Outcome; the parent's Clarification"),
-    ("ScaffoldExit.ClarificationNeeded.specSentence", "V3Outcome; the parent's Clarification"),
-    ("WriteTestsExit.TestsReady.testsCommit", "held against the branch; ImplInput.testsReady"),
-    ("WriteTestsExit.TestsReady.testFiles", "ImplInput.testsReady"),
-    ("WriteTestsExit.TestsReady.pendingCriteria", "ImplInput.testsReady"),
-    ("WriteTestsExit.InvalidScaffold.missingType", "ScaffoldInput.clarification"),
-    ("WriteTestsExit.InvalidScaffold.expectedLocation", "ScaffoldInput.clarification"),
-    ("ReviewExit.Approved.signOff", "MergerInput.tddApproval; of a judge ReviewInput.judgement"),
-    ("ReviewExit.Approved.coverageReport", "MergerInput.tddApproval, TddMem.coveredCriteria"),
-    ("ReviewExit.MoreTests.critiques", "WriteTestsInput.feedback, ImplInput.critiqueList"),
-    ("ReviewExit.MoreTests.additionalTests", "WriteTestsInput.feedback"),
-    ("ReviewExit.Reject.reason", "V3Outcome; of a judge ReviewInput.judgement"),
-    ("ReviewExit.Reject.missingCriteria", "V3Outcome; of a judge ReviewInput.judgement"),
-    ("ImplExit.TestsPassed.commitHash", "held against the branch; ReviewInput.implResult"),
-    ("ImplExit.TestsPassed.iterations", "ReviewInput.implResult"),
-    ("ImplExit.TestsPassed.passedTests", "ReviewInput.implResult"),
-    ("ImplExit.RequestRetry.diagnosis", "ImplInput.retryFeedback, ImplMem.attemptHistory, V3Outcome"),
-    ("ImplExit.RequestRetry.strategyFrom", "ImplInput.retryFeedback, ImplMem.attemptHistory"),
-    ("ImplExit.RequestRetry.strategyTo", "ImplInput.retryFeedback, V3Outcome"),
-    ("ImplExit.RequestRetry.failingTests", "ImplInput.retryFeedback"),
-    ("ImplExit.BlockedDependency.missingSymbol", "ScaffoldInput.clarification"),
-    ("ImplExit.BlockedDependency.expectedImportPath", "ScaffoldInput.clarification"),
-    ("ImplExit.SpecAmbiguity.specSentence", "ScaffoldInput.clarification"),
-    ("ImplExit.SpecAmbiguity.contradictionTrace", "ScaffoldInput.clarification"),
-    ("ImplExit.SpecAmbiguity.question", "ScaffoldInput.clarification"),
-    ("ImplExit.Stuck.diagnosis", "V3Outcome"),
-    ("ImplExit.Stuck.recommendation", "V3Outcome"),
-    ("ImplExit.Stuck.attempts", "dropped: the runtime counts (CON-12)"),
-    ("MergerExit.MergeComplete.mergeCommit", "dropped: it is the runtime's own commit"),
-    ("MergerExit.MergeComplete.author", "dropped: it is the node's id (V3-94)"),
-    ("MergerExit.MergeComplete.impactLevel", "JudgeInput.merge, V3Outcome, MergeEvent"),
-    ("MergerExit.MergeComplete.changes", "JudgeInput.merge, V3Outcome, MergeEvent"),
-    ("MergerExit.MergeRejected.reason", "ImplInput.mergeRejection"),
-    ("MergerExit.MergeRejected.details", "ImplInput.mergeRejection"),
-    ("MergerExit.MergeRejected.failingTests", "ImplInput.mergeRejection"),
-    ("RebaserExit.RebaseClean.newBase", "held against the branch"),
-    ("RebaserExit.RebaseAdapted.newBase", "held against the branch"),
-    ("RebaserExit.RebaseAdapted.adaptations", "the journal: what was adapted is on the branch"),
-    ("RebaserExit.RebaseConflict.conflictFile", "ScaffoldInput.clarification"),
-    ("RebaserExit.RebaseConflict.ourChange", "ScaffoldInput.clarification"),
-    ("RebaserExit.RebaseConflict.theirChange", "ScaffoldInput.clarification"),
-    ("RebaserExit.RebaseConflict.whyUnresolvable", "ScaffoldInput.clarification"),
+    ("scaffold.InitWork.contractSuite", "MergerInput, and `integrate`"),
+    ("scaffold.InitWork.testPlan", "WriteTestsInput.scaffold"),
+    ("scaffold.InitWork.childSpecs", "ChildrenInput.fork: the children's ScaffoldInput"),
+    ("scaffold.InitWork.interfaces", "the children's Lineage.interfaceFiles"),
+    ("scaffold.ClarificationNeeded.question", "V3Outcome; the parent's Clarification"),
+    ("scaffold.ClarificationNeeded.ambiguityReference", "V3Outcome; the parent's Clarification"),
+    ("scaffold.ClarificationNeeded.specSentence", "V3Outcome; the parent's Clarification"),
+    ("write_tests.TestsReady.testsCommit", "held against the branch; ImplInput.testsReady"),
+    ("write_tests.TestsReady.testFiles", "ImplInput.testsReady"),
+    ("write_tests.TestsReady.pendingCriteria", "ImplInput.testsReady"),
+    ("write_tests.InvalidScaffold.missingType", "ScaffoldInput.clarification"),
+    ("write_tests.InvalidScaffold.expectedLocation", "ScaffoldInput.clarification"),
+    ("review.Approved.signOff", "MergerInput.tddApproval"),
+    ("review.Approved.coverageReport", "MergerInput.tddApproval, TddMem.coveredCriteria"),
+    ("review.MoreTests.critiques", "WriteTestsInput.feedback, ImplInput.critiqueList"),
+    ("review.MoreTests.additionalTests", "WriteTestsInput.feedback"),
+    ("review.Reject.reason", "V3Outcome"),
+    ("review.Reject.missingCriteria", "V3Outcome"),
+    ("judge.Approved.signOff", "of one that leaves out a criterion ReviewInput.judgement; dropped where the commit lands"),
+    ("judge.Approved.coverageReport", "ReviewInput.judgement, of what it leaves out; dropped where the commit lands"),
+    ("judge.MoreTests.critiques", "ReviewInput.judgement"),
+    ("judge.MoreTests.additionalTests", "ReviewInput.judgement"),
+    ("judge.Reject.reason", "ReviewInput.judgement"),
+    ("judge.Reject.missingCriteria", "ReviewInput.judgement"),
+    ("implement.TestsPassed.commitHash", "held against the branch; ReviewInput.implResult"),
+    ("implement.TestsPassed.iterations", "ReviewInput.implResult"),
+    ("implement.TestsPassed.passedTests", "ReviewInput.implResult"),
+    ("implement.RequestRetry.diagnosis", "ImplInput.retryFeedback, ImplMem.attemptHistory, V3Outcome"),
+    ("implement.RequestRetry.strategyFrom", "ImplInput.retryFeedback, ImplMem.attemptHistory"),
+    ("implement.RequestRetry.strategyTo", "ImplInput.retryFeedback, V3Outcome"),
+    ("implement.RequestRetry.failingTests", "ImplInput.retryFeedback"),
+    ("implement.BlockedDependency.missingSymbol", "ScaffoldInput.clarification"),
+    ("implement.BlockedDependency.expectedImportPath", "ScaffoldInput.clarification"),
+    ("implement.SpecAmbiguity.specSentence", "ScaffoldInput.clarification"),
+    ("implement.SpecAmbiguity.contradictionTrace", "ScaffoldInput.clarification"),
+    ("implement.SpecAmbiguity.question", "ScaffoldInput.clarification"),
+    ("implement.Stuck.diagnosis", "V3Outcome"),
+    ("implement.Stuck.recommendation", "V3Outcome"),
+    ("implement.Stuck.attempts", "dropped: the runtime counts (CON-12)"),
+    ("merger.MergeComplete.mergeCommit", "dropped: it is the runtime's own commit"),
+    ("merger.MergeComplete.author", "dropped: it is the node's id (V3-94)"),
+    ("merger.MergeComplete.impactLevel", "JudgeInput.merge, V3Outcome, MergeEvent"),
+    ("merger.MergeComplete.changes", "JudgeInput.merge, V3Outcome, MergeEvent"),
+    ("merger.MergeRejected.reason", "ImplInput.mergeRejection"),
+    ("merger.MergeRejected.details", "ImplInput.mergeRejection"),
+    ("merger.MergeRejected.failingTests", "ImplInput.mergeRejection"),
+    ("rebaser.RebaseClean.newBase", "held against the branch"),
+    ("rebaser.RebaseAdapted.newBase", "held against the branch"),
+    ("rebaser.RebaseAdapted.adaptations", "WriteTestsInput.adaptations"),
+    ("rebaser.RebaseConflict.conflictFile", "ScaffoldInput.clarification"),
+    ("rebaser.RebaseConflict.ourChange", "ScaffoldInput.clarification"),
+    ("rebaser.RebaseConflict.theirChange", "ScaffoldInput.clarification"),
+    ("rebaser.RebaseConflict.whyUnresolvable", "ScaffoldInput.clarification"),
 ];
 
 /// The fields of an exit, by its schema: one object a variant, with one field of its name (V3-150).
@@ -80,19 +90,170 @@ fn fields_of(name: &str, schema: &Value) -> Vec<String> {
     fields.collect()
 }
 
-/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131: the table has each field that the types have, and no other; no agent is asked for a count.
+/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131, EVO-03, EVO-09: the table has each field that the types have, and no other; no agent is asked for a count, or for
+/// a verdict that can be looked up.
 #[test]
 fn each_field_of_each_exit_has_a_consumer() {
     let exits = [
-        ("ScaffoldExit", schema_for!(ScaffoldExit)),
-        ("WriteTestsExit", schema_for!(WriteTestsExit)),
-        ("ReviewExit", schema_for!(ReviewExit)),
-        ("ImplExit", schema_for!(ImplExit)),
-        ("MergerExit", schema_for!(MergerExit)),
-        ("RebaserExit", schema_for!(RebaserExit)),
+        ("scaffold", schema_for!(ScaffoldExit)),
+        ("write_tests", schema_for!(WriteTestsExit)),
+        ("review", schema_for!(ReviewExit)),
+        ("judge", schema_for!(ReviewExit)),
+        ("implement", schema_for!(ImplExit)),
+        ("merger", schema_for!(MergerExit)),
+        ("rebaser", schema_for!(RebaserExit)),
     ];
     let fields: BTreeSet<String> = exits.iter().flat_map(|(name, schema)| fields_of(name, schema.as_value())).collect();
     let table: BTreeSet<String> = CONSUMERS.iter().map(|(field, _)| (*field).to_owned()).collect();
     assert_eq!(fields, table);
-    assert!(!fields.iter().any(|field| field.contains("attemptCount")));
+    for claim in ["attemptCount", "onfidence", "everity", "uildPassed"] {
+        assert!(!fields.iter().any(|field| field.contains(claim)), "{claim}");
+    }
+}
+
+/// A text of its own for a field.
+fn mark(field: &str) -> String {
+    format!("mark of {field}")
+}
+
+/// What an agent says, and what of it has to go on.
+struct Said {
+    node: &'static str,
+    who: Who,
+    id: &'static str,
+    answer: Value,
+}
+
+fn said(node: &'static str, who: Who, id: &'static str, answer: Value) -> Said {
+    Said { node, who, id, answer }
+}
+
+/// The texts and numbers in a field, but for the commit that the agent has just made.
+fn leaves(value: &Value) -> Vec<String> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(leaves).collect(),
+        Value::Object(fields) => fields.values().flat_map(leaves).collect(),
+        Value::String(text) if text == "$HEAD" => Vec::new(),
+        Value::String(text) => vec![text.clone()],
+        other => vec![other.to_string()],
+    }
+}
+
+/// Has agents say these things, one after the other, and looks for each of their fields in what their nodes have passed on.
+async fn pass_on(play: &Play<'_>, all: &[Said]) {
+    let mut records: BTreeMap<String, String> = BTreeMap::new();
+    for run in play.journal.runs().await.unwrap() {
+        for mut outcome in play.outcomes(&run.run).await {
+            outcome.calls.clear();
+            let passed = records.entry(outcome.node.clone()).or_default();
+            *passed += &serde_json::to_string(&outcome).unwrap();
+        }
+    }
+    for Said { node, answer, .. } in all {
+        let (variant, fields) = answer.as_object().unwrap().iter().next().unwrap();
+        for (field, value) in fields.as_object().unwrap() {
+            let name = format!("{node}.{variant}.{field}");
+            let consumer = CONSUMERS.iter().find(|(field, _)| *field == name).unwrap().1;
+            if consumer.starts_with("dropped") {
+                continue;
+            }
+            for leaf in leaves(value) {
+                assert!(records[*node].contains(&leaf), "{name} is not passed on to {consumer}: {leaf}");
+            }
+        }
+    }
+}
+
+fn cast(all: &[Said]) -> Cast {
+    let each = |cast: Cast, said: &Said| {
+        let acts = if said.node == "scaffold" { scaffolding(said.id) } else { Vec::new() };
+        cast.once(said.who, said.id, &said.answer, &acts)
+    };
+    all.iter().fold(Cast::default(), each)
+}
+
+/// V3-158, EVO-03: the words of each way back are in what the next node takes.
+#[tokio::test]
+async fn what_is_said_on_the_ways_back_is_passed_on() {
+    let critique = json!({ "file": "src/top.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
+    let test = json!({ "criterionId": "one", "plannedTestName": "one_is_marked", "approach": mark("approach") });
+    let passed = json!({ "commitHash": "$HEAD", "iterations": 4711, "passedTests": [mark("passed")] });
+    let covered = json!({ "criteriaWithTests": [["one", mark("test")]], "criteriaMissing": [] });
+    let all = [
+        said("write_tests", Who::TestAuthor, "top", json!({ "InvalidScaffold": {
+            "missingType": mark("type"), "expectedLocation": mark("location") } })),
+        said("implement", Who::Implementer, "top", json!({ "RequestRetry": {
+            "diagnosis": mark("diagnosis"), "strategyFrom": mark("from"), "strategyTo": mark("to"), "failingTests": [mark("failing")] } })),
+        said("implement", Who::Implementer, "top", json!({ "BlockedDependency": {
+            "missingSymbol": mark("symbol"), "expectedImportPath": mark("path") } })),
+        said("implement", Who::Implementer, "top", json!({ "SpecAmbiguity": {
+            "specSentence": mark("sentence"), "contradictionTrace": mark("trace"), "question": mark("question") } })),
+        said("review", Who::Reviewer, "top", json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } })),
+        said("review", Who::Reviewer, "top", json!({ "Approved": { "signOff": mark("sign-off"), "coverageReport": covered } })),
+        said("merger", Who::Merger, "top", json!({ "MergeRejected": {
+            "reason": "BuildFailure", "details": mark("details"), "failingTests": [mark("rejecting")] } })),
+    ];
+    let done = [crate::small::append("src/top.txt", "done\n"), Act::Commit];
+    let project = project().await;
+    let script = cast(&all).once(Who::Implementer, "top", &json!({ "TestsPassed": passed }), &done).honest("top", &[]);
+    let play = play(&project, &script);
+    let outcome = play.outcome(spec(&[])).await;
+    let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
+    assert_eq!(merge.changes.len(), 1);
+    pass_on(&play, &all).await;
+    let work = scaffold("top", &[], &crate::small::planned(&[]));
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
+    let honest = [
+        said("scaffold", Who::Planner, "top", work),
+        said("write_tests", Who::TestAuthor, "top", ready),
+        said("implement", Who::Implementer, "top", json!({ "TestsPassed": passed })),
+        said("merger", Who::Merger, "top", crate::small::merged("top")),
+    ];
+    pass_on(&play, &honest).await;
+}
+
+/// V3-158: and so are the words that end a run.
+#[tokio::test]
+async fn what_is_said_at_the_end_is_passed_on() {
+    for last in [
+        said("scaffold", Who::Planner, "top", json!({ "ClarificationNeeded": {
+            "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." } })),
+        said("review", Who::Reviewer, "top", json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } })),
+        said("implement", Who::Implementer, "top", json!({ "Stuck": {
+            "diagnosis": mark("diagnosis"), "recommendation": mark("recommendation"), "attempts": 99 } })),
+    ] {
+        let all = [last];
+        let project = project().await;
+        let play = play(&project, &cast(&all).honest("top", &[]));
+        let outcome = play.outcome(spec(&[])).await;
+        assert!(!matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        pass_on(&play, &all).await;
+    }
+}
+
+/// V3-158: and so are those of a judge, and of whoever rebases.
+#[tokio::test]
+async fn what_a_judge_and_a_rebaser_say_is_passed_on() {
+    let critique = json!({ "file": "src/a.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
+    let test = json!({ "criterionId": "a", "plannedTestName": "a_is_marked", "approach": mark("approach") });
+    let adaptation = json!({ "symbol": mark("symbol"), "change": mark("change"), "reason": mark("why") });
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [adaptation] } });
+    let conflict = json!({ "RebaseConflict": {
+        "conflictFile": "mark/file", "ourChange": mark("ours"), "theirChange": mark("theirs"), "whyUnresolvable": mark("conflict") } });
+    let judges = [
+        said("judge", Who::Judge, "top/a", json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } })),
+        said("judge", Who::Judge, "top/a", json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } })),
+        said("judge", Who::Judge, "top/a", json!({ "Approved": {
+            "signOff": mark("sign-off"), "coverageReport": { "criteriaWithTests": [], "criteriaMissing": [mark("left out")] } } })),
+    ];
+    for rebaser in [adapted, conflict] {
+        let project = project().await;
+        let script = Cast::with(cast(&judges), clash("shared.txt", |child| format!("by {child}\n"), &rebaser, &[]));
+        let play = play(&project, &script);
+        let outcome = later(&play, async {}).await;
+        assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        pass_on(&play, &judges).await;
+        pass_on(&play, &[said("rebaser", Who::Rebaser, "top/a", rebaser)]).await;
+    }
 }

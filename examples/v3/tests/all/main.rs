@@ -26,6 +26,7 @@ mod sent_back;
 mod rebases;
 mod concurrency;
 mod commands;
+mod remembered;
 mod sources;
 mod prompts;
 mod sessions;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
 
 /// Both children write the same lines with their scaffold, once; `a` merges later, and its rebaser does and says this.
-fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> Cast {
+pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> Cast {
     let mut cast = Cast::default().always(Who::Rebaser, "top/a", answer, acts);
     for child in ["a", "b"] {
         let id = format!("top/{child}");
@@ -31,7 +31,7 @@ fn has_merged(play: &Play<'_>) -> bool {
 }
 
 /// Runs it with the test author of `a` waiting until `b` has merged, and then the rest of `watch`.
-async fn later<'p>(play: &Play<'p>, watch: impl Future<Output = ()>) -> V3Outcome {
+pub(crate) async fn later(play: &Play<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
     let author = play.agent.hold("test author of `top/a`");
     let watch = async {
         author.reached().await;
@@ -42,7 +42,7 @@ async fn later<'p>(play: &Play<'p>, watch: impl Future<Output = ()>) -> V3Outcom
     tokio::join!(play.outcome(spec(&["a", "b"])), watch).0
 }
 
-/// V3-99, V3-100, V3-101, V3-121, V3-98, V3-27, V3-149: while the branch is rebased nothing else of its node runs; the sibling's lines stay; the branch was
+/// V3-99, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27, V3-149: while the branch is rebased nothing else of its node runs; the sibling's lines stay; the branch was
 /// adapted, and its tests are looked at again by whoever wrote them, who is told.
 #[tokio::test]
 async fn a_branch_is_adapted() {
@@ -60,6 +60,8 @@ async fn a_branch_is_adapted() {
         let head = project.git(&["rev-parse", parent]);
         assert_eq!(project.git(&["merge-base", own, parent]), head, "{prompt}");
         assert!(prompt.contains(head.trim()), "{prompt}");
+        // CON-29: all of it in one repository.
+        assert_eq!(project.git(&["remote"]), "");
         // V3-99: nothing else of it is at work.
         let run = play.run_of("top/a").await;
         let started = play.events().into_iter().filter(|event| event.run == run).filter_map(|event| match event.kind {
@@ -111,6 +113,12 @@ async fn a_branch_that_needs_nothing_goes_on() {
     let at = nodes.iter().position(|node| node == "rebaser").unwrap();
     assert_eq!(nodes[at - 1..=at + 1], ["write_tests", "rebaser", "barrier"], "{nodes:?}");
     assert_eq!(play.prompts("test author of `top/a`").len(), 1);
+    // It has named the tip of its own branch.
+    let noted = play.events().into_iter().any(|event| match event.kind {
+        EventKind::Note { text, .. } => text.starts_with("the agent says that the branch stands on "),
+        _ => false,
+    });
+    assert!(noted);
     project.is_tidy();
 }
 

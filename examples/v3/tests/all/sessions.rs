@@ -46,7 +46,7 @@ async fn history_is_shared() {
     }
     assert!(implementer.len() >= 4);
 
-    // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52).
+    // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52, PRG-13, PRG-15).
     let tdd: Vec<Call> = play
         .agent
         .calls()

@@ -24,7 +24,7 @@ fn it_can_be_drawn() {
     expect_file!["../golden/v3.mmd"].assert_eq(&mermaid(V3::net().table()));
 }
 
-/// V3-01, V3-50: five roles, each of nodes that are declared; TDD is two of them, and the judge.
+/// V3-01, V3-50, CON-01, CON-04, CON-140: five roles, each of nodes that are declared; TDD is two of them, and the judge.
 #[test]
 fn five_roles_are_declared() {
     let roles = V3::net().table().nodes.iter().filter(|row| row.output.is_some());
@@ -40,6 +40,13 @@ fn five_roles_are_declared() {
         ("tdd", "write_tests"),
     ];
     assert_eq!(roles, expected);
+    // CON-01: with the two that ask no agent.
+    assert_eq!((row("fork").kind, row("barrier").kind), (NodeKind::Fork, NodeKind::Join));
+    // CON-04: nobody else waits.
+    let joins = V3::net().table().nodes.iter().filter(|row| row.kind == NodeKind::Join);
+    assert_eq!(joins.map(|row| row.name.as_str()).collect::<Vec<_>>(), ["barrier"]);
+    // CON-140: the judge answers as the review does, and is the parent's.
+    assert_eq!(row("judge").output, row("review").output);
     // Each mode has an exit type of its own (V3-54).
     assert_eq!(row("write_tests").output.as_deref(), Some("WriteTestsExit"));
     assert_eq!(row("review").output.as_deref(), Some("ReviewExit"));
@@ -54,7 +61,7 @@ fn every_edge_is_there() {
     assert_eq!(leads_to("fork"), ["write_tests", "children", "barrier.merges"]);
     assert_eq!(leads_to("children"), ["integrate"]);
     assert_eq!(leads_to("integrate"), ["barrier.merges", "children", "scaffold", "exit"]);
-    // V3-108, V3-109, PRG-16
+    // V3-108, V3-109, PRG-16, CON-143
     assert_eq!(leads_to("write_tests"), ["barrier.tests", "scaffold", "write_tests", "exit"]);
     assert_eq!(leads_to("barrier"), ["implement", "scaffold", "exit"]);
     // V3-113, V3-114, V3-115, V3-116, V3-117, PRG-12
@@ -75,6 +82,20 @@ fn every_edge_is_there() {
 fn children_run_the_same_graph() {
     let children = row("children");
     assert_eq!((children.map.as_deref(), children.depth, children.adopt), (Some("V3"), Some(4), true));
+}
+
+/// PRG-25, CON-21, CON-22: who shares a memory, and that nobody else sees it.
+#[test]
+fn memories_are_of_groups() {
+    let group = |name: &str| {
+        let rows = V3::net().table().nodes.iter().filter(|row| row.memory.as_ref().is_some_and(|of| of.group == name));
+        rows.map(|row| row.name.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(group("tdd"), ["write_tests", "review"]);
+    assert_eq!(group("impl_mem"), ["barrier", "implement"]);
+    assert_eq!(group("integration"), ["merger", "rebaser"]);
+    assert_eq!(group("scaffold"), ["scaffold"]);
+    assert_eq!(V3::net().memory_groups().len(), 4);
 }
 
 /// V3-159: each way back has a budget, of the edge or of the node's attempts.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use v3::memory::{ImplMem, TddMem};
 use v3::types::implementation::{ImplExit, ImplInput, ImplResult};
 use v3::types::lineage::ParentContext;
 use v3::types::merge::{MergerExit, MergerInput};
@@ -101,7 +102,7 @@ fn shared_types_are_field_exact() {
     holds::<Critique>(&critique(), &[]); // V3-16
     holds::<ChangeEntry>(&change(), &[]); // V3-18
     holds::<NodeInfo>(&node(), &[]); // V3-19
-    holds::<CoverageReport>(&approval()["coverageReport"], &[]); // V3-20
+    holds::<CoverageReport>(&approval()["coverageReport"], &[]); // V3-20, CON-133
     holds::<MergeComplete>(&merge(), &[]); // V3-21
     holds::<InitWorkPayload>(&scaffold(), &[]); // V3-23
     holds::<TestsReadyPayload>(&ready(), &[]); // V3-24
@@ -123,6 +124,22 @@ fn shared_types_are_field_exact() {
         };
         assert!(serde_json::from_value::<MergeComplete>(merge).is_err(), "{place}");
     }
+}
+
+/// V3-52, V3-70, PRG-21, PRG-22: what nodes remember survives a journal.
+#[test]
+fn memories_survive_json() {
+    fn is_same<T: Serialize + DeserializeOwned>(text: &Value) {
+        let read: T = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), *text);
+    }
+    is_same::<TddMem>(&json!({
+        "conversationId": "top tdd", "thread": { "session": "s-1", "place": "tests" }, "coveredCriteria": ["c"], "pendingTests": [planned()],
+    }));
+    is_same::<ImplMem>(&json!({
+        "conversationId": "top impl", "sessionId": "s-1", "passedTests": ["t"],
+        "attemptHistory": [{ "strategy": "a", "outcome": "partial: half of it" }],
+    }));
 }
 
 /// V3-22: without the commit, and with all else.
@@ -153,8 +170,11 @@ fn inputs_survive_json() {
         holds::<ScaffoldInput>(&input, &["parentContext", "clarification", "violations", "lineage"]);
     }
     let feedback = json!({ "critiques": [critique()], "additionalTests": [planned()] });
-    let tests = json!({ "spec": spec(), "scaffold": scaffold(), "feedback": feedback, "violations": [] });
-    holds::<WriteTestsInput>(&tests, &["feedback", "violations"]);
+    let adaptations = json!([{ "symbol": "s", "change": "c", "reason": "r" }]);
+    let tests = json!({
+        "spec": spec(), "scaffold": scaffold(), "feedback": feedback, "adaptations": adaptations, "violations": [],
+    });
+    holds::<WriteTestsInput>(&tests, &["feedback", "adaptations", "violations"]);
     let input = json!({
         "spec": spec(), "scaffold": scaffold(), "testsReady": ready(), "childMerges": [merge()], "attemptCount": 2,
         "critiqueList": [critique()], "retryFeedback": retry(), "mergeRejection": rejected(),
@@ -222,6 +242,7 @@ fn exits_survive_json() {
     ] {
         holds::<ImplExit>(&exit, &[]);
     }
+    // CON-06
     for exit in [json!({ "MergeComplete": merge() }), json!({ "MergeRejected": rejected() })] {
         holds::<MergerExit>(&exit, &[]);
     }

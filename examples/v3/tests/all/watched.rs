@@ -3,6 +3,8 @@
 use async_trait::async_trait;
 use interlocking::agents::{Agent, AgentError, Reply, Script, ScriptedAgent, Sessions, Turn, TurnContext};
 use interlocking::prelude::*;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -13,6 +15,8 @@ pub(crate) struct Watched {
     scripted: ScriptedAgent,
     calls: Mutex<Vec<Call>>,
     holds: Mutex<Vec<(String, Arc<Gate>)>>,
+    /// The sessions in which a turn is under way.
+    busy: Mutex<BTreeSet<String>>,
 }
 
 /// Where a call waits.
@@ -53,6 +57,7 @@ pub(crate) struct Call {
     pub(crate) prompt: String,
     /// The last part of its workspace's path.
     pub(crate) place: String,
+    pub(crate) workspace: PathBuf,
 }
 
 impl Call {
@@ -76,7 +81,7 @@ impl Watched {
         for name in ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"] {
             scripted = scripted.with_env(name, "/dev/null");
         }
-        Self { scripted, calls: Mutex::default(), holds: Mutex::default() }
+        Self { scripted, calls: Mutex::default(), holds: Mutex::default(), busy: Mutex::default() }
     }
 
     /// Has the next call whose title has these words wait.
@@ -115,7 +120,12 @@ impl Agent for Watched {
             answered_in: None,
             prompt: turn.prompt.clone(),
             place: workspace.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            workspace,
         };
+        // V3-162, CON-19: nobody goes on in a session in which somebody else does.
+        if let SessionOp::ContinueFrom(session) = &turn.session {
+            assert!(self.busy.lock().unwrap().insert(session.to_string()), "two turns in {session}: {}", call.title());
+        }
         let gate = {
             let mut holds = self.holds.lock().unwrap();
             let held = holds.iter().position(|(title, _)| call.title().contains(title));
@@ -130,7 +140,11 @@ impl Agent for Watched {
             gate.reached.add_permits(1);
             gate.open.acquire().await.unwrap().forget();
         }
-        let reply = self.scripted.run(context, turn).await?;
+        let reply = self.scripted.run(context, turn).await;
+        if let SessionOp::ContinueFrom(session) = &turn.session {
+            self.busy.lock().unwrap().remove(session.as_str());
+        }
+        let reply = reply?;
         self.calls.lock().unwrap()[place].answered_in = Some(reply.session.clone());
         Ok(reply)
     }

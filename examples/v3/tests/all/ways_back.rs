@@ -22,7 +22,7 @@ fn without(prompt: &str, passage: &str) -> String {
     prompt.replacen(passage, "", 1)
 }
 
-/// V3-109, V3-115, V3-116, V3-155, PRG-36: the planner's prompt is the first one and why it is asked again.
+/// V3-109, V3-115, V3-116, V3-155, PRG-36, CON-23: the planner's prompt is the first one and why it is asked again.
 #[tokio::test]
 async fn the_planner_is_told_why() {
     let cases = [
@@ -48,7 +48,7 @@ async fn the_planner_is_told_why() {
     }
 }
 
-/// V3-111, V3-56, V3-156, CON-07: what a review wants is asked of the test author first, and then of the implementer.
+/// V3-111, V3-56, V3-76, V3-156, CON-07: what a review wants is asked of the test author first, and then of the implementer.
 #[tokio::test]
 async fn a_review_is_heard_by_both() {
     let more = json!({ "MoreTests": {

@@ -1,0 +1,77 @@
+//! V3's own table, with children that run it too, messages and crashes: a hundred seeds, or as many as `SIMULATION_V3_SEEDS` says; with
+//! `SIMULATION_SEED` that one alone, and all that happens in it.
+
+#![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
+
+use interlocking_core::table::{NodeKind, Table};
+use interlocking_simulation::{Counts, Played, simulate_tables};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+/// How many seeds there are by default.
+const SEEDS: u64 = 100;
+
+/// What must have happened in a hundred seeds, and how often at least; far less than what does.
+const HAPPENED: [(&str, usize); 14] = [
+    ("outcomes", 1_000),
+    ("children", 50),
+    ("failed children", 1),
+    ("compared", 10),
+    ("cancelled", 50),
+    ("spent edges", 1),
+    ("messages", 10),
+    ("redirects", 5),
+    ("resumed", 50),
+    ("process ends", 5),
+    ("ends before a record", 3),
+    ("ends after a record", 3),
+    ("finished", 50),
+    ("sessions resumed", 5),
+];
+
+/// The table that the derive writes, with the names that the simulation knows, and a tree of three levels.
+fn table() -> Table {
+    let json = include_str!("../../interlocking-soundness/tests/evidence/tables/v3/all.table.V3.json");
+    let json = json.replace("\"rebaser\"", "\"event\"");
+    let mut table: Table = serde_json::from_str(&json).expect("a table");
+    table.graph = "Child".into();
+    for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
+        (row.map, row.depth) = (Some("Child".to_owned()), Some(2));
+    }
+    table
+}
+
+/// V3-159, V3-127, V3-129: cut off again and again, the protocol's table comes to an end, with nothing lost and nothing done again.
+#[test]
+fn v3_ends_as_it_must() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
+    let table = table();
+    let simulate = |seed| simulate_tables(seed, [table.clone(), table.clone()]);
+    if let Some(seed) = number("SIMULATION_SEED") {
+        let (Played { trace, counts }, result) = simulate(seed);
+        println!("{trace}{counts}");
+        return assert_eq!(result, Ok(()), "seed {seed}");
+    }
+    let seeds = number("SIMULATION_V3_SEEDS").unwrap_or(SEEDS);
+    let (next, counts, failed) = (AtomicU64::new(0), Mutex::new(Counts::default()), Mutex::new(String::new()));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(seed) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|seed| *seed < seeds) {
+                    let (played, result) = simulate(seed);
+                    counts.lock().expect("nobody panics").merge(&played.counts);
+                    if let Err(why) = result {
+                        *failed.lock().expect("nobody panics") += &format!("seed {seed}: {why}\n");
+                    }
+                }
+            });
+        }
+    });
+    let (counts, failed) = (counts.into_inner().expect("nobody panics"), failed.into_inner().expect("nobody panics"));
+    println!("{counts}");
+    assert!(failed.is_empty(), "{failed}");
+    for (what, least) in HAPPENED.into_iter().filter(|_| seeds >= SEEDS) {
+        assert!(counts.get(what) >= least, "{what}: only {} times", counts.get(what));
+    }
+}
