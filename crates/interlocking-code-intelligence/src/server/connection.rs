@@ -19,7 +19,8 @@ pub(super) const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 pub(super) enum Readiness {
     /// It reads the project.
     Busy,
-    Ready,
+    /// It has read it; what it could not read.
+    Ready(Option<String>),
     /// It cannot read it; its words.
     Broken(String),
 }
@@ -178,10 +179,12 @@ impl Actor {
                 if let Ok(status) = serde_json::from_value::<ServerStatus>(message.params)
                     && status.quiescent
                 {
-                    let broken = status.health == "error";
-                    let words = format!("{} {}", status.message.unwrap_or_default(), self.running.stderr_tail());
-                    let broken = broken.then(|| Readiness::Broken(words.trim().to_owned()));
-                    self.told.send_replace(broken.unwrap_or(Readiness::Ready));
+                    self.told.send_replace(if status.health == "error" {
+                        let words = format!("{} {}", status.message.unwrap_or_default(), self.running.stderr_tail());
+                        Readiness::Broken(words.trim().to_owned())
+                    } else {
+                        Readiness::Ready(status.message.filter(|_| status.health == "warning"))
+                    });
                 }
             }
             (None, Some(id)) => {

@@ -72,13 +72,16 @@ impl LanguageServer {
         let running = invocation.start().await.map_err(|error| not_started(error.to_string()))?;
         let connection = Connection::new(program.name.to_owned(), program.request_timeout, running);
         let started = tokio::time::timeout(program.start_timeout, initialize(&connection, &program, &root)).await;
-        let initialized = match started {
+        let (initialized, unread) = match started {
             Ok(initialized) => initialized.map_err(|error| not_started(error.to_string()))?,
             Err(_) => {
                 let seconds = program.start_timeout.as_secs();
                 return Err(not_started(format!("it had not read {} within {seconds} s", root.display())));
             }
         };
+        if let Some(incomplete) = unread.and_then(|unread| program.lacks(&unread)) {
+            return Err(incomplete);
+        }
         let (name, version) =
             initialized.server_info.map_or_else(|| (program.name.to_owned(), None), |info| (info.name, info.version));
         let is_utf8 = initialized.capabilities.position_encoding.as_deref() == Some("utf-8");
@@ -250,10 +253,16 @@ fn environment() -> Environment {
         .set("RUSTC_WORKSPACE_WRAPPER", "")
 }
 
-async fn initialize(connection: &Connection, program: &ServerProgram, root: &Path) -> Result<Initialized, CodeError> {
+/// Waits until a server has read the project; gives what it says of itself, and what it says that it could not read.
+async fn initialize(
+    connection: &Connection,
+    program: &ServerProgram,
+    root: &Path,
+) -> Result<(Initialized, Option<String>), CodeError> {
     let uri = documents::uri_of(root);
     let params = json!({
-        "processId": std::process::id(),
+        // A server that is told of its parent looks whether that lives, which the sandbox does not let it see: it would end.
+        "processId": null,
         "rootUri": uri,
         "workspaceFolders": [{ "uri": uri, "name": "project" }],
         "initializationOptions": program.options,
@@ -272,14 +281,18 @@ async fn initialize(connection: &Connection, program: &ServerProgram, root: &Pat
     });
     let initialized = connection.request("initialize", params).await?;
     connection.notify("initialized", json!({}))?;
-    if program.says_when_ready
-        && let Readiness::Broken(message) = connection.readiness().await?
-    {
-        return Err(CodeError::Refused { program: program.name.to_owned(), method: "initialized", message });
-    }
-    serde_json::from_value(initialized).map_err(|error| CodeError::Malformed {
+    let readiness = if program.says_when_ready { connection.readiness().await? } else { Readiness::Ready(None) };
+    let unread = match readiness {
+        Readiness::Broken(message) => {
+            return Err(CodeError::Refused { program: program.name.to_owned(), method: "initialized", message });
+        }
+        Readiness::Ready(unread) => unread,
+        Readiness::Busy => None,
+    };
+    let initialized = serde_json::from_value(initialized).map_err(|error| CodeError::Malformed {
         program: program.name.to_owned(),
         method: "initialize",
         reason: error.to_string(),
-    })
+    })?;
+    Ok((initialized, unread))
 }

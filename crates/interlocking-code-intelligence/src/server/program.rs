@@ -34,7 +34,8 @@ pub(super) enum Language {
 }
 
 impl ServerProgram {
-    /// rust-analyzer, as `rustup component add rust-analyzer rust-src` installs it. It runs neither build scripts nor procedural macros
+    /// rust-analyzer, as `rustup component add rust-analyzer rust-src` installs it; cargo must once have fetched what the standard library
+    /// depends on, since the server has no network. It runs neither build scripts nor procedural macros
     /// of the project.
     pub fn rust_analyzer() -> Self {
         Self::of(
@@ -114,6 +115,18 @@ impl ServerProgram {
             looked_for: self.program.clone(),
             remedy: self.remedy.to_owned(),
         }
+    }
+
+    /// What this server lacks, if that is why it could not read something: without the standard library it resolves next to nothing, and it
+    /// reads that together with the packages that it depends on.
+    pub(super) fn lacks(&self, unread: &str) -> Option<Unavailable> {
+        let is_it = self.language == Language::Rust && unread.contains("for sysroot");
+        is_it.then(|| Unavailable::Incomplete {
+            program: self.name.to_owned(),
+            missing: "the packages that the standard library depends on".to_owned(),
+            remedy: "run `RUSTC_BOOTSTRAP=1 cargo fetch --manifest-path $(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.toml`"
+                .to_owned(),
+        })
     }
 
     /// What `PATH` has may be rustup's stand-in for a component that is not installed. And without the source of the standard library its

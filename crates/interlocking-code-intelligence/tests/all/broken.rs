@@ -1,6 +1,6 @@
 //! Servers that are not there, do not start, or do not keep to their protocol.
 
-use crate::project::{stack, write};
+use crate::project::{is_not_here, stack, write};
 use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, ServerProgram, Unavailable};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -61,12 +61,37 @@ async fn a_server_that_does_not_start_says_why() {
     );
 }
 
+/// Without the standard library rust-analyzer resolves nothing, and would say that nothing is called.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_without_the_standard_library_is_incomplete() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let message = "Failed to read Cargo metadata with dependencies for sysroot of `/work/Cargo.toml`: no matching package named `object` found";
+    let status = format!(
+        r#"{{"jsonrpc":"2.0","method":"experimental/serverStatus","params":{{"health":"warning","quiescent":true,"message":"{message}"}}}}"#
+    );
+    let then = format!("printf 'Content-Length: {}\\r\\n\\r\\n%s' '{status}'; sleep 9", status.len());
+    let text = format!("test \"$1\" = --version && exit 0\n{}", answering(r#"{"capabilities":{}}"#, &then));
+    let program = ServerProgram::rust_analyzer().at(script(&programs, &text));
+    let error = LanguageServer::start(program, project.path()).await.unwrap_err();
+    if is_not_here(&error) {
+        return;
+    }
+    assert_eq!(
+        error.to_string(),
+        "rust-analyzer lacks the packages that the standard library depends on: run `RUSTC_BOOTSTRAP=1 cargo fetch --manifest-path \
+         $(rustc --print sysroot)/lib/rustlib/src/rust/library/Cargo.toml`"
+    );
+}
+
 /// rust-analyzer starts, but cannot read the project.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_project_that_cannot_be_read_is_no_project() {
     let project = stack();
     write(&project, "Cargo.toml", "[package\n");
     let error = LanguageServer::start(ServerProgram::rust_analyzer(), project.path()).await.unwrap_err();
+    if is_not_here(&error) {
+        return;
+    }
     let Unavailable::NotStarted { reason, .. } = &error else { panic!("{error}") };
     assert!(reason.contains("Cargo.toml") && reason.contains("expected"), "{reason}");
 }
