@@ -5,6 +5,7 @@ pub mod types;
 pub mod spec;
 
 pub mod commit_message;
+pub mod language;
 pub mod paths;
 pub mod requirements;
 pub mod source;

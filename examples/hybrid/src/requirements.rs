@@ -1,8 +1,10 @@
 //! What a project must have before agents are asked for anything: otherwise each of them could only be paid for.
 
+use crate::language::Language;
 use crate::paths::package_of;
 use crate::spec::Task;
 use crate::types::CratePath;
+use interlocking::code_intelligence::{LanguageServer, Unavailable};
 use interlocking::toolchain::{Checkout, CommandLine, Harness, KnownTests, NamedCommand, RunError, Runner, TestRun};
 use interlocking::worktree::{CommitId, GitError, PathError, Repository, RepositoryPath};
 use std::path::Path;
@@ -52,6 +54,17 @@ pub enum Unmet {
         /// The tests' file.
         tests: CratePath,
     },
+    /// Nothing reads the implementation's file.
+    #[error(
+        "`{file}` is neither Rust nor Python: nothing tells which functions it has; write `implPath` and `testPath` with `.rs` or `.py`"
+    )]
+    UnknownLanguage {
+        /// The file.
+        file: CratePath,
+    },
+    /// There is no language server, and nothing else reads Python.
+    #[error("{0}; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`")]
+    NoServer(Unavailable),
     /// Modules of Python are not installed, or cannot be reached from the sandbox.
     #[error(
         "{program} has not all of {} where tests are run: run `{program} -m pip install {}`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: {said}",
@@ -94,18 +107,23 @@ pub async fn unmet(
     weaker_isolation: bool,
 ) -> Result<Vec<Unmet>, RequirementsError> {
     let spec = &task.spec;
-    let is = |path: &CratePath, extension| Path::new(path.as_str()).extension().is_some_and(|found| found == extension);
-    if is(&spec.impl_path, "rs") {
+    let language = match (Language::of(&spec.impl_path), Language::of(&spec.test_path)) {
+        (Some(language), Some(of_tests)) if language == of_tests => language,
+        (Some(_), _) => return Ok(vec![Unmet::UnknownLanguage { file: spec.test_path.clone() }]),
+        (None, _) => return Ok(vec![Unmet::UnknownLanguage { file: spec.impl_path.clone() }]),
+    };
+    if language == Language::Rust {
         return of_rust(repository, base, task);
     }
     let mut unmet = Vec::new();
     if task.toolchain.harness == Harness::Libtest {
         unmet.push(Unmet::HarnessOfRust { tests: spec.test_path.clone() });
-    } else if is(&spec.test_path, "py")
-        && let Some(program) = interpreter(&task.toolchain.test_command)
-    {
+    } else if let Some(program) = interpreter(&task.toolchain.test_command) {
         unmet.extend(of_python(task, &program, weaker_isolation).await?);
     }
+    let nothing = tempfile::tempdir().map_err(RequirementsError::Directory)?;
+    let started = LanguageServer::start(language.server(&task.language_server), nothing.path()).await;
+    unmet.extend(started.err().map(Unmet::NoServer));
     Ok(unmet)
 }
 

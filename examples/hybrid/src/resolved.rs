@@ -1,10 +1,12 @@
 //! Which functions properties call where their text does not tell: a language server is asked, started once a run, when it is first
 //! needed.
 
+use crate::language::Language;
 use crate::types::StackSpec;
+use crate::verdicts::ToldProperties;
 use crate::workbench::WorkError;
 use interlocking::code_intelligence::{
-    CodeError, CodeIntelligence, Position, RustSyntax, ServerProgram, Symbol, start_or_syntax,
+    CodeError, CodeIntelligence, LanguageServer, Position, RustSyntax, Symbol, start_or_syntax,
 };
 use interlocking::rust_source::{PropertyTest, TestFile, meant_among};
 use interlocking::worktree::{CommitId, GitError, Repository, RepositoryPath};
@@ -68,20 +70,7 @@ impl Resolver {
         properties: &TestFile,
     ) -> Result<ResolvedCalls, WorkError> {
         let mut project = self.project.lock().await;
-        let project = match &mut *project {
-            Some(project) => {
-                project.advance(repository, commit).await?;
-                project
-            }
-            empty => {
-                let directory = tempfile::tempdir().map_err(WorkError::Copy)?;
-                copy(repository, directory.path(), repository.files(commit)?, commit).await?;
-                let syntax = RustSyntax::new(directory.path(), library, spec.impl_path.as_str());
-                let program = ServerProgram::rust_analyzer().at(&self.server);
-                let code = start_or_syntax(program, directory.path(), syntax).await;
-                empty.insert(Project { directory, commit, code })
-            }
-        };
+        let project = self.at(&mut project, repository, commit, (spec, library)).await?;
         let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
         let provider = project.code.provider().to_string();
         match project.calls(tests, implementation, properties).await {
@@ -91,7 +80,96 @@ impl Resolver {
     }
 }
 
+impl Resolver {
+    /// The project with a commit's files, and who looks at them.
+    async fn at<'p>(
+        &self,
+        project: &'p mut Option<Project>,
+        repository: &Repository,
+        commit: CommitId,
+        (spec, library): (&StackSpec, &str),
+    ) -> Result<&'p mut Project, WorkError> {
+        Ok(match project {
+            Some(project) => {
+                project.advance(repository, commit).await?;
+                project
+            }
+            empty => {
+                let directory = tempfile::tempdir().map_err(WorkError::Copy)?;
+                copy(repository, directory.path(), repository.files(commit)?, commit).await?;
+                let language = Language::of_task(spec);
+                let server = language.server(&self.server);
+                let code: Box<dyn CodeIntelligence> = match language {
+                    Language::Rust => {
+                        let syntax = RustSyntax::new(directory.path(), library, spec.impl_path.as_str());
+                        start_or_syntax(server, directory.path(), syntax).await
+                    }
+                    Language::Python => {
+                        let started = LanguageServer::start(server, directory.path()).await;
+                        Box::new(started.map_err(WorkError::NoServer)?)
+                    }
+                };
+                empty.insert(Project { directory, commit, code })
+            }
+        })
+    }
+
+    /// The functions and types of a commit's implementation file.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the server cannot be asked.
+    pub async fn symbols(
+        &self,
+        repository: &Repository,
+        commit: CommitId,
+        spec: &StackSpec,
+    ) -> Result<Vec<Symbol>, WorkError> {
+        let mut project = self.project.lock().await;
+        let project = self.at(&mut project, repository, commit, (spec, &spec.module_name)).await?;
+        project.code.document_symbols(Path::new(spec.impl_path.as_str())).await.map_err(WorkError::Code)
+    }
+
+    /// What these properties of a commit's test file call of its implementation. One that the file has not, or more than once, is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the server cannot be asked.
+    pub async fn told<'n>(
+        &self,
+        repository: &Repository,
+        commit: CommitId,
+        spec: &StackSpec,
+        properties: impl Iterator<Item = &'n str>,
+    ) -> Result<ToldProperties, WorkError> {
+        let mut project = self.project.lock().await;
+        let project = self.at(&mut project, repository, commit, (spec, &spec.module_name)).await?;
+        project.told(spec, properties).await.map_err(WorkError::Code)
+    }
+}
+
 impl Project {
+    async fn told<'n>(
+        &self,
+        spec: &StackSpec,
+        properties: impl Iterator<Item = &'n str>,
+    ) -> Result<ToldProperties, CodeError> {
+        let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
+        let defined = self.code.document_symbols(implementation).await?;
+        let symbols = self.code.document_symbols(tests).await?;
+        let mut told = ToldProperties { by: self.code.provider().to_string(), calls: BTreeMap::new() };
+        for property in properties {
+            let is_it = |symbol: &&Symbol| symbol.name.rsplit('.').next() == Some(property);
+            let mut found = symbols.iter().filter(is_it);
+            let (Some(symbol), None) = (found.next(), found.next()) else { continue };
+            let outgoing = self.code.outgoing_calls(tests, symbol).await?.calls;
+            let own = outgoing.iter().filter(|call| call.file == implementation);
+            let called = own.filter_map(|call| defined.iter().find(|symbol| symbol.position == call.definition));
+            told.calls.insert(property.to_owned(), called.map(|symbol| symbol.name.clone()).collect());
+        }
+        Ok(told)
+    }
+
     /// Has the files of another commit.
     async fn advance(&mut self, repository: &Repository, to: CommitId) -> Result<(), WorkError> {
         let changes = repository.diff(self.commit, to)?;

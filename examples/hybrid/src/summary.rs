@@ -81,6 +81,15 @@ fn result_lines(result: &HybridResult, text: &mut String) {
             let _ = writeln!(text, "{title:<12}{}", quoted(what));
         }
     }
+    unchecked_lines(result, text);
+}
+
+/// What a success rests on that nobody has looked at.
+fn unchecked_lines(result: &HybridResult, text: &mut String) {
+    for (number, what) in result.unchecked.iter().enumerate() {
+        let title = if number == 0 { "Unchecked" } else { "" };
+        let _ = writeln!(text, "{title:<12}{what}");
+    }
 }
 
 fn check_line(report: &CheckReport) -> String {

@@ -1,11 +1,13 @@
 //! What the handlers work with: the user's repository and the toolchain, and the checks that several of them make.
 
+use crate::language::Language;
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
 use crate::prompts::GroundRules;
 use crate::resolved::{ResolvedCalls, Resolver};
-use crate::types::{CratePath, HybridFailure, MayBeBlocked, StackSpec};
+use crate::types::{CratePath, FunctionSpec, HybridFailure, MayBeBlocked, PropertyWritten, StackSpec};
+use crate::verdicts::{VerifiedClaims, verify_told_claims};
 use askama::Template;
-use interlocking::code_intelligence::CodeError;
+use interlocking::code_intelligence::{CodeError, Symbol, SymbolKind, Unavailable, is_python_stub};
 use interlocking::rust_source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
@@ -58,6 +60,9 @@ pub enum WorkError {
     /// The language server cannot be told of them.
     #[error(transparent)]
     Code(CodeError),
+    /// There is no language server, and nothing else reads the files.
+    #[error("nothing tells what is in the files: {0}")]
+    NoServer(Unavailable),
     /// Git work was stopped, because the program ends.
     #[error("git work was stopped before it was done")]
     Stopped,
@@ -239,6 +244,9 @@ impl Workbench {
         worktree: &workspaces::Checkout<'_>,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(self.told_functions(&worktree.examine().await?, spec).await?));
+        }
         let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
         let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
         Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
@@ -254,6 +262,9 @@ impl Workbench {
         checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(self.told_functions(checked_out, spec).await?));
+        }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
@@ -268,6 +279,9 @@ impl Workbench {
         checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(Vec::new()));
+        }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
     }
@@ -282,6 +296,9 @@ impl Workbench {
         checked_out: &FreshCheckout,
         spec: &StackSpec,
     ) -> Result<Result<TestFile, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(TestFile::default()));
+        }
         let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
         Ok(TestFile::read(Sources {
@@ -305,6 +322,54 @@ impl Workbench {
     ) -> Result<ResolvedCalls, WorkError> {
         let library = library_of(checked_out, spec).await?;
         self.resolver.resolve(&self.repository, checked_out.commit(), (spec, &library), properties).await
+    }
+
+    /// The public functions of an implementation file that only a language server reads: those without an underscore before their names.
+    async fn told_functions(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+    ) -> Result<Vec<PublicFunction>, WorkError> {
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let symbols = self.resolver.symbols(&self.repository, checked_out.commit(), spec).await?;
+        let markers = &self.toolchain().source.stub_markers;
+        let is_inside_another = |symbol: &Symbol| {
+            let around = symbol.name.rsplit_once('.').map(|(around, _)| around);
+            around.is_some_and(|around| {
+                symbols.iter().any(|other| other.kind == SymbolKind::Function && other.name == around)
+            })
+        };
+        let functions = symbols.iter().filter(|symbol| {
+            let is_public = symbol.name.split('.').all(|part| !part.starts_with('_'));
+            symbol.kind == SymbolKind::Function && is_public && !is_inside_another(symbol)
+        });
+        let function = |symbol: &Symbol| PublicFunction {
+            name: symbol.name.clone(),
+            line: symbol.position.line as usize,
+            column: symbol.position.column as usize,
+            is_stub: Some(is_python_stub(&text, symbol, markers)),
+        };
+        Ok(functions.map(function).collect())
+    }
+
+    /// The claims of the tests' agent, held against what a language server tells alone; none where the files are read as syntax.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where it cannot be asked.
+    pub async fn told_claims(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+        functions: &[FunctionSpec],
+        claimed: &[PropertyWritten],
+    ) -> Result<Option<VerifiedClaims>, WorkError> {
+        if Language::of_task(spec) == Language::Rust {
+            return Ok(None);
+        }
+        let names = claimed.iter().map(|property| property.name.as_str());
+        let told = self.resolver.told(&self.repository, checked_out.commit(), spec, names).await?;
+        Ok(Some(verify_told_claims(functions, claimed, &told)))
     }
 
     /// The paths in which two commits differ; of a renamed file both.

@@ -76,9 +76,12 @@ impl LLMHandler<hybrid::tests> for Tests {
         let failure_proof = red.proof;
         // A file that is not Rust covers nothing.
         let on_disk = self.0.test_file(&checked_out, &spec).await?.unwrap_or_default();
+        let coverage = match self.0.told_claims(&checked_out, &spec, &memory.functions, &output.properties).await? {
+            Some(told) => told.coverage,
+            None => verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage,
+        };
         let examined = checked_out.commit();
         drop(checked_out);
-        let coverage = verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage;
         let message = CommitMessage::new(
             Phase::Tests,
             &output.commit_msg,

@@ -4,6 +4,7 @@ use super::ending::{end, forget_checks, listed, node_name, note_check};
 use super::{Skeleton, TypeAdversary, Types, TypesFix};
 use crate::commit_message::{CommitMessage, Phase, types_summary};
 use crate::graph::{Hybrid, hybrid};
+use crate::language::Language;
 use crate::paths::Role;
 use crate::places::TYPES_REVIEW;
 use crate::prompts::{TypeAdversaryTpl, TypesFixTpl, TypesTpl};
@@ -90,7 +91,7 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
         let spec = cx.entry()?.clone();
         let mut worktree = cx.worktree().await?;
         let (project_path, since) = (worktree.path().to_owned(), worktree.head());
-        let scaffold = format!("//! Properties of `{}`.\n", spec.module_name);
+        let scaffold = Language::of_task(&spec).comment(&format!("Properties of `{}`.", spec.module_name));
         write_if_absent(&mut worktree, &spec.test_path, &scaffold).await?;
         let mut checked_out = worktree.examine().await?;
         if let Some(failure) = self.examine(&checked_out, &spec, cx).await? {

@@ -1,9 +1,10 @@
 //! Ending a run, and noting what came of its checks on the way.
 
 use crate::graph::{Hybrid, hybrid};
+use crate::language::Language;
 use crate::types::{
     Check, CheckOutcome, HybridFailure, HybridMemory, HybridResult, Identifier, LatticeReport, MutationAdversary,
-    NotAnIdentifier, StackSpec, Verdict, WitnessReport,
+    NotAnIdentifier, StackSpec, Unchecked, Verdict, WitnessReport,
 };
 use interlocking::graph::{Edge, Node, Remembers};
 use interlocking::prelude::*;
@@ -40,6 +41,7 @@ pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridF
         understanding: memory.understanding,
         type_adversary: memory.type_adversary,
         mutation_adversary: MutationAdversary::NotRun,
+        unchecked: Unchecked::of(Language::of_task(spec)),
         witness: WitnessReport {
             observations: Vec::new(),
             narrative: String::new(),

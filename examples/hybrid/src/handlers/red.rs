@@ -109,9 +109,11 @@ impl Verify {
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
         let functions = cx.memory().functions;
-        let mut verified = verify_claims(&functions, &output.properties, &on_disk, None);
+        let told = self.0.told_claims(&checked_out, spec, &functions, &output.properties).await?;
+        let is_told = told.is_some();
+        let mut verified = told.unwrap_or_else(|| verify_claims(&functions, &output.properties, &on_disk, None));
         // The text may not tell of what types values are; nobody is said to have claimed what is not so before that is known.
-        if !verified.mismatches.is_empty() {
+        if !verified.mismatches.is_empty() && !is_told {
             let resolved = self.0.resolve(&checked_out, spec, &on_disk).await?;
             verified = verify_claims(&functions, &output.properties, &on_disk, Some(&resolved));
         }

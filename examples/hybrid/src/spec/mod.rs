@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 pub use error::SpecError;
 use spelling::spellings;
 
+use crate::language::RUST_ANALYZER;
 use crate::types::{CratePath, StackSpec, StrictnessConfig, is_identifier};
 use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, Value};
 use interlocking::rust_source::{SourceRules, StubMarkers};
@@ -24,7 +25,8 @@ pub struct Task {
     pub spec: StackSpec,
     /// With which commands: the file's `toolchain` table, cargo and proptest where it says nothing.
     pub toolchain: Toolchain,
-    /// The language server that tells what the text of tests does not: rust-analyzer, as a path, or a name that is looked for in `PATH`.
+    /// The language server that tells what the text of tests does not: rust-analyzer, or Pyright's
+    /// `pyright-langserver`, as a path, or a name that is looked for in `PATH`.
     pub language_server: PathBuf,
 }
 
@@ -36,9 +38,6 @@ pub enum SpecFormat {
     /// JSON.
     Json,
 }
-
-/// The language server where a task does not say another.
-const LANGUAGE_SERVER: &str = "rust-analyzer";
 
 /// How many repairs a task may allow.
 const FIX_ATTEMPTS: std::ops::RangeInclusive<i64> = 1..=10;
@@ -79,7 +78,7 @@ fn read_task(root: &Field<'_>, problems: &mut Problems) -> Option<Task> {
     let mut fields = fields_of(root, "spec", problems)?;
     let spec = read_spec(&mut fields, problems);
     let toolchain = match fields.take("toolchain") {
-        None => Some((Toolchain::default(), PathBuf::from(LANGUAGE_SERVER))),
+        None => Some((Toolchain::default(), PathBuf::from(RUST_ANALYZER))),
         Some(table) => fields_of(&table, "", problems).and_then(|fields| read_toolchain(fields, problems)),
     };
     fields.finish(problems);
@@ -198,7 +197,7 @@ fn read_toolchain(mut fields: Fields<'_>, problems: &mut Problems) -> Option<(To
         fields.refuse("testCommand", error.to_string(), problems);
     }
     let commands = commands::read_commands(&mut fields, problems);
-    let language_server = fields.optional("languageServer", PathBuf::from(LANGUAGE_SERVER), problems);
+    let language_server = fields.optional("languageServer", PathBuf::from(RUST_ANALYZER), problems);
     fields.finish(problems);
     let toolchain = Toolchain {
         build_command: build_command?,

@@ -30,6 +30,7 @@ mod properties;
 mod result;
 mod states;
 mod task;
+mod unchecked;
 mod understanding;
 mod witness;
 
@@ -61,6 +62,7 @@ pub use states::{
     VerifiedResults,
 };
 pub use task::{StackSpec, StrictnessConfig};
+pub use unchecked::Unchecked;
 pub use understanding::UnderstandingState;
 pub use witness::{NodeObservation, WitnessReport};
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     BlindResults, CheckReport, CoverageReport, CratePath, FixAgentOutput, FunctionSpec, HeldLattice, LatticeReport,
     MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult, TypeHole,
-    UnderstandingState, WitnessReport,
+    Unchecked, UnderstandingState, WitnessReport,
 };
 use crate::paths::PathViolation;
 use interlocking::rust_source::RefusedConstruct;
@@ -33,6 +33,9 @@ pub struct HybridResult {
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the mutation adversary found.
     pub mutation_adversary: MutationAdversary,
+    /// What nobody has looked at, since the task's files are not read as syntax.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unchecked: Vec<Unchecked>,
     /// The account of the run.
     pub witness: WitnessReport,
     /// What every agent call of the run cost, failed ones included.

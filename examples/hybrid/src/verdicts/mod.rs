@@ -9,6 +9,7 @@ mod contexts;
 mod coverage;
 mod fix_loop;
 mod patterns;
+mod told;
 mod red;
 mod test_suite;
 mod type_system;
@@ -21,4 +22,5 @@ pub use red::rejection_feedback;
 pub use test_suite::{
     ImplausibleCount, critical_survivors, mutation_adversary_result, mutation_fix_targets, test_suite_verdict,
 };
+pub use told::{ToldProperties, verify_told_claims};
 pub use type_system::{Gate, after_adversary, hardening_hints, type_adversary_result, type_system_verdict};

@@ -65,6 +65,29 @@ pub(crate) fn in_package(package: &'static str) -> Script {
     })
 }
 
+/// A model that does at once what is asked, in Python: the same contract, in other files.
+pub(crate) fn in_python() -> Script {
+    let files = [
+        ("types", "src/bounded_stack.py", include_str!("python/stubs.py")),
+        ("tests", "tests/test_bounded_stack.py", include_str!("python/properties.py")),
+        ("impl", "src/bounded_stack.py", include_str!("python/implementation.py")),
+    ];
+    let answers: Vec<(String, Value)> = acts(Scenario::Happy)
+        .into_iter()
+        .map(|act| (act.role, serde_json::from_str(&act.answer.to_string().replace("::", ".")).unwrap()))
+        .collect();
+    Script::computed(move |request| {
+        let Some(role) = role(request) else { return Reaction::status(400, "who is asked?") };
+        let (place, file) = (place(request), files.iter().find(|(of, ..)| *of == role));
+        let at = |path: &str| place.join(path).display().to_string();
+        match (request.results().len(), file) {
+            (0, _) => Reaction::tool("Read", json!({ "file_path": at(file.map_or(files[0].1, |(_, path, _)| path)) })),
+            (1, Some((_, path, text))) => Reaction::tool("Write", json!({ "file_path": at(path), "content": text })),
+            _ => Reaction::output(answers.iter().find(|(of, _)| of == role).unwrap().1.clone()),
+        }
+    })
+}
+
 /// Who is asked, by the heading of the prompt.
 pub(crate) fn role(request: &Request) -> Option<&'static str> {
     let prompt = request.prompt();

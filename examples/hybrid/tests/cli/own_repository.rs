@@ -1,12 +1,13 @@
 //! A repository of the user's own, which Hybrid has not laid out.
 
-use crate::model::in_package;
+use crate::model::{in_package, in_python};
 use crate::program::{Ran, git, hybrid, target};
 use crate::real_agent::Machine;
 use expect_test::expect;
 use hybrid::demo::SEED;
 use interlocking_model_server::programs;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -130,6 +131,75 @@ fn a_package_of_a_workspace_is_worked_on_by_the_real_claude_code() {
     assert!(checks.contains("9 tests pass"), "{checks}");
 }
 
+/// The Python that has pytest and Hypothesis: `INTERLOCKING_PYTHON`, or the one that `.ci/run` makes. None, said on standard error, where it
+/// is missing; with `CI` set it must be there.
+fn python() -> Option<PathBuf> {
+    let usual = programs_directory().join("python/bin/python");
+    let python = std::env::var_os("INTERLOCKING_PYTHON").map_or(usual, PathBuf::from);
+    if python.is_file() {
+        return Some(python);
+    }
+    let said = format!("there is no {}: run `.ci/run`, or set INTERLOCKING_PYTHON", python.display());
+    assert!(std::env::var_os("CI").is_none(), "{said}");
+    // Not by a macro, whose text the harness keeps back from those who only see a test pass.
+    let _ = std::io::stderr().write_all(format!("NOT TESTED: {said}\n").as_bytes());
+    None
+}
+
+fn programs_directory() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs").canonicalize().unwrap()
+}
+
+/// TC-25, HY-156, HY-166: a project in Python, with pytest and Hypothesis. Pyright tells which functions there are, which of them are stubs,
+/// and what the properties call; what nobody tells is in the result.
+#[test]
+fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
+    let (Some(claude), Some(python)) = (programs::found(programs::claude()), python()) else { return };
+    let own = Own::new(&[
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npythonpath = [\"src\"]\npython_functions = [\"test_*\", \"prop_*\"]\n",
+        ),
+        (".gitignore", "__pycache__/\n.hypothesis/\n"),
+        ("src/bounded_stack.py", "\"\"\"Nothing yet.\"\"\"\n"),
+        ("src/other.py", "def twice(value: int) -> int:\n    return value * 2\n"),
+        ("tests/test_other.py", "from other import twice\n\n\ndef test_twice() -> None:\n    assert twice(2) == 4\n"),
+    ]);
+    let before = git(&own.path(), &["rev-parse", "main"]);
+    // What a virtual environment has is its own; the interpreter and its library are elsewhere.
+    let library = python.canonicalize().unwrap().parent().and_then(Path::parent).unwrap().to_owned();
+    let environment = python.parent().and_then(Path::parent).unwrap();
+    let server = programs_directory().join("node_modules/.bin/pyright-langserver").canonicalize().unwrap();
+    let spec = own.spec(&task(
+        "src/bounded_stack.py",
+        "tests/test_bounded_stack.py",
+        &format!(
+            "buildCommand = [{python:?}, \"-m\", \"compileall\", \"-q\", \"src\", \"tests\"]\n\
+             testCommand = [{python:?}, \"-m\", \"pytest\", \"-p\", \"no:cacheprovider\", \"--junitxml={{target}}/report.xml\"]\n\
+             harness = {{ junit = {{ report = \"report.xml\" }} }}\nstubMarkers = [\"NotImplementedError\"]\n\
+             readablePaths = [{environment:?}, {library:?}]\nlanguageServer = {server:?}"
+        ),
+    ));
+    let machine = Machine::new(&claude, in_python());
+    let words = own.run(&spec, &["--agent", "claude:haiku", "--run-id", "r1"]);
+    let ran = Ran::of(machine.command(&words.iter().map(String::as_str).collect::<Vec<_>>()).output().unwrap());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    machine.server.assert_all_matched();
+
+    let changed = git(&own.path(), &["diff", "--name-only", &before, "main"]);
+    assert_eq!(changed, "src/bounded_stack.py\ntests/test_bounded_stack.py");
+    let result = &ran.json()["result"];
+    let lattice = result["lattice"].to_string();
+    assert!(lattice.contains("8 tests pass") && lattice.contains("every public body is a stub"), "{lattice}");
+    let coverage = &result["testsCoverage"];
+    assert!(coverage["toldBy"].as_str().unwrap().starts_with("Pyright"), "{coverage}");
+    assert_eq!(coverage["functionsCovered"].as_array().unwrap().len(), 5, "{coverage}");
+    // What a property compares nobody tells, so no example counts.
+    assert_eq!((&coverage["examplesCovered"], &coverage["examplesTotal"]), (&0.into(), &10.into()));
+    assert_eq!(result["unchecked"], serde_json::json!(["constructs", "canaries", "reached", "assertions"]));
+    assert!(ran.stderr.contains("\nUnchecked   whether the code contains what"), "{}", ran.stderr);
+}
+
 /// What a project lacks is told at once, with what to do.
 #[test]
 fn what_a_project_lacks_is_told_before_anybody_is_asked() {
@@ -143,8 +213,9 @@ fn what_a_project_lacks_is_told_before_anybody_is_asked() {
     let told = [
         task("crates/stack/src/lib.rs", "tests/properties.rs", ""),
         task("crates/queue/src/lib.rs", "crates/queue/tests/properties.rs", ""),
-        task("stack/stack.py", "tests/test_stack.py", ""),
-        task("stack/stack.py", "tests/test_stack.py", python),
+        task("stack/stack.py", "tests/test_stack.py", "languageServer = \"server-of-nobody\""),
+        task("stack/stack.py", "tests/test_stack.py", &format!("{python}\nlanguageServer = \"server-of-nobody\"")),
+        task("stack/stack.lisp", "tests/stack.lisp", python),
     ]
     .map(|task| own.refused(&own.spec(&task)));
     expect![[r#"
@@ -152,5 +223,8 @@ fn what_a_project_lacks_is_told_before_anybody_is_asked() {
         `crates/stack/Cargo.toml` has no library for properties among its dependencies (proptest, quickcheck, bolero, arbtest, test-strategy), and builds have no network: run `cargo add --dev proptest`, build once, and commit
         error: there is no `crates/queue/Cargo.toml` for `crates/queue/src/lib.rs`: commit a package (`cargo init`), or correct `implPath`
         error: `tests/test_stack.py` is not Rust, and `harness` is Rust's own: say in `toolchain` what runs the tests (`testCommand`) and how its output is read, such as `harness = { junit = { report = "report.xml" } }`
-        error: python-of-nobody has not all of pytest and hypothesis where tests are run: run `python-of-nobody -m pip install pytest hypothesis`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: cannot start `python-of-nobody -c 'import pytest; import hypothesis'` in /tmp/.tmp1jjGF7/empty: there is no program python-of-nobody: install it, or give its path; check that the program is installed and that the directory exists"#]].assert_eq(&told.join("\n"));
+        Pyright is not installed, or server-of-nobody does not run: run `npm install pyright`; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`
+        error: python-of-nobody has not all of pytest and hypothesis where tests are run: run `python-of-nobody -m pip install pytest hypothesis`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: cannot start `python-of-nobody -c 'import pytest; import hypothesis'` in /tmp/.tmpiXIMmr/empty: there is no program python-of-nobody: install it, or give its path; check that the program is installed and that the directory exists
+        Pyright is not installed, or server-of-nobody does not run: run `npm install pyright`; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`
+        error: `stack/stack.lisp` is neither Rust nor Python: nothing tells which functions it has; write `implPath` and `testPath` with `.rs` or `.py`"#]].assert_eq(&told.join("\n"));
 }
