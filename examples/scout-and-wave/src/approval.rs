@@ -21,6 +21,7 @@ pub(crate) fn approve(run: Run<ScoutAndWave>, start: &Start) -> Run<ScoutAndWave
                 let asked = open_questions(&*journal, &name).await?;
                 for question in asked.into_iter().filter(|question| question.by.node == "review") {
                     answer(&*journal, &name, &question.by, &approval).await?;
+                    console.line(Style::Plain, "the plan is approved, as --approve says");
                 }
                 Ok::<_, NodeError>(())
             };

@@ -16,6 +16,24 @@ pub struct ReviewQuestion {
     pub document: FilePath,
     /// Whether the task is one for the protocol.
     pub suitability: Suitability,
+    /// What can be answered.
+    pub ways: Vec<String>,
+}
+
+impl ReviewQuestion {
+    /// About a document, and the verdict in it.
+    pub fn new(document: FilePath, suitability: Suitability) -> Self {
+        let approve = match suitability.caveats.is_empty() {
+            true => "{\"approve\": {}}: the waves begin",
+            false => "{\"approve\": {\"acknowledge_caveats\": true}}: you know the caveats, and the waves begin",
+        };
+        let others = [
+            "{\"replan\": {\"remarks\": \"what is wrong\"}}: the scout plans anew, and the document is written over",
+            "{\"decline\": {\"reason\": \"why\"}}: the run ends",
+        ];
+        let ways = [approve].into_iter().chain(others).map(str::to_owned).collect();
+        Self { document, suitability, ways }
+    }
 }
 
 /// What that person says.

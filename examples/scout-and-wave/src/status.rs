@@ -60,6 +60,27 @@ pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -
     Ok(Exit::Done)
 }
 
+/// A question, line by line: each field, and each entry of a list.
+fn ask(question: &Value, indent: usize, text: &mut String) {
+    let said = |value: &Value| harmless(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    match question {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::Array(entries) if entries.is_empty() => {}
+                    Value::Object(_) | Value::Array(_) => {
+                        _ = writeln!(text, "{:indent$}{name}:", "");
+                        ask(value, indent + 2, text);
+                    }
+                    _ => _ = writeln!(text, "{:indent$}{name}: {}", "", said(value)),
+                }
+            }
+        }
+        Value::Array(entries) => entries.iter().for_each(|entry| _ = writeln!(text, "{:indent$}- {}", "", said(entry))),
+        value => _ = writeln!(text, "{:indent$}{}", "", said(value)),
+    }
+}
+
 /// How an agent stands that is alone in its wave, in the words that there are for runs.
 fn alone(state: ExecutionState) -> &'static str {
     let state = match state {
@@ -123,7 +144,8 @@ impl Told {
             _ = writeln!(text, "agent   {name}  {stands}");
         }
         for Question { node, question } in waits_for {
-            _ = writeln!(text, "waits   for a person, at {node}: {}", harmless(&question.to_string()));
+            _ = writeln!(text, "waits   for a person, at {node}");
+            ask(question, 8, &mut text);
             _ = writeln!(
                 text,
                 "        `{program} answer {run} JSON` answers, then `{program} resume {run}` takes it up"

@@ -10,6 +10,8 @@ use interlocking::workspaces::GitWorkspacesError;
 
 impl LogicHandler<agent::arrive> for Arrive {
     async fn run(&self, assignment: Assignment, cx: &mut Cx<'_, agent::arrive>) -> Route<agent::arrive> {
+        // Who it is whose steps are told from here on.
+        cx.note(assignment.post.label());
         let begun_at = cx.worktree().await?.base();
         if begun_at != assignment.base {
             let label = assignment.post.label();

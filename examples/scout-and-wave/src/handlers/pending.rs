@@ -36,7 +36,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         // SAW-23: the document is taken up by another run than the one that wrote it.
         if cx.memory().state == State::Idle {
             if read.status.state == State::Reviewed {
-                let question = ReviewQuestion { document: document.clone(), suitability: read.suitability };
+                let question = ReviewQuestion::new(document.clone(), read.suitability);
                 let task = format!("What `{document}` describes. It has the plan so far.");
                 let draft = Draft { question, brief: Brief::new(task), first_wave: read.waves.first };
                 return goto!(cx, scout_and_wave::review, draft);

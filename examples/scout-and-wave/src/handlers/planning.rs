@@ -65,7 +65,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         if matches!(cx.entry()?, Request::Scout { .. }) {
             return goto!(cx, scout_and_wave::exit, SawResult::Reviewed { document, suitability });
         }
-        let question = ReviewQuestion { document, suitability };
+        let question = ReviewQuestion::new(document, suitability);
         goto!(cx, scout_and_wave::review, Draft { question, brief, first_wave: plan.first_wave })
     }
 }
@@ -89,7 +89,10 @@ impl HumanHandler<scout_and_wave::review> for Review {
             }
             // CON-108: nobody has approved who does not know what there is to know.
             ReviewAnswer::Approve { .. } => {
-                let reason = format!("the caveats were not acknowledged: {}", caveats.join("; "));
+                let caveats = caveats.join("; ");
+                let reason = format!(
+                    "the caveats were not acknowledged: {caveats}. `wave` goes on with the document, and asks again"
+                );
                 goto!(cx, scout_and_wave::exit, SawResult::Declined { reason })
             }
             ReviewAnswer::Replan { remarks } => {

@@ -156,10 +156,10 @@ impl<'p> Play<'p> {
         self.told.lock().unwrap().iter().filter_map(started).collect()
     }
 
-    /// What the orchestrator noted: the states.
+    /// What the orchestrator noted of its states.
     pub(crate) fn states(&self) -> Vec<String> {
         let noted = |event: &Event| match &event.kind {
-            EventKind::Note { text, .. } if !text.starts_with("merged ") && !text.starts_with("kept ") => {
+            EventKind::Note { text, .. } if text.starts_with(|first: char| first.is_ascii_uppercase()) => {
                 Some(text.clone())
             }
             _ => None,

@@ -128,7 +128,13 @@ async fn a_plan_and_its_waves_are_runs_of_their_own() {
     let (exit, _, said) = begin(&["wave", "--name", "two", "--run-id", "w1"]);
     assert_eq!(exit, Some(3), "{said}");
     let (text, status) = place.status("w1");
-    assert!(text.starts_with("w1  IDLE  waiting\nat      review\nwaits   for a person, at review: "), "{text}");
+    assert!(
+        text.starts_with(
+            "w1  IDLE  waiting\nat      review\nwaits   for a person, at review\n        document: docs/IMPL-two.md\n"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("\n          - {\"approve\": {}}: the waves begin\n"), "{text}");
     assert_eq!((&status["waits_for"][0]["node"], &status["agents"]), (&json!("review"), &json!([])));
     let journal = ["--journal", "../journal"];
     let (exit, _, said) = place.call(&[&["answer", "w1", r#"{"approve": {}}"#][..], &journal].concat());
@@ -156,7 +162,7 @@ async fn a_run_goes_on_without_its_journal() {
     let place = Place::new(&text(&plan(), &[first, turn("B", "b.txt")], "")).await;
     assert_eq!(place.is_approved("r1"), Some(3));
     let begins = "r1  BLOCKED (AgentFailure)  waiting\nat      blocked_agent\nwave    1\nagent   wave1-agent-a  finished\n\
-                  agent   wave1-agent-b  finished\nwaits   for a person, at blocked_agent: ";
+                  agent   wave1-agent-b  finished\nwaits   for a person, at blocked_agent\n        problems:\n          - wave1-agent-a reports `partial`: \n";
     assert!(place.status("r1").0.starts_with(begins), "{}", place.status("r1").0);
     let recover =
         |run: &str| place.begin(&["recover", "r1", "--name", "two", "--run-id", run, "--toolchain", place.gate()]);
