@@ -1,4 +1,4 @@
-//! An LLM node has a prompt and an output.
+//! An LLM node has an output, and another that asks an agent a prompt too.
 
 use interlocking::prelude::*;
 
@@ -7,8 +7,10 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, prompt = WritePrompt<'_>, goto(review))]
     write: LLMNode<()>,
-    #[node(input = String, output = String, goto(exit))]
+    #[node(input = String, goto(exit), spawn(advise))]
     review: LLMNode<()>,
+    #[node(input = String, output = String, report = String, reports_to(exit))]
+    advise: AdvisoryNode<()>,
 }
 
 fn main() {}

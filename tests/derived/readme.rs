@@ -50,10 +50,10 @@ fn the_readme_shows_what_is_said_of_its_own_code() {
         (
             "readme_route",
             route,
-            "goto!(cx, newsroom::review, reply.output) // only `review`, and only with an `Article`",
-            "goto!(cx, newsroom::exit, reply.output)",
+            "goto!(cx, newsroom::exit, cx.input_of::<newsroom::judge>()?)",
+            "goto!(cx, newsroom::judge, cx.input_of::<newsroom::judge>()?)",
         ),
-        ("readme_no_end", end, "goto(write, exit), visits = 3", "goto(write), visits = 3"),
+        ("readme_no_end", end, "goto(write, exit))]", "goto(write))]"),
     ] {
         let read =
             |ending: &str| fs::read_to_string(root().join(format!("tests/compile-fail/{name}{ending}"))).unwrap();
@@ -62,7 +62,7 @@ fn the_readme_shows_what_is_said_of_its_own_code() {
         assert_eq!(read(".rs"), format!("{about}{}\n", code.replace(line, changed)), "{name}");
         assert!(format!("{}\n", without_place(&read(".stderr"))).starts_with(&format!("{message}\n")), "{name}");
     }
-    for quoted in ["goto!(cx, newsroom::exit, reply.output)", "Take `exit` out of `review`'s `goto(…)`"] {
+    for quoted in ["with `goto!(cx, newsroom::judge, …)`", "Take `exit` out of the gate's `goto(…)`"] {
         assert!(readme.contains(quoted), "{quoted}");
     }
 }

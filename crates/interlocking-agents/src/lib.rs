@@ -43,6 +43,7 @@ pub use drivers::http;
 pub use agent::capabilities::{Capabilities, SchemaSupport};
 pub use agent::error::{AgentError, AgentErrorKind, Disposition};
 pub use agent::event::{AgentEvent, AgentEvents, NoEvents};
+pub use agent::into_agent::IntoAgent;
 pub use agent::turn::{Completion, Reply, Turn};
 pub use agent::usage::{Cost, InvalidCost, Ledger, LedgerEntry, Usage};
 pub use agent::{Agent, TurnContext};

@@ -198,10 +198,22 @@ impl Node<'_> {
         self.attributes.map.as_ref().or(self.attributes.graph.as_ref()).map(|child| &child.value)
     }
 
-    /// Whether it is a graph node that holds the child graph itself, and no handler.
+    /// Whether nobody handles it: a graph node that holds the child graph itself, or an LLM node that holds nothing.
     pub(crate) fn passes_on(&self) -> bool {
-        let child = self.attributes.graph.as_ref().and_then(|graph| naming::last_name(&graph.value));
-        self.kind == Some(NodeKind::Graph) && child.is_some() && child == naming::argument(&self.field.ty)
+        match self.kind {
+            Some(NodeKind::Graph) => {
+                let child = self.attributes.graph.as_ref().and_then(|graph| naming::last_name(&graph.value));
+                child.is_some() && child == naming::argument(&self.field.ty)
+            }
+            Some(NodeKind::Llm) => naming::has_no_arguments(&self.field.ty),
+            _ => false,
+        }
+    }
+
+    /// The type of an LLM node's prompt where its row names none: its input.
+    pub(crate) fn input_as_prompt(&self) -> Option<&Type> {
+        let is_asked = self.kind == Some(NodeKind::Llm) && self.attributes.prompt.is_none();
+        self.input().filter(|_| is_asked && !self.doubts.about("prompt"))
     }
 
     /// Whether it reports at the exit.

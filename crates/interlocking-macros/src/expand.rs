@@ -81,10 +81,6 @@ impl Expansion<'_, '_> {
         let edges: TokenStream =
             node.gotos().enumerate().map(|(nth, (target, _))| self.edge(index, nth, target)).collect();
         let forks = node.attributes.fork.as_ref().map(|_| self.forks(index));
-        let llm = node.attributes.prompt.as_ref().zip(node.attributes.output.as_ref()).map(|(prompt, output)| {
-            let (prompt, output) = (with_lifetime(&prompt.value), &output.value);
-            quote_spanned!(span=> impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; })
-        });
         let memory = node.memory_type().map(|ty| {
             let group = number_of(self.net.nodes()[index].memory.unwrap_or_default());
             quote_spanned!(span=> impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __u = #group; })
@@ -105,7 +101,7 @@ impl Expansion<'_, '_> {
                 type Kind = #ty;
                 fn of(it: &#graph) -> &#ty { &it.#name }
             }
-            #places #edges #forks #llm #memory #works #more
+            #places #edges #forks #memory #works #more
         }
     }
 

@@ -118,10 +118,10 @@ impl Fallback<'_, '_> {
         if node.kind == Some(NodeKind::Llm) || may_ask {
             let prompt = match &attributes.prompt {
                 Some(prompt) => expand::with_lifetime(&prompt.value),
-                None => self.unknown.clone(),
+                None => node.input_as_prompt().map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream),
             };
             let output = self.or_unknown(attributes.output.as_ref().map(|output| &output.value));
-            more.extend(quote!(impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; }));
+            more.extend(quote!(impl __p::LLM for #marker { type Prompt<'a> = #prompt; type Output = #output; type PromptFrom = __p::FromHandler; }));
         }
         more.extend(self.of_its_kind(node));
         quote_spanned! {at(name.span())=>

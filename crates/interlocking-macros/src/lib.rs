@@ -58,7 +58,7 @@ use syn::{DeriveInput, parse_macro_input};
 ///
 /// | kind | takes | goes on by |
 /// |---|---|---|
-/// | `LLMNode<H>` | one input; an agent does the work | one `goto(…)`, or its `fork(…)` |
+/// | `LLMNode<H>`, `LLMNode` | one input; an agent does the work; without a handler its output goes to the one target | one `goto(…)`, or its `fork(…)` |
 /// | `LogicNode<H>` | one input | the same |
 /// | `ForkNode<H>` | one input | its `fork(…)` |
 /// | `JoinNode<H>` | a value in each slot of `join(…)` | one `goto(…)`, or its `fork(…)` |
@@ -89,7 +89,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `timeout = "90s"` | how long one execution may take: `ms`, `s`, `m` or `h` | all but observers |
 /// | `timed_out(target)` | where an execution goes that took longer; the target takes a type that is `From<TimedOut>` | nodes that take tokens and have a `timeout` |
 /// | `failed(target)` | where an execution goes that failed, or took longer where no `timed_out` says more; the target takes a type that is `From<Failure>` | nodes that take tokens |
-/// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must; advisory nodes and events may, both together |
+/// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must have an `output`, and without a `prompt` their input is the prompt; advisory nodes and events may, both together |
 /// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
 /// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was. Nodes that can be live at once and may change one workspace are `exclusive` under one name | all but observers |
 /// | `exclusive = "name"` | executions that say one name never overlap, in the whole tree of runs: each waits for its turn, and has it for one execution | all that do not wait for others: not maps, graph nodes, human nodes and observers |

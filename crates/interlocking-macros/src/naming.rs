@@ -63,6 +63,12 @@ pub(crate) fn argument(ty: &Type) -> Option<String> {
     }
 }
 
+/// Whether a path ends without anything in angle brackets: `LLMNode`.
+pub(crate) fn has_no_arguments(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|last| last.arguments.is_none())
+}
+
 /// The visibility that means, one module deeper, what `visibility` means here.
 pub(crate) fn one_module_deeper(visibility: &Visibility) -> TokenStream {
     let Visibility::Restricted(restricted) = visibility else {

@@ -26,7 +26,7 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
         let (latched, optional) = (slot.latched.is_some(), slot.optional.is_some());
         row.slots.push(table::Slot { name: slot.name(), ty, sources, latched, optional });
     }
-    row.prompt = spelled(&attributes.prompt);
+    row.prompt = spelled(&attributes.prompt).or_else(|| node.input_as_prompt().map(spelling::of));
     row.output = spelled(&attributes.output);
     row.goto = node.gotos().map(|(to, group)| edge(to, group)).collect();
     row.fork = attributes.fork.as_ref().map(|fork| table::Fork {

@@ -17,11 +17,12 @@ use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Route;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::RunContext;
-use interlocking_runtime::llm::{Ask, LLM, LLMHandler, Reply};
+use interlocking_runtime::llm::{Ask, FromHandler, LLM, LLMHandler, Reply};
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> LLM for At<LEVEL, INDEX> {
     type Prompt<'a> = Asking;
     type Output = Said;
+    type PromptFrom = FromHandler;
 }
 
 /// The number that an agent answers.

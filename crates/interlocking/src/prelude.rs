@@ -20,7 +20,7 @@ pub use interlocking_runtime::graph::{GraphHandler, GraphNode};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::human::{HumanHandler, HumanNode};
 #[cfg(feature = "runtime")]
-pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, Reply};
+pub use interlocking_runtime::llm::{Ask, LLMHandler, LLMNode, PassOn, Reply, ReplyHandler};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::map::{Child, Children, EnoughHandler, Item, MapHandler, MapNode};
 #[cfg(feature = "runtime")]

@@ -26,7 +26,7 @@ pub use interlocking_core::route_hint;
 pub use interlocking_core::serde::{Deserializer, Serializer};
 pub use interlocking_core::visit::alone;
 #[cfg(feature = "runtime")]
-pub use interlocking_runtime::llm::LLM;
+pub use interlocking_runtime::llm::{AsksWithInput, FromHandler, FromInput, LLM, PassesReplyOn, as_reply};
 #[cfg(feature = "runtime")]
 pub use interlocking_runtime::observer::Observation;
 pub use std::sync::OnceLock;

@@ -3,6 +3,7 @@
 pub(crate) mod capabilities;
 pub(crate) mod error;
 pub(crate) mod event;
+pub(crate) mod into_agent;
 pub(crate) mod turn;
 pub(crate) mod usage;
 

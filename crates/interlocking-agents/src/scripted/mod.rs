@@ -132,6 +132,15 @@ impl ScriptedAgent {
         Self { script, environment: Vec::new(), sessions: Sessions::new(), stage, memory: None }
     }
 
+    /// An agent at the beginning of the script that `text` is; messages call it `name`.
+    ///
+    /// # Errors
+    ///
+    /// [`ScriptError`] with every mistake in the text, each at its place.
+    pub fn parse(name: impl Into<String>, text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ScriptError> {
+        Ok(Self::new(Script::parse(name, text)?))
+    }
+
     /// The same with one more environment variable for the commands it runs; they inherit all others.
     pub fn with_env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), value.into()));

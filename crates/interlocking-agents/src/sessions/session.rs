@@ -143,6 +143,15 @@ impl Slug {
         }
     }
 
+    /// The slug of a name that may be no slug, such as a node's: in lower case, with `-` for what no slug has, and shortened.
+    pub fn of_name(name: &str) -> Self {
+        let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-".contains(letter);
+        let letters = name.chars().map(|letter| letter.to_ascii_lowercase());
+        let letters = letters.map(|letter| if allowed(letter) { letter } else { '-' });
+        let text: String = letters.skip_while(|letter| "_-".contains(*letter)).take(64).collect();
+        Self(if text.is_empty() { "session".to_owned() } else { text })
+    }
+
     /// The hint for a session that takes the place of one that is lost, for an agent in this role.
     pub(crate) fn for_role(role: Option<&str>) -> Self {
         role.and_then(|role| Self::new(role).ok()).unwrap_or_else(|| Self("anew".to_owned()))
@@ -240,6 +249,22 @@ mod tests {
             Slug::new("No").unwrap_err().to_string(),
             "\"No\" is not a slug: use 1 to 64 lower-case ASCII letters, digits, `_` and `-`, starting with a letter or a digit"
         );
+    }
+
+    #[test]
+    fn any_name_has_a_slug() {
+        let long = "a".repeat(65);
+        for (name, slug) in [
+            ("write", "write"),
+            ("_Write_Tests2", "write_tests2"),
+            ("größe", "gr--e"),
+            ("Ω", "session"),
+            ("", "session"),
+            (long.as_str(), &long[..64]),
+        ] {
+            assert_eq!(Slug::of_name(name).as_str(), slug);
+            assert_eq!(Slug::new(slug), Ok(Slug::of_name(name)));
+        }
     }
 
     #[test]

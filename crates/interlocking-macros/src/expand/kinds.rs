@@ -1,10 +1,10 @@
-//! What the rows of some kinds say beside inputs and edges: children, questions, messages, reports.
+//! What the rows of some kinds say beside inputs and edges: agents, children, questions, messages, reports.
 
 use super::Expansion;
-use super::pieces::{at, standing_at};
+use super::pieces::{at, standing_at, with_lifetime};
 use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
 impl Expansion<'_, '_> {
@@ -12,7 +12,7 @@ impl Expansion<'_, '_> {
     pub(super) fn of_its_kind(&self, index: usize) -> TokenStream {
         let node = &self.graph.nodes[index];
         let (attributes, marker, span) = (&node.attributes, self.node_marker(index), at(node.ident.span()));
-        let mut impls = TokenStream::new();
+        let mut impls = self.asks(index).unwrap_or_default();
         if let Some(map) = &attributes.map {
             let child = &map.value;
             let quorum = node.quorum_marker();
@@ -52,6 +52,37 @@ impl Expansion<'_, '_> {
         impls
     }
 
+    /// What the node's agent is asked with, and what it returns; without a handler, how the node goes on with that.
+    fn asks(&self, index: usize) -> Option<TokenStream> {
+        let node = &self.graph.nodes[index];
+        let (marker, span) = (self.node_marker(index), at(node.ident.span()));
+        let output = &node.attributes.output.as_ref()?.value;
+        if let Some(prompt) = &node.attributes.prompt {
+            let prompt = with_lifetime(&prompt.value);
+            return Some(quote_spanned! {span=>
+                impl __p::LLM for #marker {
+                    type Prompt<'a> = #prompt;
+                    type Output = #output;
+                    type PromptFrom = __p::FromHandler;
+                }
+            });
+        }
+        let input = node.input_as_prompt()?;
+        let go_on = self.goes_on(index, &output.to_token_stream(), &quote!(as_reply));
+        let passes_on = go_on.map(|go_on| quote_spanned!(span=> impl __p::PassesReplyOn for #marker { #go_on }));
+        Some(quote_spanned! {span=>
+            impl __p::LLM for #marker {
+                type Prompt<'a> = #input;
+                type Output = #output;
+                type PromptFrom = __p::FromInput;
+            }
+            impl __p::AsksWithInput for #marker {
+                fn prompt(it: &#input) -> &#input { it }
+            }
+            #passes_on
+        })
+    }
+
     /// What a graph node runs; without a handler, how it goes on with what comes of it.
     fn runs(&self, index: usize) -> Option<TokenStream> {
         let node = &self.graph.nodes[index];
@@ -60,21 +91,31 @@ impl Expansion<'_, '_> {
         let runs = quote_spanned! {at(child.span())=>
             impl __p::Runs for #marker { type Child = #child; type By = #by; }
         };
-        let Some((target, _)) = node.gotos().next().filter(|_| node.passes_on()) else { return Some(runs) };
-        let place = self.graph.resolve(index, target).ok()?;
-        let (spelled, to) = (self.spelled_marker(place, target), self.place_marker(place));
-        let input = node.input()?;
         let graph = quote_spanned!(at(child.span())=> <#marker as __p::Runs>::Child as __p::Graph);
+        let output = quote_spanned!(at(node.ident.span())=> <#graph>::Output);
+        let Some(go_on) = self.goes_on(index, &output, &quote!(as_payload)) else { return Some(runs) };
+        let input = node.input()?;
         let entry = standing_at(quote!(__p::as_entry::<#input, <#graph>::Entry>(it)), input);
-        let payload = quote!(__p::as_payload::<<#graph>::Output, <#to as __p::Place>::Payload>(it));
-        let payload = standing_at(payload, &target.node);
         Some(quote_spanned! {at(node.ident.span())=>
             #runs
             impl __p::PassesOn for #marker {
                 fn entry(it: #input) -> <#graph>::Entry { #entry }
-                fn go_on(it: <#graph>::Output, cx: &__p::Cx<'_, Self>) -> __p::Route<Self> {
-                    cx.goto::<#spelled>(#payload)
-                }
+                #go_on
+            }
+        })
+    }
+
+    /// The way on of a node that nobody handles, to its one target, which takes the `output` as `convert` gives it.
+    fn goes_on(&self, index: usize, output: &TokenStream, convert: &TokenStream) -> Option<TokenStream> {
+        let node = &self.graph.nodes[index];
+        let (target, _) = node.gotos().next().filter(|_| node.passes_on())?;
+        let place = self.graph.resolve(index, target).ok()?;
+        let (spelled, to) = (self.spelled_marker(place, target), self.place_marker(place));
+        let payload = quote!(__p::#convert::<#output, <#to as __p::Place>::Payload>(it));
+        let payload = standing_at(payload, &target.node);
+        Some(quote_spanned! {at(node.ident.span())=>
+            fn go_on(it: #output, cx: &__p::Cx<'_, Self>) -> __p::Route<Self> {
+                cx.goto::<#spelled>(#payload)
             }
         })
     }

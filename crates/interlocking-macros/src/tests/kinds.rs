@@ -64,6 +64,7 @@ fn kinds_add_what_their_rows_say() {
         impl __p::LLM for desk::hint {
             type Prompt<'a> = HintPrompt<'a>;
             type Output = Hint;
+            type PromptFrom = __p::FromHandler;
         }
         impl __p::Reports for desk::hint {
             type Report = Hint;

@@ -1,4 +1,4 @@
-//! Child graphs: how a node names the graph that it runs, and goes on with what comes of it.
+//! Child graphs: how a node names the graph that it runs.
 
 use crate::ast::{GraphModel, Quorum};
 use crate::errors::Errors;
@@ -48,20 +48,6 @@ pub(super) fn a_graph_does_not_hold_itself(graph: &GraphModel<'_>, errors: &Erro
         if naming::argument(&node.field.ty).as_ref() == Some(&own) {
             let message = format!(
                 "`{own}` would hold itself and could never be made: let a handler give the child graph, `cx.own_graph()`, in `GraphNode<Handler>`"
-            );
-            errors.over(&node.field.ty, message);
-        }
-    }
-}
-
-/// A child graph has one output; where there are several ways on with it, somebody chooses.
-pub(super) fn a_handler_chooses(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| node.passes_on() && !node.doubts.about_edges()) {
-        let is_one = node.gotos().count() == 1 && node.attributes.fork.is_none();
-        if !is_one && (node.attributes.fork.is_some() || node.gotos().next().is_some()) {
-            let (module, name) = (&graph.module, node.ident);
-            let message = format!(
-                "`{name}` has several ways on, and a child graph does not choose: hold a handler, `GraphNode<Handler>` with `impl GraphHandler<{module}::{name}> for Handler`"
             );
             errors.over(&node.field.ty, message);
         }

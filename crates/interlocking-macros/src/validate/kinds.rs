@@ -109,7 +109,7 @@ fn with_article(kind: NodeKind) -> String {
     format!("{article} `{kind}`")
 }
 
-/// A node takes something, and does with it what its kind is for: an LLM node has a prompt and an output besides, a fork
+/// A node takes something, and does with it what its kind is for: an LLM node has an output besides, a fork
 /// its branches, a map its child graph, a human node question and answer, an observer the nodes that it sees.
 pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
@@ -130,8 +130,10 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
             }
             _ => require(attributes.input.is_some(), "input", "input", "input = Type"),
         }
-        if node.asks_an_agent() {
+        if node.asks_an_agent() && kind != NodeKind::Llm {
             require(attributes.prompt.is_some(), "prompt", "prompt", "prompt = Template<'_>");
+        }
+        if node.asks_an_agent() {
             require(attributes.output.is_some(), "output", "output", "output = Type");
         }
         match kind {

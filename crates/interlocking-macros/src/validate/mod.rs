@@ -12,6 +12,7 @@ mod names;
 mod questions;
 mod quorum;
 mod rows;
+mod unhandled;
 
 #[cfg(test)]
 pub(crate) use self::kinds::misfit;
@@ -35,8 +36,10 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     children::a_child_is_named(graph, errors);
     children::recursion_has_a_depth(graph, errors);
     children::a_graph_does_not_hold_itself(graph, errors);
-    children::a_handler_chooses(graph, errors);
     children::a_quorum_waits_for_somebody(graph, errors);
+
+    unhandled::a_handler_chooses(graph, errors);
+    unhandled::a_handler_makes_the_prompt(graph, errors);
 
     rows::texts_say_something(graph, errors);
     rows::bounds_let_the_node_run(graph, errors);

@@ -7,7 +7,7 @@ use crate::journal::{Encoded, Entry, JournalError};
 use crate::nodes::llm::{LLM, Prompt, Reply, ask};
 use crate::nodes::map::Item;
 use crate::workspaces::Workspaces;
-use interlocking_agents::SessionOp;
+use interlocking_agents::{SessionOp, Slug};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{AddsTo, Graph, Maps, Node, RunsChildren, Value};
@@ -38,6 +38,10 @@ pub trait RunContext<N: Node> {
     /// A key that is the same whenever this visit does the effect called `name`, and otherwise never: for services that
     /// take one.
     fn once_key(&self, name: &str) -> String;
+
+    /// Begins a session of its own, called like the node: what `before` says where a turn needs to know nothing of earlier
+    /// ones.
+    fn fresh_session(&self) -> SessionOp;
 
     /// How often this execution was begun before, and came to no outcome: by a crash, by a suspension of the run, or by a failure
     /// after which the run was retried.
@@ -152,6 +156,10 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
 
     fn once_key(&self, name: &str) -> String {
         format!("{}/{}.{}/{name}", self.run_id(), self.node(), self.visit())
+    }
+
+    fn fresh_session(&self) -> SessionOp {
+        SessionOp::StartFresh(Slug::of_name(self.node()))
     }
 
     fn restarts(&self) -> u32 {

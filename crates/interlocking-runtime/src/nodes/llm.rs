@@ -13,6 +13,13 @@
 //!     }
 //! }
 //! ```
+//!
+//! A node whose row has no `prompt` is asked with its input, and has a [`ReplyHandler`], which is `after` alone; one that has
+//! one target besides, which takes what the agent returns, needs no handler: its field is a plain `LLMNode`.
+
+mod reply_handler;
+
+pub use self::reply_handler::{AsksWithInput, IsReply, PassOn, PassesReplyOn, Prompts, ReplyHandler, as_reply};
 
 use crate::context::begun_sessions::BegunSessions;
 use crate::context::services::UntypedServices;
@@ -25,7 +32,6 @@ use interlocking_agents::{
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Graph, Node};
-use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::table::NodeRow;
 use schemars::JsonSchema;
@@ -34,9 +40,10 @@ use std::future::Future;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A node whose work an agent does.
+/// A node whose work an agent does. Where its input is its prompt, and its one target takes what the agent returns, nobody
+/// handles it: the field's type is `LLMNode`, and its value `LLMNode(PassOn)`.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LLMNode<H>(pub H);
+pub struct LLMNode<H = PassOn>(pub H);
 
 /// The row of an [`LLMNode`]: what its prompt is made of and what its agent returns. Written by `#[derive(Graph)]`.
 pub trait LLM: Node {
@@ -44,13 +51,21 @@ pub trait LLM: Node {
     type Prompt<'a>: Prompt;
     /// The structured output.
     type Output: AgentOutput;
+    /// Who makes the prompt: [`FromHandler`] or [`FromInput`].
+    type PromptFrom;
 }
+
+/// The row has a `prompt`: the node's [`LLMHandler`] makes it.
+pub enum FromHandler {}
+
+/// The row has no `prompt`: the node's input is the prompt, and a [`ReplyHandler`] takes the answer.
+pub enum FromInput {}
 
 /// What is rendered into an agent's prompt. Every askama template is one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a prompt",
     label = "derive `askama::Template` for it",
-    note = "with the feature `askama`, every type with `#[derive(Template)]` is a prompt"
+    note = "with the feature `askama`, every type with `#[derive(Template)]` is a prompt; an LLM node without `prompt = …` is asked with its input"
 )]
 pub trait Prompt {
     /// The prompt's text.
@@ -71,6 +86,7 @@ pub trait Prompt {
 )]
 pub trait AgentOutput: DeserializeOwned + JsonSchema + Send + 'static {}
 
+#[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {}
 
 /// What `before` returns: the prompt's context, and the session that the turn runs in.
@@ -96,7 +112,8 @@ pub struct Reply<T> {
 /// The handler of an [`LLMNode`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle LLM node `{N}`",
-    label = "missing `impl LLMHandler<{N}> for {Self}`"
+    label = "missing `impl LLMHandler<{N}> for {Self}`",
+    note = "its `before` makes the `prompt` of the row of `{N}`; a row without `prompt` asks with its input, and a `ReplyHandler` does"
 )]
 pub trait LLMHandler<N: LLM>: Send + Sync {
     /// What the agent is told about itself, beside its own system prompt.
@@ -139,22 +156,6 @@ pub struct OutputMismatch {
     pub expected: &'static str,
     /// The parser's words.
     pub reason: String,
-}
-
-impl<N: LLM, H: LLMHandler<N>> Kind<N> for LLMNode<H> {
-    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
-        // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
-        Box::pin(async move {
-            let (prompt, session) = {
-                let (context, session) = self.0.before(&input, cx).await?;
-                (context.render()?, session)
-            };
-            match converse::<N>(cx, self.0.system(), prompt, session).await? {
-                Ok(reply) => self.0.after(input, reply, cx).await,
-                Err(error) => self.0.unanswered(input, error, cx).await,
-            }
-        })
-    }
 }
 
 async fn converse<N: LLM>(

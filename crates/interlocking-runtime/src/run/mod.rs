@@ -30,7 +30,7 @@ use crate::run::settings::Settings;
 pub use crate::run::start_error::StartError;
 use crate::workspaces::Workspaces;
 use interlocking_agents::backends::{RoleBindings, RoleBindingsError};
-use interlocking_agents::{Agent, LostSession, Nudges};
+use interlocking_agents::{IntoAgent, LostSession, Nudges};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Graph;
 use interlocking_core::run_id::RunId;
@@ -67,15 +67,15 @@ impl<G: Graph> Run<G> {
 
     /// Lets `agent` play `role`.
     #[must_use]
-    pub fn with_agent(mut self, role: impl Into<String>, agent: Arc<dyn Agent>) -> Self {
-        self.settings.options_mut().roles.bind(role, Player::new(agent));
+    pub fn with_agent(mut self, role: impl Into<String>, agent: impl IntoAgent) -> Self {
+        self.settings.options_mut().roles.bind(role, Player::new(agent.into_agent()));
         self
     }
 
     /// Lets `agent` play every role that nobody else plays.
     #[must_use]
-    pub fn with_agent_for_others(mut self, agent: Arc<dyn Agent>) -> Self {
-        self.settings.options_mut().roles.bind_others(Player::new(agent));
+    pub fn with_agent_for_others(mut self, agent: impl IntoAgent) -> Self {
+        self.settings.options_mut().roles.bind_others(Player::new(agent.into_agent()));
         self
     }
 

@@ -1,4 +1,4 @@
-//! The graph of the repository's README.
+//! A small newsroom: an agent that writes, and plain Rust that decides.
 
 use askama::Template;
 use expect_test::expect;

@@ -21,4 +21,5 @@ mod graph;
 mod labels;
 mod quorum_join;
 mod quorum_map;
+mod replies;
 mod routes;

@@ -1,0 +1,162 @@
+//! LLM nodes whose prompt is their input: the handler of one, and the node that needs none.
+
+use super::{FromHandler, FromInput, LLM, LLMHandler, LLMNode, Prompt, Reply, converse};
+use crate::context::run_context::RunContext;
+use interlocking_agents::{AgentError, SessionOp};
+use interlocking_core::context::Cx;
+use interlocking_core::failure::NodeError;
+use interlocking_core::kind::Kind;
+use interlocking_core::route::Route;
+use std::future::Future;
+
+/// The handler of an [`LLMNode`] whose row has no `prompt`: its input is the prompt, and each turn begins a fresh session,
+/// unless [`session`](Self::session) says otherwise.
+///
+/// ```text
+/// #[derive(Serialize, Deserialize, Template)]
+/// #[template(source = "Write about {{ topic }}.", ext = "txt")]
+/// struct Task { topic: String }
+///
+/// #[node(entry, input = Task, output = Article, goto(review, exit))]
+/// write: LLMNode<Write>,
+///
+/// impl ReplyHandler<newsroom::write> for Write {
+///     async fn after(&self, task: Task, reply: Reply<Article>, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+///         goto!(cx, newsroom::review, reply.output)
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle LLM node `{N}`",
+    label = "missing `impl ReplyHandler<{N}> for {Self}`",
+    note = "the row of `{N}` has no `prompt`, so its input is the prompt; with `prompt = …` in the row, an `LLMHandler` makes it"
+)]
+pub trait ReplyHandler<N: LLM>: Send + Sync {
+    /// What the agent is told about itself, beside its own system prompt.
+    fn system(&self) -> Option<String> {
+        None
+    }
+
+    /// Says which session the turn runs in: a fresh one, called like the node.
+    fn session(
+        &self,
+        input: &N::Input,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Result<SessionOp, NodeError>> + Send {
+        let _ = input;
+        std::future::ready(Ok(cx.fresh_session()))
+    }
+
+    /// Takes the agent's answer, and says where to go next.
+    fn after(
+        &self,
+        input: N::Input,
+        reply: Reply<N::Output>,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send;
+
+    /// Says where to go when the agent has no valid answer, as [`LLMHandler::unanswered`] does.
+    fn unanswered(
+        &self,
+        input: N::Input,
+        error: AgentError,
+        cx: &mut Cx<'_, N>,
+    ) -> impl Future<Output = Route<N>> + Send {
+        let _ = (input, cx);
+        std::future::ready(Err(error.into()))
+    }
+}
+
+/// What an [`LLMNode`] holds that nobody handles: its input is the prompt, and its one target takes the agent's output.
+///
+/// The field's type is `LLMNode`, without a handler.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PassOn;
+
+/// An LLM node whose input is its prompt. Written by `#[derive(Graph)]`.
+pub trait AsksWithInput: LLM<PromptFrom = FromInput> {
+    /// The same value.
+    fn prompt(input: &Self::Input) -> &Self::Prompt<'_>;
+}
+
+/// An LLM node without a handler. Written by `#[derive(Graph)]`.
+#[diagnostic::on_unimplemented(
+    message = "LLM node `{Self}` does not pass its answer on",
+    label = "somebody says where `{Self}` goes next",
+    note = "the field of a node that has one target and no handler is a plain `LLMNode`"
+)]
+pub trait PassesReplyOn: AsksWithInput {
+    /// The way on with the agent's output.
+    ///
+    /// # Errors
+    ///
+    /// None: the [`Route`] is what a handler returns.
+    fn go_on(output: Self::Output, cx: &Cx<'_, Self>) -> Route<Self>;
+}
+
+impl<N: PassesReplyOn> ReplyHandler<N> for PassOn {
+    async fn after(&self, _: N::Input, reply: Reply<N::Output>, cx: &mut Cx<'_, N>) -> Route<N> {
+        N::go_on(reply.output, cx)
+    }
+}
+
+/// What the agent of a node without a handler returned, as the node's target takes it.
+pub fn as_reply<O: IsReply<P>, P>(output: O) -> P {
+    output.reply()
+}
+
+/// What an agent returns, where its node's target takes the same. Implemented for every type.
+#[diagnostic::on_unimplemented(
+    message = "the agent returns `{Self}`, and this target takes `{P}`",
+    label = "does not take what the agent returns",
+    note = "let the target take `{Self}`, or give the node a handler, which makes one of the other: `LLMNode<Handler>` and `impl ReplyHandler`"
+)]
+pub trait IsReply<P> {
+    /// The same.
+    fn reply(self) -> P;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> IsReply<T> for T {
+    fn reply(self) -> T {
+        self
+    }
+}
+
+/// How an LLM node `N` that holds an `H` runs, by where its prompt is from.
+#[doc(hidden)]
+pub trait Prompts<N: LLM, H>: Sized {
+    /// Runs the node once.
+    fn run(handler: &H, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
+}
+
+impl<N: LLM, H: LLMHandler<N>> Prompts<N, H> for FromHandler {
+    async fn run(handler: &H, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
+        let (prompt, session) = {
+            let (context, session) = handler.before(&input, cx).await?;
+            (context.render()?, session)
+        };
+        match converse::<N>(cx, handler.system(), prompt, session).await? {
+            Ok(reply) => handler.after(input, reply, cx).await,
+            Err(error) => handler.unanswered(input, error, cx).await,
+        }
+    }
+}
+
+impl<N: AsksWithInput, H: ReplyHandler<N>> Prompts<N, H> for FromInput {
+    async fn run(handler: &H, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
+        let prompt = N::prompt(&input).render()?;
+        let session = handler.session(&input, cx).await?;
+        match converse::<N>(cx, handler.system(), prompt, session).await? {
+            Ok(reply) => handler.after(input, reply, cx).await,
+            Err(error) => handler.unanswered(input, error, cx).await,
+        }
+    }
+}
+
+impl<N: LLM<PromptFrom: Prompts<N, H>>, H: Send + Sync> Kind<N> for LLMNode<H> {
+    fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
+        // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
+        Box::pin(N::PromptFrom::run(&self.0, input, cx))
+    }
+}
