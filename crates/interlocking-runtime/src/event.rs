@@ -7,6 +7,7 @@ mod transition;
 #[cfg(test)]
 mod json;
 
+pub(crate) use channel::Broadcast;
 pub use channel::{Events, channel};
 pub use transition::Transition;
 

@@ -12,12 +12,13 @@
 //! - [`map`], [`graph`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
 //! - [`run_context`]: what a handler may ask of a run that is recorded.
 //! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
-//!   shared by runs.
+//!   shared by runs; [`SharedLimits`]: what runs with budgets of their own share.
 //! - [`roles`]: which agent plays which role; [`roles::requirements`]: what is looked at before a run starts;
 //!   [`workspaces`]: where nodes work; [`isolation`]: how far their agents
 //!   are kept there.
 //! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
 //! - [`clock`]: the time that both tell.
+//! - [`service`]: many runs in one process, started by idempotent names, within shared limits.
 //! - [`journal`]: one record a node outcome, appended before any successor starts.
 //!
 //! **Invariant:** there is no superstep. A node starts the moment its input is complete, and waits for nobody else.
@@ -32,6 +33,7 @@ mod context;
 mod nodes;
 mod tree;
 mod limits;
+pub mod service;
 pub mod roles;
 pub mod workspaces;
 pub mod journal;
@@ -56,6 +58,7 @@ pub use journal::{Journal, MemoryJournal};
 pub use limits::allowance::{Allowance, Stopped};
 pub use limits::budget::{BudgetExceeded, Budgets};
 pub use limits::provider::{Backoff, ProviderLimit};
+pub use limits::shared::SharedLimits;
 pub use run::outcome::{Outcome, Report};
 pub use run::{Run, StartError};
 pub use workspaces::isolation::{IsolationOffer, Unkept};

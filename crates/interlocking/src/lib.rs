@@ -12,6 +12,7 @@
 //! | know what a handler may ask of its run | [`context::Cx`] |
 //! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::CancelToken`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
+//! | execute many runs in one process: start them by name, watch, answer, drain | [`runtime::service::Service`]; `docs/service.md` in the repository |
 //! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
 //! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/http.md` in the repository |
@@ -112,6 +113,10 @@ struct GraphOnOnePage;
 #[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
+
+#[cfg(all(doctest, feature = "runtime"))]
+#[doc = include_str!("../../../docs/service.md")]
+struct ServicePage;
 
 #[cfg(all(doctest, feature = "askama", feature = "testing"))]
 #[doc = include_str!("../../../docs/testing.md")]

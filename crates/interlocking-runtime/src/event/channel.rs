@@ -21,6 +21,7 @@ use tokio::task::coop;
 pub struct Events(Arc<Mutex<Queue>>);
 
 /// The sink that feeds it.
+#[derive(Debug)]
 struct Feed(Arc<Mutex<Queue>>);
 
 /// What waits.
@@ -40,6 +41,29 @@ struct Queue {
 pub fn channel() -> (Arc<dyn EventSink>, Events) {
     let queue = Arc::<Mutex<Queue>>::default();
     (Arc::new(Feed(queue.clone())), Events(queue))
+}
+
+/// Tells all who listen at the time: each has a stream of its own, which begins with what is told next, and ends with this.
+#[derive(Debug, Default)]
+pub(crate) struct Broadcast(Mutex<Vec<Feed>>);
+
+impl Broadcast {
+    /// One more who listens.
+    pub(crate) fn subscribe(&self) -> Events {
+        let queue = Arc::<Mutex<Queue>>::default();
+        self.0.lock().push(Feed(queue.clone()));
+        Events(queue)
+    }
+}
+
+impl EventSink for Broadcast {
+    fn emit(&self, event: Event) {
+        let mut feeds = self.0.lock();
+        feeds.retain(|feed| !feed.0.lock().is_unheard);
+        let Some((last, others)) = feeds.split_last() else { return };
+        others.iter().for_each(|feed| feed.emit(event.clone()));
+        last.emit(event);
+    }
 }
 
 impl Events {

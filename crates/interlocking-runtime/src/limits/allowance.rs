@@ -2,7 +2,8 @@
 
 use crate::cancel::CancelToken;
 use crate::limits::budget::{BudgetExceeded, Budgets, Meter};
-use crate::limits::provider::{Backoff, Gates, Inside, ProviderLimit};
+use crate::limits::provider::{Backoff, Inside, Patience, ProviderLimit};
+use crate::limits::shared::SharedLimits;
 use crate::mutex::Mutex;
 use interlocking_agents::{AgentError, AgentErrorKind, Usage};
 use interlocking_core::run_id::RunId;
@@ -41,7 +42,9 @@ struct Common {
     counted: Mutex<HashMap<RunId, Arc<Mutex<Meter>>>>,
     /// One for each call that may be under way; absent where any number may.
     tracks: Option<Semaphore>,
-    gates: Gates,
+    patience: Patience,
+    /// What others may share, too.
+    limits: SharedLimits,
     /// When the first run began.
     began: OnceLock<Instant>,
     /// What ended it all, once something has.
@@ -65,22 +68,24 @@ pub(crate) struct Pass<'t> {
     common: &'t Common,
     account: Option<&'t Account>,
     inside: Inside<'t>,
-    _track: Option<SemaphorePermit<'t>>,
+    _tracks: [Option<SemaphorePermit<'t>>; 2],
 }
 
 impl Allowance {
     /// An allowance of which nothing has been used. Its time begins with the first run that has it.
     pub fn new(budgets: Budgets, backoff: Backoff) -> Self {
-        let tracks = budgets.concurrency.map(|calls| {
-            let calls = usize::try_from(calls).unwrap_or(usize::MAX);
-            Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS))
-        });
+        Self::within(budgets, backoff, &SharedLimits::alone(backoff.seed))
+    }
+
+    /// The same within limits that other allowances share, with their own budgets and their own patience.
+    pub fn within(budgets: Budgets, backoff: Backoff, limits: &SharedLimits) -> Self {
         let common = Common {
+            tracks: budgets.concurrency.map(tracks),
             budgets,
             meter: Mutex::default(),
             counted: Mutex::default(),
-            tracks,
-            gates: Gates::new(backoff),
+            patience: Patience::new(backoff),
+            limits: limits.clone(),
             began: OnceLock::new(),
             ended: watch::Sender::new(None),
         };
@@ -131,7 +136,15 @@ impl Allowance {
 
     /// What is put up with from providers.
     pub fn backoff(&self) -> Backoff {
-        self.common.gates.backoff()
+        self.common.patience.backoff()
+    }
+
+    /// An unused one with these budgets and this patience, within the limits that this shares with others.
+    pub(crate) fn replaced(&self, budgets: Budgets, backoff: Backoff) -> Self {
+        match self.common.limits.is_shared() {
+            true => Self::within(budgets, backoff, &self.common.limits),
+            false => Self::new(budgets, backoff),
+        }
     }
 
     /// What ended the runs that share this, if something has, with what is used up by now.
@@ -186,24 +199,33 @@ impl Default for Allowance {
     }
 }
 
+/// So many tracks, and at least one.
+pub(crate) fn tracks(calls: u32) -> Semaphore {
+    let calls = usize::try_from(calls).unwrap_or(usize::MAX);
+    Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS))
+}
+
+/// Waits for a track, where they are counted. Nobody closes them, so this always gives one.
+async fn track(tracks: Option<&Semaphore>) -> Option<SemaphorePermit<'_>> {
+    tracks?.acquire().await.ok()
+}
+
 impl Common {
     async fn admit<'t>(&'t self, agent: &'t str, account: Option<&'t Account>) -> Result<Pass<'t>, Stopped> {
         loop {
             // What is used up is used up, whoever else would have to be waited for.
             let checked = self.meter().check(&self.budgets);
             checked.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
-            self.gates.open(agent).await;
-            let track = match &self.tracks {
-                // Nobody closes it, so this always gives one.
-                Some(tracks) => tracks.acquire().await.ok(),
-                None => None,
-            };
+            let gates = self.limits.gates();
+            gates.open(agent).await;
+            // Its own first: whoever waits for that holds nothing of what others share.
+            let tracks = [track(self.tracks.as_ref()).await, track(self.limits.tracks()).await];
             // While this waited for its turn, the gate may have closed: whoever holds a track would hold it in vain.
-            let Some(inside) = self.gates.enter(agent) else { continue };
+            let Some(inside) = gates.enter(agent) else { continue };
             let begun = self.meter().begin(&self.budgets);
             begun.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
             account.iter().for_each(|account| account.counted.lock().begin_unlimited());
-            return Ok(Pass { common: self, account, inside, _track: track });
+            return Ok(Pass { common: self, account, inside, _tracks: tracks });
         }
     }
 
@@ -272,7 +294,7 @@ impl Pass<'_> {
             AgentErrorKind::RateLimited { retry_after } => retry_after,
             _ => None,
         };
-        if let Err(limit) = self.inside.failed(retry_after, error.to_string()) {
+        if let Err(limit) = self.inside.failed(&self.common.patience, retry_after, error.to_string()) {
             self.common.end(Stopped::Provider(limit));
         }
         true

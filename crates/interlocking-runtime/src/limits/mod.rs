@@ -4,3 +4,4 @@ pub mod allowance;
 pub(crate) mod backoff;
 pub mod budget;
 pub mod provider;
+pub(crate) mod shared;

@@ -1,6 +1,7 @@
 //! Sparing a provider that limits the rate of requests, is overloaded or cannot be reached.
 //!
-//! All calls of one agent, by [name](interlocking_agents::Agent::name), in a run and its child runs go through one gate. When
+//! All calls of one agent, by [name](interlocking_agents::Agent::name), in a run and its child runs, and in all runs that share
+//! [limits](crate::SharedLimits), go through one gate. When
 //! one of them fails for the provider's sake, the gate closes for a while, and all of them wait. Then one call is let through
 //! to find out; while it runs the others wait on. Each call that ends well lets one more call be under way than before. So a
 //! provider that refuses everybody is asked once a wait, however many branches there are.
@@ -17,9 +18,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The gates of all agents of a run and its child runs.
+/// The gates of all agents of a run and its child runs, or of runs that share limits.
 pub(crate) struct Gates {
-    backoff: Backoff,
     state: Mutex<State>,
     /// Something about a gate has changed.
     changed: Notify,
@@ -27,9 +27,19 @@ pub(crate) struct Gates {
 
 struct State {
     gates: HashMap<String, Gate>,
+    random: u64,
+}
+
+/// What a run and its child runs put up with, and have put up with: whoever else goes through the same gates.
+pub(crate) struct Patience {
+    backoff: Backoff,
+    spent: Mutex<Spent>,
+}
+
+#[derive(Default)]
+struct Spent {
     retries: u32,
     waited: Duration,
-    random: u64,
 }
 
 struct Gate {
@@ -63,14 +73,10 @@ pub(crate) struct Inside<'g> {
 }
 
 impl Gates {
-    pub(crate) fn new(backoff: Backoff) -> Self {
-        let random = backoff.seed.unwrap_or_else(|| RandomState::new().hash_one(0));
-        let state = State { gates: HashMap::new(), retries: 0, waited: Duration::ZERO, random };
-        Self { backoff, state: Mutex::new(state), changed: Notify::new() }
-    }
-
-    pub(crate) fn backoff(&self) -> Backoff {
-        self.backoff
+    /// Open ones; the seed is for the waits.
+    pub(crate) fn new(seed: Option<u64>) -> Self {
+        let random = seed.unwrap_or_else(|| RandomState::new().hash_one(0));
+        Self { state: Mutex::new(State { gates: HashMap::new(), random }), changed: Notify::new() }
     }
 
     /// Waits until the gate of `agent` looks open. By the time somebody goes through, it may have closed again.
@@ -103,6 +109,16 @@ impl Gates {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+}
+
+impl Patience {
+    pub(crate) fn new(backoff: Backoff) -> Self {
+        Self { backoff, spent: Mutex::default() }
+    }
+
+    pub(crate) fn backoff(&self) -> Backoff {
+        self.backoff
     }
 }
 
@@ -155,9 +171,16 @@ impl Inside<'_> {
     ///
     /// # Errors
     ///
-    /// It may not close again, or not for as long as it would have to.
-    pub(crate) fn failed(self, retry_after: Option<Duration>, message: String) -> Result<(), ProviderLimit> {
-        let backoff = &self.gates.backoff;
+    /// The run whose call it was does not put up with one more wait, or not with one as long as it would have to be. The gate stays
+    /// as it was.
+    pub(crate) fn failed(
+        self,
+        patience: &Patience,
+        retry_after: Option<Duration>,
+        message: String,
+    ) -> Result<(), ProviderLimit> {
+        let backoff = &patience.backoff;
+        let mut spent = patience.spent.lock();
         let mut guard = self.gates.state();
         let state = &mut *guard;
         let gate = state.gate(self.agent);
@@ -172,14 +195,14 @@ impl Inside<'_> {
         };
         let closed = closed_until.map_or(Duration::ZERO, |until| until - now);
         // What the gate is closed for anyway does not count as waiting again.
-        let waited = state.waited.saturating_add(delay.saturating_sub(closed));
-        let retries = state.retries.saturating_add(u32::from(news));
+        let waited = spent.waited.saturating_add(delay.saturating_sub(closed));
+        let retries = spent.retries.saturating_add(u32::from(news));
         let until = now.checked_add(delay.max(closed));
         let Some(until) = until.filter(|_| retries <= backoff.retries && waited <= backoff.max_elapsed) else {
-            let (agent, retries, waited) = (self.agent.to_owned(), state.retries, state.waited);
+            let (agent, retries, waited) = (self.agent.to_owned(), spent.retries, spent.waited);
             return Err(ProviderLimit { agent, retries, waited, retry_after, message });
         };
-        (state.retries, state.waited) = (retries, waited);
+        (spent.retries, spent.waited) = (retries, waited);
         let gate = state.gate(self.agent);
         gate.closed_until = Some(until);
         if news {
@@ -210,7 +233,11 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn gates() -> Gates {
-        Gates::new(Backoff::default().with_seed(1))
+        Gates::new(Some(1))
+    }
+
+    fn patience() -> Patience {
+        Patience::new(Backoff::default())
     }
 
     async fn entered<'g>(gates: &'g Gates) -> Inside<'g> {
@@ -218,14 +245,14 @@ mod tests {
         gates.enter("a").unwrap()
     }
 
-    fn fail(inside: Inside<'_>, retry_after: Option<Duration>) {
-        inside.failed(retry_after, "429".to_owned()).unwrap();
+    fn fail(inside: Inside<'_>, patience: &Patience, retry_after: Option<Duration>) {
+        inside.failed(patience, retry_after, "429".to_owned()).unwrap();
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_is_let_through_after_a_wait_and_each_success_lets_one_more() {
         let gates = gates();
-        fail(entered(&gates).await, Some(10 * SECOND));
+        fail(entered(&gates).await, &patience(), Some(10 * SECOND));
         assert!(gates.enter("a").is_none(), "closed");
         assert!(gates.enter("b").is_some(), "the gate of another");
         let start = Instant::now();
@@ -242,7 +269,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_first_call_that_is_interrupted_leaves_its_place_to_the_next() {
         let gates = gates();
-        fail(entered(&gates).await, Some(SECOND));
+        fail(entered(&gates).await, &patience(), Some(SECOND));
         let probe = entered(&gates).await;
         let start = Instant::now();
         tokio::join!(gates.open("a"), async {
@@ -263,18 +290,18 @@ mod tests {
             entered(&gates).await,
             entered(&gates).await,
         ];
-        let start = Instant::now();
-        fail(first, None);
+        let (start, patience) = (Instant::now(), patience());
+        fail(first, &patience, None);
         good.succeeded();
-        fail(bad, None);
+        fail(bad, &patience, None);
         assert!(gates.enter("a").is_none(), "still closed");
-        fail(worse, Some(30 * SECOND));
+        fail(worse, &patience, Some(30 * SECOND));
         let probe = entered(&gates).await;
         assert_eq!(start.elapsed(), 30 * SECOND);
         assert!(gates.enter("a").is_none(), "one, for nobody has succeeded since");
-        let state = gates.state();
-        assert_eq!((state.retries, state.waited), (1, 30 * SECOND), "one wait");
-        drop(state);
+        let spent = patience.spent.lock();
+        assert_eq!((spent.retries, spent.waited), (1, 30 * SECOND), "one wait");
+        drop(spent);
         drop(long);
         assert!(gates.enter("a").is_none(), "and it is not that one's place");
         probe.succeeded();
@@ -286,9 +313,9 @@ mod tests {
         let backoff = Backoff { initial: SECOND, max_delay: 20 * SECOND, ..Backoff::default() };
         let bounds: Vec<_> = [1, 2, 3, 4, 5, 6, 7, 1_000].map(|failures| backoff.bound(failures).as_secs()).into();
         assert_eq!(bounds, [1, 2, 4, 8, 16, 20, 20, 20]);
-        let gates = Gates::new(backoff.with_seed(3));
+        let (gates, patience) = (Gates::new(Some(3)), Patience::new(backoff));
         for _ in 0..9 {
-            fail(entered(&gates).await, None);
+            fail(entered(&gates).await, &patience, None);
         }
         assert_eq!(gates.state().gate("a").failures, 9);
         entered(&gates).await.succeeded();
@@ -310,10 +337,24 @@ mod tests {
     async fn what_cannot_be_waited_for_is_a_limit() {
         let gates = gates();
         for forever in [Duration::MAX, 3_601 * SECOND] {
-            let limit = entered(&gates).await.failed(Some(forever), "429".to_owned()).unwrap_err();
+            let limit = entered(&gates).await.failed(&patience(), Some(forever), "429".to_owned()).unwrap_err();
             assert_eq!((limit.retries, limit.retry_after), (0, Some(forever)));
         }
-        let endless = Gates::new(Backoff { max_elapsed: Duration::MAX, ..Backoff::default() });
-        assert!(entered(&endless).await.failed(Some(Duration::MAX), "429".to_owned()).is_err(), "no clock goes so far");
+        let endless = Patience::new(Backoff { max_elapsed: Duration::MAX, ..Backoff::default() });
+        let failed = entered(&gates).await.failed(&endless, Some(Duration::MAX), "429".to_owned());
+        assert!(failed.is_err(), "no clock goes so far");
+    }
+
+    /// A gate that several runs share stays closed for all of them; what it is put up with is each one's own.
+    #[tokio::test(start_paused = true)]
+    async fn one_run_gives_up_and_another_goes_on_through_the_same_gate() {
+        let gates = gates();
+        let (hasty, patient) = (Patience::new(Backoff { retries: 0, ..Backoff::default() }), patience());
+        let (one, other) = (entered(&gates).await, entered(&gates).await);
+        assert_eq!(one.failed(&hasty, Some(SECOND), "429".to_owned()).unwrap_err().retries, 0);
+        fail(other, &patient, Some(SECOND));
+        let start = Instant::now();
+        entered(&gates).await.succeeded();
+        assert_eq!(start.elapsed(), SECOND);
     }
 }

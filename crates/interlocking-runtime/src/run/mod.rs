@@ -21,6 +21,7 @@ use crate::journal::{By, Journal, Record};
 use crate::limits::allowance::Allowance;
 use crate::limits::budget::Budgets;
 use crate::limits::provider::Backoff;
+use crate::limits::shared::SharedLimits;
 use crate::roles::{Player, Roles};
 use crate::run::outcome::Report;
 use crate::run::prepare::Begin;
@@ -183,16 +184,27 @@ impl<G: Graph> Run<G> {
     /// Limits what the run may use, its child runs included; nothing is limited unless it is said.
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
-        let backoff = self.settings.allowance().backoff();
-        self.settings.own_allowance(Allowance::new(budgets, backoff), "budgets");
+        let before = self.settings.allowance();
+        let allowance = before.replaced(budgets, before.backoff());
+        self.settings.own_allowance(allowance, "budgets");
         self
     }
 
     /// Says how often, and for how long, the run puts up with a provider that fails, its child runs included.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
-        let budgets = self.settings.allowance().budgets();
-        self.settings.own_allowance(Allowance::new(budgets, backoff), "a backoff");
+        let before = self.settings.allowance();
+        let allowance = before.replaced(before.budgets(), backoff);
+        self.settings.own_allowance(allowance, "a backoff");
+        self
+    }
+
+    /// Lets the run share limits with others that have budgets of their own, as this one keeps its own.
+    #[must_use]
+    pub fn with_shared_limits(mut self, limits: &SharedLimits) -> Self {
+        let before = self.settings.allowance();
+        let allowance = Allowance::within(before.budgets(), before.backoff(), limits);
+        self.settings.own_allowance(allowance, "limits");
         self
     }
 

@@ -1,0 +1,111 @@
+//! The runs that a service executes.
+
+use crate::event::{Broadcast, Event, EventKind, EventSink, Events};
+use crate::mutex::Mutex;
+use interlocking_core::run_id::RunId;
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::{Notify, watch};
+
+/// The runs that a service executes, and whether it takes more.
+#[derive(Default)]
+pub(super) struct Active {
+    runs: Mutex<Runs>,
+    /// One has ended.
+    ended: watch::Sender<()>,
+}
+
+#[derive(Default)]
+struct Runs {
+    is_draining: bool,
+    told: HashMap<RunId, Arc<Told>>,
+}
+
+/// Whom a run tells what happens in it and in its children.
+#[derive(Default)]
+pub(super) struct Told {
+    run: Option<RunId>,
+    listeners: Broadcast,
+    /// The run itself is under way.
+    begun: Notify,
+}
+
+/// That a run is executed here. It is not any more once this is dropped.
+pub(super) struct Place {
+    active: Arc<Active>,
+    pub(super) run: RunId,
+    pub(super) told: Arc<Told>,
+}
+
+/// What came of the wish to execute a run.
+pub(super) enum Entered {
+    Now(Place),
+    Before,
+    Draining,
+}
+
+impl Active {
+    pub(super) fn enter(self: &Arc<Self>, run: &RunId) -> Entered {
+        let mut runs = self.runs.lock();
+        if runs.told.contains_key(run) {
+            return Entered::Before;
+        }
+        if runs.is_draining {
+            return Entered::Draining;
+        }
+        let told = Arc::new(Told { run: Some(run.clone()), ..Told::default() });
+        runs.told.insert(run.clone(), told.clone());
+        Entered::Now(Place { active: self.clone(), run: run.clone(), told })
+    }
+
+    /// No more enter.
+    pub(super) fn close(&self) {
+        self.runs.lock().is_draining = true;
+    }
+
+    pub(super) fn runs(&self) -> Vec<RunId> {
+        let mut runs: Vec<_> = self.runs.lock().told.keys().cloned().collect();
+        runs.sort();
+        runs
+    }
+
+    pub(super) fn events(&self, run: &RunId) -> Option<Events> {
+        self.runs.lock().told.get(run).map(|told| told.listeners.subscribe())
+    }
+
+    /// Waits until `run` is not executed here, or none is.
+    pub(super) async fn gone(&self, run: Option<&RunId>) {
+        let mut ended = self.ended.subscribe();
+        let is_gone = || {
+            let runs = self.runs.lock();
+            run.map_or(runs.told.is_empty(), |run| !runs.told.contains_key(run))
+        };
+        while !is_gone() {
+            // The sender lives in `self`, so the channel cannot close while this waits.
+            let _ = ended.changed().await;
+        }
+    }
+}
+
+impl Told {
+    /// Waits until the run is under way.
+    pub(super) async fn begun(&self) {
+        self.begun.notified().await;
+    }
+}
+
+impl EventSink for Told {
+    fn emit(&self, event: Event) {
+        if matches!(event.kind, EventKind::RunStarted { .. }) && self.run.as_ref() == Some(&event.run) {
+            self.begun.notify_one();
+        }
+        self.listeners.emit(event);
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.active.runs.lock().told.remove(&self.run);
+        self.active.ended.send_replace(());
+    }
+}

@@ -1,0 +1,84 @@
+//! A name stands for one run, however often it is asked for.
+
+use crate::{SECOND, answer, id, measuring, service};
+use interlocking::prelude::*;
+use interlocking::runtime::journal::Entry;
+use interlocking::runtime::service::{ServiceError, Started};
+use interlocking::runtime::{Journal, MemoryJournal, StartError};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Another graph, for which an agent is needed.
+#[derive(Graph, Default)]
+#[graph(output = String)]
+struct Other {
+    #[node(entry, input = Text, output = String, goto(exit))]
+    write: LLMNode,
+}
+held!(Other);
+
+#[derive(serde::Serialize, serde::Deserialize, askama::Template)]
+#[template(source = "{{ self.0 }}", ext = "txt")]
+struct Text(String);
+
+#[tokio::test(start_paused = true)]
+async fn a_run_is_started_once() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let service = service(&journal);
+    let start = || service.start(&run, measuring(), "tides".to_owned());
+    let (one, other) = tokio::join!(start(), start());
+    let mut started = [one.unwrap(), other.unwrap()];
+    started.sort_by_key(|started| *started != Started::New);
+    assert_eq!(started, [Started::New, Started::Running]);
+    assert_eq!(start().await.unwrap(), Started::Running);
+    answer(&service, &run, json!(true)).await;
+    service.ended(&run).await;
+    assert_eq!(start().await.unwrap(), Started::Ended("finished"));
+    let records = journal.load(&run).await.unwrap();
+    let started = records.iter().filter(|record| matches!(record.entry, Entry::Started { .. } | Entry::Resumed { .. }));
+    assert_eq!(started.count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_name_is_not_that_of_something_else() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let service = service(&journal);
+    service.start(&run, measuring(), "tides".to_owned()).await.unwrap();
+    let what = |refused| match refused {
+        Err(ServiceError::Taken { what, .. }) => what,
+        other => panic!("{other:?}"),
+    };
+    // While it is executed, and when it is not.
+    for _ in 0..2 {
+        let other_entry = service.start(&run, measuring(), "sands".to_owned()).await;
+        assert_eq!(what(other_entry), "with another entry value");
+        let other_graph = service.start(&run, Run::new(Other::default()), Text("tides".to_owned())).await;
+        assert_eq!(what(other_graph), "of another graph");
+        service.cancel(&run).await.unwrap();
+        service.ended(&run).await;
+    }
+}
+
+/// What refuses a run is told to whoever starts it, and leaves its name free.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_cannot_start_says_why() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let service = service(&journal);
+    let refused = service.start(&run, Run::new(Other::default()), Text("tides".to_owned())).await.unwrap_err();
+    assert!(matches!(refused, ServiceError::Start(StartError::UnboundRoles { .. })), "{refused}");
+    service.ended(&run).await;
+    assert_eq!(service.start(&run, measuring(), "tides".to_owned()).await.unwrap(), Started::New);
+}
+
+/// Another process executes the run: a service of another process would not have it in its own list.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_somebody_else_executes_is_refused() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let [one, other] = [service(&journal), service(&journal)];
+    one.start(&run, measuring(), "tides".to_owned()).await.unwrap();
+    let refused = other.start(&run, measuring(), "tides".to_owned()).await.unwrap_err();
+    assert!(matches!(refused, ServiceError::Start(_)) && refused.to_string().contains("order-7"), "{refused}");
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(one.runs(), [run]);
+    assert!(other.runs().is_empty());
+}

@@ -1,0 +1,81 @@
+//! What a process leaves when it ends, and what the next one takes up.
+
+use crate::{Measuring, SECOND, answer, id, measuring, output, service};
+use interlocking::prelude::*;
+use interlocking::runtime::MemoryJournal;
+use interlocking::runtime::service::{ServiceError, Started};
+use serde_json::json;
+use std::sync::Arc;
+
+#[derive(Graph, Default)]
+#[graph(output = u32)]
+struct Passing {
+    #[node(entry, input = u32, goto(exit))]
+    pass: LogicNode<Pass>,
+}
+held!(Passing);
+
+#[derive(Default)]
+struct Pass;
+impl LogicHandler<passing::pass> for Pass {
+    async fn run(&self, number: u32, cx: &mut Cx<'_, passing::pass>) -> Route<passing::pass> {
+        tokio::time::sleep(10 * SECOND).await;
+        goto!(cx, passing::exit, number)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_drained_is_taken_up_by_the_next_process() {
+    let journal = Arc::new(MemoryJournal::new());
+    let before = service(&journal);
+    for name in ["a", "b", "c"] {
+        before.start(&id(name), measuring(), name.repeat(3)).await.unwrap();
+    }
+    before.start(&id("quick"), Run::new(Passing::default()), 7).await.unwrap();
+    answer(&before, &id("c"), json!(true)).await;
+    before.drain(15 * SECOND).await;
+    assert!(before.runs().is_empty());
+    assert_eq!(
+        output(&before, &id("quick"), Run::new(Passing::default())).await,
+        Some(7),
+        "it had the time to end by itself"
+    );
+    let refused = before.start(&id("d"), measuring(), "late".to_owned()).await.unwrap_err();
+    assert_eq!(refused, ServiceError::Draining { run: id("d") });
+
+    let after = service(&journal);
+    let unfinished = after.resume_unfinished::<Measuring>(|_| measuring()).await.unwrap();
+    assert_eq!((&unfinished.resumed[..], &unfinished.refused[..]), (&[id("a"), id("b")][..], &[][..]));
+    assert_eq!(after.start(&id("a"), measuring(), "aaa".to_owned()).await.unwrap(), Started::Running);
+    for name in ["a", "b"] {
+        answer(&after, &id(name), json!(true)).await;
+        after.ended(&id(name)).await;
+        assert_eq!(output(&after, &id(name), measuring()).await, Some(3), "nothing was asked or measured again");
+    }
+}
+
+/// One that was left and that nobody has taken up yet goes on when it is started again.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_was_left_goes_on_when_it_is_started_again() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("a"));
+    let before = service(&journal);
+    before.start(&run, measuring(), "tides".to_owned()).await.unwrap();
+    before.drain(SECOND / 2).await;
+    let after = service(&journal);
+    assert_eq!(after.start(&run, measuring(), "tides".to_owned()).await.unwrap(), Started::Resumed);
+    answer(&after, &run, json!(true)).await;
+    after.ended(&run).await;
+    assert_eq!(output(&after, &run, measuring()).await, Some(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn runs_that_somebody_executes_are_not_taken_up() {
+    let journal = Arc::new(MemoryJournal::new());
+    let [one, other] = [service(&journal), service(&journal)];
+    one.start(&id("a"), measuring(), "tides".to_owned()).await.unwrap();
+    let unfinished = other.resume_unfinished::<Measuring>(|_| measuring()).await.unwrap();
+    assert!(unfinished.resumed.is_empty());
+    let [(run, ServiceError::Start(_))] = &unfinished.refused[..] else { panic!("{unfinished:?}") };
+    assert_eq!(*run, id("a"));
+    assert_eq!(one.resume_unfinished::<Measuring>(|_| measuring()).await.unwrap(), Default::default(), "it has it");
+}
