@@ -86,3 +86,29 @@ fn is_taken_over_and_retried(records: &[Record]) -> bool {
     let taken_over = records.iter().position(by_a_later_one);
     taken_over.is_some_and(|at| records[at..].iter().any(|it| matches!(it.entry, Entry::Retried { .. })))
 }
+
+#[test]
+fn an_attempt_that_a_message_holds_up_knows_what_the_one_before_has_done() {
+    let again = node("n0", NodeKind::Logic).entry().goto("n0", &[]).goto("exit", &[]).attempts(5);
+    let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
+    let found = seeds_with(1_000, vec![again, node(EVENT, NodeKind::Event).resume()], child, |account| {
+        account.records.values().any(|records| is_resumed_between_attempts(records))
+    });
+    assert!(found >= 3, "only {found} seeds");
+}
+
+/// Whether a run was resumed when an attempt had done something and come to its end, and the next had not begun.
+fn is_resumed_between_attempts(records: &[Record]) -> bool {
+    let mut done = false;
+    let mut ended = false;
+    for record in records {
+        match &record.entry {
+            Entry::Once { by, .. } if by.node == "n0" => done = true,
+            Entry::Outcome(outcome) if outcome.node == "n0" => ended = true,
+            Entry::Outcome(_) if done && ended => ended = false,
+            Entry::Resumed { .. } if done && ended => return true,
+            _ => {}
+        }
+    }
+    false
+}

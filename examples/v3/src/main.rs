@@ -4,8 +4,9 @@ use clap::Args;
 use interlocking::agents::backends::BuildAccess;
 use interlocking::cli::repository::{LayOutError, Location, RepositoryOptions, RepositoryRun, lay_out};
 use interlocking::cli::{Cli, CommandError, Exit, Prepared, Start, Style};
+use interlocking::toolchain::Toolchain;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use v3::demo;
 use v3::graph::V3;
@@ -33,6 +34,10 @@ struct New {
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
 
+    /// How it is built and tested, as a TOML file [default: by cargo]
+    #[arg(long, value_name = "FILE", requires = "spec")]
+    toolchain: Option<PathBuf>,
+
     #[command(flatten)]
     location: Location,
 }
@@ -42,6 +47,12 @@ struct New {
 struct Facts {
     /// Whether the demonstration's agents play all roles that nobody else plays.
     is_demonstration: bool,
+    /// How it is built and tested, where its user says so.
+    toolchain: Option<Toolchain>,
+}
+
+fn read(file: &Path) -> Result<String, CommandError> {
+    std::fs::read_to_string(file).map_err(|error| CommandError::from(error).at(file.display().to_string()))
 }
 
 async fn begin(
@@ -53,12 +64,16 @@ async fn begin(
     let spec = match &new.spec {
         None => demo::spec()?,
         Some(file) => {
-            let place = || file.display().to_string();
-            let text = std::fs::read_to_string(file).map_err(|error| CommandError::from(error).at(place()))?;
-            Spec::parse(&text).map_err(|error| CommandError::from(error).at(place()))?
+            Spec::parse(&read(file)?).map_err(|error| CommandError::from(error).at(file.display().to_string()))?
         }
     };
-    let facts = Facts { is_demonstration };
+    let toolchain = match &new.toolchain {
+        None => None,
+        Some(file) => Some(
+            toml::from_str(&read(file)?).map_err(|error| CommandError::from(error).at(file.display().to_string()))?,
+        ),
+    };
+    let facts = Facts { is_demonstration, toolchain };
     let repository_run = match is_demonstration {
         true => RepositoryRun::begin_at(new.location, &options, start, facts).await?,
         false => RepositoryRun::begin(new.location, &options, start, facts).await?,
@@ -80,18 +95,24 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<V3>
     prepare(RepositoryRun::resume(&options, start).await?).await
 }
 
+/// What an agent runs to see where it is, and to commit what it has done.
+const GIT: [&str; 5] = ["git rev-parse", "git status", "git diff", "git add", "git commit"];
+
 async fn prepare(repository_run: RepositoryRun<Facts>) -> Result<Prepared<V3>, CommandError> {
     let start = repository_run.start().clone();
-    let target_directory = repository_run.target_directory().to_owned();
-    let commands = ["cargo build", "cargo test", "git add", "git commit"].map(str::to_owned);
-    let access = BuildAccess::cargo(commands, &target_directory.join("agents"));
-    let usual = repository_run.own().is_demonstration.then(demo::script).transpose()?;
-    let roles = repository_run.bind_roles::<V3>(&access, usual).await?;
     let workspaces = workspaces(repository_run.workspaces()?);
-    let workbench = Workbench {
-        accept_weaker_isolation: start.accepts_weaker_isolation,
-        ..Workbench::cargo(target_directory, workspaces.checkouts_of(&start.run))
-    };
+    let Facts { is_demonstration, toolchain } = repository_run.own().clone();
+    let mut workbench =
+        Workbench::cargo(repository_run.target_directory().to_owned(), workspaces.checkouts_of(&start.run));
+    workbench.accept_weaker_isolation = start.accepts_weaker_isolation;
+    if let Some(toolchain) = toolchain {
+        workbench.use_toolchain(toolchain);
+    }
+    let commands = workbench.commands().into_iter().chain(GIT.map(str::to_owned));
+    let mut access = BuildAccess::cargo(commands, &workbench.target_directory.join("agents"));
+    access.inherit.extend(workbench.toolchain.pass_environment.iter().cloned());
+    let usual = is_demonstration.then(demo::script).transpose()?;
+    let roles = repository_run.bind_roles::<V3>(&access, usual).await?;
     repository_run.prepare_with(run(workbench), roles, workspaces).await
 }
 

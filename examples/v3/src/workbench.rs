@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// The longest file that is read, in bytes.
 pub(crate) const LONGEST: u64 = 2 << 20;
 
+/// What the command is called that runs the tests of one file.
+const SUITE: &str = "suite";
+
 /// How work is built and tested, and what may not be in it.
 #[derive(Clone, Debug)]
 pub struct Workbench {
@@ -91,6 +94,24 @@ impl Workbench {
         }
     }
 
+    /// Builds and tests as a user says. The command called `suite`, if there is one, runs the tests of one file: `{path}` in it is the file,
+    /// `{name}` its name without directory and ending.
+    pub fn use_toolchain(&mut self, toolchain: Toolchain) {
+        if let Some(suite) = toolchain.commands.get(SUITE) {
+            self.suite_command = suite.command.clone();
+        }
+        self.toolchain = toolchain;
+    }
+
+    /// What an agent may run to build and test, as one types it: of the command for one file what stands before that file.
+    pub fn commands(&self) -> Vec<String> {
+        let others = self.toolchain.commands.iter().filter(|(name, _)| *name != SUITE).map(|(_, other)| &other.command);
+        let whole = [&self.toolchain.build_command, &self.toolchain.test_command].into_iter().chain(others);
+        let suite = Vec::from(self.suite_command.clone());
+        let before = suite.iter().take_while(|word| !word.contains('{')).cloned().collect::<Vec<_>>();
+        whole.map(ToString::to_string).chain([before.join(" ")]).collect()
+    }
+
     /// Builds a checkout.
     ///
     /// # Errors
@@ -120,8 +141,8 @@ impl Workbench {
             ..NamedCommand::new(words.try_into()?)
         };
         let mut toolchain = self.toolchain.clone();
-        toolchain.commands.insert("suite".to_owned(), suite);
-        self.tests("suite", toolchain, checkout, file, names).await
+        toolchain.commands.insert(SUITE.to_owned(), suite);
+        self.tests(SUITE, toolchain, checkout, file, names).await
     }
 
     /// Runs every test, of which those of one file are known by name.

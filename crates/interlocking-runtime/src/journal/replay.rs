@@ -374,12 +374,15 @@ impl<'net> Replayed<'net> {
 
     /// Drops what is known of executions that nobody will repeat.
     fn forget_the_past(&mut self, net: &'net Net) {
-        let background = self.background.iter().map(|(execution, _)| execution);
+        let background = self.background.iter().map(|(execution, _)| *execution);
+        // One that a message holds up may be a later attempt of a visit that has begun.
+        let waiting = (0..).zip(&net.table().nodes).filter_map(|(node, _)| self.frontier.live(node));
         let live: HashSet<(&str, u32)> = self
             .in_flight
             .values()
-            .map(|(execution, _)| execution)
+            .map(|(execution, _)| *execution)
             .chain(background)
+            .chain(waiting)
             .map(|execution| (net.name(execution.node), execution.visit))
             .collect();
         // An event node has no execution yet where its message waits.

@@ -29,11 +29,7 @@ pub(crate) enum Moved {
 
 /// Moves the work that stands on `from.base`, with scaffold and tests, onto `onto`; of lines that both have changed those of `onto` stay
 /// (V3-101).
-pub(crate) async fn onto<N: Node>(
-    cx: &mut Cx<'_, N>,
-    from: Standing,
-    onto: CommitId,
-) -> Result<Moved, NodeError> {
+pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: CommitId) -> Result<Moved, NodeError> {
     let repository = cx.repository()?;
     let own = ids(repository.clone(), from.base..from.skeleton).await?.len();
     let mut tree = cx.worktree_of(IMPL).await?;

@@ -59,7 +59,12 @@ impl EventHandler<v3::rebaser> for Rebaser {
         cx.label(&reply.output);
         let known = cx.worktree().await?.head();
         let (new_base, adaptations) = match reply.output {
-            RebaserExit::RebaseConflict(RebaseConflict { conflict_file, our_change, their_change, why_unresolvable }) => {
+            RebaserExit::RebaseConflict(RebaseConflict {
+                conflict_file,
+                our_change,
+                their_change,
+                why_unresolvable,
+            }) => {
                 back(cx, &id, now, from).await?;
                 let conflict_file = conflict_file.to_string();
                 return ask_scaffold(

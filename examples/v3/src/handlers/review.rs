@@ -99,7 +99,11 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
     let MoreTests { critiques, additional_tests } = more;
     let ReviewInput { spec, scaffold, .. } = input;
     let feedback = Some(TestsFeedback { critiques, additional_tests });
-    goto!(cx, v3::write_tests, WriteTestsInput { spec, scaffold, feedback, adaptations: Vec::new(), violations: Vec::new() })
+    goto!(
+        cx,
+        v3::write_tests,
+        WriteTestsInput { spec, scaffold, feedback, adaptations: Vec::new(), violations: Vec::new() }
+    )
 }
 
 impl Review {

@@ -38,8 +38,7 @@ async fn a_leaf_runs_these_commands() {
     let play = Play::new(&project, Cast::default().honest("top", &[]).script(), recording(&recorder));
     let outcome = play.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let (build, tests, contract, all) =
-        ("make all", "sh checks/top.sh", "sh checks/contract_top.sh", "make check");
+    let (build, tests, contract, all) = ("make all", "sh checks/top.sh", "sh checks/contract_top.sh", "make check");
     assert_eq!(commands(&recorder), [build, tests, tests, build, tests, build, contract, all]);
     // The candidate's three are run in one place.
     let places: Vec<_> = recorder.calls()[5..].iter().map(|call| call.directory.clone()).collect();

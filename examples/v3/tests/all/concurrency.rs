@@ -22,7 +22,8 @@ fn implementers(play: &Play<'_>) -> Vec<Call> {
 async fn tests_and_children_begin_at_once() {
     let project = project().await;
     let play = play(&project, &family());
-    let holds = ["test author of `top`", "planner of `top/a`", "planner of `top/b`"].map(|title| play.agent.hold(title));
+    let holds =
+        ["test author of `top`", "planner of `top/a`", "planner of `top/b`"].map(|title| play.agent.hold(title));
     let watch = async {
         for hold in &holds {
             hold.reached().await;
@@ -46,7 +47,11 @@ async fn the_implementer_waits_for_tests_and_children() {
         let watch = async {
             hold.reached().await;
             play.until(early, |play| play.path().iter().any(|node| node == early)).await;
-            assert!(implementers(&play).is_empty() && !play.path().contains(&"barrier".to_owned()), "{:?}", play.path());
+            assert!(
+                implementers(&play).is_empty() && !play.path().contains(&"barrier".to_owned()),
+                "{:?}",
+                play.path()
+            );
             hold.release();
         };
         let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
@@ -97,7 +102,8 @@ async fn another_scaffold_keeps_the_children_that_are_as_they_were() {
     let watch = async {
         author.reached().await;
         planner.reached().await;
-        let is_merged = |play: &Play<'_>| play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge");
+        let is_merged =
+            |play: &Play<'_>| play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge");
         play.until("a", is_merged).await;
         // `b` stays where it is: nobody lets it go.
         author.release();
@@ -120,7 +126,8 @@ async fn a_silent_test_author_ends_all() {
     let project = project().await;
     let silent = "[[turn]]\nagent = \"tdd\"\ncontains = [\"test author of `top`\"]\ntimes = \"any\"\ntext = \"Hm.\"\n\
                   [[turn]]\nagent = \"tdd\"\ncontains = [\"REMINDER\"]\ntimes = \"any\"\ntext = \"Hm.\"\n";
-    let script = interlocking::agents::Script::parse("a test's script", &(silent.to_owned() + family().text())).unwrap();
+    let script =
+        interlocking::agents::Script::parse("a test's script", &(silent.to_owned() + family().text())).unwrap();
     let play = Play::new(&project, script, crate::small::shell);
     let (author, planner) = (play.agent.hold("test author of `top`"), play.agent.hold("planner of `top/b`"));
     let watch = async {

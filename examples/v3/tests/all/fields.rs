@@ -16,10 +16,7 @@ use v3::types::tdd::{ReviewExit, WriteTestsExit};
 /// Each field of each exit of each node, and who uses it, or why nobody does.
 const CONSUMERS: [(&str, &str); 55] = [
     ("scaffold.InitWork.scaffoldCommit", "ForkInput, and the workspace `skeleton`"),
-    (
-        "scaffold.InitWork.interfaceFile",
-        "WriteTestsInput.scaffold, ImplInput.scaffold, the children's ParentContext",
-    ),
+    ("scaffold.InitWork.interfaceFile", "WriteTestsInput.scaffold, ImplInput.scaffold, the children's ParentContext"),
     ("scaffold.InitWork.contractSuite", "MergerInput, and `integrate`"),
     ("scaffold.InitWork.testPlan", "WriteTestsInput.scaffold"),
     ("scaffold.InitWork.childSpecs", "ChildrenInput.fork: the children's ScaffoldInput"),
@@ -38,7 +35,10 @@ const CONSUMERS: [(&str, &str); 55] = [
     ("review.MoreTests.additionalTests", "WriteTestsInput.feedback"),
     ("review.Reject.reason", "V3Outcome"),
     ("review.Reject.missingCriteria", "V3Outcome"),
-    ("judge.Approved.signOff", "of one that leaves out a criterion ReviewInput.judgement; dropped where the commit lands"),
+    (
+        "judge.Approved.signOff",
+        "of one that leaves out a criterion ReviewInput.judgement; dropped where the commit lands",
+    ),
     ("judge.Approved.coverageReport", "ReviewInput.judgement, of what it leaves out; dropped where the commit lands"),
     ("judge.MoreTests.critiques", "ReviewInput.judgement"),
     ("judge.MoreTests.additionalTests", "ReviewInput.judgement"),
@@ -180,18 +180,53 @@ async fn what_is_said_on_the_ways_back_is_passed_on() {
     let passed = json!({ "commitHash": "$HEAD", "iterations": 4711, "passedTests": [mark("passed")] });
     let covered = json!({ "criteriaWithTests": [["one", mark("test")]], "criteriaMissing": [] });
     let all = [
-        said("write_tests", Who::TestAuthor, "top", json!({ "InvalidScaffold": {
-            "missingType": mark("type"), "expectedLocation": mark("location") } })),
-        said("implement", Who::Implementer, "top", json!({ "RequestRetry": {
-            "diagnosis": mark("diagnosis"), "strategyFrom": mark("from"), "strategyTo": mark("to"), "failingTests": [mark("failing")] } })),
-        said("implement", Who::Implementer, "top", json!({ "BlockedDependency": {
-            "missingSymbol": mark("symbol"), "expectedImportPath": mark("path") } })),
-        said("implement", Who::Implementer, "top", json!({ "SpecAmbiguity": {
-            "specSentence": mark("sentence"), "contradictionTrace": mark("trace"), "question": mark("question") } })),
-        said("review", Who::Reviewer, "top", json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } })),
-        said("review", Who::Reviewer, "top", json!({ "Approved": { "signOff": mark("sign-off"), "coverageReport": covered } })),
-        said("merger", Who::Merger, "top", json!({ "MergeRejected": {
-            "reason": "BuildFailure", "details": mark("details"), "failingTests": [mark("rejecting")] } })),
+        said(
+            "write_tests",
+            Who::TestAuthor,
+            "top",
+            json!({ "InvalidScaffold": {
+            "missingType": mark("type"), "expectedLocation": mark("location") } }),
+        ),
+        said(
+            "implement",
+            Who::Implementer,
+            "top",
+            json!({ "RequestRetry": {
+            "diagnosis": mark("diagnosis"), "strategyFrom": mark("from"), "strategyTo": mark("to"), "failingTests": [mark("failing")] } }),
+        ),
+        said(
+            "implement",
+            Who::Implementer,
+            "top",
+            json!({ "BlockedDependency": {
+            "missingSymbol": mark("symbol"), "expectedImportPath": mark("path") } }),
+        ),
+        said(
+            "implement",
+            Who::Implementer,
+            "top",
+            json!({ "SpecAmbiguity": {
+            "specSentence": mark("sentence"), "contradictionTrace": mark("trace"), "question": mark("question") } }),
+        ),
+        said(
+            "review",
+            Who::Reviewer,
+            "top",
+            json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } }),
+        ),
+        said(
+            "review",
+            Who::Reviewer,
+            "top",
+            json!({ "Approved": { "signOff": mark("sign-off"), "coverageReport": covered } }),
+        ),
+        said(
+            "merger",
+            Who::Merger,
+            "top",
+            json!({ "MergeRejected": {
+            "reason": "BuildFailure", "details": mark("details"), "failingTests": [mark("rejecting")] } }),
+        ),
     ];
     let done = [crate::small::append("src/top.txt", "done\n"), Act::Commit];
     let project = project().await;
@@ -217,11 +252,26 @@ async fn what_is_said_on_the_ways_back_is_passed_on() {
 #[tokio::test]
 async fn what_is_said_at_the_end_is_passed_on() {
     for last in [
-        said("scaffold", Who::Planner, "top", json!({ "ClarificationNeeded": {
-            "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." } })),
-        said("review", Who::Reviewer, "top", json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } })),
-        said("implement", Who::Implementer, "top", json!({ "Stuck": {
-            "diagnosis": mark("diagnosis"), "recommendation": mark("recommendation"), "attempts": 99 } })),
+        said(
+            "scaffold",
+            Who::Planner,
+            "top",
+            json!({ "ClarificationNeeded": {
+            "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." } }),
+        ),
+        said(
+            "review",
+            Who::Reviewer,
+            "top",
+            json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } }),
+        ),
+        said(
+            "implement",
+            Who::Implementer,
+            "top",
+            json!({ "Stuck": {
+            "diagnosis": mark("diagnosis"), "recommendation": mark("recommendation"), "attempts": 99 } }),
+        ),
     ] {
         let all = [last];
         let project = project().await;
@@ -242,10 +292,25 @@ async fn what_a_judge_and_a_rebaser_say_is_passed_on() {
     let conflict = json!({ "RebaseConflict": {
         "conflictFile": "mark/file", "ourChange": mark("ours"), "theirChange": mark("theirs"), "whyUnresolvable": mark("conflict") } });
     let judges = [
-        said("judge", Who::Judge, "top/a", json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } })),
-        said("judge", Who::Judge, "top/a", json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } })),
-        said("judge", Who::Judge, "top/a", json!({ "Approved": {
-            "signOff": mark("sign-off"), "coverageReport": { "criteriaWithTests": [], "criteriaMissing": [mark("left out")] } } })),
+        said(
+            "judge",
+            Who::Judge,
+            "top/a",
+            json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } }),
+        ),
+        said(
+            "judge",
+            Who::Judge,
+            "top/a",
+            json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } }),
+        ),
+        said(
+            "judge",
+            Who::Judge,
+            "top/a",
+            json!({ "Approved": {
+            "signOff": mark("sign-off"), "coverageReport": { "criteriaWithTests": [], "criteriaMissing": [mark("left out")] } } }),
+        ),
     ];
     for rebaser in [adapted, conflict] {
         let project = project().await;

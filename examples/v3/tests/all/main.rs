@@ -31,4 +31,4 @@ mod sources;
 mod prompts;
 mod sessions;
 mod reminders;
-mod resumed;
+mod killed;

@@ -192,6 +192,9 @@ async fn rebase_conflict_again_and_again() {
     let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let told = &play.prompts("implementer of `top`")[0];
-    assert!(told.contains("- top/a: stuck: rebaser → scaffold was taken as often as the table allows: times = 5;"), "{told}");
+    assert!(
+        told.contains("- top/a: stuck: rebaser → scaffold was taken as often as the table allows: times = 5;"),
+        "{told}"
+    );
     assert_eq!(play.prompts("rebaser of `top/a`").len(), 6);
 }

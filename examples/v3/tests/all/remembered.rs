@@ -95,7 +95,7 @@ async fn the_implementer_finds_the_tests() {
         let stands = ["skeleton", "impl"].map(|place| project.git(&["rev-parse", &format!("run/{place}")]));
         let diff = project.git(&["diff", stands[0].trim(), stands[1].trim()]);
         let changes = |text: &str| -> Vec<String> {
-            text.lines().filter(|line| line.starts_with(['+', '-', '@'])).map(str::to_owned).collect()
+            text.lines().filter(|line| line.starts_with(['+', '-'])).map(str::to_owned).collect()
         };
         assert_eq!(changes(&shown), changes(&diff));
         assert!(changes(&diff).contains(&"+done".to_owned()), "{diff}");

@@ -1,0 +1,246 @@
+//! A run of two levels and a rebase that is cut off at each of its records, and the program killed amid one (`kill -9`): whoever takes it up
+//! comes to the same.
+
+use crate::play::Play;
+use crate::project::Project;
+use crate::small::{play, project, spec};
+use crate::tree::family;
+use async_trait::async_trait;
+use interlocking::prelude::*;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{Claim, Digest, Encoded, JournalError, Letter, Posted, Record, RunSummary};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+use v3::types::outcome::V3Outcome;
+use v3::types::scaffold::ScaffoldInput;
+
+/// A journal whose process ends with a record: before it is written.
+struct Cut {
+    journal: Arc<dyn Journal>,
+    left: AtomicUsize,
+    ends: Notify,
+}
+
+#[async_trait]
+impl Journal for Cut {
+    async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
+        self.journal.claim(run).await
+    }
+
+    async fn append(&self, record: Record) -> Result<(), JournalError> {
+        if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) != Ok(1) {
+            if self.left.load(Ordering::SeqCst) > 0 {
+                return self.journal.append(record).await;
+            }
+        } else {
+            self.ends.notify_one();
+        }
+        // Nothing comes after the end.
+        std::future::pending().await
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, JournalError> {
+        self.journal.load(run).await
+    }
+
+    async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
+        self.journal.fetch(run, digests).await
+    }
+
+    async fn runs(&self) -> Result<Vec<RunSummary>, JournalError> {
+        self.journal.runs().await
+    }
+
+    async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError> {
+        self.journal.post(run, letter).await
+    }
+
+    async fn next_letter(&self, run: &RunId, after: u64) -> Result<Posted, JournalError> {
+        self.journal.next_letter(run, after).await
+    }
+
+    async fn letters(&self, run: &RunId, after: u64) -> Result<Vec<Posted>, JournalError> {
+        self.journal.letters(run, after).await
+    }
+
+    async fn remove(&self, run: &RunId) -> Result<(), JournalError> {
+        self.journal.remove(run).await
+    }
+}
+
+/// Starts a run whose process ends with this record, counted from 1 over all runs of the tree; what it comes to, if it ends before. What it
+/// had begun on threads of its own has ended when this returns.
+fn start_until(play: &Play<'_>, record: usize) -> Option<Outcome<V3Outcome>> {
+    let process = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let cut =
+                Arc::new(Cut { journal: play.journal.clone(), left: AtomicUsize::new(record), ends: Notify::new() });
+            let run = play.run().with_journal(cut.clone());
+            tokio::select! {
+                biased;
+                () = cut.ends.notified() => None,
+                ended = run.start(ScaffoldInput::from(spec(&["a", "b"]))) => Some(ended.unwrap().outcome),
+            }
+        })
+    };
+    std::thread::scope(|scope| scope.spawn(process).join().unwrap())
+}
+
+/// That all has come to what it comes to undisturbed: each child is merged once, and nothing is left.
+fn is_whole(project: &Project, after: &str) {
+    let mut subjects = project.subjects("main");
+    subjects[1..3].sort();
+    let expected =
+        ["feat(top): implement", "feat(top/a): implement", "feat(top/b): implement", "feat(top): scaffold", "Begin"];
+    assert_eq!(subjects, expected, "{after}");
+    for node in ["top", "a", "b"] {
+        assert_eq!(project.git(&["show", &format!("main:src/{node}.txt")]), "stub\ndone\n", "{after}");
+        assert_eq!(project.git(&["show", &format!("main:checks/{node}.sh")]).lines().count(), 1, "{after}");
+    }
+    assert_eq!(project.git(&["rev-list", "--merges", "main"]), "", "{after}");
+    project.is_tidy();
+}
+
+/// How often each agent was asked. Mergers and judges are asked again where a sibling was faster.
+fn asked(play: &Play<'_>) -> BTreeMap<String, usize> {
+    let mut asked = BTreeMap::new();
+    for call in
+        play.agent.calls().iter().filter(|call| !["merger", "judge"].iter().any(|who| call.title().contains(who)))
+    {
+        *asked.entry(call.title().to_owned()).or_default() += 1;
+    }
+    asked
+}
+
+/// V3-04, CON-144, EVO-06: whichever record a process ends with, another one comes to the same; nobody is asked again whose answer was recorded.
+/// Each record with `V3_EVERY_RECORD`, otherwise some.
+#[tokio::test]
+async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
+    let step = if std::env::var_os("V3_EVERY_RECORD").is_some() { 1 } else { 9 };
+    let (mut cut, mut nodes) = (0, BTreeSet::new());
+    for record in (2..).step_by(step) {
+        let project = project().await;
+        let play = play(&project, &family());
+        if let Some(ended) = start_until(&play, record) {
+            assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{record}: {ended:?}");
+            break;
+        }
+        cut += 1;
+        let mut recorded = 0;
+        for run in play.journal.runs().await.unwrap() {
+            for outcome in play.outcomes(&run.run).await {
+                recorded += outcome.calls.len();
+                nodes.insert(outcome.node);
+            }
+        }
+        let at_work = play.agent.calls().len() - recorded;
+        let ended = play.run().resume().await.unwrap().outcome;
+        assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{record}: {ended:?}");
+        is_whole(&project, &format!("record {record}"));
+        let again: usize = asked(&play).values().map(|times| times - 1).sum();
+        assert!(again <= at_work, "{record}: {again} were asked again, and {at_work} were at work: {:?}", asked(&play));
+    }
+    assert!(cut * step >= 60, "{cut}");
+    assert!(nodes.len() >= 9, "{nodes:?}");
+}
+
+/// How the project is built and tested, as a user writes it.
+const TOOLCHAIN: &str = "\
+buildCommand = [\"sh\", \"-c\", \"test ! -e broken\"]
+testCommand = [\"sh\", \"-c\", \"for check in checks/*.sh; do sh $check || exit 1; done\"]
+harness = \"exitCode\"
+[commands.suite]
+command = [\"sh\", \"{path}\"]
+harness = \"exitCode\"
+";
+
+/// The program, on a project of the user's own.
+pub(crate) struct Program<'p> {
+    pub(crate) project: &'p Project,
+}
+
+impl<'p> Program<'p> {
+    /// With the files that it is told of.
+    pub(crate) fn new(project: &'p Project) -> Self {
+        let write = |name: &str, text: &str| std::fs::write(project.place().join(name), text).unwrap();
+        write("toolchain.toml", TOOLCHAIN);
+        write("spec.toml", &toml::to_string(&spec(&["a", "b"])).unwrap());
+        write("script.toml", family().text());
+        project.git(&["config", "user.name", "A user"]);
+        project.git(&["config", "user.email", "user@example.org"]);
+        Self { project }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.project.place().join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_v3"));
+        command.args(arguments).args(["--accept-weaker-isolation", "--json"]);
+        command.arg("--events").arg(self.path("events.jsonl"));
+        command.current_dir(self.project.place()).stdin(Stdio::null());
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        command.env("INTERLOCKING_JOURNAL", self.path("journal")).env_remove("XDG_STATE_HOME");
+        command
+    }
+
+    pub(crate) fn begin(&self) -> Command {
+        let mut command = self.command(&["run", "--run-id", "r1"]);
+        for (option, file) in
+            [("--spec", "spec.toml"), ("--toolchain", "toolchain.toml"), ("--repo", "project"), ("--work-dir", "work")]
+        {
+            command.arg(option).arg(self.path(file));
+        }
+        command
+    }
+
+    /// How many nodes have begun or ended, in all runs of the tree.
+    fn steps(&self) -> usize {
+        let text = std::fs::read_to_string(self.path("events.jsonl")).unwrap_or_default();
+        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        let events = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.filter(|event| matches!(event["event"].as_str(), Some("node_started" | "node_finished"))).count()
+    }
+
+    /// Kills the run once so many steps have happened; whether it had not ended by then.
+    fn is_killed_after(&self, steps: usize) -> bool {
+        let mut command = self.begin();
+        command.arg("--script").arg(self.path("script.toml"));
+        let mut process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        while self.steps() < steps && process.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < crate::watched::FOREVER, "{} steps", self.steps());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        process.kill().unwrap();
+        process.wait().unwrap().code().is_none()
+    }
+}
+
+/// V3-04, V3-97: killed as a system kills, and resumed by another process: on a project of the user's own, which no cargo builds (TC-25).
+#[tokio::test]
+async fn a_program_that_is_killed_is_resumed() {
+    let mut killed = 0;
+    for steps in [3, 12, 20, 28, 36] {
+        let project = project().await;
+        let program = Program::new(&project);
+        killed += usize::from(program.is_killed_after(steps));
+        let mut command = program.command(&["resume", "r1"]);
+        command.arg("--script").arg(program.path("script.toml"));
+        let output = command.output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+        assert_eq!(output.status.code(), Some(0), "{steps}: {said}");
+        let account: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(account["value"]["Merged"].is_object(), "{steps}: {said}");
+        is_whole(&project, &format!("killed after {steps} steps"));
+    }
+    assert!(killed >= 4, "{killed}");
+}
