@@ -7,6 +7,8 @@
 //!
 //! Nearly all of the time is the servers' own, so nothing has to be optimised here. A server that is not installed is left out.
 
+#![expect(clippy::print_stdout, reason = "a benchmark's table is for people")]
+
 #[path = "../tests/all/project.rs"]
 #[expect(dead_code, clippy::unwrap_used, reason = "it is the tests', who use all of it")]
 mod project;

@@ -164,9 +164,9 @@ impl<'b> Visit<'b> for Search<'_> {
     }
 
     fn visit_expr_binary(&mut self, binary: &'b ExprBinary) {
-        let is_chain = has_let(&binary.left) || has_let(&binary.right);
+        let is_of_let = matches!(binary.op, BinOp::And(_)) && (has_let(&binary.left) || has_let(&binary.right));
         if let Some((kind, other)) = other_operator(&binary.op)
-            && !is_chain
+            && !is_of_let
         {
             let place = self.place(binary.op.span());
             self.add(kind, place, other);
@@ -344,7 +344,7 @@ fn other_operator(operator: &BinOp) -> Option<(MutationKind, &'static str)> {
 fn has_let(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,
-        Expr::Binary(both) => has_let(&both.left) || has_let(&both.right),
+        Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => has_let(&both.left) || has_let(&both.right),
         _ => false,
     }
 }

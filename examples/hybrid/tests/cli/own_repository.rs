@@ -5,6 +5,7 @@ use crate::program::{Ran, git, hybrid, target};
 use crate::real_agent::Machine;
 use expect_test::expect;
 use hybrid::demo::SEED;
+use hybrid::spec::{SpecFormat, Task};
 use interlocking_model_server::programs;
 use std::fs;
 use std::io::Write;
@@ -198,6 +199,14 @@ fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
     assert_eq!((&coverage["examplesCovered"], &coverage["examplesTotal"]), (&0.into(), &10.into()));
     assert_eq!(result["unchecked"], serde_json::json!(["constructs", "canaries", "reached", "assertions"]));
     assert!(ran.stderr.contains("\nUnchecked   whether the code contains what"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_readme_shows_a_specification_that_can_be_read() {
+    let page = include_str!("../../README.md");
+    let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let task = Task::parse("README.md", shown, SpecFormat::Toml).unwrap();
+    assert_eq!(task.spec.impl_path.as_str(), "src/bounded_stack.py");
 }
 
 /// What a project lacks is told at once, with what to do.
