@@ -57,6 +57,11 @@ impl Cargo {
         self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)
     }
 
+    /// Its program is built too.
+    pub(crate) fn test_project(&self, users: &Path, name: &str) -> Result<(), String> {
+        self.build(program(users).args(["test", "-p", name])).map(drop)
+    }
+
     /// What it prints.
     pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
         self.build(program(users).args(["run", "-p", &format!("user-{name}")]))

@@ -1,8 +1,9 @@
-//! Crates as users have them, outside the workspace: those of `users/`, and README.md's.
+//! Crates as users have them, outside the workspace: those of `users/`, README.md's, and what `cargo interlocking new` writes.
 //!
 //! They are members of one workspace in a temporary directory, so that they share a lock file, which begins as ours: their
 //! crates are of the versions that are tested here. Each is checked by itself.
 
+use cargo_interlocking::{InvalidName, Shape, Source};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -11,6 +12,8 @@ use tempfile::TempDir;
 pub(crate) struct Users {
     pub(crate) place: TempDir,
     pub(crate) names: BTreeSet<String>,
+    /// The packages of the projects that `cargo interlocking new` writes, one a shape.
+    pub(crate) projects: BTreeSet<String>,
 }
 
 /// Writes them. There is one for every feature of the facade, of its name.
@@ -48,17 +51,26 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
     write_user(root, place.path(), "readme-worktrees", &format!("{package}\n{manifest}\n"), second)?;
     names.insert("readme-worktrees".to_owned());
 
+    let mut projects = BTreeSet::new();
+    let checkout = Source::Checkout(root.to_owned());
+    for shape in Shape::ALL {
+        let name = format!("new-{}", shape.name());
+        let parsed = name.parse().map_err(|error: InvalidName| error.to_string())?;
+        cargo_interlocking::write(place.path(), &parsed, shape, &checkout).map_err(|error| error.to_string())?;
+        projects.insert(name);
+    }
+
     // The profiles, too, so that crates of others are not compiled once more.
     let workspace = read(&root.join("Cargo.toml"))?;
     let profiles = workspace.find("[profile.").map(|start| &workspace[start..]).unwrap_or_default();
-    let members: Vec<&String> = names.iter().collect();
+    let members: Vec<&String> = names.iter().chain(&projects).collect();
     write(
         &place.path().join("Cargo.toml"),
         &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{profiles}"),
     )?;
     write(&place.path().join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
     write(&place.path().join("rust-toolchain.toml"), &read(&root.join("rust-toolchain.toml"))?)?;
-    Ok(Users { place, names })
+    Ok(Users { place, names, projects })
 }
 
 impl Users {
@@ -67,8 +79,11 @@ impl Users {
         let ours = read(&root.join("Cargo.lock"))?;
         let theirs = read(&self.place.path().join("Cargo.lock"))?;
         let ours = versions(&ours);
-        let others: Vec<&str> =
-            versions(&theirs).difference(&ours).copied().filter(|version| !version.contains("\"user-")).collect();
+        let others: Vec<&str> = versions(&theirs)
+            .difference(&ours)
+            .copied()
+            .filter(|version| !version.contains("\"user-") && !version.contains("\"new-"))
+            .collect();
         if others.is_empty() { Ok(()) } else { Err(format!("these are not in Cargo.lock:\n{}", others.join("\n"))) }
     }
 }

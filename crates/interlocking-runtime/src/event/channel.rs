@@ -51,7 +51,10 @@ impl Broadcast {
     /// One more who listens.
     pub(crate) fn subscribe(&self) -> Events {
         let queue = Arc::<Mutex<Queue>>::default();
-        self.0.lock().push(Feed(queue.clone()));
+        let mut feeds = self.0.lock();
+        // Those who are gone, where nothing has been told since.
+        feeds.retain(Feed::is_heard);
+        feeds.push(Feed(queue.clone()));
         Events(queue)
     }
 }
@@ -59,7 +62,7 @@ impl Broadcast {
 impl EventSink for Broadcast {
     fn emit(&self, event: Event) {
         let mut feeds = self.0.lock();
-        feeds.retain(|feed| !feed.0.lock().is_unheard);
+        feeds.retain(Feed::is_heard);
         let Some((last, others)) = feeds.split_last() else { return };
         others.iter().for_each(|feed| feed.emit(event.clone()));
         last.emit(event);
@@ -101,6 +104,12 @@ impl Stream for Events {
         }
         turn.made_progress();
         Poll::Ready(event)
+    }
+}
+
+impl Feed {
+    fn is_heard(&self) -> bool {
+        !self.0.lock().is_unheard
     }
 }
 

@@ -1,0 +1,89 @@
+//! What each author is asked for, what of it is committed, and what both must pass before it lands.
+
+use crate::graph::{Done, Order, blind_pair};
+use interlocking::prelude::*;
+use interlocking::worktree::CommitId;
+
+/// What must succeed where both parts are together. It runs what agents wrote: a `Runner` of `interlocking::toolchain` confines that.
+const CHECK: [&str; 2] = ["sh", "check.sh"];
+
+#[derive(Default)]
+pub struct Share;
+
+impl ForkHandler<blind_pair::share> for Share {
+    async fn fork(
+        &self,
+        task: String,
+        cx: &mut Cx<'_, blind_pair::share>,
+    ) -> Route<blind_pair::share> {
+        let order = |part: &str, file: &str| Order {
+            part: part.to_owned(),
+            file: file.to_owned(),
+            task: task.clone(),
+        };
+        fork!(
+            cx,
+            (
+                order("program", "program.sh"),
+                order("check of the program", "check.sh")
+            )
+        )
+    }
+}
+
+#[derive(Default)]
+pub struct Author;
+
+impl ReplyHandler<blind_pair::program> for Author {
+    async fn after(
+        &self,
+        _: Order,
+        reply: Reply<Done>,
+        cx: &mut Cx<'_, blind_pair::program>,
+    ) -> Route<blind_pair::program> {
+        let commit = cx.worktree().await?.commit(reply.output.subject).await?;
+        goto!(
+            cx,
+            blind_pair::merge,
+            commit.ok_or("no program was written")?
+        )
+    }
+}
+
+impl ReplyHandler<blind_pair::check> for Author {
+    async fn after(
+        &self,
+        _: Order,
+        reply: Reply<Done>,
+        cx: &mut Cx<'_, blind_pair::check>,
+    ) -> Route<blind_pair::check> {
+        let commit = cx.worktree().await?.commit(reply.output.subject).await?;
+        goto!(cx, blind_pair::merge, commit.ok_or("no check was written")?)
+    }
+}
+
+#[derive(Default)]
+pub struct Merge;
+
+impl JoinHandler<blind_pair::merge> for Merge {
+    async fn join(
+        &self,
+        (program, check): (CommitId, CommitId),
+        cx: &mut Cx<'_, blind_pair::merge>,
+    ) -> Route<blind_pair::merge> {
+        let mut worktree = cx.worktree().await?;
+        worktree.merge(program, "Merge the program").await?;
+        let merged = worktree.merge(check, "Merge its check").await?;
+        let [shell, script] = CHECK;
+        let status = tokio::process::Command::new(shell)
+            .arg(script)
+            .current_dir(worktree.path())
+            .status()
+            .await?;
+        if !status.success() {
+            return Err(format!("the check fails ({status}): nothing lands").into());
+        }
+        let landed = cx.land(merged).await?;
+        goto!(cx, blind_pair::exit, landed)
+    }
+}

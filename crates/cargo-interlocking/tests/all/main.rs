@@ -1,0 +1,91 @@
+//! What the command writes. That it compiles and that its test passes is checked by `interlocking-features`.
+
+use cargo_interlocking::{NewProjectError, Shape, Source, write};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn command(place: &Path, words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_cargo-interlocking")).current_dir(place).args(words).output().unwrap()
+}
+
+/// The files below a directory, as paths in it.
+fn files(place: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut directories = vec![place.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => directories.push(path),
+                false => _ = found.insert(path.strip_prefix(place).unwrap().to_owned()),
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_project_of_each_shape_has_all_of_its_files_and_its_name() {
+    let place = tempfile::tempdir().unwrap();
+    for shape in Shape::ALL {
+        let name = format!("my-{}", shape.name());
+        let project = write(place.path(), &name.parse().unwrap(), shape, &Source::Registry).unwrap();
+        let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates").join(shape.name());
+        let mut expected = files(&templates);
+        expected.extend(["Cargo.toml", ".gitignore"].map(PathBuf::from));
+        assert_eq!(files(&project), expected, "what is in templates/ is written");
+        for file in expected {
+            let text = fs::read_to_string(project.join(&file)).unwrap();
+            assert!(!text.contains("project-name") && !text.contains("project_name"), "{}", file.display());
+        }
+        let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
+        let version = format!("interlocking = {{ version = \"{}\"", env!("CARGO_PKG_VERSION").trim_end_matches(".0"));
+        assert!(manifest.contains(&format!("name = \"{name}\"")) && manifest.contains(&version), "{manifest}");
+    }
+}
+
+#[test]
+fn the_command_writes_a_project_once() {
+    let place = tempfile::tempdir().unwrap();
+    let new = ["interlocking", "new", "newsroom", "--shape", "approval"];
+    let output = command(place.path(), &new);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && said.starts_with("newsroom is written."), "{said}");
+    assert!(said.contains("cargo run -- run 'the tides' --run-id r1 --agent scripted:demo.toml"), "{said}");
+    let before = files(place.path());
+
+    let again = command(place.path(), &new);
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(again.stderr).unwrap(),
+        "error: newsroom is there already: choose another name, or remove it\n"
+    );
+    assert_eq!(files(place.path()), before);
+}
+
+#[test]
+fn a_checkout_is_named_in_the_manifest_or_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let checkout = Source::Checkout(root.to_owned());
+    let project = write(place.path(), &"here".parse().unwrap(), Shape::Chain, &checkout).unwrap();
+    let manifest = fs::read_to_string(project.join("Cargo.toml")).unwrap();
+    let path = root.canonicalize().unwrap().join("crates/interlocking");
+    assert!(manifest.contains(&format!("interlocking = {{ path = {path:?}, features = [\"cli\"] }}")), "{manifest}");
+
+    let nowhere = Source::Checkout(place.path().to_owned());
+    let refused = write(place.path(), &"there".parse().unwrap(), Shape::Chain, &nowhere).unwrap_err();
+    assert!(matches!(refused, NewProjectError::NoCheckout(_)), "{refused}");
+    assert!(!place.path().join("there").exists());
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let refused = command(place.path(), &["interlocking", "new", "../up"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("\"../up\" is no name of a project"));
+    assert!(files(place.path()).is_empty());
+}
