@@ -3,7 +3,7 @@
 use crate::frontier::Execution;
 use crate::graph::{Branch, Edge, Forks, Graph, Memory, Node, Place, Remembers, Resumes, Spawns, Works};
 use crate::net::NodeIndex;
-use crate::route::{Choice, Next, Route, Step};
+use crate::route::{Choice, Goto, Route, Step};
 use crate::run_id::RunId;
 use std::any::Any;
 use std::marker::PhantomData;
@@ -31,7 +31,7 @@ impl<N: Node> Cx<'_, N> {
     where
         N: Edge<Target>,
     {
-        Ok(Next::new(Step::One(N::ALTERNATIVE, <N as Edge<Target>>::To::put(payload))))
+        Ok(Goto::new(Step::One(N::ALTERNATIVE, <N as Edge<Target>>::To::put(payload))))
     }
 
     /// Goes to this node again.
@@ -55,7 +55,7 @@ impl<N: Node> Cx<'_, N> {
     where
         N: Forks,
     {
-        Ok(Next::new(Step::All(N::ALTERNATIVE, N::tokens(branches))))
+        Ok(Goto::new(Step::All(N::ALTERNATIVE, N::tokens(branches))))
     }
 
     /// The target of a branch that may choose among several.
@@ -81,7 +81,7 @@ impl<N: Node> Cx<'_, N> {
     where
         N: Resumes,
     {
-        Ok(Next::stay())
+        Ok(Goto::stay())
     }
 
     /// Starts the advisory node `Target` beside the graph when this execution's outcome is accepted.
@@ -107,7 +107,7 @@ impl<N: Node> Cx<'_, N> {
     #[doc(hidden)]
     pub fn add_items(&mut self, map: NodeIndex, items: Vec<NewItem>) -> Route<N> {
         self.effects.list().added = Some(Addition { map, items });
-        Ok(Next::stay())
+        Ok(Goto::stay())
     }
 
     /// Sends a message, for executors.

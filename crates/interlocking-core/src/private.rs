@@ -3,7 +3,7 @@
 use crate::failure::{Exhausted, Failure, NodeError, TimedOut};
 use crate::frontier::{Limit, Payload};
 use crate::graph::{
-    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Runs, Token, Value,
+    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Runs, Token,
 };
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, Nets, PlaceIndex};
@@ -11,19 +11,20 @@ use crate::route::Step;
 use crate::table::Table;
 use serde::de::Error as _;
 use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::future::{Future, ready};
 use std::pin::Pin;
 
 /// The place of what lies in none: the full set of a join, on its way to the handler.
 pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
 
-/// Writes a payload.
+/// Writes the payload of a place, or of one with the same payload. Not bound by `Value` itself, as the place's payload is: one error
+/// for a type that is none.
 ///
 /// # Errors
 ///
 /// The serializer's.
-pub fn store<T: Value, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+pub fn store<P: Place, S: Serializer>(value: &P::Payload, serializer: S) -> Result<S::Ok, S::Error> {
     value.serialize(serializer)
 }
 

@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 
 /// What a handler returns: the way on, or the error that ends the run.
 ///
-/// A [`Next`] is made only by the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and
+/// A [`Goto`] is made only by the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and
 /// their macros, so it can lead only where the node's row of the table says. Any error converts into a [`NodeError`]
 /// with `?`.
-pub type Route<N> = Result<Next<N>, NodeError>;
+pub type Route<N> = Result<Goto<N>, NodeError>;
 
-/// The way on from node `N`.
-pub struct Next<N: Node> {
+/// The way on from node `N`, as [`goto!`](crate::goto) makes it: a value by itself is none, for it does not say where it goes.
+pub struct Goto<N: Node> {
     step: Step<<N::Graph as Graph>::Token>,
     node: PhantomData<fn() -> N>,
 }
@@ -28,7 +28,7 @@ pub struct Choice<N: Node, B> {
 /// The position of a branch in its fork, as a type.
 pub enum Nth<const BRANCH: usize> {}
 
-impl<N: Node> Next<N> {
+impl<N: Node> Goto<N> {
     pub(crate) fn new(step: Step<<N::Graph as Graph>::Token>) -> Self {
         Self { step, node: PhantomData }
     }
@@ -56,9 +56,9 @@ impl<N: Node, B> Choice<N, B> {
     }
 }
 
-impl<N: Node> fmt::Debug for Next<N> {
+impl<N: Node> fmt::Debug for Goto<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Next").field("alternative", &self.step.alternative()).finish_non_exhaustive()
+        f.debug_struct("Goto").field("alternative", &self.step.alternative()).finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@
 
 use crate::ast::{Given, GraphModel, Node, Place};
 use crate::expand::{self, at};
-use crate::{markers, naming};
+use crate::{markers, naming, validate};
 use interlocking_core::table::NodeKind;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -298,8 +298,10 @@ impl Fallback<'_, '_> {
         }
     }
 
+    /// The type, unless it is not known, or is one that was refused.
     fn or_unknown(&self, ty: Option<&Type>) -> TokenStream {
-        ty.map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream)
+        ty.filter(|ty| !validate::borrows(ty.to_token_stream()))
+            .map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream)
     }
 }
 

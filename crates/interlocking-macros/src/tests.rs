@@ -180,10 +180,12 @@ fn a_small_graph_expands_to_this() {
                     s: __S,
                 ) -> __p::Result<__S::Ok, __S::Error> {
                     match self {
-                        Self::write(it) | Self::desk_text(it) => __put(it, s),
-                        Self::check(it) => __put(it, s),
-                        Self::desk_sound(it) => __put(it, s),
-                        Self::exit(it) => __put(it, s),
+                        Self::write(it) | Self::desk_text(it) => {
+                            __put::<newsroom::write, _>(it, s)
+                        }
+                        Self::check(it) => __put::<newsroom::check, _>(it, s),
+                        Self::desk_sound(it) => __put::<newsroom::desk_sound, _>(it, s),
+                        Self::exit(it) => __put::<newsroom::exit, _>(it, s),
                         Self::desk(_) => __p::not_stored::<__S>(),
                     }
                 }

@@ -10,11 +10,12 @@ use serde::{Deserializer, Serialize, Serializer};
 /// Implemented for every type that qualifies.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel along an edge",
-    label = "needs `Serialize`, `DeserializeOwned` and `Send`",
-    note = "derive them: `#[derive(serde::Serialize, serde::Deserialize)]`"
+    label = "needs `Serialize`, `DeserializeOwned`, `Send` and `Sync`",
+    note = "derive the first two: `#[derive(serde::Serialize, serde::Deserialize)]`"
 )]
 pub trait Value: Serialize + DeserializeOwned + Send + Sync + 'static {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Value for T {}
 
 /// A memory that nodes of one run share: starts as its default and survives loops.

@@ -5,7 +5,6 @@ use super::pieces::{at, number, standing_at};
 use crate::naming;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::spanned::Spanned;
 
 impl Expansion<'_, '_> {
     /// The token: a variant a place, and one for the full set of each join, which lies in no place.
@@ -31,9 +30,7 @@ impl Expansion<'_, '_> {
             let lane = lanes.iter_mut().find(|lane| lane.text == text && !text.contains("$crate"));
             match lane {
                 Some(lane) => lane.places.push((index, name)),
-                None => {
-                    lanes.push(Lane { text, payload, marker: self.place_marker(place), places: vec![(index, name)] })
-                }
+                None => lanes.push(Lane { text, marker: self.place_marker(place), places: vec![(index, name)] }),
             }
         }
         stores.extend(lanes.iter().map(Lane::store));
@@ -91,19 +88,16 @@ impl Expansion<'_, '_> {
 /// The places whose payload is spelled alike: one arm of the codec.
 struct Lane {
     text: String,
-    payload: TokenStream,
     /// Of the first place.
     marker: TokenStream,
     places: Vec<(usize, Ident)>,
 }
 
 impl Lane {
-    /// A type that cannot be stored is reported here, where it is first spelled.
     fn store(&self) -> TokenStream {
         let variants = self.places.iter().map(|(_, name)| quote_spanned!(at(name.span())=> Self::#name(it)));
-        let store = standing_at(quote!(__put), &self.payload);
-        let arguments = quote_spanned!(at(self.payload.span())=> (it, s));
-        quote!(#(#variants)|* => #store #arguments,)
+        let marker = &self.marker;
+        quote!(#(#variants)|* => __put::<#marker, _>(it, s),)
     }
 
     fn load(&self) -> TokenStream {

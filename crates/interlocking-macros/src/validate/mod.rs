@@ -9,6 +9,7 @@ mod isolation;
 mod joins;
 mod kinds;
 mod names;
+mod payloads;
 mod questions;
 mod quorum;
 mod rows;
@@ -16,6 +17,7 @@ mod unhandled;
 
 #[cfg(test)]
 pub(crate) use self::kinds::misfit;
+pub(crate) use self::payloads::borrows;
 use crate::ast::GraphModel;
 use crate::errors::Errors;
 
@@ -40,6 +42,8 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
 
     unhandled::a_handler_chooses(graph, errors);
     unhandled::a_handler_makes_the_prompt(graph, errors);
+
+    payloads::payloads_own_their_data(graph, errors);
 
     rows::texts_say_something(graph, errors);
     rows::bounds_let_the_node_run(graph, errors);

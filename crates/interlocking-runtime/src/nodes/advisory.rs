@@ -7,7 +7,7 @@ use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Reports;
 use interlocking_core::kind::Kind;
-use interlocking_core::route::{Next, Route};
+use interlocking_core::route::{Goto, Route};
 use std::future::Future;
 
 /// A node that works beside the graph.
@@ -28,6 +28,6 @@ impl<N: Reports, H: AdvisoryHandler<N>> Kind<N> for AdvisoryNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let report = self.0.advise(input, cx).await?;
         cx.report(serde_json::to_string(&report)?);
-        Ok(Next::stay())
+        Ok(Goto::stay())
     }
 }

@@ -35,10 +35,21 @@ pub trait HumanHandler<N: Asks>: Send + Sync {
     -> impl Future<Output = Route<N>> + Send;
 }
 
+/// What a person answers: data with a JSON schema. Implemented for every type that has one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a person's answer",
+    label = "its answer, `{Self}`, needs `JsonSchema`",
+    note = "derive it: `#[derive(schemars::JsonSchema)]`"
+)]
+pub trait PersonAnswer: JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: JsonSchema> PersonAnswer for T {}
+
 impl<N, H> Kind<N> for HumanNode<H>
 where
     N: Asks,
-    N::Answer: JsonSchema,
+    N::Answer: PersonAnswer,
     H: HumanHandler<N>,
 {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {

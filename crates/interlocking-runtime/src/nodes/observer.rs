@@ -11,7 +11,7 @@ use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Memory, Remembers, Reports};
 use interlocking_core::kind::Kind;
-use interlocking_core::route::{Next, Route};
+use interlocking_core::route::{Goto, Route};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::future::Future;
@@ -46,7 +46,7 @@ where
         let mut report: N::Report = cx.memory();
         self.0.observe(&seen, &mut report).await?;
         cx.update_memory(move |kept: &mut N::Report| *kept = report.clone());
-        Ok(Next::stay())
+        Ok(Goto::stay())
     }
 }
 
