@@ -110,6 +110,10 @@ struct Handlers;
 #[doc = include_str!("../../../docs/graph.md")]
 struct GraphOnOnePage;
 
+#[cfg(all(doctest, feature = "askama", feature = "cli"))]
+#[doc = include_str!("../../../docs/tutorial.md")]
+struct Tutorial;
+
 #[cfg(all(doctest, feature = "runtime"))]
 #[doc = include_str!("../../../docs/budgets.md")]
 struct Budgets;
