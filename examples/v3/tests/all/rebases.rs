@@ -135,7 +135,7 @@ async fn asked_after(cast: Cast) -> String {
     assert_eq!(outcomes[at + 1].node, "scaffold");
     let stands = |outcomes: &[interlocking::runtime::journal::NodeOutcome]| {
         let commits = outcomes.iter().flat_map(|outcome| &outcome.commits);
-        commits.filter(|commit| commit.workspace == "impl").last().unwrap().id.clone()
+        commits.filter(|commit| commit.workspace == "impl").next_back().unwrap().id.clone()
     };
     // V3-105
     assert_eq!(stands(&outcomes[..=at]), stands(&outcomes[..at]));
