@@ -6,7 +6,8 @@ pub use crate::people::{
 
 use crate::handlers::{
     Agents, Append, Architect, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Check, Command, Implement, Merge,
-    Muster, Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, Suit, Verified, Verify,
+    Muster, Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, SoloFailed, Suit, Verified,
+    Verify,
 };
 use crate::prompts::{AgentLaunch, ArchitectPrompt, ScoutPrompt};
 use crate::protocol::agent::{AgentLetter, Post};
@@ -112,11 +113,16 @@ pub struct Blocked {
     pub merged: Option<Merged>,
 }
 
-/// The only agent of a wave has failed: which wave that is, and what it was launched with, is the input of its node.
-impl From<Failure> for Blocked {
+/// That the only agent of a wave has failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SoloFailure {
+    /// Why there is no report of it.
+    pub why: String,
+}
+
+impl From<Failure> for SoloFailure {
     fn from(failure: Failure) -> Self {
-        let (reason, problems) = (BlockReason::AgentFailure, vec![unreported(&failure)]);
-        Self { wave: 0, reason, problems, executed: None, merged: None }
+        Self { why: unreported(&failure) }
     }
 }
 
@@ -219,8 +225,12 @@ pub struct ScoutAndWave {
 
     /// The only agent of a wave. It works on the staging branch itself, on top of the target: there is nothing to merge.
     #[node(input = Launch, prompt = AgentLaunch<'_>, output = CompletionReport, agent = "agent", workspace = "staging",
-        goto(predict, blocked_agent, blocked_contract), failed(blocked_agent), memory(run: Progress), timeout = "60m")]
+        goto(predict, blocked_agent, blocked_contract), failed(solo_failed), memory(run: Progress), timeout = "60m")]
     pub(crate) solo: LLMNode<Solo>,
+
+    /// Keeps what that agent has committed, where it has ended without a report.
+    #[node(input = SoloFailure, workspace = "staging", goto(blocked_agent), memory(run: Progress))]
+    pub(crate) solo_failed: LogicNode<SoloFailed>,
 
     /// The agents of a wave, side by side.
     #[node(input = Launch, map = Agent, adopt, workspace = "staging", goto(predict, blocked_agent, blocked_contract),
@@ -307,6 +317,7 @@ impl ScoutAndWave {
             review: HumanNode(Review),
             pending: LogicNode(Pending),
             solo: LLMNode(Solo),
+            solo_failed: LogicNode(SoloFailed),
             agents: MapNode(Agents::default()),
             predict: LogicNode(Predict),
             merge: LogicNode(Merge),

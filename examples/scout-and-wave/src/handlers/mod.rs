@@ -59,6 +59,9 @@ pub struct Pending;
 /// Handler of `solo`.
 pub struct Solo;
 
+/// Handler of `solo_failed`.
+pub struct SoloFailed;
+
 /// Handler of `agents`: the place where the agents of its execution come together.
 #[derive(Default)]
 pub struct Agents(Mutex<Arc<Muster>>);
@@ -98,19 +101,10 @@ fn go_to<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
 where
     N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
 {
-    remember(cx, to)?;
-    cx.note(to.to_string());
-    Ok(())
-}
-
-/// The same of a state that was noted before.
-fn remember<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
-where
-    N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
-{
     let mut now = cx.memory().state;
     now.go_to(to)?;
     cx.update_memory(move |progress| progress.state = now);
+    cx.note(to.to_string());
     Ok(())
 }
 

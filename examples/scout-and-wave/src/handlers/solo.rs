@@ -3,9 +3,9 @@
 
 use super::reports::incomplete;
 use super::staging::change_document;
-use super::{Solo, blocked};
+use super::{Solo, SoloFailed, blocked};
 use crate::document;
-use crate::graph::{Done, Executed, Launch, scout_and_wave};
+use crate::graph::{Done, Executed, Launch, SoloFailure, scout_and_wave};
 use crate::prompts::{AgentLaunch, Preflight};
 use crate::protocol::prediction::{Facts, not_committed, orchestrators_file};
 use crate::protocol::report::CompletionReport;
@@ -63,5 +63,22 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
             return goto!(cx, scout_and_wave::blocked_agent, blocked);
         }
         goto!(cx, scout_and_wave::predict, executed)
+    }
+}
+
+impl LogicHandler<scout_and_wave::solo_failed> for SoloFailed {
+    async fn run(
+        &self,
+        SoloFailure { why }: SoloFailure,
+        cx: &mut Cx<'_, scout_and_wave::solo_failed>,
+    ) -> Route<scout_and_wave::solo_failed> {
+        let launch = cx.input_of::<scout_and_wave::solo>()?;
+        // CON-153: from here on its commits are known, and not lost, whatever is answered.
+        cx.worktree().await?.adopt_commits().await?;
+        let label = launch.only().ok_or("a wave of several agents is no solo wave")?.post.label();
+        let (wave, problem) = (launch.wave, format!("{label} has not reported: {why}"));
+        let executed = Executed { launch, facts: Vec::new() };
+        let blocked = blocked(cx, wave, BlockReason::AgentFailure, &[problem], Some(executed))?;
+        goto!(cx, scout_and_wave::blocked_agent, blocked)
     }
 }

@@ -99,7 +99,8 @@ async fn the_orchestrator_does_all_but_the_work() {
     assert!(works.lines().count() == 2 && works.lines().all(|author| author != "Orchestrator"), "{works}");
 }
 
-/// SAW-03: an agent is told which files are its own, the exact contract and its own gate, runs that, and its report is in the document.
+/// SAW-03, SAW-48: an agent is told which files are its own, the exact contract and a gate for those files alone, runs that, and its report
+/// is in the document. The gate of the wave is the whole project's.
 #[tokio::test]
 async fn an_agent_is_told_what_it_owns_and_reports() {
     let project = project().await;
@@ -123,11 +124,22 @@ async fn an_agent_is_told_what_it_owns_and_reports() {
              [[turn.commit]]\nmessage = \"work\"\n"
         );
     }
-    let play = Play::new(&project, Script::parse("a test's script", &text).unwrap()).with_gate(&passing());
+    let gate = passing();
+    let play = Play::new(&project, Script::parse("a test's script", &text).unwrap()).with_gate(&gate);
     assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let planned = project.file("main", DOCUMENT);
+    for letter in ["A", "B"] {
+        let (_, section) = planned.split_once(&format!("### Agent {letter} - Prompt\n")).unwrap();
+        let (_, field) = section.split_once("#### 6. Verification gate\n").unwrap();
+        let (field, _) = field.split_once("####").unwrap();
+        let own = format!("- `test -s {}.txt`", letter.to_lowercase());
+        assert_eq!(field.lines().filter(|line| line.starts_with("- ")).collect::<Vec<_>>(), [own]);
+    }
     let ended = play.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     assert_eq!(play.unplayed(), 0);
+    let unscoped: Vec<_> = gate.calls().iter().map(|call| call.command.to_string()).collect();
+    assert_eq!(unscoped, ["build all", "test all"]);
     let text = project.file("main", DOCUMENT);
     for (letter, file) in [("A", "a.txt"), ("B", "b.txt")] {
         let (_, report) = text.split_once(&format!("### Agent {letter} - Completion Report\n")).unwrap();

@@ -132,8 +132,23 @@ async fn a_solo_agent_is_sent_to_work_again() {
         assert_eq!(play.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
         is_complete(&play.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
         assert_eq!(play.unplayed(), 0);
-        assert!(!project.git(&["ls-tree", "-r", "--name-only", "main"]).contains("draft.txt"));
+        let has_draft = |commit: &str| project.git(&["ls-tree", "-r", "--name-only", commit]).contains("draft.txt");
+        assert!(!has_draft("main"));
+        let archived = project.git(&["for-each-ref", "--format=%(objectname)", "refs/interlocking/archive"]);
+        assert!(archived.lines().any(has_draft), "{archived}");
     }
+}
+
+/// SAW-43, CON-153: what an agent has committed that has no report is there for a person to go on with, in whatever process.
+#[tokio::test]
+async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
+    let project = project().await;
+    let mut wrong = alone("A", "a.txt");
+    wrong.report["verification"] = json!("all is well");
+    let (play, reason, _) = first_does(&project, wrong, vec![]).await;
+    assert_eq!(reason, BlockReason::AgentFailure);
+    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
 /// SAW-43, SAW-17, SAW-84: what an agent left without committing it, a person finishes in the staging worktree.

@@ -35,14 +35,17 @@ fn implemented(play: &Play<'_>) -> usize {
     play.started().iter().filter(|node| *node == "implement").count()
 }
 
-/// The branches of agents, and where they are.
-fn of_agents(project: &Project) -> String {
-    project.git(&[
+/// The branches of agents and where they are, and their worktrees.
+fn of_agents(project: &Project) -> [Vec<String>; 2] {
+    let branches = project.git(&[
         "for-each-ref",
         "--format=%(refname) %(objectname)",
         "refs/heads/wave*",
         "refs/interlocking/archive/*/wave*",
-    ])
+    ]);
+    let worktrees = project.git(&["worktree", "list"]);
+    let worktrees = worktrees.lines().filter(|line| line.contains("[wave1-agent-"));
+    [branches.lines().map(str::to_owned).collect(), worktrees.map(str::to_owned).collect()]
 }
 
 /// SAW-46: where nothing has changed, the wave has the worktrees, the branches and the work that it had, and nobody works again.
@@ -52,17 +55,13 @@ async fn a_wave_that_begins_again_has_what_it_had() {
     let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
     let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
     let blocked = is_blocked(&project, &play).await;
-    let before = (of_agents(&project), project.git(&["worktree", "list", "--porcelain"]));
-    assert_eq!(
-        (before.0.lines().count(), before.1.matches("branch refs/heads/wave1-agent-").count()),
-        (2, 2),
-        "{before:?}"
-    );
+    let before = of_agents(&project);
+    assert_eq!(before.each_ref().map(Vec::len), [2, 2], "{before:?}");
     for _ in 0..2 {
         assert!(matches!(play.unblock(json!("revised")).await, Outcome::Waiting { .. }));
         let question = play.question().await;
         assert_eq!((question.reason, question.problems), blocked);
-        assert_eq!((of_agents(&project), project.git(&["worktree", "list", "--porcelain"])), before);
+        assert_eq!(of_agents(&project), before);
     }
     assert_eq!((implemented(&play), play.unplayed()), (2, 1));
 }

@@ -109,7 +109,7 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
     }
 }
 
-/// SAW-38, SAW-39, SAW-80, SAW-85, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
+/// SAW-12, SAW-38, SAW-39, SAW-80, SAW-85, SAW-90: a person has made two agents own one file. No worktree is made, whatever they would have touched.
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;

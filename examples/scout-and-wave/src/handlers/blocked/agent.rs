@@ -4,18 +4,15 @@ use super::{question, stop};
 use crate::document;
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
 use crate::handlers::staging::{STAGING, change_document};
-use crate::handlers::{BlockedAgent, go_to, remember};
+use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::path::FilePath;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verification};
-use crate::protocol::state::{BlockReason, State};
+use crate::protocol::state::State;
 use crate::workbench::{in_repository, paths, text_at};
 use interlocking::prelude::*;
 use interlocking::worktree::{CommitId, FileChange, FileChangeKind};
-
-/// Where the run is: a node that fails does not say so itself.
-const FAILED: State = State::Blocked(BlockReason::AgentFailure);
 
 impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     async fn ask(
@@ -23,10 +20,6 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         blocked: &Blocked,
         cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
     ) -> Result<BlockedQuestion, NodeError> {
-        if blocked.executed.is_none() {
-            cx.note(FAILED.to_string());
-        }
-        let blocked = whole(blocked, cx)?;
         let is_alone = blocked.executed.iter().any(|executed| executed.launch.only().is_some());
         let fixed = match is_alone {
             true => "you have put its work right in the staging worktree; what is not committed there will be",
@@ -41,7 +34,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
             "{\"descope\": {\"agents\": [\"A\"]}}: the wave goes on without them",
             "\"stop\": the run ends",
         ];
-        question(&blocked, &ways, cx).await
+        question(blocked, &ways, cx).await
     }
 
     async fn answered(
@@ -50,10 +43,6 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         answer: AgentFailureAnswer,
         cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
     ) -> Route<scout_and_wave::blocked_agent> {
-        if blocked.executed.is_none() {
-            remember(cx, FAILED)?;
-        }
-        let blocked = whole(&blocked, cx)?;
         let executed = blocked.executed.clone().ok_or("a wave without a launch is blocked by its agents")?;
         let agents = match &answer {
             AgentFailureAnswer::Stop => return stop(blocked, cx),
@@ -127,19 +116,6 @@ fn again(
     let mut blocked = blocked;
     blocked.problems.push(problem);
     goto!(cx, self, blocked)
-}
-
-/// The same with what the node's input knows, where the node itself has said nothing: the only agent of a wave has failed.
-fn whole(blocked: &Blocked, cx: &Cx<'_, scout_and_wave::blocked_agent>) -> Result<Blocked, NodeError> {
-    let mut blocked = blocked.clone();
-    if blocked.executed.is_none() {
-        let launch = cx.input_of::<scout_and_wave::solo>()?;
-        blocked.wave = launch.wave;
-        let labels: Vec<_> = launch.assignments.iter().map(|sent| sent.post.label()).collect();
-        blocked.problems.iter_mut().for_each(|said| *said = format!("{} has not reported: {said}", labels.join(", ")));
-        blocked.executed = Some(Executed { launch, facts: Vec::new() });
-    }
-    Ok(blocked)
 }
 
 /// What is there of the work of these agents now, where a person has worked (SAW-43). The inner error is why that cannot be.
