@@ -194,16 +194,26 @@ impl Followed<'_> {
         net.node_named(&by.node).map_or(NodeKind::Logic, |node| net.row(node).kind)
     }
 
-    /// Whether a later entry of a map adopted a child: it finds that in the journal.
+    /// Whether a node adopts the children of its earlier entries.
+    fn may_adopt(&self, run: &RunId, by: &By) -> bool {
+        let net = self.account.net(run);
+        net.node_named(&by.node).is_some_and(|node| net.row(node).adopt)
+    }
+
+    /// Whether a later entry of a map adopted a child, or was to: it finds that in the journal.
     fn adopts(&self) -> bool {
         let is_taken = |entry: &Entry| matches!(entry, Entry::Resumed { taken_by: Some(_), .. });
         if self.account.records.values().flatten().any(|record| is_taken(&record.entry)) {
             return true;
         }
         let mut gathered: BTreeMap<&RunId, &By> = BTreeMap::new();
-        self.account.log.iter().any(|line| {
-            let What::Gathered { by, children, .. } = &line.what else { return false };
-            children.iter().any(|child| gathered.insert(&child.run, by).is_some_and(|before| before != by))
+        self.account.log.iter().any(|line| match &line.what {
+            What::Gathered { by, children, .. } => {
+                children.iter().any(|child| gathered.insert(&child.run, by).is_some_and(|before| before != by))
+            }
+            // It may be stopped before it gathers.
+            What::Started { run, by } if by.visit > 1 => self.may_adopt(run, by),
+            _ => false,
         })
     }
 

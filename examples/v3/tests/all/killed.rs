@@ -3,7 +3,7 @@
 
 use crate::play::Play;
 use crate::project::Project;
-use crate::small::{play, project, spec};
+use crate::small::{Cast, play, project, spec};
 use crate::tree::family;
 use async_trait::async_trait;
 use interlocking::prelude::*;
@@ -168,11 +168,11 @@ pub(crate) struct Program<'p> {
 
 impl<'p> Program<'p> {
     /// With the files that it is told of.
-    pub(crate) fn new(project: &'p Project) -> Self {
+    pub(crate) fn of(project: &'p Project, cast: &Cast, children: &[&str]) -> Self {
         let write = |name: &str, text: &str| std::fs::write(project.place().join(name), text).unwrap();
         write("toolchain.toml", TOOLCHAIN);
-        write("spec.toml", &toml::to_string(&spec(&["a", "b"])).unwrap());
-        write("script.toml", family().text());
+        write("spec.toml", &toml::to_string(&spec(children)).unwrap());
+        write("script.toml", cast.text());
         project.git(&["config", "user.name", "A user"]);
         project.git(&["config", "user.email", "user@example.org"]);
         Self { project }
@@ -231,7 +231,7 @@ async fn a_program_that_is_killed_is_resumed() {
     let mut killed = 0;
     for steps in [3, 12, 20, 28, 36] {
         let project = project().await;
-        let program = Program::new(&project);
+        let program = Program::of(&project, &family(), &["a", "b"]);
         killed += usize::from(program.is_killed_after(steps));
         let mut command = program.command(&["resume", "r1"]);
         command.arg("--script").arg(program.path("script.toml"));

@@ -32,3 +32,4 @@ mod prompts;
 mod sessions;
 mod reminders;
 mod killed;
+mod real_agents;
