@@ -190,7 +190,8 @@ async fn of_python(task: &Task, program: &str, weaker_isolation: bool) -> Result
         Ok(TestRun::Ran(outcome)) if outcome.all_passed() => return Ok(None),
         Ok(TestRun::Ran(outcome)) => outcome.failed.into_iter().map(|failure| failure.message).collect(),
         Ok(_) => String::new(),
-        Err(error @ RunError::Start { .. }) => error.to_string(),
+        // The directory is our own.
+        Err(RunError::Start { source, .. }) => source.to_string(),
         Err(error) => return Err(error.into()),
     };
     let last = said.lines().last().unwrap_or("it said nothing").to_owned();
