@@ -27,11 +27,11 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Args)]
 pub struct Agents {
     /// Who plays a role, or all of them: `critic=claude:haiku`, `claude`, `scripted:FILE`; may be repeated
-    #[arg(long, value_name = "[ROLE=]BACKEND[:MODEL]")]
+    #[arg(long, help_heading = "Agents", value_name = "[ROLE=]BACKEND[:MODEL]")]
     agent: Vec<String>,
 
     /// Read from this file who plays which role; --agent goes before it
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Agents", value_name = "FILE")]
     agents: Option<PathBuf>,
 
     /// Where relative paths are looked for; by default where the process is.

@@ -20,7 +20,7 @@ pub struct CommonArguments {
     pub(crate) journal: JournalArguments,
 
     /// Print the result as one JSON value, and errors too
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct ExecuteArguments {
     pub(crate) common: CommonArguments,
 
     /// What each recorded step survives
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "full")]
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "full", help_heading = "Journal")]
     pub(crate) durability: DurabilityArgument,
 
     #[command(flatten)]
@@ -77,11 +77,11 @@ pub struct ExecuteArguments {
     pub(crate) accept_weaker_isolation: bool,
 
     /// Say nothing while the run goes on
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 
     /// Write every event of the run to this file, one JSON object a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
 }
 

@@ -10,19 +10,19 @@ use std::time::Duration;
 #[derive(Clone, Debug, Args)]
 pub(crate) struct BudgetArguments {
     /// Calls of agents that the run and its child runs may make
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = "Budgets", value_name = "NUMBER")]
     max_calls: Option<u32>,
 
     /// Tokens that the run and its child runs may use, sent and written
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = "Budgets", value_name = "NUMBER")]
     max_tokens: Option<u64>,
 
     /// Dollars that the run and its child runs may spend
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, help_heading = "Budgets", value_name = "DOLLARS")]
     max_dollars: Option<f64>,
 
     /// Time that the run may take from now on, such as `90m` or `2h`
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    #[arg(long, help_heading = "Budgets", value_name = "TIME", value_parser = humantime::parse_duration)]
     max_time: Option<Duration>,
 }
 

@@ -1,12 +1,13 @@
 //! A program's command line: its commands, and which of them is asked for.
 
 use crate::arguments::{ResumeArguments, RunArguments, after_help, default_run_id, wants_json};
-use crate::commands::{answer, cancel, fork, graph, list, prune, show};
+use crate::commands::{answer, cancel, completions, fork, graph, list, man, prune, show};
 use crate::console::{Console, Style};
 use crate::entry::JsonEntry;
 use crate::error::CommandError;
 use crate::execute::{Asked, execute};
 use crate::exit::Exit;
+use crate::help::{examples, grouped};
 use crate::interrupt::Interrupts;
 use crate::local::Local;
 use crate::own_command::{CommandContext, OwnCommand};
@@ -239,6 +240,10 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             }
             Some(("graph", matches)) => graph::graph(&read(matches)?, table(), console),
             Some(("prune", matches)) => prune::prune(read(matches)?, console).await,
+            Some(("completions", matches)) => {
+                completions::completions(&read(matches)?, self.command(), self.name, console)
+            }
+            Some(("man", _)) => man::man(self.command(), console),
             Some((other, matches)) => match self.commands.iter().find(|command| command.name == other) {
                 Some(command) => {
                     let (console, cancel) = (console.clone(), cancel.clone());
@@ -272,6 +277,12 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             .subcommand(subcommand("cancel", "End a run for good", cancel::Arguments::augment_args))
             .subcommand(subcommand("graph", "Print the graph", graph::Arguments::augment_args).long_flag("graph"))
             .subcommand(subcommand("prune", "Remove old runs", prune::Arguments::augment_args))
+            .subcommand(subcommand(
+                "completions",
+                "Print completions for a shell",
+                completions::Arguments::augment_args,
+            ))
+            .subcommand(subcommand("man", "Print the manual page", |command| command))
             .subcommands(self.commands.iter().map(|own| subcommand(own.name, own.about, own.augment)));
         let command = if self.runs_by_default {
             run(command).args_conflicts_with_subcommands(true)
@@ -279,6 +290,11 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
             command.subcommand_required(true).arg_required_else_help(true)
         };
         let command = about(command, self.about);
+        let with_examples = |below: Command| match examples(below.get_name(), self.name) {
+            Some(examples) => below.after_help(examples),
+            None => below,
+        };
+        let command = grouped(command.mut_subcommands(with_examples));
         match self.version {
             Some(version) => command.version(version),
             None => command,

@@ -15,7 +15,7 @@ const DEFAULT: &str = ".interlocking";
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JournalArguments {
     /// The journal's directory [default: $INTERLOCKING_JOURNAL, or `.interlocking`]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, help_heading = "Journal", value_name = "DIR")]
     journal: Option<PathBuf>,
 }
 

@@ -57,6 +57,7 @@ mod local;
 mod own_command;
 mod ending;
 mod exit;
+mod help;
 mod error;
 mod console;
 mod text;

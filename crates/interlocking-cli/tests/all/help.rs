@@ -16,9 +16,8 @@ fn help_says_what_each_command_does() {
         format!("$ review {}\n{stdout}\n", words.join(" "))
     };
     let mut page = help(&["--help"]);
-    let commands = page.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let commands: Vec<_> = commands.filter_map(|line| line.split([' ', ',']).find(|word| !word.is_empty())).collect();
-    let commands: Vec<_> = commands.into_iter().filter(|command| *command != "help").map(str::to_owned).collect();
+    let commands = support::commands(&page).into_iter().filter(|command| *command != "help");
+    let commands: Vec<_> = commands.map(str::to_owned).collect();
     for command in commands {
         page += &help(&[&command, "--help"]);
     }
@@ -40,4 +39,25 @@ async fn documentation_of_options_is_not_what_a_command_is_for() {
         starts(&own.call(&["run", short]).await.stdout, "Start a run\n\nUsage: ");
         starts(&own.call(&["resume", short]).await.stdout, "Resume a run where its journal ends\n\nUsage: ");
     }
+}
+
+/// Both are made of the commands that there are, the program's own included.
+#[tokio::test]
+async fn completions_and_the_manual_page_have_every_command() {
+    let program = Program::new();
+    let help = program.call(&["--help"]).await.stdout;
+    let manual = program.call(&["man"]).await;
+    assert_eq!(manual.exit, 0);
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = program.call(&["completions", shell]).await;
+        assert_eq!((script.exit, script.stderr.as_str()), (0, ""));
+        for command in support::commands(&help).into_iter().filter(|command| *command != "help") {
+            assert!(script.stdout.contains(command), "{shell} completes {command}");
+            assert!(manual.stdout.contains(command), "the manual has {command}");
+        }
+        assert!(script.stdout.contains("max-dollars") && manual.stdout.contains("dollars"), "options too");
+    }
+    assert!(manual.stdout.starts_with(".ie"), "{}", manual.stdout);
+    let refused = program.call(&["completions", "tcsh"]).await;
+    assert_eq!(refused.exit, 2);
 }

@@ -141,9 +141,18 @@ pub(crate) async fn call<G: interlocking::graph::Graph, S: Args + 'static, E: Ar
     let journal = place.path().join("journal");
     let mut all = vec!["program".to_owned()];
     all.extend(words.iter().map(|word| (*word).to_owned()));
-    if words.first() != Some(&"graph") {
+    // What tells of the program has no journal.
+    if words.first().is_none_or(|word| !["graph", "completions", "man"].contains(word)) {
         all.extend(["--journal".to_owned(), journal.display().to_string()]);
     }
     let exit: Exit = cli.execute(all, &console, &CancelToken::new()).await;
     Ran { exit: exit.code(), stdout: stdout.text(), stderr: stderr.text() }
+}
+
+/// The commands that a program's help lists, in its order.
+pub(crate) fn commands(help: &str) -> Vec<&str> {
+    let (_, listed) = help.split_once("\nRuns:\n").unwrap();
+    let (listed, _) = listed.split_once("\nOptions:\n").unwrap();
+    let lines = listed.lines().filter(|line| line.starts_with("  "));
+    lines.filter_map(|line| line.split([' ', ',']).find(|word| !word.is_empty())).collect()
 }
