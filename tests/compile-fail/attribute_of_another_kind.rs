@@ -9,7 +9,7 @@ struct Newsroom {
     write: ForkNode<()>,
     #[node(input = String, goto(desk), prompt = Prompt<'_>, output = String, agent = "editor")]
     review: LogicNode<()>,
-    #[node(join(first: String, second: String), input = String, goto(exit))]
+    #[node(join(first: String, second: String), input = String, model = "haiku", goto(exit))]
     last: LogicNode<()>,
     #[node(input = String, join(review: String, write: String), goto(last))]
     desk: JoinNode<()>,

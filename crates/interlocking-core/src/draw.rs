@@ -223,6 +223,7 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     second.extend(row.timeout_ms.map(|milliseconds| format!("timeout {}", duration(milliseconds))));
     second.extend(row.exclusive.as_ref().map(|name| format!("exclusive {name}")));
     second.extend(row.agent.as_ref().map(|role| format!("agent {role}")));
+    second.extend(row.model.as_ref().map(|model| format!("model {model}")));
     second.extend(row.workspace.as_ref().map(|name| format!("workspace {name}")));
     if row.read_only {
         second.push("read-only".into());

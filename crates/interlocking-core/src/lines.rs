@@ -48,6 +48,7 @@ pub fn write(row: &NodeRow) -> String {
     lines.add_goto("failed", row.failed.as_ref());
     lines.add_text("exclusive", row.exclusive.as_deref());
     lines.add_text("agent", row.agent.as_deref());
+    lines.add_text("model", row.model.as_deref());
     lines.add_text("workspace", row.workspace.as_deref());
     if row.read_only {
         lines.add("read_only", &[]);
@@ -129,6 +130,7 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "failed" => row.failed = Some(goto(rest)?),
             "exclusive" => row.exclusive = Some(unescaped(rest)),
             "agent" => row.agent = Some(unescaped(rest)),
+            "model" => row.model = Some(unescaped(rest)),
             "workspace" => row.workspace = Some(unescaped(rest)),
             "read_only" => row.read_only = true,
             "isolation" => row.isolation = Some(Isolation::from_word(rest)?),
@@ -277,6 +279,7 @@ mod tests {
             .failed("meet.one", &[])
             .exclusive("a name")
             .agent("a role \\ two\nlines")
+            .model("a model")
             .workspace("tree one")
             .read_only()
             .isolation(Isolation::Sandbox)
@@ -302,7 +305,7 @@ mod tests {
         for row in [bare, all.clone(), words] {
             assert_eq!(read(&write(&row)), Some(row));
         }
-        assert_eq!(write(&all).lines().count(), 43, "one line a part, whatever is in the texts");
+        assert_eq!(write(&all).lines().count(), 44, "one line a part, whatever is in the texts");
     }
 
     #[test]

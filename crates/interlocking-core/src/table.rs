@@ -121,6 +121,9 @@ pub struct NodeRow {
     /// The role that does the node's work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The model that the agent shall use, where who plays the role names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The named place in which the node works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
@@ -333,6 +336,7 @@ impl NodeRow {
             failed: None,
             exclusive: None,
             agent: None,
+            model: None,
             workspace: None,
             read_only: false,
             isolation: None,

@@ -19,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-pub(crate) const NODE_KEYS: [&str; 36] = [
+pub(crate) const NODE_KEYS: [&str; 37] = [
     "entry",
     "input",
     "join",
@@ -33,6 +33,7 @@ pub(crate) const NODE_KEYS: [&str; 36] = [
     "failed",
     "exclusive",
     "agent",
+    "model",
     "workspace",
     "read_only",
     "isolation",
@@ -95,6 +96,7 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "timeout" => set(&mut into.timeout, key, timeout(key, input)?, errors),
             "exclusive" => set(&mut into.exclusive, key, text(key, input, "exclusive = \"name\"")?, errors),
             "agent" => set(&mut into.agent, key, text(key, input, "agent = \"writer\"")?, errors),
+            "model" => set(&mut into.model, key, text(key, input, "model = \"haiku\"")?, errors),
             "workspace" => set(&mut into.workspace, key, text(key, input, "workspace = \"main\"")?, errors),
             "isolation" => set(&mut into.isolation, key, isolation(key, input)?, errors),
             "blind_to" => set(&mut into.blind_to, key, names(key, input, "blind_to(write)")?, errors),

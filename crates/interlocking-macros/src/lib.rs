@@ -91,6 +91,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `failed(target)` | where an execution goes that failed, or took longer where no `timed_out` says more; the target takes a type that is `From<Failure>` | nodes that take tokens |
 /// | `prompt = Type<'_>`, `output = Type` | what its prompt is rendered from, and what the agent returns | LLM nodes must have an `output`, and without a `prompt` their input is the prompt; advisory nodes and events may, both together |
 /// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
+/// | `model = "name"` | the model that its agent uses, where who plays the role names none | nodes with a prompt |
 /// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was. Nodes that can be live at once and may change one workspace are `exclusive` under one name | all but observers |
 /// | `exclusive = "name"` | executions that say one name never overlap, in the whole tree of runs: each waits for its turn, and has it for one execution | all that do not wait for others: not maps, graph nodes, human nodes and observers |
 /// | `isolation = "worktree"`, `"clone"`, `"sandbox"` | how far its agent is kept there: in a directory of its own; with a repository of its own, so that git shows nothing of the others; with the kernel's help, so that nothing does. The nodes that share a workspace share its isolation: one of them says it | nodes with a prompt and a workspace |

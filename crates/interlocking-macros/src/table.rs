@@ -47,6 +47,7 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
         Some(agent) => Some(agent.value.clone()),
         None => (kind == NodeKind::Llm || attributes.prompt.is_some()).then(|| node.name.clone()),
     };
+    row.model = attributes.model.as_ref().map(|model| model.value.clone());
     row.workspace = attributes.workspace.as_ref().map(|workspace| workspace.value.clone());
     row.read_only = attributes.read_only.is_some();
     row.isolation = isolation;

@@ -218,6 +218,13 @@ impl NodeRow {
         self
     }
 
+    /// Names the model.
+    #[must_use]
+    pub fn model(mut self, model: &str) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
     /// Names the workspace.
     #[must_use]
     pub fn workspace(mut self, name: &str) -> Self {

@@ -41,7 +41,7 @@ pub(crate) fn misfit(kind: NodeKind, key: &str) -> Option<String> {
             format!("no edge leads from {a} to itself, so it has no `attempts`")
         }
         ("attempts", Join) => "a `JoinNode` does not try again by itself: bound it with `visits`".to_owned(),
-        ("prompt" | "output" | "agent", kind) if !matches!(kind, Llm | Advisory | Event) => {
+        ("prompt" | "output" | "agent" | "model", kind) if !matches!(kind, Llm | Advisory | Event) => {
             format!("only an `LLMNode`, an `AdvisoryNode` or an `EventNode` has an agent, so {a} has no `{key}`")
         }
         ("isolation" | "blind_to", kind) if !matches!(kind, Llm | Advisory | Event) => {

@@ -6,9 +6,10 @@ use crate::errors::Errors;
 use crate::spelling;
 use std::collections::HashMap;
 
-/// Names of roles and workspaces are looked up at run time; an empty one would never be found.
+/// Names of roles, models and workspaces are looked up at run time; an empty one would never be found.
 pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
-    let texts = graph.nodes.iter().flat_map(|node| [&node.attributes.agent, &node.attributes.workspace]);
+    let texts = graph.nodes.iter().map(|node| &node.attributes);
+    let texts = texts.flat_map(|attributes| [&attributes.agent, &attributes.model, &attributes.workspace]);
     for text in texts.flatten().filter(|text| text.value.trim().is_empty()) {
         errors.at(text.at, format_args!("`{}` is empty: name one", text.key));
     }

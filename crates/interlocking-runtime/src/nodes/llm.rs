@@ -183,7 +183,7 @@ async fn converse<N: LLM>(
         workspace: cx.workspace_if_any()?.map(|workspace| workspace.path),
         read_only: row.read_only,
         sandbox: isolation::sandbox(&untyped.settings, untyped.net, row)?,
-        model: player.model.clone(),
+        model: player.model.clone().or_else(|| row.model.clone()),
         role: Some(role.to_owned()),
         ..Turn::new(begun.map_or(session, SessionOp::ContinueFrom), prompt)
     };

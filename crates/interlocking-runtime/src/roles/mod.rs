@@ -24,7 +24,7 @@ pub struct Roles {
 pub struct Player {
     /// The agent.
     pub agent: Arc<dyn Agent>,
-    /// The model in the agent's own naming; its default when absent.
+    /// The model in the agent's own naming; when absent the one that the node names, and then the agent's default.
     pub model: Option<String>,
     /// When the agent is reminded to decide; as its run says when absent.
     pub nudges: Option<Nudges>,

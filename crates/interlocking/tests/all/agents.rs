@@ -62,9 +62,9 @@ struct ReviewPrompt<'a> {
 #[graph(output = (Article, Vec<String>))]
 struct Newsroom {
     #[node(entry, input = Draft, prompt = WritePrompt<'_>, output = Article, goto(review), agent = "author",
-        workspace = "desk")]
+        model = "medium", workspace = "desk")]
     write: LLMNode<Write>,
-    #[node(input = Article, prompt = ReviewPrompt<'_>, output = Review, goto(write, exit), visits = 3)]
+    #[node(input = Article, prompt = ReviewPrompt<'_>, output = Review, goto(write, exit), visits = 3, model = "small")]
     review: LLMNode<Reviews>,
 }
 
@@ -191,6 +191,7 @@ async fn a_turn_is_made_of_the_handlers_parts_and_the_row() {
     assert!(Arc::ptr_eq(write.schema.as_ref().unwrap(), rewrite.schema.as_ref().unwrap()), "compiled once a run");
 }
 
+/// HY-56, HY-58: a node names a model, which it has where its role names none.
 #[tokio::test(start_paused = true)]
 async fn a_role_has_its_agent_and_its_model() {
     let (author, others) = (Recording::new(TWO_ROUNDS), Recording::new(TWO_ROUNDS));
@@ -202,7 +203,8 @@ async fn a_role_has_its_agent_and_its_model() {
     finished(report);
     let models = |agent: &Recording| agent.turns().into_iter().map(|turn| turn.model).collect::<Vec<_>>();
     assert_eq!(models(&author), [Some("large".to_owned()), Some("large".to_owned())]);
-    assert_eq!(models(&others), [None, None]);
+    let small = Some("small".to_owned());
+    assert_eq!(models(&others), [small.clone(), small]);
 }
 
 /// An output that does not fit goes back to the agent, in its session; so does one that only the type refuses.
