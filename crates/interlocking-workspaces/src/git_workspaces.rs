@@ -1,12 +1,14 @@
 //! Workspaces on a git repository, before any run has them.
 
+use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::settings::{Base, Settings, WorkspaceScope};
 use async_trait::async_trait;
+use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_runtime::{WorkspaceError, Workspaces};
 use interlocking_sandbox::Sandbox;
-use interlocking_worktree::{BranchName, Keep, Repository, RepositoryPath, Setup, Signature};
+use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -45,6 +47,7 @@ impl GitWorkspaces {
             grants,
             patience,
             branch_names,
+            under_way: Arc::default(),
         }))
     }
 
@@ -147,6 +150,18 @@ impl GitWorkspaces {
         self
     }
 
+    /// Advances the target branch to `commit` from `from`, as [`GitContext::land_from`](crate::GitContext::land_from) does, for a run of
+    /// these workspaces at its exit: a graph's [`Finish`](interlocking_core::graph::Finish) has no context. It may be done again.
+    ///
+    /// # Errors
+    ///
+    /// As there; [`GitWorkspacesError::Over`] where the run has ended, or none of that name has begun.
+    pub async fn land_from(&self, run: &RunId, from: CommitId, commit: CommitId) -> Result<(), GitWorkspacesError> {
+        let run = self.0.under_way.get(run).ok_or(GitWorkspacesError::Over)?;
+        let target = run.landing_branch().await?;
+        run.land(target, Some(from), commit).await
+    }
+
     fn settings(&mut self) -> &mut Settings {
         Arc::make_mut(&mut self.0)
     }
@@ -155,7 +170,9 @@ impl GitWorkspaces {
 #[async_trait]
 impl Workspaces for GitWorkspaces {
     fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
-        Some(Arc::new(GitRun::new(self.0.clone(), run, None)))
+        let run = GitRun::new(self.0.clone(), run, None);
+        self.0.under_way.add(&run);
+        Some(Arc::new(run))
     }
 
     fn locate(&self, _: &str) -> Result<PathBuf, WorkspaceError> {

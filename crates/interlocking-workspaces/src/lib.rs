@@ -24,7 +24,7 @@
 //! | the repository, the directory, what workspaces begin at, what is kept | [`GitWorkspaces`], [`Base`] |
 //! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
 //! | build and test what no agent has been at | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
-//! | advance the branch that it is all for | [`GitContext::land`] |
+//! | advance the branch that it is all for | [`GitContext::land`]; at a run's exit [`GitWorkspaces::land_from`] |
 //! | what a run has landed | [`landings()`] |
 //! | what runs have left that nobody works on any more | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
 //! | whose files are whose | [`Ownership`], [`Pattern`] |
@@ -44,6 +44,7 @@ mod lock;
 mod place;
 mod child;
 mod git_run;
+mod under_way;
 mod git_workspaces;
 mod make;
 mod again;

@@ -1,5 +1,6 @@
 //! What workspaces on git are made of: the same for every run.
 
+use crate::under_way::UnderWay;
 use interlocking_core::run_id::RunId;
 use interlocking_sandbox::Sandbox;
 use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature};
@@ -37,6 +38,7 @@ pub(crate) struct Settings {
     pub(crate) grants: Option<Grants>,
     pub(crate) patience: Duration,
     pub(crate) branch_names: Option<BranchNames>,
+    pub(crate) under_way: Arc<UnderWay>,
 }
 
 /// A workspace whose branch is to have a name.

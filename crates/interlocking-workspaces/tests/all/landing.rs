@@ -2,7 +2,7 @@
 
 use crate::project::{Project, author};
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{BranchName, CommitId, FastForwardError, Setup};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +31,8 @@ enum Meanwhile {
     Prepared,
     /// It lands from where it began, after the branch `release` was moved to this.
     Since(Option<&'static str>),
+    /// It lands without its context, as a graph does at its exit.
+    By(GitWorkspaces),
 }
 
 struct Work(Meanwhile, PathBuf);
@@ -77,6 +79,12 @@ impl LogicHandler<job::work> for Work {
                 assert_eq!(cx.land_from(base, commit).await?, landed, "once more it does nothing");
                 return goto!(cx, job::exit, landed);
             }
+            Meanwhile::By(workspaces) => {
+                let (base, run) = (cx.worktree().await?.base(), cx.run_id().clone());
+                workspaces.land_from(&run, base, commit).await?;
+                workspaces.land_from(&run, base, commit).await?;
+                return goto!(cx, job::exit, commit);
+            }
             Meanwhile::Changed => std::fs::write(self.1.join("README.md"), "changed")?,
         }
         let landed = cx.land(commit).await?;
@@ -107,6 +115,19 @@ async fn landing_waits_for_a_git_program_and_not_for_ever() {
     std::fs::remove_file(project.root().join(".git/index.lock")).unwrap();
     assert_eq!(project.main().head().unwrap(), project.begin);
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/work".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_run_that_is_under_way_lands_without_its_context() {
+    let project = Project::new();
+    let workspaces = project.workspaces();
+    let run = Run::new(Job { work: LogicNode(Work(Meanwhile::By(workspaces.clone()), project.root())) });
+    let report = run.with_workspaces(Arc::new(workspaces.clone())).start(()).await.unwrap();
+    let landed = report.outcome.finished().unwrap();
+    assert_eq!(project.main().head().unwrap(), landed);
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+    let over = workspaces.land_from(&report.run, project.begin, landed).await;
+    assert!(matches!(over, Err(GitWorkspacesError::Over)), "{over:?}");
 }
 
 #[tokio::test]
