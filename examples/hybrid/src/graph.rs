@@ -1,15 +1,19 @@
 //! The routing table: the whole protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
 
 use crate::handlers::{
-    Blind, BlindFork, Fix, Gate, Implementation, Merge, PostValidate, Skeleton, Tests, TestsReject, TypeAdversary,
-    Types, TypesFix, Validate, Verify,
+    Blind, BlindFork, Completion, Conflict, Fix, Gate, Implementation, Merge, Mutation, MutationAdvisory, MutationFix,
+    PostValidate, Settle, Skeleton, Tests, TestsReject, TypeAdversary, Types, TypesFix, Validate, Verify, Witness,
 };
-use crate::prompts::{FixTpl, ImplTpl, TestsTpl, TypeAdversaryTpl, TypesFixTpl, TypesTpl};
+use crate::prompts::{
+    ConflictTpl, FixTpl, ImplTpl, MutationAdversaryTpl, MutationFixTpl, TestsTpl, TypeAdversaryTpl, TypesFixTpl,
+    TypesTpl,
+};
 use crate::types::{
-    BlindResults, FixAgentOutput, GatedState, HybridMemory, HybridResult, ImplAgentOutput, ImplResult, ImplTemplateCtx,
-    MergedState, SkeletonState, StackSpec, TestsAgentOutput, TestsResult, TestsTemplateCtx, TrivialTestsError,
-    TypeAdversaryOutput, TypeAdversaryResult, TypeHolesFound, TypesAgentOutput, TypesResult, ValidatedState,
-    ValidationFailure, VerifiedResults,
+    BlindResults, ConflictResolveOutput, ConflictState, FixAgentOutput, GatedState, HybridMemory, HybridResult,
+    ImplAgentOutput, ImplResult, ImplTemplateCtx, MergedState, MutationAdversaryOutput, MutationAdversaryResult,
+    MutationFixInput, MutationTemplateCtx, SkeletonState, StackSpec, TestsAgentOutput, TestsResult, TestsTemplateCtx,
+    TrivialTestsError, TypeAdversaryOutput, TypeAdversaryResult, TypeHolesFound, TypesAgentOutput, TypesResult,
+    ValidatedState, ValidationFailure, VerifiedResults, WitnessReport,
 };
 use crate::workbench::Workbench;
 use interlocking::prelude::*;
@@ -33,7 +37,7 @@ pub struct Hybrid {
 
     /// Attacks the types; reads the types commit, and may not write.
     #[node(input = TypesAgentOutput, prompt = TypeAdversaryTpl<'_>, output = TypeAdversaryOutput,
-        workspace = "types-review", read_only, goto(gate), timeout = "30m")]
+        workspace = "types-review", read_only, goto(gate), memory(run: HybridMemory), timeout = "30m")]
     pub(crate) adversary: LLMNode<TypeAdversary>,
 
     /// Lets types pass that hold, and sends the others back.
@@ -65,17 +69,22 @@ pub struct Hybrid {
     pub(crate) blind: JoinNode<Blind>,
 
     /// Runs the tests where there is no implementation: each property must fail.
-    #[node(input = BlindResults, goto(merge, tests_reject, exit), workspace = "tests", visits = 11,
+    #[node(input = BlindResults, goto(merge, tests_reject, exit), workspace = "tests", visits = 21,
         memory(run: HybridMemory))]
     pub(crate) verify: LogicNode<Verify>,
 
-    /// Puts the tests worktree back to the skeleton and says what was wrong.
-    #[node(input = TrivialTestsError, goto(tests, exit), visits = 11, memory(run: HybridMemory))]
+    /// Puts the tests worktree back and says what was wrong.
+    #[node(input = TrivialTestsError, goto(tests, exit), visits = 10, memory(run: HybridMemory))]
     pub(crate) tests_reject: LogicNode<TestsReject>,
 
     /// Picks both sides' commits onto the skeleton, in a fresh worktree.
-    #[node(input = VerifiedResults, goto(validate, exit), workspace = "merge", memory(run: HybridMemory))]
+    #[node(input = VerifiedResults, goto(validate, conflict, exit), workspace = "merge", memory(run: HybridMemory))]
     pub(crate) merge: LogicNode<Merge>,
+
+    /// Resolves what both sides have written to the same lines.
+    #[node(input = ConflictState, prompt = ConflictTpl<'_>, output = ConflictResolveOutput, workspace = "merge",
+        goto(validate, exit), visits = 11, memory(run: HybridMemory), timeout = "30m")]
+    pub(crate) conflict: LLMNode<Conflict>,
 
     /// Runs the tests on the merged code, and decides whether another fix makes sense.
     #[node(input = MergedState, goto(post_validate, fix, exit), workspace = "merge", memory(run: HybridMemory))]
@@ -86,9 +95,40 @@ pub struct Hybrid {
         goto(validate, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) fix: LLMNode<Fix>,
 
-    /// Draws up the result, and advances the branch, if all holds.
-    #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
+    /// Has the tests attacked: beside the run, or as a part of it where the task says that survivors block.
+    #[node(input = ValidatedState, goto(finish, mutation), spawn(mutation_advisory), memory(run: HybridMemory))]
     pub(crate) post_validate: LogicNode<PostValidate>,
+
+    /// Looks for changes of the implementation that no test notices; reads the merged code, and may not write.
+    #[node(input = MutationTemplateCtx, prompt = MutationAdversaryTpl<'_>, output = MutationAdversaryOutput,
+        workspace = "mutation-review", read_only, goto(settle), memory(run: HybridMemory), timeout = "30m")]
+    pub(crate) mutation: LLMNode<Mutation>,
+
+    /// Lets tests pass that catch every mutant, and has the others strengthened.
+    #[node(input = MutationAdversaryResult, goto(finish, mutation_fix), memory(run: HybridMemory))]
+    pub(crate) settle: LogicNode<Settle>,
+
+    /// Adds the properties that would have caught the survivors; the tests that are there stay.
+    #[node(input = MutationFixInput, prompt = MutationFixTpl<'_>, output = TestsAgentOutput, agent = "tests",
+        workspace = "tests",
+        blind_to(implementation), goto(verify, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
+    pub(crate) mutation_fix: LLMNode<MutationFix>,
+
+    /// Draws up the result.
+    #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
+    pub(crate) finish: LogicNode<Completion>,
+
+    /// The same attack beside the run, which waits for it at its exit, up to a deadline.
+    #[node(input = MutationTemplateCtx, prompt = MutationAdversaryTpl<'_>, output = MutationAdversaryOutput,
+        agent = "mutation", workspace = "mutation-review", read_only, report = MutationAdversaryResult, reports_to(exit),
+        timeout = "30m")]
+    pub(crate) mutation_advisory: AdvisoryNode<MutationAdvisory>,
+
+    /// Keeps an account of what each node did. It steers nothing.
+    #[node(observes(types, skeleton, adversary, gate, types_fix, blind_fork, tests, implementation, blind, verify,
+        tests_reject, merge, conflict, validate, fix, post_validate, mutation, settle, mutation_fix, finish,
+        mutation_advisory), report = WitnessReport, reports_to(exit))]
+    pub(crate) witness: ObserverNode<Witness>,
 }
 
 impl Hybrid {
@@ -107,10 +147,17 @@ impl Hybrid {
             blind: JoinNode(Blind),
             verify: LogicNode(Verify(bench())),
             tests_reject: LogicNode(TestsReject),
-            merge: LogicNode(Merge),
+            merge: LogicNode(Merge(bench())),
+            conflict: LLMNode(Conflict(bench())),
             validate: LogicNode(Validate(bench())),
             fix: LLMNode(Fix(bench())),
             post_validate: LogicNode(PostValidate(bench())),
+            mutation: LLMNode(Mutation(bench())),
+            settle: LogicNode(Settle),
+            mutation_fix: LLMNode(MutationFix(bench())),
+            finish: LogicNode(Completion(bench())),
+            mutation_advisory: AdvisoryNode(MutationAdvisory(bench())),
+            witness: ObserverNode(Witness),
         }
     }
 }

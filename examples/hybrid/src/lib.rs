@@ -15,6 +15,8 @@ pub mod verdicts;
 pub mod places;
 pub mod workbench;
 pub mod resolved;
+pub mod conflict_markers;
+pub mod mutants;
 pub mod handlers;
 pub mod graph;
 pub mod witness;

@@ -13,7 +13,7 @@ Runs the Hybrid protocol: tests and implementation are written blind to each oth
 Without arguments: a demonstration in a temporary directory. Its agents are scripted, so it needs no key, server or \
 configuration; the files, builds, tests and commits are real.
 
-The roles of the agents are types, adversary, types_fix, tests, impl and fix.";
+The roles of the agents are types, adversary, types_fix, tests, impl, conflict, fix and mutation.";
 
 #[tokio::main]
 async fn main() -> ExitCode {

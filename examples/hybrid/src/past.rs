@@ -15,8 +15,6 @@ pub struct Past {
     pub base: CommitId,
     /// What it is to build.
     pub spec: StackSpec,
-    /// What its nodes did.
-    pub observations: Vec<NodeObservation>,
     /// Whether it goes on: one that is over only tells again how it ended, unless it [is retried](Self::retried).
     pub goes_on: bool,
     /// The merged code, if it has come to that, the last repair included.
@@ -76,9 +74,8 @@ impl Past {
         let base = at_first.ok_or_else(|| missing("where the branch was"))?.id.parse()?;
         let text = text(journal, run, input).await?.ok_or_else(|| missing("what it is to build"))?;
         let spec = serde_json::from_str(&text).map_err(|reason| PastError::Spec { run: run.clone(), reason })?;
-        let observations = recalled(&account(journal, run).await?);
         let merged = last_memory(journal, run).await?.merge_commit;
-        Ok(Self { base, spec, observations, goes_on, merged, has_places: true })
+        Ok(Self { base, spec, goes_on, merged, has_places: true })
     }
 
     /// The same of a run that has failed and is [retried](interlocking::runtime::Run::retry): it goes on at the node that failed.
@@ -96,6 +93,15 @@ impl Past {
         self.has_places = false;
         self
     }
+}
+
+/// What its nodes did.
+///
+/// # Errors
+///
+/// [`PastError`] where it cannot be read.
+pub(crate) async fn told(journal: &dyn Journal, run: &RunId) -> Result<Vec<NodeObservation>, PastError> {
+    Ok(recalled(&account(journal, run).await?))
 }
 
 /// The memory as the last accepted outcome left it; an empty one where no outcome has touched it yet.

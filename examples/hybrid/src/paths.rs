@@ -21,6 +21,8 @@ pub enum Territory {
     Tests,
     /// Written by the types agent, then by the implementation and fix agents.
     Implementation,
+    /// Written by both sides: documents and data that the task names.
+    Shared,
     /// The manifest or its lock.
     Manifest,
     /// Anything else that decides how the crate is built.
@@ -42,6 +44,8 @@ pub enum Role {
     Implementation,
     /// The fix agent: verified tests are gospel (HY-191).
     Fix,
+    /// The conflict agent: it changes the files that conflict, and no other (HY-251).
+    Conflict,
     /// An adversary: it only analyses (HY-24).
     Adversary,
 }
@@ -69,6 +73,9 @@ impl Territory {
         }
         if path == spec.impl_path {
             return Self::Implementation;
+        }
+        if spec.shared_paths.contains(&path) {
+            return Self::Shared;
         }
         let (text, package) = (path.as_str(), package_of(&spec.impl_path));
         match text.rsplit_once('/').unwrap_or(("", text)) {
@@ -99,6 +106,7 @@ impl Territory {
         match self {
             Self::Tests => "belongs to the tests",
             Self::Implementation => "belongs to the implementation",
+            Self::Shared => "is for tests and implementation",
             Self::Manifest => "is part of the manifest, the same for both sides",
             Self::BuildDefinition => "defines the build",
             Self::Outside => "is no part of this task",
@@ -114,9 +122,10 @@ impl Role {
             Self::Skeleton => {
                 matches!(territory, Territory::Implementation | Territory::Tests | Territory::Manifest)
             }
-            Self::Tests => territory == Territory::Tests,
-            Self::Implementation | Self::Fix => territory == Territory::Implementation,
-            Self::Adversary => false,
+            Self::Tests => matches!(territory, Territory::Tests | Territory::Shared),
+            Self::Implementation => matches!(territory, Territory::Implementation | Territory::Shared),
+            Self::Fix => territory == Territory::Implementation,
+            Self::Conflict | Self::Adversary => false,
         }
     }
 
@@ -127,6 +136,7 @@ impl Role {
             Self::Tests => "the tests agent",
             Self::Implementation => "the implementation agent",
             Self::Fix => "the fix agent",
+            Self::Conflict => "the conflict agent",
             Self::Adversary => "an adversary",
         }
     }
@@ -179,6 +189,7 @@ mod tests {
             acceptance_criteria: vec!["It stacks.".to_owned()],
             impl_path: CratePath::new(implementation).unwrap(),
             test_path: CratePath::new(tests).unwrap(),
+            shared_paths: Vec::new(),
             strictness: StrictnessConfig::default(),
         }
     }

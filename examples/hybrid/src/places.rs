@@ -6,7 +6,8 @@
 //! | `types-review` | none, detached | the types commit, where the types agents' handlers put it | the type adversary, read-only |
 //! | `tests`, a clone | `RUN/tests` | the skeleton commit | tests, red check |
 //! | `impl`, a clone | `RUN/impl` | the skeleton commit | implementation |
-//! | `merge` | `RUN/merge` | the skeleton commit | merge, validate, fix |
+//! | `merge` | `RUN/merge` | the skeleton commit | merge, conflict, validate, fix |
+//! | `mutation-review` | none, detached | where `merge` stands | the mutation adversary, read-only |
 //!
 //! The two blind sides have a repository each with the skeleton commit and nothing else, so that git there shows nothing of
 //! the other. What is committed in a clone is brought back to the user's repository at once, to a branch of the same name.
@@ -30,6 +31,8 @@ pub const TESTS: &str = "tests";
 pub const IMPLEMENTATION: &str = "impl";
 /// Both, picked onto the skeleton.
 pub const MERGE: &str = "merge";
+/// The merged code, for the mutation adversary to read.
+pub const MUTATION_REVIEW: &str = "mutation-review";
 
 /// The places of runs in a repository, below a directory.
 ///
@@ -49,7 +52,8 @@ pub fn workspaces(
     let at_the_skeleton = || Base::Workspace(SKELETON.to_owned());
     Ok([TESTS, IMPLEMENTATION, MERGE]
         .into_iter()
-        .fold(workspaces, |workspaces, name| workspaces.with_base(name, at_the_skeleton())))
+        .fold(workspaces, |workspaces, name| workspaces.with_base(name, at_the_skeleton()))
+        .with_base(MUTATION_REVIEW, Base::Workspace(MERGE.to_owned())))
 }
 
 /// The same of a run that began, or begins, at a commit.

@@ -1,12 +1,11 @@
-//! Which functions properties call where their text does not tell: a language server is asked, started once a run, when it is first
-//! needed.
+//! What is true of a commit's code, whatever an agent says of it: a language server is asked, started once a run, when it is first needed.
 
 use crate::language::Language;
 use crate::types::StackSpec;
 use crate::verdicts::ToldProperties;
 use crate::workbench::WorkError;
 use interlocking::code_intelligence::{
-    CodeError, CodeIntelligence, LanguageServer, Position, RustSyntax, Symbol, start_or_syntax,
+    CodeError, CodeIntelligence, LanguageServer, Position, RustSyntax, Symbol, SymbolKind, start_or_syntax,
 };
 use interlocking::rust_source::{PropertyTest, TestFile, meant_among};
 use interlocking::worktree::{CommitId, GitError, Repository, RepositoryPath};
@@ -15,7 +14,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use tokio::sync::Mutex;
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 /// What a language server has told of properties.
 #[derive(Debug, Default)]
@@ -57,43 +56,20 @@ impl Resolver {
         Self { server, project: Mutex::new(None) }
     }
 
-    /// What the properties of a commit's test file call. Where the server cannot tell it of one, that has no calls here.
+    /// A commit's files. Those of the commit before are gone until what is given is dropped.
     ///
     /// # Errors
     ///
     /// [`WorkError`] where the project's files cannot be copied.
-    pub async fn resolve(
+    pub async fn at(
         &self,
         repository: &Repository,
         commit: CommitId,
         (spec, library): (&StackSpec, &str),
-        properties: &TestFile,
-    ) -> Result<ResolvedCalls, WorkError> {
+    ) -> Result<ProjectAt<'_>, WorkError> {
         let mut project = self.project.lock().await;
-        let project = self.at(&mut project, repository, commit, (spec, library)).await?;
-        let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
-        let provider = project.code.provider().to_string();
-        match project.calls(tests, implementation, properties).await {
-            Ok(calls) => Ok(ResolvedCalls { provider, calls }),
-            Err(error) => Ok(ResolvedCalls { provider: format!("{provider}, but {error}"), calls: BTreeMap::new() }),
-        }
-    }
-}
-
-impl Resolver {
-    /// The project with a commit's files, and who looks at them.
-    async fn at<'p>(
-        &self,
-        project: &'p mut Option<Project>,
-        repository: &Repository,
-        commit: CommitId,
-        (spec, library): (&StackSpec, &str),
-    ) -> Result<&'p mut Project, WorkError> {
-        Ok(match project {
-            Some(project) => {
-                project.advance(repository, commit).await?;
-                project
-            }
+        match &mut *project {
+            Some(project) => project.advance(repository, commit).await?,
             empty => {
                 let directory = tempfile::tempdir().map_err(WorkError::Copy)?;
                 copy(repository, directory.path(), repository.files(commit)?, commit).await?;
@@ -109,42 +85,69 @@ impl Resolver {
                         Box::new(started.map_err(WorkError::NoServer)?)
                     }
                 };
-                empty.insert(Project { directory, commit, code })
+                *empty = Some(Project { directory, commit, code });
             }
-        })
+        }
+        MutexGuard::try_map(project, Option::as_mut).map(ProjectAt).map_err(|_| WorkError::Stopped)
+    }
+}
+
+/// The files of one commit, and who looks at them. Where that one cannot tell, it says so in who has told it.
+pub struct ProjectAt<'a>(MappedMutexGuard<'a, Project>);
+
+impl ProjectAt<'_> {
+    /// Who looks at them.
+    pub fn provider(&self) -> String {
+        self.0.code.provider().to_string()
     }
 
-    /// The functions and types of a commit's implementation file.
+    /// The functions and types of the implementation file.
     ///
     /// # Errors
     ///
     /// [`WorkError`] where the server cannot be asked.
-    pub async fn symbols(
-        &self,
-        repository: &Repository,
-        commit: CommitId,
-        spec: &StackSpec,
-    ) -> Result<Vec<Symbol>, WorkError> {
-        let mut project = self.project.lock().await;
-        let project = self.at(&mut project, repository, commit, (spec, &spec.module_name)).await?;
-        project.code.document_symbols(Path::new(spec.impl_path.as_str())).await.map_err(WorkError::Code)
+    pub async fn symbols(&self, spec: &StackSpec) -> Result<Vec<Symbol>, WorkError> {
+        self.0.code.document_symbols(Path::new(spec.impl_path.as_str())).await.map_err(WorkError::Code)
     }
 
-    /// What these properties of a commit's test file call of its implementation. One that the file has not, or more than once, is left out.
+    /// What these properties of the test file call of the implementation. One that the file has not, or more than once, is left out.
     ///
     /// # Errors
     ///
     /// [`WorkError`] where the server cannot be asked.
-    pub async fn told<'n>(
+    pub async fn told_properties<'n>(
         &self,
-        repository: &Repository,
-        commit: CommitId,
         spec: &StackSpec,
         properties: impl Iterator<Item = &'n str>,
     ) -> Result<ToldProperties, WorkError> {
-        let mut project = self.project.lock().await;
-        let project = self.at(&mut project, repository, commit, (spec, &spec.module_name)).await?;
-        project.told(spec, properties).await.map_err(WorkError::Code)
+        self.0.told(spec, properties).await.map_err(WorkError::Code)
+    }
+
+    /// What the properties of the test file call. Where the server cannot tell it of one, that has no calls here.
+    pub async fn resolve(&self, spec: &StackSpec, properties: &TestFile) -> ResolvedCalls {
+        let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
+        let (calls, provider) = self.told(self.0.calls(tests, implementation, properties).await);
+        ResolvedCalls { provider, calls }
+    }
+
+    /// The functions that the implementation file defines, private ones too.
+    pub async fn functions(&self, spec: &StackSpec) -> (Vec<String>, String) {
+        let (symbols, provider) = self.told(self.0.code.document_symbols(Path::new(spec.impl_path.as_str())).await);
+        let functions = symbols.into_iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+        (functions.map(|symbol| symbol.name).collect(), provider)
+    }
+
+    /// What is known of the data types that the implementation file defines, one text each (HY-165).
+    pub async fn constraints(&self, spec: &StackSpec) -> (Vec<String>, String) {
+        self.told(self.0.constraints(Path::new(spec.impl_path.as_str())).await)
+    }
+
+    fn told<T: Default>(&self, told: Result<T, CodeError>) -> (T, String) {
+        let provider = self.0.code.provider();
+        match told {
+            Ok(told) => (told, provider.to_string()),
+            Err(error) => (T::default(), format!("{provider}, but {error}")),
+        }
     }
 }
 
@@ -182,6 +185,19 @@ impl Project {
         self.code.files_changed(&files).await.map_err(WorkError::Code)
     }
 
+    async fn constraints(&self, file: &Path) -> Result<Vec<String>, CodeError> {
+        let unreadable = |source| CodeError::Unreadable { file: file.to_owned(), source };
+        let text = tokio::fs::read_to_string(self.directory.path().join(file)).await.map_err(unreadable)?;
+        let mut constraints = Vec::new();
+        for symbol in self.code.document_symbols(file).await?.iter().filter(|symbol| symbol.kind == SymbolKind::Type) {
+            let told = self.code.hover(file, symbol.position).await?;
+            // Where nobody knows more of it, as it is written.
+            let told = told.unwrap_or_else(|| declaration(&text, symbol));
+            constraints.push(told.trim().to_owned());
+        }
+        Ok(constraints)
+    }
+
     async fn calls(
         &self,
         tests: &Path,
@@ -204,6 +220,13 @@ impl Project {
         }
         Ok(calls)
     }
+}
+
+/// The lines of a symbol.
+fn declaration(text: &str, symbol: &Symbol) -> String {
+    let (first, last) = (*symbol.lines.start() as usize, *symbol.lines.end() as usize);
+    let lines: Vec<&str> = text.lines().take(last).skip(first.saturating_sub(1)).collect();
+    format!("```rust\n{}\n```", lines.join("\n"))
 }
 
 /// Writes files as a commit has them; what it has not is taken away.

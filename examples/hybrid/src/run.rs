@@ -2,18 +2,18 @@
 
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
-use crate::past::{Past, PastError, last_memory};
+use crate::past::{Past, PastError, last_memory, told};
 use crate::places::{beginning_at, workspaces};
 use crate::spec::Task;
 use crate::types::{HybridMemory, HybridResult};
-use crate::witness::Witness;
-use crate::workbench::Workbench;
+use crate::witness;
+use crate::workbench::{RunPlaces, Workbench};
 use interlocking::agents::Ledger;
 use interlocking::prelude::*;
 use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
 use interlocking::runtime::roles::Roles;
-use interlocking::runtime::{CancelToken, Elapsed, Event, EventSink, StartError};
+use interlocking::runtime::{CancelToken, Elapsed, EventSink, StartError};
 use interlocking::rust_source::UnreadableMarker;
 use interlocking::toolchain::{Runner, Unconfined, share_dependencies};
 use interlocking::workspaces::{GitWorkspaces, GitWorkspacesError};
@@ -131,7 +131,6 @@ pub struct UnderWay {
     base: CommitId,
     /// None where they are to be kept.
     workspaces: Option<GitWorkspaces>,
-    witness: Arc<Witness>,
     started: Elapsed,
 }
 
@@ -169,8 +168,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         accept_weaker_isolation,
         ..
     } = settings;
-    let (started, toolchain, language_server) =
-        (CoarseClock.now(), task.toolchain.clone(), task.language_server.clone());
+    let (started, toolchain) = (CoarseClock.now(), task.toolchain.clone());
     let repository = Repository::open(repository)?;
     let (main, land_on) = (BranchName::new(main)?, land_on.map(BranchName::new).transpose()?);
     let base = match &past {
@@ -204,20 +202,16 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     } else {
         Runner::new(toolchain, &target_directory, &checkouts)?
     };
-    let bench = Arc::new(Workbench::new(repository, base, runner, language_server)?);
-    let witness = Arc::new(past.map_or_else(Witness::default, |past| Witness::recalling(past.observations)));
-    let seen = witness.clone();
-    let watched = move |event: Event| {
-        seen.see(&event);
-        sink.emit(event);
-    };
+    let places = RunPlaces { run: run.clone(), workspaces: workspaces.clone(), base };
+    let bench = Arc::new(Workbench::new(repository, places, runner, &task)?);
     let run = Run::new(Hybrid::new(&bench))
         .with_id(run)
         .with_roles(roles)
         .with_workspaces(Arc::new(workspaces.clone()))
-        .with_events(Arc::new(watched));
+        .with_report_deadline(task.mutation_deadline)
+        .with_events(sink);
     let workspaces = Some(workspaces).filter(|_| !keep);
-    Ok((run, UnderWay { task, base, workspaces, witness, started }))
+    Ok((run, UnderWay { task, base, workspaces, started }))
 }
 
 /// Refuses a branch to land on that is not where the run began, before any agent is asked for anything: whatever the run makes stands on
@@ -269,25 +263,28 @@ impl UnderWay {
     ///
     /// [`PastError`] where what its nodes remember cannot be read: this can be done again.
     pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, PastError> {
-        let Self { task, base, workspaces, witness, started } = self;
+        let Self { task, base, workspaces, started } = self;
         let (is_over, run) = (has_ended(&report), report.run);
         let memory = match &report.outcome {
-            Outcome::Finished(_) | Outcome::Failed(_) => last_memory(journal, &run).await?,
+            Outcome::Failed(_) => last_memory(journal, &run).await?,
             _ => HybridMemory::default(),
         };
         let mut head = base;
         let mut result = match report.outcome {
             Outcome::Finished(result) => {
-                head = memory.merge_commit.filter(|_| result.succeeded()).unwrap_or(base);
+                head = result.merge_commit.filter(|_| result.succeeded()).unwrap_or(base);
                 Some(result)
             }
             // What the nodes gathered until then is in the journal, up to the last outcome that counts.
-            Outcome::Failed(failure) => Some(result_of(&task.spec, memory, Some(failure.into()))),
+            Outcome::Failed(failure) => {
+                let mut result = result_of(&task.spec, memory, Some(failure.into()));
+                witness::tell(&mut result, told(journal, &run).await?);
+                Some(result)
+            }
             _ => None,
         };
         if let Some(result) = &mut result {
             result.total_cost = report.ledger.total().cost;
-            result.witness = witness.account(result);
         }
         let left_behind = match workspaces {
             Some(workspaces) if is_over => left_behind(&workspaces, &run).await,

@@ -21,6 +21,7 @@ use interlocking::worktree::{BranchName, Repository};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What is remembered of a run beside where it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -28,6 +29,9 @@ use std::sync::Arc;
 pub(crate) struct Facts {
     toolchain: Toolchain,
     language_server: PathBuf,
+    resolve_conflicts: bool,
+    mutation_deadline: Duration,
+    mechanical_mutants: usize,
     /// Whose agents play what nobody else does: none of the demonstration, if others do.
     scenario: Option<Scenario>,
 }
@@ -45,16 +49,18 @@ pub(crate) async fn begin(
     start: Start,
 ) -> Result<(StackSpec, Prepared<Hybrid>), CommandError> {
     let task = specification.task()?;
-    if task.spec.strictness.mutation_blocking {
-        let unmet = "`strictness.mutationBlocking` asks for tests that catch mutants, and this graph has nobody who looks for \
-                     mutants: the run could not succeed";
-        return Err(CommandError::new(unmet).remedy("set it to false, or take the preset \"default\""));
-    }
     let scenario = options.scenario().unwrap_or(Some(Scenario::Happy));
     let is_our_task = specification.is_the_demonstration();
     let mut location = specification.location;
     location.branch.get_or_insert_with(|| "main".to_owned());
-    let facts = Facts { toolchain: task.toolchain.clone(), language_server: task.language_server.clone(), scenario };
+    let facts = Facts {
+        toolchain: task.toolchain.clone(),
+        language_server: task.language_server.clone(),
+        resolve_conflicts: task.resolve_conflicts,
+        mutation_deadline: task.mutation_deadline,
+        mechanical_mutants: task.mechanical_mutants,
+        scenario,
+    };
     let run = RepositoryRun::begin_at(location, &options.repository, start, facts).await?;
     if scenario.is_some() && !is_our_task {
         run.start().console.line(
@@ -92,8 +98,10 @@ pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hy
     if run.is_fresh() {
         past = past.without_places();
     }
-    let Facts { toolchain, language_server, .. } = run.own().clone();
-    let task = Task { spec: past.spec.clone(), toolchain, language_server };
+    let Facts { toolchain, language_server, resolve_conflicts, mutation_deadline, mechanical_mutants, .. } =
+        run.own().clone();
+    let spec = past.spec.clone();
+    let task = Task { spec, toolchain, language_server, resolve_conflicts, mutation_deadline, mechanical_mutants };
     let roles = bind_roles(&run).await?;
     prepare(run, task, roles, Some(past))
 }

@@ -1,6 +1,8 @@
 //! What came of a run in lines, for whoever waited for it.
 
-use hybrid::types::{Check, CheckReport, HybridFailure, HybridResult, VerificationStatus};
+use hybrid::types::{
+    Action, Check, CheckReport, HybridFailure, HybridResult, MutationAdversary, VerificationStatus, WorkItem,
+};
 use interlocking::cli::repository::Account;
 use interlocking::cli::{Style, harmless, quoted};
 use std::fmt::Write;
@@ -59,6 +61,7 @@ fn details(account: &Account<HybridResult>) -> String {
 
 /// What the protocol has found out beside the checks.
 fn result_lines(result: &HybridResult, text: &mut String) {
+    mutant_lines(&result.mutation_adversary, text);
     let _ = writeln!(text, "Fix rounds  {}", result.attempts);
     for learning in &result.understanding.learnings {
         let _ = writeln!(text, "            {}", quoted(learning));
@@ -76,12 +79,63 @@ fn result_lines(result: &HybridResult, text: &mut String) {
         if let Some(told_by) = &coverage.told_by {
             let _ = writeln!(text, "Calls by    {}", quoted(told_by));
         }
-        for (number, what) in coverage.not_verified.iter().enumerate() {
-            let title = if number == 0 { "Not seen" } else { "" };
-            let _ = writeln!(text, "{title:<12}{}", quoted(what));
-        }
+        let not_seen: Vec<String> = coverage.not_verified.iter().map(|what| quoted(what)).collect();
+        titled("Not seen", &not_seen, text);
     }
+    work_lines(&result.work_items, text);
     unchecked_lines(result, text);
+}
+
+/// Which changes of the code the tests let through.
+fn mutant_lines(mutants: &MutationAdversary, text: &mut String) {
+    let MutationAdversary::Ran(found) = mutants else { return };
+    let mut lines = Vec::new();
+    lines.extend(found.survivors.iter().map(|mutant| {
+        quoted(&format!("survives: {}, {}: {}", mutant.function, mutant.mutation_type, mutant.description))
+    }));
+    lines.extend(found.refuted.iter().map(|mutant| {
+        quoted(&format!("does not survive: {}: {}: {}", mutant.function, mutant.description, mutant.reason))
+    }));
+    if let Some(mechanical) = &found.mechanical {
+        lines.extend(mechanical.survivors.iter().map(|mutant| quoted(&format!("survives, made by us: {mutant}"))));
+    }
+    titled("Mutants", &lines, text);
+}
+
+/// What is left to do.
+fn work_lines(items: &[WorkItem], text: &mut String) {
+    let lines: Vec<String> = items
+        .iter()
+        .map(|item| {
+            let suggested = item.suggested_property.as_ref();
+            let suggested = suggested.map(|property| format!(" Suggested: {}: {}", property.name, property.invariant));
+            quoted(&format!("{}, {}: {}{}", to_do(item.action), item.about, item.detail, suggested.unwrap_or_default()))
+        })
+        .collect();
+    titled("To do", &lines, text);
+}
+
+/// Lines with a title before the first.
+fn titled(title: &str, lines: &[String], text: &mut String) {
+    for (number, line) in lines.iter().enumerate() {
+        let title = if number == 0 { title } else { "" };
+        let _ = writeln!(text, "{title:<12}{line}");
+    }
+}
+
+fn to_do(action: Action) -> &'static str {
+    match action {
+        Action::RedesignType => "redesign the type",
+        Action::HideInside => "hide what is inside",
+        Action::MakeTotal => "answer every input",
+        Action::SplitType => "make two types",
+        Action::AddBoundaryProperty => "add a boundary property",
+        Action::AddProperty => "add a property",
+        Action::LookAtMutant => "look at a mutant",
+        Action::CoverFunction => "test the function",
+        Action::WriteSketch => "write the property",
+        Action::ExpandExamples => "assert more examples",
+    }
 }
 
 /// What a success rests on that nobody has looked at.
@@ -145,7 +199,9 @@ fn evidence(failure: &HybridFailure) -> Vec<String> {
         F::NotVerifiable { refused } => refused.iter().map(|one| quoted(&one.to_string())).collect(),
         F::VerdictForged { tests } => tests.iter().map(|one| quoted(&one.to_string())).collect(),
         F::BarrierBroken { violations } => violations.iter().map(|one| quoted(&one.to_string())).collect(),
-        F::MergeConflict { files } => files.iter().map(|file| quoted(file.as_str())).collect(),
+        F::MergeConflict { files, .. } => files.iter().map(|file| quoted(file.as_str())).collect(),
+        F::FunctionsNotImplemented { functions } => functions.iter().map(|name| quoted(name)).collect(),
+        F::ConflictMarkers { files } => files.iter().map(|file| quoted(file)).collect(),
         F::NodeFailed { failure } => failure.causes.iter().map(|cause| quoted(cause)).collect(),
         F::BuildFailedAfterFix { diagnostics, .. }
         | F::SkeletonDoesNotBuild { diagnostics }
@@ -181,14 +237,14 @@ fn advice(failure: &HybridFailure) -> &'static str {
             "look at what the build printed; --keep leaves the worktrees to look at."
         }
         F::ChecksUnmet { unmet } if unmet.iter().any(|report| report.check == Check::MutantsCaught) => {
-            "set `strictness.mutationBlocking = false`: this graph has nobody who looks for mutants."
+            "add the suggested properties below to the acceptance criteria and run again, or set `strictness.mutationBlocking = false`."
         }
         F::ChecksUnmet { .. } => "run again; what was built is in the archive.",
         F::CoverageNotVerified { .. } => {
             "look at the tests in the archive; say in the acceptance criteria how they are to be written, and run again."
         }
         F::CriticalMutantSurvived { .. } => {
-            "add the suggested properties (`suggestedProp` in the JSON) to the acceptance criteria and run again."
+            "add the suggested properties below to the acceptance criteria and run again."
         }
         F::CoverageClaimMismatch { .. } | F::TestsRejected { .. } => {
             "run again; if it stays so, make the acceptance criteria concrete enough to be tested from outside."
@@ -211,8 +267,12 @@ fn advice(failure: &HybridFailure) -> &'static str {
             "do not use this code: it is written to pass its tests without being run by them. Run again with another agent."
         }
         F::MergeConflict { .. } => {
-            "both sides wrote to the same lines; check that `implPath` and `testPath` are all they need."
+            "both sides wrote to the same lines: name only files in `sharedPaths` that both need, or let `resolveConflicts` be true."
         }
+        F::FunctionsNotImplemented { .. } => {
+            "no property calls them; name in the acceptance criteria what they must do, and run again."
+        }
+        F::ConflictMarkers { .. } => "run again; what was built is in the archive.",
         F::MainMoved { .. } => "run again on top of what is there now.",
         F::NodeFailed { .. } => "remove the cause and run again; the branch has not moved.",
     }

@@ -1,57 +1,45 @@
-//! The account of a run: what each node did, in order, told from the events and from nothing else (HY-14, CON-93). Of a run
-//! that is resumed, what was before is told from the outcomes in its journal.
+//! The account of a run: what each node did, in order (HY-14, CON-93). An observer has seen it; of a run that has failed at a node the
+//! journal tells it.
 
 use crate::types::{HybridResult, NodeObservation, WitnessReport};
-use interlocking::runtime::event::Targets;
+use crate::verdicts::work_items;
+use interlocking::prelude::Observation;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
-use interlocking::runtime::{Event, EventKind};
-use std::sync::{Mutex, PoisonError};
 
-/// Sees the events of a run.
-#[derive(Debug, Default)]
-pub struct Witness(Mutex<Vec<NodeObservation>>);
-
-impl Witness {
-    /// One that goes on with these observations.
-    pub fn recalling(observations: Vec<NodeObservation>) -> Self {
-        Self(Mutex::new(observations))
+/// What an outcome shows of its node.
+pub fn observed(seen: &Observation) -> NodeObservation {
+    let Observation(outcome) = seen;
+    let to: Vec<&str> = outcome.tokens.iter().map(|token| token.place.as_str()).collect();
+    match outcome.node.as_str() {
+        // It reports to the exit, and nothing goes on from it.
+        "mutation_advisory" => told(&outcome.node, outcome.visit, "reported".to_owned(), Vec::new()),
+        node => went_on(node, outcome.visit, &to.join(" and ")),
     }
+}
 
-    /// Takes in one event.
-    pub fn see(&self, event: &Event) {
-        let observation = match &event.kind {
-            EventKind::NodeFinished { node, to, .. } => {
-                let to = match to {
-                    Targets::One(place) => place.to_string(),
-                    Targets::All(places) => places.join(" and "),
-                };
-                went_on(&node.node, node.visit, &to)
-            }
-            EventKind::NodeFailed { node, message, .. } => failed(&node.node, node.visit, message.clone()),
-            EventKind::NodeCancelled(node) => stopped(&node.node, node.visit),
-            _ => return,
-        };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(observation);
+/// Puts the account of a run, and what is left to do, into its result: once all else is known.
+pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
+    result.work_items = work_items(result);
+    let steps: Vec<String> = observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress)).collect();
+    let ending = match result.failure() {
+        None => "The run succeeded.".to_owned(),
+        Some(failure) => format!("The run did not succeed: {failure}."),
+    };
+    let mut concerns: Vec<String> = observations.iter().flat_map(|seen| seen.concerns.clone()).collect();
+    let mut suggestions = Vec::new();
+    if result.attempts > 0 {
+        concerns.push(format!("rounds of fixing that the implementation needed: {}", result.attempts));
+        suggestions.push("Add the examples that the fixes were about to the contract.".to_owned());
     }
-
-    /// The account, once the result is known.
-    pub fn account(&self, result: &HybridResult) -> WitnessReport {
-        let observations = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let steps: Vec<String> = observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress)).collect();
-        let ending = match result.failure() {
-            None => "The run succeeded.".to_owned(),
-            Some(failure) => format!("The run did not succeed: {failure}."),
-        };
-        let mut concerns: Vec<String> = observations.iter().flat_map(|seen| seen.concerns.clone()).collect();
-        let mut suggestions = Vec::new();
-        if result.attempts > 0 {
-            concerns.push(format!("rounds of fixing that the implementation needed: {}", result.attempts));
-            suggestions.push("Add the examples that the fixes were about to the contract.".to_owned());
-        }
-        let open = result.tests_coverage.iter().flat_map(|coverage| &coverage.sketches_uncovered);
-        suggestions.extend(open.map(|sketch| format!("Write the sketched property `{sketch}`.")));
-        WitnessReport { narrative: format!("{}. {ending}", steps.join("; ")), observations, concerns, suggestions }
-    }
+    let open = result.tests_coverage.iter().flat_map(|coverage| &coverage.sketches_uncovered);
+    suggestions.extend(open.map(|sketch| format!("Write the sketched property `{sketch}`.")));
+    let properties =
+        result.work_items.iter().filter_map(|item| item.suggested_property.as_ref().zip(Some(&item.about)));
+    suggestions.extend(properties.map(|(property, function)| {
+        format!("Add the property `{}` for `{function}`: {}", property.name, property.invariant)
+    }));
+    let narrative = format!("{}. {ending}", steps.join("; "));
+    result.witness = WitnessReport { narrative, observations, concerns, suggestions };
 }
 
 /// What a journal tells of a run, in the order in which it was recorded. What was interrupted begins again, and is told then.
@@ -74,17 +62,17 @@ pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
 }
 
 fn went_on(node: &str, visit: u32, to: &str) -> NodeObservation {
-    observed(node, visit, format!("went on to {to}"), Vec::new())
+    told(node, visit, format!("went on to {to}"), Vec::new())
 }
 
 fn failed(node: &str, visit: u32, message: String) -> NodeObservation {
-    observed(node, visit, "failed".to_owned(), vec![message])
+    told(node, visit, "failed".to_owned(), vec![message])
 }
 
 fn stopped(node: &str, visit: u32) -> NodeObservation {
-    observed(node, visit, "was stopped".to_owned(), Vec::new())
+    told(node, visit, "was stopped".to_owned(), Vec::new())
 }
 
-fn observed(node: &str, visit: u32, progress: String, concerns: Vec<String>) -> NodeObservation {
+fn told(node: &str, visit: u32, progress: String, concerns: Vec<String>) -> NodeObservation {
     NodeObservation { node: node.to_owned(), phase: format!("visit {visit}"), progress, concerns }
 }

@@ -3,32 +3,49 @@
 use crate::language::Language;
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
 use crate::prompts::GroundRules;
-use crate::resolved::{ResolvedCalls, Resolver};
+use crate::resolved::{ProjectAt, ResolvedCalls, Resolver};
+use crate::spec::Task;
 use crate::types::{CratePath, FunctionSpec, HybridFailure, MayBeBlocked, PropertyWritten, StackSpec};
 use crate::verdicts::{VerifiedClaims, verify_told_claims};
 use askama::Template;
 use interlocking::code_intelligence::{CodeError, Symbol, SymbolKind, Unavailable, is_python_stub};
+use interlocking::prelude::RunId;
 use interlocking::rust_source::{
     PublicFunction, RefusedConstruct, Side, SourceError, Sources, StubMarkers, TestFile, UnreadableMarker, build_time,
     library_name, manifest_changes, public_functions, refused_constructs, unseen_functions,
 };
-use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runner, TestRun, Toolchain};
-use interlocking::workspaces::{self, FreshCheckout, GitWorkspacesError};
+use interlocking::toolchain::{
+    BuildOutcome, Checkout, KnownTests, NoBaseline, RunError, Runner, TestRun, Toolchain, TrialError,
+};
+use interlocking::workspaces::{self, FreshCheckout, GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{CommitId, GitError, PathError, Repository, RepositoryPath};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the handlers of one run have in common.
 #[derive(Debug)]
 pub struct Workbench {
     /// The user's repository: to read what was committed.
     repository: Repository,
-    /// Where the branch was when the run started.
-    pub base: CommitId,
+    /// Where the run works, and what it lands on.
+    run: RunPlaces,
     /// Builds and tests checkouts.
     runner: Runner,
     markers: StubMarkers,
     /// Tells what the text of tests does not.
     resolver: Resolver,
+    resolves_conflicts: bool,
+    mechanical_mutants: usize,
+}
+
+/// Where a run works, and what it lands on.
+#[derive(Debug)]
+pub struct RunPlaces {
+    /// The run.
+    pub run: RunId,
+    /// Its workspaces.
+    pub workspaces: GitWorkspaces,
+    /// Where the branch was when the run started.
+    pub base: CommitId,
 }
 
 /// What keeps a handler from doing its work: not the protocol's business, but the operator's.
@@ -57,6 +74,12 @@ pub enum WorkError {
     /// The project's files cannot be copied for the language server.
     #[error("the project's files cannot be copied for the language server: {0}")]
     Copy(std::io::Error),
+    /// The merged tests do not pass as they are, although they have.
+    #[error(transparent)]
+    NoBaseline(#[from] NoBaseline),
+    /// A mutant could not be tried.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
     /// The language server cannot be told of them.
     #[error(transparent)]
     Code(CodeError),
@@ -80,14 +103,36 @@ impl Workbench {
     /// # Errors
     ///
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
-    pub fn new(
-        repository: Repository,
-        base: CommitId,
-        runner: Runner,
-        language_server: PathBuf,
-    ) -> Result<Self, UnreadableMarker> {
+    pub fn new(repository: Repository, run: RunPlaces, runner: Runner, task: &Task) -> Result<Self, UnreadableMarker> {
         let markers = runner.toolchain().source.markers()?;
-        Ok(Self { repository, base, runner, markers, resolver: Resolver::new(language_server) })
+        let resolver = Resolver::new(task.language_server.clone());
+        let (resolves_conflicts, mechanical_mutants) = (task.resolve_conflicts, task.mechanical_mutants);
+        Ok(Self { repository, run, runner, markers, resolver, resolves_conflicts, mechanical_mutants })
+    }
+
+    /// Whether an agent is to resolve conflicts of the merge.
+    pub fn resolves_conflicts(&self) -> bool {
+        self.resolves_conflicts
+    }
+
+    /// How many mutants of our own making are tried.
+    pub fn mechanical_mutants(&self) -> usize {
+        self.mechanical_mutants
+    }
+
+    /// Who builds and tests checkouts.
+    pub fn runner(&self) -> &Runner {
+        &self.runner
+    }
+
+    /// Advances the branch to a commit, from where the run began.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError`] where it has moved meanwhile, or somebody's changes are in the way.
+    pub async fn land(&self, commit: CommitId) -> Result<(), GitWorkspacesError> {
+        let RunPlaces { run, workspaces, base } = &self.run;
+        workspaces.land_from(run, *base, commit).await
     }
 
     /// Builds a checkout.
@@ -165,7 +210,7 @@ impl Workbench {
         side: Side,
         spec: &StackSpec,
     ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
-        let changed = self.changed(self.base, checked_out.commit()).await?;
+        let changed = self.changed(self.run.base, checked_out.commit()).await?;
         let allowed = &self.toolchain().source.allow;
         let mut refused = Vec::new();
         let script = self.build_time(&changed, spec).await?;
@@ -199,7 +244,7 @@ impl Workbench {
                 }
             };
             if path.ends_with("Cargo.toml") {
-                let before = self.file_at(self.base, path).await?;
+                let before = self.file_at(self.run.base, path).await?;
                 let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
                 refused.extend(manifest_changes(path, before.as_deref(), &text, allowed));
             } else if territory == Territory::BuildDefinition
@@ -220,7 +265,7 @@ impl Workbench {
     async fn build_time(&self, changed: &[String], spec: &StackSpec) -> Result<Option<String>, WorkError> {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = directory.join("Cargo.toml");
-            let Some(bytes) = self.file_at(self.base, &manifest.to_string_lossy()).await? else { continue };
+            let Some(bytes) = self.file_at(self.run.base, &manifest.to_string_lossy()).await? else { continue };
             let found = build_time(&String::from_utf8_lossy(&bytes));
             let own = |path: &&String| Path::new(path.as_str()).starts_with(directory) && path.ends_with(".rs");
             if found.is_procedural {
@@ -302,7 +347,7 @@ impl Workbench {
         let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
         Ok(TestFile::read(Sources {
-            library: &library_of(checked_out, spec).await?,
+            library: &self.library_at(checked_out.commit(), spec).await?,
             implementation: (spec.impl_path.as_str(), &implementation),
             tests: (spec.test_path.as_str(), &tests),
             prefix: &self.toolchain().source.property_prefix,
@@ -320,8 +365,40 @@ impl Workbench {
         spec: &StackSpec,
         properties: &TestFile,
     ) -> Result<ResolvedCalls, WorkError> {
-        let library = library_of(checked_out, spec).await?;
-        self.resolver.resolve(&self.repository, checked_out.commit(), (spec, &library), properties).await
+        let project = self.project_at(checked_out.commit(), spec).await?;
+        Ok(project.resolve(spec, properties).await)
+    }
+
+    /// The project's files as a commit has them, and who looks at them: a language server, started once a run, or the syntax alone.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be copied.
+    pub async fn project_at(&self, commit: CommitId, spec: &StackSpec) -> Result<ProjectAt<'_>, WorkError> {
+        let library = self.library_at(commit, spec).await?;
+        self.resolver.at(&self.repository, commit, (spec, &library)).await
+    }
+
+    /// The functions that mutants of a commit may change, private ones too, and who has told them (HY-164).
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be copied.
+    pub async fn mutation_targets(
+        &self,
+        commit: CommitId,
+        spec: &StackSpec,
+    ) -> Result<(Vec<String>, String), WorkError> {
+        Ok(self.project_at(commit, spec).await?.functions(spec).await)
+    }
+
+    /// The paths in which a commit differs from where the run began.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the repository cannot be read.
+    pub async fn changed_since_the_start(&self, commit: CommitId) -> Result<Vec<String>, WorkError> {
+        self.changed(self.run.base, commit).await
     }
 
     /// The public functions of an implementation file that only a language server reads: those without an underscore before their names.
@@ -331,7 +408,7 @@ impl Workbench {
         spec: &StackSpec,
     ) -> Result<Vec<PublicFunction>, WorkError> {
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
-        let symbols = self.resolver.symbols(&self.repository, checked_out.commit(), spec).await?;
+        let symbols = self.project_at(checked_out.commit(), spec).await?.symbols(spec).await?;
         let markers = &self.toolchain().source.stub_markers;
         let is_inside_another = |symbol: &Symbol| {
             let around = symbol.name.rsplit_once('.').map(|(around, _)| around);
@@ -368,7 +445,7 @@ impl Workbench {
             return Ok(None);
         }
         let names = claimed.iter().map(|property| property.name.as_str());
-        let told = self.resolver.told(&self.repository, checked_out.commit(), spec, names).await?;
+        let told = self.project_at(checked_out.commit(), spec).await?.told_properties(spec, names).await?;
         Ok(Some(verify_told_claims(functions, claimed, &told)))
     }
 
@@ -382,8 +459,19 @@ impl Workbench {
         Ok(changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect())
     }
 
+    /// The name that tests import the implementation of a commit by.
+    async fn library_at(&self, commit: CommitId, spec: &StackSpec) -> Result<String, WorkError> {
+        for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
+            let manifest = self.file_at(commit, &directory.join("Cargo.toml").to_string_lossy()).await?;
+            if let Some(name) = manifest.and_then(|bytes| library_name(&String::from_utf8_lossy(&bytes))) {
+                return Ok(name);
+            }
+        }
+        Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
+    }
+
     /// A file of a commit; none if it is not there.
-    async fn file_at(&self, commit: CommitId, path: &str) -> Result<Option<Vec<u8>>, WorkError> {
+    pub(crate) async fn file_at(&self, commit: CommitId, path: &str) -> Result<Option<Vec<u8>>, WorkError> {
         let path: RepositoryPath = path.parse()?;
         self.in_repository(move |repository| Ok(repository.read_file(commit, &path)?)).await
     }
@@ -396,17 +484,6 @@ impl Workbench {
         let repository = self.repository.clone();
         tokio::task::spawn_blocking(move || work(&repository)).await.unwrap_or(Err(WorkError::Stopped))
     }
-}
-
-/// The name that tests import the implementation by: its package's, or the one in the task where there is no package.
-async fn library_of(checked_out: &FreshCheckout, spec: &StackSpec) -> Result<String, WorkError> {
-    for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
-        let Ok(path) = CratePath::new(directory.join("Cargo.toml").to_string_lossy()) else { continue };
-        if let Some(name) = read(checked_out, &path).await?.and_then(|manifest| library_name(&manifest)) {
-            return Ok(name);
-        }
-    }
-    Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
 }
 
 /// Writes a file that is not there yet.
@@ -458,12 +535,12 @@ fn is_source(path: &str) -> bool {
     path.ends_with(".rs") || path.ends_with(".toml")
 }
 
-async fn read(checked_out: &FreshCheckout, path: &CratePath) -> Result<Option<String>, WorkError> {
+pub(crate) async fn read(checked_out: &FreshCheckout, path: &CratePath) -> Result<Option<String>, WorkError> {
     let bytes = checked_out.read_file(&repository_path(path)?, LONGEST).await?;
     bytes.map(|bytes| text(path, bytes)).transpose()
 }
 
-fn repository_path(path: &CratePath) -> Result<RepositoryPath, PathError> {
+pub(crate) fn repository_path(path: &CratePath) -> Result<RepositoryPath, PathError> {
     RepositoryPath::new(path.as_str())
 }
 

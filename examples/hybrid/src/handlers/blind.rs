@@ -3,14 +3,16 @@
 use super::ending::{end, forget_checks, node_name, note_check};
 use super::{Blind, BlindFork, Implementation, Tests};
 use crate::commit_message::{CommitMessage, Phase, impl_summary, tests_summary};
-use crate::graph::hybrid;
+use crate::graph::{Hybrid, hybrid};
 use crate::paths::Role;
 use crate::prompts::{ImplTpl, TestsTpl};
 use crate::types::{
-    BlindResults, Check, Conversation, GatedState, HybridFailure, ImplAgentOutput, ImplResult, ImplTemplateCtx,
-    TestsAgentOutput, TestsResult, TestsTemplateCtx,
+    BlindResults, Check, Conversation, GatedState, HybridFailure, HybridMemory, ImplAgentOutput, ImplResult,
+    ImplTemplateCtx, TestsAgentOutput, TestsResult, TestsTemplateCtx,
 };
 use crate::verdicts::{hardening_hints, impl_context, tests_context, verify_claims};
+use crate::workbench::Workbench;
+use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
 use interlocking::rust_source::Side;
 use interlocking::toolchain::{BuildOutcome, TestRun};
@@ -46,56 +48,10 @@ impl LLMHandler<hybrid::tests> for Tests {
         reply: Reply<TestsAgentOutput>,
         cx: &mut Cx<'_, hybrid::tests>,
     ) -> Route<hybrid::tests> {
-        let (spec, memory, node) = (cx.entry()?.clone(), cx.memory(), cx.node());
-        // Whatever was seen of earlier tests is not about these.
-        forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
-        let output = reply.output;
-        let worktree = cx.worktree().await?;
-        if let Some(failure) = self.0.misconduct(node, Role::Tests, &worktree, &output, &spec).await? {
-            return end(cx, failure);
+        match accept_tests(&self.0, cx, reply).await? {
+            Ok(tests) => goto!(cx, hybrid::blind, tests),
+            Err(failure) => end(cx, failure),
         }
-        // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
-        // are not red are committed all the same; the red check sends them back, and the archive keeps them.
-        let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
-        let known = spec.known_tests(&names);
-        let (path, since) = (worktree.path().to_owned(), worktree.head());
-        let checked_out = worktree.examine().await?;
-        let red = match self.0.refused(&checked_out, Side::Tests, &spec).await? {
-            Ok(refused) if refused.is_empty() => match self.0.test(&checked_out, known).await? {
-                TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
-                TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
-            },
-            _ => RedCheck::default(),
-        };
-        let (saw_them_fail, detail) = match (output.self_verified, red.is_red()) {
-            (true, true) => (true, "the agent says so, and so it is"),
-            (true, false) => (false, "the agent says so, but not every one fails"),
-            (false, _) => (false, "the agent does not say so"),
-        };
-        note_check(cx, Check::TestsFailForTheirAgent, saw_them_fail, detail);
-        let failure_proof = red.proof;
-        // A file that is not Rust covers nothing.
-        let on_disk = self.0.test_file(&checked_out, &spec).await?.unwrap_or_default();
-        let coverage = match self.0.told_claims(&checked_out, &spec, &memory.functions, &output.properties).await? {
-            Some(told) => told.coverage,
-            None => verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage,
-        };
-        let examined = checked_out.commit();
-        drop(checked_out);
-        let message = CommitMessage::new(
-            Phase::Tests,
-            &output.commit_msg,
-            tests_summary(&output, &coverage, &failure_proof),
-            cx.run_id().clone(),
-            node_name(node)?,
-            reply.usage.cost,
-        );
-        let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
-        let commit_hash = committed.unwrap_or(since);
-        let had = Conversation { run: cx.run_id().clone(), session: reply.session.clone() };
-        cx.update_memory(move |memory| memory.tests_session = Some(had.clone()));
-        let (session_id, cost) = (reply.session, reply.usage.cost);
-        goto!(cx, hybrid::blind, TestsResult { output, worktree: path, commit_hash, session_id, cost, failure_proof })
     }
 }
 
@@ -161,4 +117,65 @@ impl JoinHandler<hybrid::blind> for Blind {
     ) -> Route<hybrid::blind> {
         goto!(cx, hybrid::verify, BlindResults { tests, implementation })
     }
+}
+
+/// Holds what a tests agent reports against the disk, runs the tests on the stubs, and commits them.
+pub(super) async fn accept_tests<N>(
+    bench: &Workbench,
+    cx: &mut Cx<'_, N>,
+    reply: Reply<TestsAgentOutput>,
+) -> Result<Result<TestsResult, HybridFailure>, NodeError>
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory> + Works,
+{
+    let (spec, memory, node) = (cx.entry()?.clone(), cx.memory(), cx.node());
+    // Whatever was seen of earlier tests is not about these.
+    forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
+    let output = reply.output;
+    let worktree = cx.worktree().await?;
+    if let Some(failure) = bench.misconduct(node, Role::Tests, &worktree, &output, &spec).await? {
+        return Ok(Err(failure));
+    }
+    // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
+    // are not red are committed all the same; the red check sends them back, and the archive keeps them.
+    let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
+    let known = spec.known_tests(&names);
+    let (path, since) = (worktree.path().to_owned(), worktree.head());
+    let checked_out = worktree.examine().await?;
+    let red = match bench.refused(&checked_out, Side::Tests, &spec).await? {
+        Ok(refused) if refused.is_empty() => match bench.test(&checked_out, known).await? {
+            TestRun::Ran(outcome) => red_check(&outcome, names.iter().map(String::as_str)),
+            TestRun::DidNotBuild { .. } | TestRun::Forged { .. } => RedCheck::default(),
+        },
+        _ => RedCheck::default(),
+    };
+    let (saw_them_fail, detail) = match (output.self_verified, red.is_red()) {
+        (true, true) => (true, "the agent says so, and so it is"),
+        (true, false) => (false, "the agent says so, but not every one fails"),
+        (false, _) => (false, "the agent does not say so"),
+    };
+    note_check(cx, Check::TestsFailForTheirAgent, saw_them_fail, detail);
+    let failure_proof = red.proof;
+    // A file that is not Rust covers nothing.
+    let on_disk = bench.test_file(&checked_out, &spec).await?.unwrap_or_default();
+    let coverage = match bench.told_claims(&checked_out, &spec, &memory.functions, &output.properties).await? {
+        Some(told) => told.coverage,
+        None => verify_claims(&memory.functions, &output.properties, &on_disk, None).coverage,
+    };
+    let examined = checked_out.commit();
+    drop(checked_out);
+    let message = CommitMessage::new(
+        Phase::Tests,
+        &output.commit_msg,
+        tests_summary(&output, &coverage, &failure_proof),
+        cx.run_id().clone(),
+        node_name(node)?,
+        reply.usage.cost,
+    );
+    let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
+    let commit_hash = committed.unwrap_or(since);
+    let had = Conversation { run: cx.run_id().clone(), session: reply.session.clone() };
+    cx.update_memory(move |memory| memory.tests_session = Some(had.clone()));
+    let (session_id, cost) = (reply.session, reply.usage.cost);
+    Ok(Ok(TestsResult { output, worktree: path, commit_hash, session_id, cost, failure_proof }))
 }

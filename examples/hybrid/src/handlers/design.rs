@@ -176,8 +176,12 @@ impl LLMHandler<hybrid::adversary> for TypeAdversary {
         types: &'a TypesAgentOutput,
         cx: &mut Cx<'_, hybrid::adversary>,
     ) -> Ask<TypeAdversaryTpl<'a>> {
+        let (spec, commit) = (cx.entry()?.clone(), cx.worktree().await?.head());
+        let (constraints, told_by) = self.0.project_at(commit, &spec).await?.constraints(&spec).await;
+        let provider = told_by.clone();
+        cx.update_memory(move |memory| memory.ground_truth.type_constraints = Some(provider.clone()));
         // Always a stranger: an adversary that had built the types would defend them (HY-07).
-        let prompt = TypeAdversaryTpl::new(types, &cx.entry()?.impl_path);
+        let prompt = TypeAdversaryTpl::new(types, &spec.impl_path, constraints, told_by);
         Ok((prompt, SessionOp::StartFresh(Slug::new("type-adversary")?)))
     }
 

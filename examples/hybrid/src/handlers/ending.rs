@@ -26,8 +26,8 @@ pub(super) fn end<N: Ends>(cx: &Cx<'_, N>, failure: HybridFailure) -> Route<N> {
     cx.goto::<hybrid::exit>(result)
 }
 
-/// What a run has come to: a success if there is no failure and every check that blocks holds. Its cost, its account and
-/// whether `main` could be advanced are added by whoever ran it, who alone knows them.
+/// What a run has come to: a success if there is no failure and every check that blocks holds. What is found beside the run, whether
+/// `main` could be advanced, the account and what is left to do are added at the graph's exit; the cost by whoever ran it.
 pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridFailure>) -> HybridResult {
     let lattice = LatticeReport::new(spec.strictness, &memory.checks);
     HybridResult {
@@ -40,14 +40,12 @@ pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridF
         tests_coverage: memory.coverage,
         understanding: memory.understanding,
         type_adversary: memory.type_adversary,
-        mutation_adversary: MutationAdversary::NotRun,
+        mutation_adversary: memory.mutation_adversary.map_or(MutationAdversary::NotRun, MutationAdversary::Ran),
+        ground_truth: memory.ground_truth,
+        work_items: Vec::new(),
+        merge_commit: memory.merge_commit,
         unchecked: Unchecked::of(Language::of_task(spec)),
-        witness: WitnessReport {
-            observations: Vec::new(),
-            narrative: String::new(),
-            concerns: Vec::new(),
-            suggestions: Vec::new(),
-        },
+        witness: WitnessReport::default(),
         total_cost: interlocking::agents::Cost::ZERO,
     }
 }

@@ -3,51 +3,151 @@
 use super::Merge;
 use super::ending::{end, node_name};
 use crate::commit_message::{CommitMessage, Phase};
-use crate::graph::hybrid;
+use crate::graph::{Hybrid, hybrid};
 use crate::places::{IMPLEMENTATION, SKELETON, TESTS, TYPES_REVIEW};
-use crate::types::{CratePath, HybridFailure, MergedState, VerifiedResults};
+use crate::types::{
+    BlindResults, Commits, ConflictState, CratePath, HybridFailure, HybridMemory, MergedState, VerifiedResults,
+};
 use crate::workbench::WorkError;
 use interlocking::agents::Cost;
+use interlocking::graph::{Node, Remembers, Works};
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::CherryPickError;
+use interlocking::worktree::{CherryPickError, Conflict};
+
+/// What came of picking commits.
+pub(super) enum Picked {
+    /// All are there.
+    All,
+    /// One does not fit: it is the first of those that remain, and nothing of it is there.
+    Conflict {
+        /// The files.
+        files: Vec<CratePath>,
+        /// Whether both sides can be shown in each of them.
+        can_be_marked: bool,
+        /// What is to be picked, that commit's range first.
+        remaining: Vec<Commits>,
+    },
+}
 
 impl LogicHandler<hybrid::merge> for Merge {
     async fn run(&self, verified: VerifiedResults, cx: &mut Cx<'_, hybrid::merge>) -> Route<hybrid::merge> {
         let memory = cx.memory();
         let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         let blind = &verified.blind_results;
-        let message = CommitMessage::new(
-            Phase::Merge,
-            "tests and implementation together",
-            [format!("Tests: {}", blind.tests.commit_hash), format!("Impl: {}", blind.implementation.commit_hash)],
-            cx.run_id().clone(),
-            node_name(cx.node())?,
-            Cost::ZERO,
-        );
-        let mut worktree = cx.worktree().await?;
-        // Tests first, then the implementation; all commits of each side since the skeleton (HY-19, CON-75).
-        for commit in [blind.tests.commit_hash, blind.implementation.commit_hash] {
-            match worktree.cherry_pick(from, commit).await {
-                Ok(_) => {}
-                // The sides own different files, so this takes an agent that got round the barrier.
-                Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { conflicts, .. })) => {
-                    let files = conflicts.iter().filter_map(|conflict| CratePath::new(conflict.path.to_text()).ok());
-                    return end(cx, HybridFailure::MergeConflict { files: files.collect() });
-                }
-                Err(error) => return Err(error.into()),
+        let (tests, implementation) = (blind.tests.commit_hash, blind.implementation.commit_hash);
+        // Tests first, then the implementation; all commits of each side since the skeleton (HY-19, CON-75). Of tests that were
+        // strengthened what is new: the implementation is there, with all its repairs.
+        let to_pick = match memory.merged_tests {
+            None => vec![Commits { since: from, until: tests }, Commits { since: from, until: implementation }],
+            Some(merged) => vec![Commits { since: merged, until: tests }],
+        };
+        let picked = pick(cx, to_pick).await?;
+        let merge_worktree = cx.worktree().await?.path().to_owned();
+        match picked {
+            Picked::All => {
+                let merged = finish_merge(cx, verified, merge_worktree).await?;
+                goto!(cx, hybrid::validate, merged)
+            }
+            Picked::Conflict { files, can_be_marked, .. } if !(can_be_marked && self.0.resolves_conflicts()) => {
+                let reason = match can_be_marked {
+                    true => "the task says that nobody is to resolve them",
+                    false => "both versions cannot be shown in one text",
+                };
+                end(cx, HybridFailure::MergeConflict { files, reason: reason.to_owned() })
+            }
+            Picked::Conflict { files, remaining, .. } => {
+                let (tests_context, impl_context) = (what_tests_wanted(blind), what_implementation_wanted(blind));
+                let conflicted_files = files;
+                let verified_results = verified;
+                let state = ConflictState {
+                    verified_results,
+                    merge_worktree,
+                    conflicted_files,
+                    tests_context,
+                    impl_context,
+                    remaining,
+                };
+                goto!(cx, hybrid::conflict, state)
             }
         }
-        let commit = worktree.commit_empty(message.to_string()).await?;
-        let merge_worktree = worktree.path().to_owned();
-        // What they led to is in the merge now, and from here on nobody works anywhere else. What cannot be taken away now, the end does.
-        for name in [SKELETON, TYPES_REVIEW, TESTS, IMPLEMENTATION] {
-            if let Ok(worktree) = cx.worktree_of(name).await {
-                let _ = worktree.retire().await;
-            }
-        }
-        cx.update_memory(move |memory| memory.merge_commit = Some(commit));
-        let understanding = memory.understanding;
-        goto!(cx, hybrid::validate, MergedState { verified_results: verified, merge_worktree, understanding })
     }
+}
+
+/// Picks ranges of commits in the node's worktree, up to the first that does not fit.
+pub(super) async fn pick<N>(cx: &mut Cx<'_, N>, ranges: Vec<Commits>) -> Result<Picked, GitWorkspacesError>
+where
+    N: Node<Graph = Hybrid> + Works,
+{
+    let mut worktree = cx.worktree().await?;
+    for (number, Commits { since, until }) in ranges.iter().copied().enumerate() {
+        match worktree.cherry_pick(since, until).await {
+            Ok(_) => {}
+            Err(GitWorkspacesError::CherryPick(CherryPickError::Conflict { conflicts, .. })) => {
+                let can_be_marked = conflicts.iter().all(|conflict| conflict.marked.is_some());
+                let remaining = ranges[number..].to_vec();
+                return Ok(Picked::Conflict { files: paths(&conflicts), can_be_marked, remaining });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Picked::All)
+}
+
+/// The files of conflicts.
+pub(super) fn paths(conflicts: &[Conflict]) -> Vec<CratePath> {
+    conflicts.iter().filter_map(|conflict| CratePath::new(conflict.path.to_text()).ok()).collect()
+}
+
+/// Says in a commit what was merged, and takes away the places that nobody needs any more.
+pub(super) async fn finish_merge<N>(
+    cx: &mut Cx<'_, N>,
+    verified: VerifiedResults,
+    merge_worktree: std::path::PathBuf,
+) -> Result<MergedState, NodeError>
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory> + Works,
+{
+    let blind = &verified.blind_results;
+    let (tests, implementation) = (blind.tests.commit_hash, blind.implementation.commit_hash);
+    let brief = match cx.memory().merged_tests {
+        None => "tests and implementation together",
+        Some(_) => "stronger tests and implementation together",
+    };
+    let message = CommitMessage::new(
+        Phase::Merge,
+        brief,
+        [format!("Tests: {tests}"), format!("Impl: {implementation}")],
+        cx.run_id().clone(),
+        node_name(cx.node())?,
+        Cost::ZERO,
+    );
+    let commit = cx.worktree().await?.commit_empty(message.to_string()).await?;
+    // What they led to is in the merge now, and from here on nobody works anywhere else, but who may have to strengthen the tests. What
+    // cannot be taken away now, the end does.
+    let keeps_tests = cx.entry()?.strictness.mutation_blocking;
+    for name in [SKELETON, TYPES_REVIEW, TESTS, IMPLEMENTATION] {
+        if (name != TESTS || !keeps_tests)
+            && let Ok(worktree) = cx.worktree_of(name).await
+        {
+            let _ = worktree.retire().await;
+        }
+    }
+    cx.update_memory(move |memory| {
+        memory.merge_commit = Some(commit);
+        memory.merged_tests = Some(tests);
+    });
+    let understanding = cx.memory().understanding;
+    Ok(MergedState { verified_results: verified, merge_worktree, understanding })
+}
+
+fn what_tests_wanted(blind: &BlindResults) -> String {
+    let output = &blind.tests.output;
+    let properties = output.properties.iter().map(|property| format!("{}: {}", property.name, property.description));
+    format!("{} {}", output.strategy, properties.collect::<Vec<_>>().join(" "))
+}
+
+fn what_implementation_wanted(blind: &BlindResults) -> String {
+    let output = &blind.implementation.output;
+    format!("{} {}", output.data_repr, output.design_notes)
 }

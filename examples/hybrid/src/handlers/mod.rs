@@ -9,7 +9,10 @@ mod gate;
 mod blind;
 mod red;
 mod merge;
+mod conflict;
 mod validation;
+mod mutation;
+mod finish;
 mod ending;
 
 pub use ending::result_of;
@@ -51,7 +54,10 @@ pub struct Verify(pub Arc<Workbench>);
 pub struct TestsReject;
 
 /// Handler of `merge` (HY-49).
-pub struct Merge;
+pub struct Merge(pub Arc<Workbench>);
+
+/// Handler of `conflict` (HY-251).
+pub struct Conflict(pub Arc<Workbench>);
 
 /// Handler of `validate` (HY-50).
 pub struct Validate(pub Arc<Workbench>);
@@ -61,3 +67,21 @@ pub struct Fix(pub Arc<Workbench>);
 
 /// Handler of `post_validate` (HY-52).
 pub struct PostValidate(pub Arc<Workbench>);
+
+/// Handler of `mutation`.
+pub struct Mutation(pub Arc<Workbench>);
+
+/// Handler of `settle` (HY-186).
+pub struct Settle;
+
+/// Handler of `mutation_fix` (HY-250).
+pub struct MutationFix(pub Arc<Workbench>);
+
+/// Handler of `finish`, which has what the graph does at its exit.
+pub struct Completion(pub Arc<Workbench>);
+
+/// Handler of `mutation_advisory` (HY-53).
+pub struct MutationAdvisory(pub Arc<Workbench>);
+
+/// Handler of `witness` (HY-54).
+pub struct Witness;

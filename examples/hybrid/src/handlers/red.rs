@@ -2,20 +2,23 @@
 
 use super::ending::{end, note_check};
 use super::{TestsReject, Verify};
-use crate::graph::hybrid;
+use crate::graph::{Hybrid, hybrid};
 use crate::places::TESTS;
 use crate::types::{
-    BlindResults, Check, CheckOutcome, HybridFailure, StackSpec, TrivialTestsError, TrivialTestsFeedback,
-    VerificationStatus, VerifiedResults,
+    BlindResults, Check, CheckOutcome, HardeningHint, HybridFailure, HybridMemory, PropertyWritten, StackSpec,
+    TrivialTestsError, TrivialTestsFeedback, VerificationStatus, VerifiedResults,
 };
 use crate::verdicts::{
-    ClaimMismatch, echoes, hardening_hints, missing_sketches, rejection_feedback, tests_context, verify_claims,
+    ClaimMismatch, VerifiedClaims, echoes, hardening_hints, missing_sketches, rejection_feedback, tests_context,
+    verify_claims,
 };
-use crate::workbench::WorkError;
+use crate::workbench::{WorkError, Workbench};
+use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
-use interlocking::rust_source::Side;
+use interlocking::rust_source::{Side, TestFile};
 use interlocking::toolchain::TestRun;
 use interlocking::toolchain::red_check;
+use interlocking::workspaces::FreshCheckout;
 
 const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
 
@@ -37,6 +40,8 @@ impl LogicHandler<hybrid::verify> for Verify {
     async fn run(&self, blind: BlindResults, cx: &mut Cx<'_, hybrid::verify>) -> Route<hybrid::verify> {
         let spec = cx.entry()?.clone();
         let Some(refusal) = self.refusal(&spec, &blind, cx).await? else {
+            let verified = blind.tests.commit_hash;
+            cx.update_memory(move |memory| memory.verified_tests = Some(verified));
             return goto!(cx, hybrid::merge, VerifiedResults { blind_results: blind, external_verified: true });
         };
         let rejections = cx.memory().trivial_tests_attempt;
@@ -108,15 +113,7 @@ impl Verify {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
-        let functions = cx.memory().functions;
-        let told = self.0.told_claims(&checked_out, spec, &functions, &output.properties).await?;
-        let is_told = told.is_some();
-        let mut verified = told.unwrap_or_else(|| verify_claims(&functions, &output.properties, &on_disk, None));
-        // The text may not tell of what types values are; nobody is said to have claimed what is not so before that is known.
-        if !verified.mismatches.is_empty() && !is_told {
-            let resolved = self.0.resolve(&checked_out, spec, &on_disk).await?;
-            verified = verify_claims(&functions, &output.properties, &on_disk, Some(&resolved));
-        }
+        let verified = verified_claims(&self.0, cx, &checked_out, &output.properties, &on_disk).await?;
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
         // What is not so is the better reason; what cannot be seen is one, too.
@@ -140,6 +137,50 @@ impl Verify {
     }
 }
 
+/// Holds what a tests agent claims against a checkout. Who had to be asked is remembered.
+pub(super) async fn verified_claims<N>(
+    bench: &Workbench,
+    cx: &mut Cx<'_, N>,
+    checked_out: &FreshCheckout,
+    claimed: &[PropertyWritten],
+    on_disk: &TestFile,
+) -> Result<VerifiedClaims, NodeError>
+where
+    N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
+{
+    let (functions, spec) = (cx.memory().functions, cx.entry()?.clone());
+    if let Some(told) = bench.told_claims(checked_out, &spec, &functions, claimed).await? {
+        let provider = told.coverage.told_by.clone();
+        cx.update_memory(move |memory| memory.ground_truth.calls.clone_from(&provider));
+        return Ok(told);
+    }
+    let verified = verify_claims(&functions, claimed, on_disk, None);
+    // The text may not tell of what types values are; nobody is said to have claimed what is not so before that is known.
+    if verified.mismatches.is_empty() {
+        return Ok(verified);
+    }
+    let resolved = bench.resolve(checked_out, &spec, on_disk).await?;
+    let provider = resolved.provider.clone();
+    cx.update_memory(move |memory| memory.ground_truth.calls = Some(provider.clone()));
+    Ok(verify_claims(&functions, claimed, on_disk, Some(&resolved)))
+}
+
+/// The reason of a run that ends because a claim does not hold, where the claim's own kind has one.
+pub(super) fn failed_claim(mismatch: ClaimMismatch) -> Option<HybridFailure> {
+    match mismatch {
+        ClaimMismatch::TargetsNotCalled { property, actual_targets, .. } => {
+            Some(HybridFailure::CoverageClaimMismatch { property, actual_targets })
+        }
+        ClaimMismatch::PropertyNotOnDisk { property } => {
+            Some(HybridFailure::CoverageClaimMismatch { property, actual_targets: Vec::new() })
+        }
+        ClaimMismatch::NotVerified { property, claims } => {
+            Some(HybridFailure::CoverageNotVerified { property, claims })
+        }
+        ClaimMismatch::NoSuchExample { .. } | ClaimMismatch::NoSuchSketch { .. } => None,
+    }
+}
+
 /// What was seen of a check, if it does not hold.
 fn unmet(cx: &Cx<'_, hybrid::verify>, check: Check) -> Option<String> {
     match cx.memory().checks.remove(&check) {
@@ -158,21 +199,13 @@ impl Refusal {
 
     fn into_failure(self, attempts: u8, blind: BlindResults) -> HybridFailure {
         match self {
-            Self::Claims(_, ClaimMismatch::TargetsNotCalled { property, actual_targets, .. }) => {
-                HybridFailure::CoverageClaimMismatch { property, actual_targets }
-            }
-            Self::Claims(_, ClaimMismatch::PropertyNotOnDisk { property }) => {
-                HybridFailure::CoverageClaimMismatch { property, actual_targets: Vec::new() }
-            }
-            Self::Claims(_, ClaimMismatch::NotVerified { property, claims }) => {
-                HybridFailure::CoverageNotVerified { property, claims }
+            Self::Claims(last_feedback, mismatch) => {
+                failed_claim(mismatch).unwrap_or(HybridFailure::TestsRejected { attempts, last_feedback })
             }
             Self::Coverage(_, uncovered_sketches) => {
                 HybridFailure::CoverageEnforcementFailed { uncovered_sketches, blind_results: Box::new(blind) }
             }
-            Self::Trivial(last_feedback) | Self::Claims(last_feedback, _) => {
-                HybridFailure::TestsRejected { attempts, last_feedback }
-            }
+            Self::Trivial(last_feedback) => HybridFailure::TestsRejected { attempts, last_feedback },
         }
     }
 }
@@ -184,16 +217,18 @@ impl LogicHandler<hybrid::tests_reject> for TestsReject {
         cx: &mut Cx<'_, hybrid::tests_reject>,
     ) -> Route<hybrid::tests_reject> {
         let memory = cx.memory();
-        let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
+        let skeleton = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
-        // Back to the stubs; the refused commit is kept in the archive (CON-74). The implementation stays as it is.
-        cx.worktree_of(TESTS).await?.reset(from).await?;
+        // Back to the stubs, or to the tests that were to be strengthened; the refused commit is kept in the archive (CON-74). The
+        // implementation stays as it is.
+        cx.worktree_of(TESTS).await?.reset(memory.verified_tests.unwrap_or(skeleton)).await?;
         let (attempt, feedback) = (refused.attempt, refused.feedback.clone());
         cx.update_memory(move |memory| {
             memory.trivial_tests_attempt = attempt;
             memory.trivial_feedback = Some(feedback.clone());
         });
-        let hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
+        let mut hints = hardening_hints(&gated.type_adversary, &memory.prior_type_fixes);
+        hints.extend(memory.mutation_adversary.iter().flat_map(|found| &found.survivors).map(HardeningHint::from));
         let names = echoes(None, Some(&refused.blind_results.implementation.output));
         goto!(cx, hybrid::tests, tests_context(&gated, Some(refused.feedback), names, hints))
     }

@@ -1,23 +1,24 @@
 //! The fix loop: merged tests pass, or the implementation is mended while that leads somewhere.
 
-use super::ending::{end, node_name, note_check, result_of};
-use super::{Fix, PostValidate, Validate};
+use super::ending::{end, node_name, note_check};
+use super::red::{failed_claim, verified_claims};
+use super::{Fix, Validate};
 use crate::commit_message::{CommitMessage, Phase, fix_summary};
 use crate::graph::hybrid;
+use crate::language::Language;
 use crate::paths::Role;
 use crate::prompts::FixTpl;
 use crate::types::{
     Check, Conversation, FailurePattern, FixAgentOutput, FixTemplateCtx, HybridFailure, MergedState, StructuredFailure,
-    ValidatedState, ValidationFailure,
+    TestsAgentOutput, ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
 use crate::workbench::WorkError;
 use interlocking::prelude::*;
-use interlocking::rust_source::Side;
+use interlocking::rust_source::{Side, TestFile, meant_among};
 use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
 use interlocking::toolchain::{TestRun, TestVerdict};
-use interlocking::workspaces::GitWorkspacesError;
-use interlocking::worktree::FastForwardError;
+use interlocking::workspaces::FreshCheckout;
 
 /// What running the merged tests showed.
 enum Validation {
@@ -37,6 +38,7 @@ impl LogicHandler<hybrid::validate> for Validate {
         let mut memory = cx.memory();
         let (failures, new_patterns, broken) = match self.validate(&merged, cx).await? {
             Validation::Passed(tests_passed) => {
+                note_check(cx, Check::CoverageConfirmed, true, "every claim holds of the merged code");
                 note_check(cx, Check::MergedTestsPass, true, format!("{tests_passed} tests pass"));
                 return goto!(cx, hybrid::post_validate, ValidatedState { merged_state: merged, tests_passed });
             }
@@ -80,10 +82,14 @@ impl LogicHandler<hybrid::validate> for Validate {
 }
 
 impl Validate {
-    async fn validate(&self, merged: &MergedState, cx: &Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
-        let spec = cx.entry()?;
+    async fn validate(&self, merged: &MergedState, cx: &mut Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
+        let spec = &cx.entry()?.clone();
         // The commit that will be landed, and nothing that lies beside it.
         let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let files = self.0.marked_files(commit).await?;
+        if !files.is_empty() {
+            return Ok(Validation::Disbelieved(HybridFailure::ConflictMarkers { files }));
+        }
         let checked_out = cx.fresh_checkout(commit).await?;
         match self.0.refused(&checked_out, Side::Implementation, spec).await? {
             Ok(refused) if !refused.is_empty() => {
@@ -103,13 +109,48 @@ impl Validate {
             TestRun::Ran(outcome) => outcome,
         };
         let all_ran = names.iter().all(|name| outcome.verdict_of(name) == TestVerdict::Passed);
-        if outcome.all_passed() && all_ran {
-            return Ok(Validation::Passed(u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX)));
-        }
         let on_disk = self.0.test_file(&checked_out, spec).await?.unwrap_or_default();
+        if outcome.all_passed() && all_ran {
+            let disbelieved = self.claims(&checked_out, output, &on_disk, cx).await?;
+            let passed = u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX);
+            return Ok(disbelieved.map_or(Validation::Passed(passed), Validation::Disbelieved));
+        }
         let functions = cx.memory().functions;
         let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));
         Ok(Validation::Failed(outcome.failed, patterns))
+    }
+}
+
+impl Validate {
+    /// Holds what both sides claim against the code with every repair: each function of the contract is there and is no stub any more
+    /// (HY-159), and the properties, all of which have run and passed, do what is said of them (HY-160).
+    async fn claims(
+        &self,
+        checked_out: &FreshCheckout,
+        output: &TestsAgentOutput,
+        on_disk: &TestFile,
+        cx: &mut Cx<'_, hybrid::validate>,
+    ) -> Result<Option<HybridFailure>, NodeError> {
+        let (spec, contract) = (cx.entry()?.clone(), cx.memory().functions);
+        let defined = self.0.functions_in(checked_out, &spec).await?.unwrap_or_default();
+        let finished = || defined.iter().filter(|function| function.is_stub != Some(true));
+        let is_finished = |name: &str| meant_among(finished().map(|function| function.name.as_str()), name).is_some();
+        let lacking = contract.iter().filter(|function| !is_finished(&function.name));
+        let functions: Vec<String> = lacking.map(|function| function.name.clone()).collect();
+        let told_by = match Language::of_task(&spec) {
+            Language::Rust => "the syntax alone".to_owned(),
+            Language::Python => self.0.project_at(checked_out.commit(), &spec).await?.provider(),
+        };
+        cx.update_memory(move |memory| memory.ground_truth.implementation = Some(told_by.clone()));
+        if !functions.is_empty() {
+            return Ok(Some(HybridFailure::FunctionsNotImplemented { functions }));
+        }
+        let verified = verified_claims(&self.0, cx, checked_out, &output.properties, on_disk).await?;
+        let coverage = verified.coverage;
+        cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
+        let Some(mismatch) = verified.mismatches.into_iter().next() else { return Ok(None) };
+        note_check(cx, Check::CoverageConfirmed, false, mismatch.to_string());
+        Ok(failed_claim(mismatch))
     }
 }
 
@@ -167,30 +208,5 @@ impl LLMHandler<hybrid::fix> for Fix {
             memory.merge_commit = Some(commit);
         });
         goto!(cx, hybrid::validate, merged)
-    }
-}
-
-impl LogicHandler<hybrid::post_validate> for PostValidate {
-    async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::post_validate>) -> Route<hybrid::post_validate> {
-        let memory = cx.memory();
-        let merged = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
-        // A success only if every check that blocks holds: one that nothing has reached does not.
-        let mut result = result_of(cx.entry()?, memory, None);
-        if result.succeeded() {
-            // Here alone, and from where the run began: what was verified stands on that (HY-25, HY-261, CON-70, CON-71).
-            match cx.land_from(self.0.base, merged).await {
-                Ok(landed) => cx.update_memory(move |memory| memory.merge_commit = Some(landed)),
-                Err(GitWorkspacesError::FastForward(FastForwardError::Moved { branch, expected, found })) => {
-                    result.fail(HybridFailure::MainMoved {
-                        branch: branch.to_string(),
-                        expected: expected.to_string(),
-                        found: found.map_or_else(|| "nothing".to_owned(), |found| found.to_string()),
-                    });
-                }
-                // Somebody's changes are in the way, for one: it is tried again when the run is retried.
-                Err(error) => return Err(error.into()),
-            }
-        }
-        goto!(cx, hybrid::exit, result)
     }
 }

@@ -9,7 +9,8 @@ mod tests;
 use askama::Template;
 
 use crate::types::{
-    CratePath, FixTemplateCtx, ImplTemplateCtx, StackSpec, TestsTemplateCtx, TypeHolesFound, TypesAgentOutput,
+    ConflictState, CratePath, FixTemplateCtx, ImplTemplateCtx, MutationFixTemplateCtx, MutationTemplateCtx, StackSpec,
+    TestsTemplateCtx, TypeHolesFound, TypesAgentOutput,
 };
 use interlocking::toolchain::Toolchain;
 
@@ -40,6 +41,8 @@ pub struct TypeAdversaryTpl<'a> {
     types: &'a TypesAgentOutput,
     impl_path: CratePath,
     constructors: String,
+    constraints: Vec<String>,
+    told_by: String,
 }
 
 /// Asks for the properties, blind to the implementation.
@@ -66,6 +69,30 @@ pub struct ImplTpl<'a> {
 pub struct FixTpl<'a> {
     context: FixTemplateCtx,
     toolchain: &'a Toolchain,
+}
+
+/// Asks for changes that no test notices.
+#[derive(Debug, Clone, Template)]
+#[template(path = "mutation_adversary.md", escape = "none")]
+pub struct MutationAdversaryTpl<'a> {
+    context: &'a MutationTemplateCtx,
+    toolchain: &'a Toolchain,
+    rules: Option<String>,
+}
+
+/// Asks for tests that notice them.
+#[derive(Debug, Clone, Template)]
+#[template(path = "mutation_fix.md", escape = "none")]
+pub struct MutationFixTpl<'a> {
+    context: MutationFixTemplateCtx,
+    toolchain: &'a Toolchain,
+}
+
+/// Asks to bring together what both sides have written to the same lines.
+#[derive(Debug, Clone, Template)]
+#[template(path = "conflict.md", escape = "none")]
+pub struct ConflictTpl<'a> {
+    state: &'a ConflictState,
 }
 
 /// What every agent is told about its work, whatever it is asked: beside its own system prompt.
@@ -98,9 +125,10 @@ impl<'a> TypesFixTpl<'a> {
 }
 
 impl<'a> TypeAdversaryTpl<'a> {
-    /// A prompt for these types, which are in that file.
-    pub fn new(types: &'a TypesAgentOutput, impl_path: &CratePath) -> Self {
-        Self { types, impl_path: impl_path.clone(), constructors: code_list(&types.constructors, ", ") }
+    /// A prompt for these types, which are in that file, with what somebody knows of each of them.
+    pub fn new(types: &'a TypesAgentOutput, impl_path: &CratePath, constraints: Vec<String>, told_by: String) -> Self {
+        let constructors = code_list(&types.constructors, ", ");
+        Self { types, impl_path: impl_path.clone(), constructors, constraints, told_by }
     }
 }
 
@@ -122,6 +150,33 @@ impl<'a> FixTpl<'a> {
     /// A prompt for these failures.
     pub fn new(context: FixTemplateCtx, toolchain: &'a Toolchain) -> Self {
         Self { context, toolchain }
+    }
+}
+
+impl<'a> MutationAdversaryTpl<'a> {
+    /// A prompt for this code.
+    pub fn new(context: &'a MutationTemplateCtx, toolchain: &'a Toolchain) -> Self {
+        Self { context, toolchain, rules: None }
+    }
+
+    /// The same that begins with the ground rules, for an agent that is told nothing beside its prompt.
+    #[must_use]
+    pub fn with_ground_rules(self, rules: Option<String>) -> Self {
+        Self { rules, ..self }
+    }
+}
+
+impl<'a> MutationFixTpl<'a> {
+    /// A prompt for these survivors.
+    pub fn new(context: MutationFixTemplateCtx, toolchain: &'a Toolchain) -> Self {
+        Self { context, toolchain }
+    }
+}
+
+impl<'a> ConflictTpl<'a> {
+    /// A prompt for these conflicts.
+    pub fn new(state: &'a ConflictState) -> Self {
+        Self { state }
     }
 }
 

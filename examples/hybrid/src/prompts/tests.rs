@@ -11,6 +11,8 @@ use crate::types::{
     HoleType, Identifier, NonEmpty, PriorTypeFix, PropertySketch, PropertyType, Severity, StructuredFailure,
     TrivialTestsFeedback, TypeHole, UnderstandingState,
 };
+use crate::types::{MutantEdit, MutationFixTemplateCtx, MutationTemplateCtx, MutationType, SurvivingMutant};
+use crate::verdicts::mutation_fix_targets;
 use interlocking::rust_source::SourceRules;
 use interlocking::toolchain::{CommandLine, NamedCommand};
 
@@ -271,7 +273,15 @@ fn the_types_fix_prompt() {
 #[test]
 fn the_type_adversary_prompt() {
     let path = CratePath::new("src/lib.rs").unwrap();
-    let text = golden("type_adversary", &TypeAdversaryTpl::new(&types(), &path));
+    let constraints = vec![
+        "```rust\npub struct Stack {\n    items: Vec<i64>,\n}\n```".to_owned(),
+        "```rust\npub struct Full(pub i64)\n```".to_owned(),
+    ];
+    let types = types();
+    let prompt = TypeAdversaryTpl::new(&types, &path, constraints.clone(), "rust-analyzer 1.95.0".to_owned());
+    let text = golden("type_adversary", &prompt);
+    // HY-165: what the data types are, and who says so.
+    has(&text, &["As rust-analyzer 1.95.0 has it:", &constraints[0], &constraints[1]]);
     // HY-214: the mission.
     has(&text, &["red team", "break this type system", "`Stack::new`, `Stack::with_capacity`"]);
     // HY-215: types, signatures and what they promise.
@@ -383,5 +393,100 @@ fn the_fix_prompt() {
     let text = golden("fix", &FixTpl::new(bare.clone(), &toolchain));
     for absent in ["Fixes so far", "What they taught", "Patterns across rounds"] {
         assert!(!text.contains(absent), "{absent}");
+    }
+}
+
+fn survivor() -> SurvivingMutant {
+    SurvivingMutant {
+        function: "Stack::push".to_owned(),
+        mutation_type: MutationType::BoundaryMutation,
+        description: "The limit is one higher.".to_owned(),
+        why_dangerous: "It overflows.".to_owned(),
+        missing_test: "Push to the limit.".to_owned(),
+        suggested_prop: PropertySketch {
+            name: "prop_limit".to_owned(),
+            description: "The limit holds.".to_owned(),
+            invariant: "height <= capacity".to_owned(),
+            property_type: PropertyType::Boundary,
+        },
+        edit: Some(MutantEdit {
+            original: "self.items.len() >= 3".to_owned(),
+            replacement: "self.items.len() > 3".to_owned(),
+        }),
+    }
+}
+
+#[test]
+fn the_mutation_adversary_prompt() {
+    let toolchain = Toolchain::default();
+    let context = MutationTemplateCtx {
+        impl_path: CratePath::new("src/lib.rs").unwrap(),
+        test_path: CratePath::new("tests/properties.rs").unwrap(),
+        functions: vec![function()],
+        targets: vec!["Stack::push".to_owned(), "grow".to_owned()],
+        targets_by: "rust-analyzer 1.95.0".to_owned(),
+    };
+    let text = golden("mutation_adversary", &MutationAdversaryTpl::new(&context, &toolchain));
+    // HY-227: the role, and what to read.
+    has(&text, &["red team", "where the tests would let a bug through", "change no file"]);
+    has(&text, &["Read these with your tools", "`src/lib.rs`", "`tests/properties.rs`"]);
+    // HY-228: what the functions have to do.
+    has(&text, &["### `Stack::push`", &function().behavior]);
+    // HY-164: which functions there are, and who says so.
+    has(&text, &["by rust-analyzer 1.95.0:\n\n- `Stack::push`\n- `grow`\n"]);
+    // HY-229: the mission in four steps.
+    has(&text, &["1. Read the implementation", "2. Think of mutants", "3. Judge of each", "4. Report each"]);
+    has(&text, &["with which every test would still pass: there is a gap in the tests"]);
+    // HY-230: the seven kinds, each with what to change.
+    for kind in [
+        "BoundaryMutation",
+        "ConditionFlip",
+        "OffByOne",
+        "SwappedArgs",
+        "RemovedCheck",
+        "ChangedOperator",
+        "ReturnedWrongBranch",
+    ] {
+        has(&text, &[&format!("- **{kind}**: ")]);
+    }
+    // HY-231: every field of the answer, a suggestion for each survivor, and what becomes of it.
+    let schema = serde_json::to_value(schemars::schema_for!(crate::types::MutationAdversaryOutput)).unwrap();
+    let of = |name: &str| schema["$defs"][name]["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let own: Vec<String> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+    for field in [own, of("SurvivingMutant"), of("PropertySketch"), of("MutantEdit")].concat() {
+        has(&text, &[&format!("`{field}`")]);
+    }
+    let rules = Some("You are one of several.".to_owned());
+    let with_rules = MutationAdversaryTpl::new(&context, &toolchain).with_ground_rules(rules).render().unwrap();
+    assert_eq!(with_rules, format!("You are one of several.\n\n{text}"));
+    has(
+        &text,
+        &[
+            "a property that would catch it",
+            "Your findings decide what is tested next",
+            "an empty list is a good answer",
+        ],
+    );
+}
+
+/// HY-250, HY-253: what to add and why, which round it is, and nothing of the implementation.
+#[test]
+fn the_mutation_fix_prompt() {
+    let toolchain = Toolchain::default();
+    let context = MutationFixTemplateCtx {
+        fix_targets: mutation_fix_targets(&[survivor()]),
+        functions: vec![function()],
+        test_path: CratePath::new("tests/properties.rs").unwrap(),
+        attempt: 2,
+        max_attempts: 5,
+    };
+    let text = golden("mutation_fix", &MutationFixTpl::new(context, &toolchain));
+    has(&text, &["round 2 of at most 5", "`prop_limit` (Boundary), for `Stack::push`: The limit holds."]);
+    has(&text, &["Invariant: height <= capacity", "The limit is one higher. It overflows."]);
+    has(&text, &["take nothing away", "**every property must fail**", "cargo build --all-targets", "cargo test"]);
+    assert!(!text.contains("self.items"), "the change itself is code of the other side");
+    let schema = serde_json::to_value(schemars::schema_for!(crate::types::TestsAgentOutput)).unwrap();
+    for field in schema["properties"].as_object().unwrap().keys() {
+        has(&text, &[&format!("`{field}`")]);
     }
 }

@@ -8,6 +8,7 @@ mod spelling;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use error::SpecError;
 use spelling::spellings;
@@ -28,6 +29,12 @@ pub struct Task {
     /// The language server that tells what the text of tests does not: rust-analyzer, or Pyright's
     /// `pyright-langserver`, as a path, or a name that is looked for in `PATH`.
     pub language_server: PathBuf,
+    /// Whether an agent resolves conflicts of the merge. Otherwise they end the run.
+    pub resolve_conflicts: bool,
+    /// How long the run waits at its exit for the mutation adversary that works beside it. What that finds later is an addendum.
+    pub mutation_deadline: Duration,
+    /// How many mutants of the program's own making are tried beside those that the adversary reports.
+    pub mechanical_mutants: usize,
 }
 
 /// How a specification is written.
@@ -38,6 +45,12 @@ pub enum SpecFormat {
     /// JSON.
     Json,
 }
+
+/// How long the run waits for the mutation adversary where a task does not say so.
+const MUTATION_DEADLINE_SECONDS: u64 = 600;
+
+/// How many mutants of the program's own making are tried where a task does not say so.
+const MECHANICAL_MUTANTS: usize = 8;
 
 /// How many repairs a task may allow.
 const FIX_ATTEMPTS: std::ops::RangeInclusive<i64> = 1..=10;
@@ -81,9 +94,19 @@ fn read_task(root: &Field<'_>, problems: &mut Problems) -> Option<Task> {
         None => Some((Toolchain::default(), PathBuf::from(RUST_ANALYZER))),
         Some(table) => fields_of(&table, "", problems).and_then(|fields| read_toolchain(fields, problems)),
     };
+    let resolve_conflicts = fields.optional("resolveConflicts", true, problems);
+    let deadline = fields.optional("mutationDeadlineSeconds", MUTATION_DEADLINE_SECONDS, problems);
+    let mechanical_mutants = fields.optional("mechanicalMutants", MECHANICAL_MUTANTS, problems);
     fields.finish(problems);
     let (toolchain, language_server) = toolchain?;
-    Some(Task { spec: spec?, toolchain, language_server })
+    Some(Task {
+        spec: spec?,
+        toolchain,
+        language_server,
+        resolve_conflicts: resolve_conflicts?,
+        mutation_deadline: Duration::from_secs(deadline?),
+        mechanical_mutants: mechanical_mutants?,
+    })
 }
 
 fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSpec> {
@@ -118,6 +141,15 @@ fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSp
             fields.refuse(name, message, problems);
         }
     }
+    let shared_paths = fields.optional::<Vec<CratePath>>("sharedPaths", Vec::new(), problems);
+    let is_code = |path: &CratePath| {
+        let ends = [".rs", ".toml", ".lock"].iter().any(|end| path.as_str().ends_with(end));
+        ends || crate::paths::defines_the_build(path)
+    };
+    if shared_paths.as_ref().is_some_and(|paths| paths.iter().any(is_code)) {
+        let message = "code, or a file that defines the build; both sides may write to documents and data alone";
+        fields.refuse("sharedPaths", message, problems);
+    }
     let strictness = match fields.take("strictness") {
         None => Some(StrictnessConfig::default()),
         Some(field) => match &field.node().value {
@@ -136,6 +168,7 @@ fn read_spec(fields: &mut Fields<'_>, problems: &mut Problems) -> Option<StackSp
         acceptance_criteria: acceptance_criteria?,
         impl_path: impl_path?,
         test_path: test_path?,
+        shared_paths: shared_paths?,
         strictness: strictness?,
     })
 }

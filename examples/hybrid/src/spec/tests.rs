@@ -137,7 +137,7 @@ testTimeoutSeconds = 0
             spec.toml:3:22: `acceptanceCriteria`: give at least one criterion, and none that is blank
             spec.toml:4:12: `implPath`: "--help" is not a file inside the crate: a part of it begins with `-`, as options do; write it relative to the crate, such as `src/lib.rs`
             spec.toml:5:12: `testPath`: a file that defines the build; agents may not write it
-            spec.toml:6:1: `modulName`: there is no such field (did you mean `moduleName`?); the fields are `moduleName`, `description`, `acceptanceCriteria`, `implPath`, `testPath`, `strictness` and `toolchain`
+            spec.toml:6:1: `modulName`: there is no such field (did you mean `moduleName`?); the fields are `moduleName`, `description`, `acceptanceCriteria`, `implPath`, `testPath`, `sharedPaths`, `strictness`, `toolchain`, `resolveConflicts`, `mutationDeadlineSeconds` and `mechanicalMutants`
             spec.toml:9:18: `strictness.maxFixAttempts`: out of range; use 1 to 10
             spec.toml:10:19: `strictness.requireCoverage`: expected `true` or `false`, found "yes"
             spec.toml:13:15: `toolchain.testCommand`: the command is empty; give the program and its arguments as a list, such as ["cargo", "test"]

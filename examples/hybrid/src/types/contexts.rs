@@ -1,6 +1,6 @@
 //! What prompts are rendered from. None of these is a schema, and none holds a worktree path, a session or a cost (HY-106).
 
-use super::{CratePath, FunctionSpec, Identifier, UnderstandingState};
+use super::{CratePath, FunctionSpec, Identifier, MutationFixTarget, UnderstandingState};
 use interlocking::toolchain::StructuredFailure;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub struct ImplTemplateCtx {
     pub hardening_hints: Vec<HardeningHint>,
 }
 
-/// What a mutation adversary is told; it reads the files itself. The graph has none, so no run makes it.
+/// What the mutation adversary is told (HY-105); it reads the files itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationTemplateCtx {
@@ -68,6 +68,28 @@ pub struct MutationTemplateCtx {
     /// The contract.
     #[serde(alias = "mtcFunctions")]
     pub functions: Vec<FunctionSpec>,
+    /// The functions of the implementation, private ones too, as its symbols have them (HY-164).
+    #[serde(alias = "mtcTargets", default)]
+    pub targets: Vec<String>,
+    /// Who has told those: a language server, or the syntax alone and why.
+    #[serde(alias = "mtcTargetsBy", default)]
+    pub targets_by: String,
+}
+
+/// What the agent that strengthens the tests is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MutationFixTemplateCtx {
+    /// What to add.
+    pub fix_targets: Vec<MutationFixTarget>,
+    /// The contract.
+    pub functions: Vec<FunctionSpec>,
+    /// The file to extend, relative to the crate.
+    pub test_path: CratePath,
+    /// Which round this is, counted from 1.
+    pub attempt: u8,
+    /// How many rounds are allowed.
+    pub max_attempts: u8,
 }
 
 /// What the fix agent is told (CON-62).

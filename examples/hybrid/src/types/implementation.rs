@@ -45,7 +45,7 @@ pub struct FunctionImplemented {
     pub handles_edges: Vec<String>,
 }
 
-/// What a conflict agent says it did in the merge worktree. The graph has none: a conflict ends the run.
+/// What the conflict agent says it did in the merge worktree (HY-251).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConflictResolveOutput {

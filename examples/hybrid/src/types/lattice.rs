@@ -118,6 +118,16 @@ impl LatticeReport {
         Self(Check::ALL.map(report).into())
     }
 
+    /// The same with what came of one check.
+    #[must_use]
+    pub fn with(&self, check: Check, CheckOutcome { status, detail }: CheckOutcome) -> Self {
+        let mut reports = self.clone();
+        if let Some(report) = reports.0.iter_mut().find(|report| report.check == check) {
+            (report.status, report.detail) = (status, detail);
+        }
+        reports
+    }
+
     /// The nine reports.
     pub fn checks(&self) -> &[CheckReport] {
         &self.0

@@ -19,6 +19,7 @@ mod contract;
 mod crate_path;
 mod design;
 mod fixes;
+mod ground_truth;
 mod holes;
 mod identifier;
 mod implementation;
@@ -33,16 +34,18 @@ mod task;
 mod unchecked;
 mod understanding;
 mod witness;
+mod work_items;
 
 pub use blocker::MayBeBlocked;
 pub use contexts::{
-    EchoChannel, FixTemplateCtx, HardeningHint, ImplTemplateCtx, MutationTemplateCtx, TestsTemplateCtx,
-    TrivialTestsFeedback,
+    EchoChannel, FixTemplateCtx, HardeningHint, ImplTemplateCtx, MutationFixTemplateCtx, MutationTemplateCtx,
+    TestsTemplateCtx, TrivialTestsFeedback,
 };
 pub use contract::{ConcreteExample, FunctionSpec, PropertySketch, PropertyType};
 pub use crate_path::{CratePath, NotInsideTheCrate};
 pub use design::TypesAgentOutput;
 pub use fixes::{FixAgentOutput, FixApplied, FixType};
+pub use ground_truth::GroundTruth;
 pub use holes::{
     HoleType, PriorTypeFix, Severity, TypeAdversaryOutput, TypeAdversaryResult, TypeHole, TypeHolesFound,
     TypeSystemVerdict,
@@ -52,19 +55,23 @@ pub use identifier::{Identifier, NotAnIdentifier};
 pub use implementation::{ConflictResolveOutput, FunctionImplemented, ImplAgentOutput};
 pub use interlocking::toolchain::{FailedRound, FailurePattern, FailureType, StructuredFailure};
 pub use lattice::{Check, CheckOutcome, CheckReport, HeldLattice, LatticeReport, NotALattice, VerificationStatus};
-pub use mutation::{MutationAdversaryOutput, MutationAdversaryResult, MutationType, SurvivingMutant, TestSuiteVerdict};
+pub use mutation::{
+    ImplausibleCount, MechanicalMutants, MutantEdit, MutationAdversaryOutput, MutationAdversaryResult, MutationType,
+    RefutedSurvivor, SurvivingMutant, TestSuiteVerdict,
+};
 pub use non_empty::{EmptyList, NonEmpty};
 pub use properties::{CoverageReport, ExampleRef, PropertyWritten, TestsAgentOutput};
 pub use result::{HybridFailure, HybridResult, MutationAdversary, NotAVerdict, Verdict};
 pub use states::{
-    BlindResults, ConflictState, Conversation, GatedState, HybridMemory, ImplResult, MergedState, MutationFixInput,
-    MutationFixTarget, SkeletonState, TestsResult, TrivialTestsError, TypesResult, ValidatedState, ValidationFailure,
-    VerifiedResults,
+    BlindResults, Commits, ConflictState, Conversation, GatedState, HybridMemory, ImplResult, MergedState,
+    MutationFixInput, MutationFixTarget, SkeletonState, TestsResult, TrivialTestsError, TypesResult, ValidatedState,
+    ValidationFailure, VerifiedResults,
 };
 pub use task::{StackSpec, StrictnessConfig};
 pub use unchecked::Unchecked;
 pub use understanding::UnderstandingState;
 pub use witness::{NodeObservation, WitnessReport};
+pub use work_items::{Action, WorkItem};
 
 #[cfg(test)]
 mod tests;

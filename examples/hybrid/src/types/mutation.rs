@@ -1,26 +1,64 @@
-//! What a mutation adversary finds, and what follows from it. The graph has none: nothing in this file takes part in a run, and a
-//! result says so ([`MutationAdversary::NotRun`](super::MutationAdversary)).
+//! What the mutation adversary finds, and what follows from it.
 
 use super::PropertySketch;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The mutation adversary's findings. The number of survivors is the length of the list.
+/// The mutation adversary's findings (HY-97). The number of survivors is the length of the list. Findings with numbers that cannot be
+/// true do not parse (HY-190), so their agent is told and asked again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", try_from = "Unchecked")]
 pub struct MutationAdversaryOutput {
-    /// How many mutants were considered.
-    #[serde(alias = "mutMutantsTried")]
+    /// How many mutants were considered: at least one, and no fewer than survived.
     pub mutants_tried: u32,
     /// Those no test would catch.
-    #[serde(alias = "mutSurvivors")]
     pub survivors: Vec<SurvivingMutant>,
     /// What that says about the tests.
-    #[serde(alias = "mutAnalysis")]
     pub analysis: String,
 }
 
-/// A change to the implementation that no test notices.
+/// The findings as they are read.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Unchecked {
+    /// How many mutants were considered: at least one, and no fewer than survived.
+    #[serde(alias = "mutMutantsTried")]
+    mutants_tried: u32,
+    /// Those no test would catch.
+    #[serde(alias = "mutSurvivors")]
+    survivors: Vec<SurvivingMutant>,
+    /// What that says about the tests.
+    #[serde(alias = "mutAnalysis")]
+    analysis: String,
+}
+
+/// The adversary's numbers cannot be true.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{survived} of {tried} mutants are said to have survived; count every mutant that was considered, at least one"
+)]
+pub struct ImplausibleCount {
+    /// How many mutants were tried.
+    pub tried: u32,
+    /// How many survived.
+    pub survived: usize,
+}
+
+impl TryFrom<Unchecked> for MutationAdversaryOutput {
+    type Error = ImplausibleCount;
+
+    fn try_from(Unchecked { mutants_tried, survivors, analysis }: Unchecked) -> Result<Self, ImplausibleCount> {
+        let (tried, survived) = (mutants_tried, survivors.len());
+        let is_plausible = tried > 0 && u32::try_from(survived).is_ok_and(|survived| survived <= tried);
+        if is_plausible {
+            Ok(Self { mutants_tried, survivors, analysis })
+        } else {
+            Err(ImplausibleCount { tried, survived })
+        }
+    }
+}
+
+/// A change to the implementation that no test notices (HY-96).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SurvivingMutant {
@@ -42,9 +80,22 @@ pub struct SurvivingMutant {
     /// A property that would catch it; may go into the next contract.
     #[serde(alias = "smSuggestedProp")]
     pub suggested_prop: PropertySketch,
+    /// The change, so that it can be made and the tests run with it. A survivor without one counts as refuted.
+    #[serde(alias = "smEdit", default)]
+    pub edit: Option<MutantEdit>,
 }
 
-/// The kinds of mutations.
+/// A change within the body of the survivor's function. It is made in a scratch checkout, and goes nowhere else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MutantEdit {
+    /// What stands in the body, once, as it is written there.
+    pub original: String,
+    /// What stands there instead.
+    pub replacement: String,
+}
+
+/// The kinds of mutations (HY-95).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum MutationType {
     /// A limit is moved.
@@ -66,13 +117,13 @@ pub enum MutationType {
 }
 
 impl MutationType {
-    /// Whether a survivor of this kind fails the run even when survivors are otherwise only reported.
+    /// Whether a survivor of this kind fails the run even when survivors are otherwise only reported (HY-188).
     pub fn is_critical(&self) -> bool {
         matches!(self, Self::RemovedCheck | Self::ConditionFlip)
     }
 }
 
-/// What the survivors say about the tests.
+/// What the survivors say about the tests (HY-131).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TestSuiteVerdict {
     /// Nothing survived.
@@ -83,14 +134,48 @@ pub enum TestSuiteVerdict {
     TestSuiteWeak,
 }
 
-/// The findings with the derived verdict.
+/// The findings after they were checked, with the derived verdict (HY-130).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationAdversaryResult {
     /// What the agent reported.
     #[serde(alias = "marOutput")]
     pub output: MutationAdversaryOutput,
-    /// What that amounts to.
+    /// What the survivors that were seen to survive amount to.
     #[serde(alias = "marVerdict")]
     pub verdict: TestSuiteVerdict,
+    /// The agent's survivors that every test passed with when the program made the change and ran them.
+    #[serde(default)]
+    pub survivors: Vec<SurvivingMutant>,
+    /// Its other survivors.
+    #[serde(default)]
+    pub refuted: Vec<RefutedSurvivor>,
+    /// What came of mutants of the program's own making; `None` where none were wanted. They do not decide the verdict: a change may be
+    /// none in what the code does, and nobody has thought about these.
+    #[serde(default)]
+    pub mechanical: Option<MechanicalMutants>,
+}
+
+/// Mutants of the program's own making, from the syntax of the implementation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MechanicalMutants {
+    /// How many were built and tested.
+    pub tried: u32,
+    /// With how many a test failed, or the tests came to no end.
+    pub caught: u32,
+    /// The others: place and change, in a line each.
+    pub survivors: Vec<String>,
+}
+
+/// A survivor that its agent reports and the program has not seen survive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RefutedSurvivor {
+    /// The function that was to be changed.
+    pub function: String,
+    /// What was to be changed, in the agent's words.
+    pub description: String,
+    /// What was seen instead: a test that catches it, for one.
+    pub reason: String,
 }

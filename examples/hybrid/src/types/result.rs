@@ -5,14 +5,16 @@ use interlocking::prelude::Failure;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BlindResults, CheckReport, CoverageReport, CratePath, FixAgentOutput, FunctionSpec, HeldLattice, LatticeReport,
-    MutationAdversaryResult, PriorTypeFix, SurvivingMutant, TrivialTestsFeedback, TypeAdversaryResult, TypeHole,
-    Unchecked, UnderstandingState, WitnessReport,
+    BlindResults, Check, CheckOutcome, CheckReport, CoverageReport, CratePath, FixAgentOutput, FunctionSpec,
+    GroundTruth, HeldLattice, LatticeReport, MutationAdversaryResult, PriorTypeFix, SurvivingMutant,
+    TrivialTestsFeedback, TypeAdversaryResult, TypeHole, Unchecked, UnderstandingState, WitnessReport, WorkItem,
+    commit_text,
 };
 use crate::paths::PathViolation;
 use interlocking::rust_source::RefusedConstruct;
 use interlocking::toolchain::FailurePattern;
 use interlocking::toolchain::Forgery;
+use interlocking::worktree::CommitId;
 
 /// The graph's output, on success and on failure (HY-134, CON-81, CON-82).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -33,9 +35,18 @@ pub struct HybridResult {
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the mutation adversary found.
     pub mutation_adversary: MutationAdversary,
+    /// Who has told what the checks rest on.
+    #[serde(default)]
+    pub ground_truth: GroundTruth,
     /// What nobody has looked at, since the task's files are not read as syntax.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<Unchecked>,
+    /// What is left to do.
+    #[serde(default)]
+    pub work_items: Vec<WorkItem>,
+    /// The merged code, the last repair included; what was landed, if the run succeeded. `None` if the run ended before there was any.
+    #[serde(default, with = "commit_text::option")]
+    pub merge_commit: Option<CommitId>,
     /// The account of the run.
     pub witness: WitnessReport,
     /// What every agent call of the run cost, failed ones included.
@@ -62,6 +73,11 @@ pub enum Verdict {
 pub enum MutationAdversary {
     /// It was not run: nobody has looked whether the tests catch mutants.
     NotRun,
+    /// It was run, and there is nothing to go by: its agent failed, or was not done when the run's time for it was over.
+    NoReport {
+        /// Why not.
+        reason: String,
+    },
     /// What it found.
     Ran(MutationAdversaryResult),
 }
@@ -108,7 +124,16 @@ impl HybridResult {
         }
     }
 
-    /// Takes back a success: what was verified could not be landed.
+    /// Notes what came of a check that was made beside the run. One that blocks and does not hold takes a success back.
+    pub fn note(&mut self, check: Check, outcome: CheckOutcome) {
+        let lattice = self.lattice().with(check, outcome);
+        match &mut self.verdict {
+            Verdict::Success(_) => self.verdict = Verdict::of(lattice),
+            Verdict::Failure { lattice: before, .. } => *before = lattice,
+        }
+    }
+
+    /// Takes back a success: what was verified could not be landed, for one.
     pub fn fail(&mut self, failure: HybridFailure) {
         let (lattice, failure) = (self.lattice().clone(), Box::new(failure));
         self.verdict = Verdict::Failure { lattice, failure };
@@ -207,7 +232,7 @@ pub enum HybridFailure {
         /// Those checks.
         unmet: Vec<CheckReport>,
     },
-    /// A mutant survived of a kind that must not. No run makes it: the graph has no mutation adversary.
+    /// A mutant survived of a kind that must not (HY-140).
     #[error("{} critical mutants survive the tests", survivors.len())]
     CriticalMutantSurvived {
         /// Those mutants.
@@ -275,6 +300,12 @@ pub enum HybridFailure {
         /// What the build printed.
         diagnostics: String,
     },
+    /// Functions of the contract are not implemented, though every test passes (HY-159).
+    #[error("not implemented: {}", functions.join(", "))]
+    FunctionsNotImplemented {
+        /// Those functions.
+        functions: Vec<String>,
+    },
     /// Somebody changed files that are not theirs (HY-24, HY-191, HY-259).
     #[error("{} files were changed by somebody who may not: {}", violations.len(), violations.first().map_or_else(String::new, ToString::to_string))]
     BarrierBroken {
@@ -293,11 +324,19 @@ pub enum HybridFailure {
         /// Those tests.
         tests: Vec<Forgery>,
     },
-    /// Tests and implementation cannot be merged.
-    #[error("the merge has conflicts in {} files", files.len())]
+    /// Tests and implementation cannot be merged: both changed the same lines, and nobody was to resolve that, or nobody could.
+    #[error("the merge has conflicts in {} files: {reason}", files.len())]
     MergeConflict {
         /// The files.
         files: Vec<CratePath>,
+        /// Why they were not resolved.
+        reason: String,
+    },
+    /// Files of the merged code have conflict markers (HY-252).
+    #[error("conflict markers in {}", files.join(", "))]
+    ConflictMarkers {
+        /// The files.
+        files: Vec<String>,
     },
     /// `main` is no longer where the run started from (HY-261).
     #[error("`{branch}` moved from {expected} to {found} during the run; run again on top of it")]

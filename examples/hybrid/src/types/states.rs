@@ -158,7 +158,7 @@ pub struct MergedState {
     pub understanding: UnderstandingState,
 }
 
-/// The merge left conflicts. No run makes it: a conflict ends the run.
+/// The merge left conflicts, with markers in the files of the merge worktree (HY-251).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConflictState {
@@ -172,6 +172,21 @@ pub struct ConflictState {
     pub tests_context: String,
     /// What the implementation side wanted, in prose.
     pub impl_context: String,
+    /// What is still to be picked once they are resolved: the commits after each first one up to the second.
+    #[serde(default)]
+    pub remaining: Vec<Commits>,
+}
+
+/// The commits after one up to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Commits {
+    /// The last one that is none of them.
+    #[serde(with = "commit_text")]
+    pub since: CommitId,
+    /// The last one.
+    #[serde(with = "commit_text")]
+    pub until: CommitId,
 }
 
 /// Merged tests fail (HY-128).
@@ -201,7 +216,7 @@ pub struct ValidatedState {
     pub tests_passed: u32,
 }
 
-/// Survivors that keep the run from succeeding. No run makes it: the graph has no mutation adversary.
+/// Survivors that keep the run from succeeding (HY-145).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationFixInput {
@@ -273,6 +288,12 @@ pub struct HybridMemory {
     pub understanding: UnderstandingState,
     /// What came of the checks so far.
     pub checks: std::collections::BTreeMap<super::Check, super::CheckOutcome>,
+    /// What the mutation adversary found, the last time it looked.
+    pub mutation_adversary: Option<super::MutationAdversaryResult>,
+    /// Who has told what the checks and prompts rest on.
+    pub ground_truth: super::GroundTruth,
+    /// How many rounds of strengthening the tests there were.
+    pub mutation_fix_attempt: u8,
     /// The last repair of the implementation.
     pub last_fix: Option<super::FixAgentOutput>,
     /// The types agent's conversation, continued by repairs of the types.
@@ -284,6 +305,15 @@ pub struct HybridMemory {
     /// The commit that both blind sides start from.
     #[serde(with = "commit_text::option")]
     pub skeleton_commit: Option<CommitId>,
+    /// The tests that passed the red check last: what a refusal of later ones goes back to.
+    #[serde(with = "commit_text::option")]
+    pub verified_tests: Option<CommitId>,
+    /// The tests that are in the merge.
+    #[serde(with = "commit_text::option")]
+    pub merged_tests: Option<CommitId>,
+    /// The files with both versions of a conflict that is being resolved, as a commit that is on no branch.
+    #[serde(with = "commit_text::option")]
+    pub marked_conflict: Option<CommitId>,
     /// The merged code, the last repair included.
     #[serde(with = "commit_text::option")]
     pub merge_commit: Option<CommitId>,

@@ -23,6 +23,9 @@ pub struct StackSpec {
     /// The file that holds the properties, relative to the crate.
     #[serde(alias = "specTestPath", alias = "test_path")]
     pub test_path: CratePath,
+    /// Documents and data that both sides may write to, such as a changelog. What both change in the same lines is a conflict.
+    #[serde(default, alias = "shared_paths", skip_serializing_if = "Vec::is_empty")]
+    pub shared_paths: Vec<CratePath>,
     /// How strict this one task is.
     #[serde(alias = "specStrictness")]
     pub strictness: StrictnessConfig,

@@ -71,7 +71,7 @@ fn understanding() -> Value {
 
 fn survivor() -> Value {
     json!({"function": "push", "mutationType": "OffByOne", "description": "d", "whyDangerous": "w",
-        "missingTest": "m", "suggestedProp": sketch()})
+        "missingTest": "m", "suggestedProp": sketch(), "edit": {"original": "a", "replacement": "b"}})
 }
 
 /// HY-70, HY-71, HY-72, CON-63: the task.
@@ -132,6 +132,7 @@ fn every_variant_keeps_its_name() {
     names::<Severity>(&["Critical", "Major", "Minor", "Informational"], None);
     // HY-93
     names::<FixType>(&["EdgeCaseFix", "LogicFix", "TypeFix", "BoundaryFix", "InitializationFix"], Some("OtherFix"));
+    // HY-95
     names::<MutationType>(
         &[
             "BoundaryMutation",
@@ -196,7 +197,7 @@ fn answers_have_one_form() {
         json!({"changes": [fix_applied()], "buildPassed": false, "commitMsg": "c",
         "blocker": null}),
     );
-    // No run has these.
+    // HY-96, HY-97, HY-251
     check::<SurvivingMutant>("sm", survivor());
     check::<MutationAdversaryOutput>("mut", json!({"mutantsTried": 3, "survivors": [survivor()], "analysis": "a"}));
     check::<ConflictResolveOutput>("", json!({"filesResolved": ["f"], "resolutionNotes": "n", "blocker": null}));
@@ -243,17 +244,34 @@ fn contexts_hold_only_what_prompts_need() {
         json!({"typeName": "Stack", "constructors": ["new"], "functions": [function()],
         "implPath": "src/lib.rs", "echoes": null, "hardeningHints": []}),
     );
-    // No run has this one.
+    // HY-105
     check::<MutationTemplateCtx>(
         "mtc",
         json!({"implPath": "src/lib.rs", "testPath": "tests/p.rs",
-        "functions": [function()]}),
+        "functions": [function()], "targets": ["push"], "targetsBy": "the syntax alone"}),
     );
     check::<FixTemplateCtx>(
         "",
         json!({"failures": [failure()], "understanding": understanding(),
         "functions": [function()], "implPath": "src/lib.rs"}),
     );
+}
+
+/// HY-190: numbers that cannot be are refused with what is wrong, so that their agent can be told.
+#[test]
+fn impossible_numbers_of_mutants_are_refused() {
+    let read = |tried: u32, survivors: usize| {
+        let survivors = vec![survivor(); survivors];
+        let output = json!({"mutantsTried": tried, "survivors": survivors, "analysis": "a"});
+        serde_json::from_value::<MutationAdversaryOutput>(output).map_err(|error| error.to_string())
+    };
+    assert!(read(1, 0).is_ok() && read(1, 1).is_ok() && read(9, 2).is_ok());
+    for (tried, survived) in [(0, 0), (0, 1), (1, 2)] {
+        let said = read(tried, survived).unwrap_err();
+        let expected =
+            format!("{survived} of {tried} mutants are said to have survived; count every mutant that was considered");
+        assert!(said.starts_with(&expected), "{said}");
+    }
 }
 
 /// The schemas that agents are given.
@@ -271,7 +289,7 @@ fn schemas_stay_as_they_are() {
     check::<TestsAgentOutput>("tests_agent_output");
     check::<ImplAgentOutput>("impl_agent_output");
     check::<FixAgentOutput>("fix_agent_output");
-    // No agent is given these.
+    // HY-97, HY-251
     check::<MutationAdversaryOutput>("mutation_adversary_output");
     check::<ConflictResolveOutput>("conflict_resolve_output");
 }
@@ -316,6 +334,8 @@ fn nothing_ranks_trust() {
         serde_json::to_value(schemars::schema_for!(TestsAgentOutput)),
         serde_json::to_value(schemars::schema_for!(ImplAgentOutput)),
         serde_json::to_value(schemars::schema_for!(FixAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(MutationAdversaryOutput)),
+        serde_json::to_value(schemars::schema_for!(ConflictResolveOutput)),
         serde_json::to_value(memory),
         serde_json::to_value(state),
         serde_json::to_value(told),

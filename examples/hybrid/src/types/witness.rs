@@ -21,7 +21,7 @@ pub struct NodeObservation {
 }
 
 /// The coherent account of a run (HY-133).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WitnessReport {
     /// Node by node, in order.

@@ -41,12 +41,20 @@ pub fn impl_context(
     }
 }
 
-/// What a mutation adversary is told; the graph has none. Paths from the task, the contract from the types agent (CON-85).
-pub fn mutation_context(spec: &StackSpec, functions: &[FunctionSpec]) -> MutationTemplateCtx {
+/// What the mutation adversary is told (HY-110). Paths from the task, the contract from the types agent (CON-85), and which functions there
+/// are from whoever has looked at the code.
+pub fn mutation_context(
+    spec: &StackSpec,
+    functions: &[FunctionSpec],
+    targets: Vec<String>,
+    targets_by: String,
+) -> MutationTemplateCtx {
     MutationTemplateCtx {
         impl_path: spec.impl_path.clone(),
         test_path: spec.test_path.clone(),
         functions: functions.to_vec(),
+        targets,
+        targets_by,
     }
 }
 
@@ -171,6 +179,7 @@ mod tests {
         }
     }
 
+    /// HY-105, HY-110
     #[test]
     fn the_mutation_adversary_gets_paths_and_contract() {
         let spec = StackSpec {
@@ -179,11 +188,17 @@ mod tests {
             acceptance_criteria: vec!["a".to_owned()],
             impl_path: CratePath::new("src/a.rs").unwrap(),
             test_path: CratePath::new("tests/a.rs").unwrap(),
+            shared_paths: Vec::new(),
             strictness: StrictnessConfig::default(),
         };
-        let context = mutation_context(&spec, &[function("push")]);
+        let context =
+            mutation_context(&spec, &[function("push")], vec!["Stack::push".to_owned()], "the syntax alone".to_owned());
         assert_eq!((context.impl_path.as_str(), context.test_path.as_str()), ("src/a.rs", "tests/a.rs"));
         assert_eq!(context.functions, [function("push")]);
+        assert_eq!(
+            (&context.targets[..], context.targets_by.as_str()),
+            (&["Stack::push".to_owned()][..], "the syntax alone")
+        );
     }
 
     /// HY-11, HY-101, CON-79: nothing at first, names later, never more than names.

@@ -3,7 +3,7 @@
 //! In the order of a run: the verdict on the types and the [gate](after_adversary); [hints](hardening_hints) and
 //! [contexts](tests_context) for the builders; the [answer](rejection_feedback) to tests that are not red and the [coverage](verify_claims) of their
 //! tests; what a failure [concerns](affected_functions) and the [decisions](before_fix) of the fix loop; the verdict on the
-//! [test suite](test_suite_verdict).
+//! [test suite](test_suite_verdict), and [what is left to do](work_items).
 
 mod contexts;
 mod coverage;
@@ -11,16 +11,18 @@ mod fix_loop;
 mod patterns;
 mod told;
 mod red;
-mod test_suite;
+mod mutation;
 mod type_system;
+mod work_items;
 
 pub use contexts::{echoes, impl_context, mutation_context, tests_context};
 pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claims};
 pub use fix_loop::{FixStop, after_fix, before_fix, is_converging};
+pub use mutation::{
+    critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, test_suite_verdict,
+};
 pub use patterns::affected_functions;
 pub use red::rejection_feedback;
-pub use test_suite::{
-    ImplausibleCount, critical_survivors, mutation_adversary_result, mutation_fix_targets, test_suite_verdict,
-};
 pub use told::{ToldProperties, verify_told_claims};
 pub use type_system::{Gate, after_adversary, hardening_hints, type_adversary_result, type_system_verdict};
+pub use work_items::work_items;

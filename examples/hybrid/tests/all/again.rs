@@ -200,11 +200,13 @@ async fn what_has_landed_is_not_landed_again() {
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_landed(&ended);
-    let (main, calls) = (stage.git(&["rev-parse", "main"]), stage.agent.calls().len());
+    // Who is beside the run is asked again.
+    let builders = || stage.agent.calls().iter().filter(|call| call.role != "mutation").count();
+    let (main, calls) = (stage.git(&["rev-parse", "main"]), builders());
     let settings = forked(&stage, &journal, &before("post_validate", 1), "r2").await;
     let ended = to_its_end(settings, &journal).await;
     stage.assert_landed(&ended);
-    assert_eq!((stage.git(&["rev-parse", "main"]), stage.agent.calls().len()), (main, calls));
+    assert_eq!((stage.git(&["rev-parse", "main"]), builders()), (main, calls));
 }
 
 /// Nothing is done of a run whose commits somebody has deleted, and it can be retried once they are back.

@@ -3,7 +3,7 @@
 use crate::play::{Play, Turn};
 use crate::stage::{Stage, check};
 use hybrid::demo::Scenario;
-use hybrid::types::{Check, CoverageReport, HybridFailure};
+use hybrid::types::{Action, Check, CoverageReport, HybridFailure};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -196,9 +196,9 @@ fn has_no_server(coverage: &CoverageReport) -> bool {
 /// it stays open, and the result says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_language_server_tells_what_the_text_does_not() {
-    let with = Stage::new(play().then(by_types())).await.at_most(1);
-    let mut without = Stage::new(play().then(by_types())).await.at_most(1);
-    without.task.language_server = "no-such-server".into();
+    let mut with = Stage::new(play().then(by_types())).await.at_most(1);
+    with.task.language_server = "rust-analyzer".into();
+    let without = Stage::new(play().then(by_types())).await.at_most(1);
     let (told, untold) = tokio::join!(with.run(), without.run());
 
     let coverage = told.result.as_ref().unwrap().tests_coverage.clone().unwrap();
@@ -229,7 +229,8 @@ async fn dead_calls_are_none_for_a_language_server_either() {
         .file()
         .replace("let stack = entry.get_mut();", "let stack = entry.get_mut(); if true { panic!() }; if false {")
         .replace("assert_eq!(stack.height(), 0);", "assert_eq!(stack.height(), 0); }");
-    let stage = Stage::new(play().then(turn)).await.at_most(1);
+    let mut stage = Stage::new(play().then(turn)).await.at_most(1);
+    stage.task.language_server = "rust-analyzer".into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     assert!(matches!(failure, HybridFailure::CoverageClaimMismatch { .. }), "{failure:?}");
@@ -239,4 +240,34 @@ async fn dead_calls_are_none_for_a_language_server_either() {
     }
     assert!(coverage.told_by.unwrap().starts_with("rust-analyzer "));
     assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
+}
+
+/// HY-159: a function that no property calls is to be implemented all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_that_is_still_a_stub_is_found_out() {
+    let forgets = |turn: &mut Turn| {
+        let peek = "BoundedStack::peek";
+        let properties = turn.answer["properties"].as_array_mut().unwrap();
+        properties.retain(|property| property["name"] != "prop_peek_changes_nothing");
+        for property in properties {
+            property["targetFunctions"].as_array_mut().unwrap().retain(|target| target != peek);
+            property["coversExamples"].as_array_mut().unwrap().retain(|example| example["function"] != peek);
+        }
+        let file = turn.file();
+        let begin = file.find("    #[test]\n    fn prop_peek_changes_nothing").unwrap();
+        let end = begin + file[begin..].find("    }\n").unwrap() + "    }\n".len();
+        file.replace_range(begin..end, "");
+        *file = file.lines().filter(|line| !line.contains("peek()")).map(|line| format!("{line}\n")).collect();
+    };
+    let play = Play::of(Scenario::Happy).with("tests", forgets);
+    let play = play.with("impl", |turn| turn.edit("self.items.last().copied()", "todo!()"));
+    let mut stage = Stage::new(play).await;
+    stage.task.spec.strictness.require_coverage = false;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    assert_eq!(failure, HybridFailure::FunctionsNotImplemented { functions: vec!["BoundedStack::peek".to_owned()] });
+    assert_eq!(result.ground_truth.implementation.as_deref(), Some("the syntax alone"));
+    // HY-241, HY-242: what is missing is left to do.
+    let left = |action| result.work_items.iter().any(|item| item.action == action && item.about.contains("peek"));
+    assert!(left(Action::CoverFunction) && left(Action::WriteSketch), "{:?}", result.work_items);
 }

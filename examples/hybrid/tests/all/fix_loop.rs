@@ -44,10 +44,19 @@ async fn one_round_mends_it() {
     assert_eq!(result.attempts, 1);
     assert_eq!(check(&result, Check::MergedTestsPass), (true, "7 tests pass"));
 
+    // HY-160: the claims were verified again after the fix.
+    assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds of the merged code"));
+
     // HY-27, HY-50, HY-51, HY-184: after the fix they are run again.
     let routes = stage.trace().routes();
-    let end =
-        ["merge → validate", "validate → fix", "fix → validate", "validate → post_validate", "post_validate → exit"];
+    let end = [
+        "merge → validate",
+        "validate → fix",
+        "fix → validate",
+        "validate → post_validate",
+        "post_validate → finish",
+        "finish → exit",
+    ];
     assert_eq!(routes[routes.len() - end.len()..], end);
     let call = stage.calls_of("fix").remove(0);
     assert!(matches!(call.session, SessionOp::StartFresh(_)));

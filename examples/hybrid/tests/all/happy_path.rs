@@ -5,7 +5,10 @@ use crate::stage::{Stage, check, git};
 use crate::watched::Until;
 use hybrid::commit_message::{CommitMessage, Phase};
 use hybrid::demo::Scenario;
-use hybrid::types::{Check, MutationAdversary, TypeSystemVerdict};
+use hybrid::types::{
+    Action, Check, CoverageReport, GroundTruth, HybridResult, MutationAdversary, TestSuiteVerdict, TypeSystemVerdict,
+    UnderstandingState, Verdict, WorkItem,
+};
 use interlocking::agents::SessionOp;
 
 /// One run, in the one arrival order at both joins: the skeleton before the adversary, the implementation before the
@@ -23,7 +26,7 @@ async fn the_work_lands_on_main() {
     let result = stage.assert_landed(&ended);
 
     let trace = stage.trace();
-    // HY-10: every builder works once.
+    // HY-10: every builder works once. HY-235: in this order, and side by side as below.
     let routes = [
         // HY-38, HY-39, HY-40
         "types → skeleton and adversary",
@@ -39,14 +42,18 @@ async fn the_work_lands_on_main() {
         "verify → merge",
         "merge → validate",
         "validate → post_validate",
-        "post_validate → exit",
+        // HY-52, HY-185: and the mutation adversary starts beside it.
+        "post_validate → finish",
+        "finish → exit",
     ];
     assert_eq!(trace.routes(), routes);
     // HY-14, HY-245: the account tells what each node did, in that order.
     let told = result.witness.observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress));
-    let told: Vec<String> = told.collect();
-    assert_eq!(told, routes.map(|route| route.replace("→", "went on to")));
+    let mut told: Vec<String> = told.collect();
     assert_eq!(result.witness.narrative, format!("{}. The run succeeded.", told.join("; ")));
+    told.retain(|told| told != "mutation_advisory reported");
+    assert_eq!(told, routes.map(|route| route.replace("→", "went on to")));
+    assert_eq!(result.witness.observations.len(), routes.len() + 1);
     assert!(result.witness.concerns.is_empty() && result.witness.suggestions.is_empty(), "{:?}", result.witness);
     assert!(trace.overlap(("skeleton", 1), ("adversary", 1)));
     // HY-06; HY-01 with what `isolation.rs` has of who sees what.
@@ -61,6 +68,7 @@ async fn the_work_lands_on_main() {
         ("verify", &["merge"]),
         ("merge", &["validate"]),
         ("validate", &["post_validate"]),
+        ("post_validate", &["mutation_advisory", "finish"]),
     ];
     for (node, successors) in enabled {
         assert_eq!(trace.started_at_once_after(trace.finish(node, 1)), successors, "after {node}");
@@ -70,6 +78,11 @@ async fn the_work_lands_on_main() {
     assert_eq!(trace.started_at_once_after(trace.finish("implementation", 1)), [""; 0]);
 
     results_are_those_of_the_script(&result);
+    every_field_is_the_runs(&stage, &result);
+    // HY-165: the adversary is told what the data types are, and by whom.
+    let told = &stage.calls_of("adversary")[0].prompt;
+    let types = ["As the syntax alone, because ", "pub struct BoundedStack {", "pub struct Full(pub i64);"];
+    assert!(types.iter().all(|text| told.contains(text)), "{told}");
     main_holds_the_work(&stage);
     commits_say_who_did_what(&stage);
 
@@ -78,7 +91,7 @@ async fn the_work_lands_on_main() {
     assert!(calls.iter().all(|call| matches!(call.session, SessionOp::StartFresh(_))), "{calls:?}");
     assert!(calls.iter().all(|call| call.main == stage.base));
     let sessions: std::collections::BTreeSet<_> = calls.iter().filter_map(|call| call.answered_in.clone()).collect();
-    assert_eq!(sessions.len(), 4, "four agents, four conversations");
+    assert_eq!(sessions.len(), 5, "five agents, five conversations");
     // HY-12: the adversary's minor finding reaches both builders as a hint.
     let hint = "Treat a stack of capacity zero like every other full stack";
     assert!(
@@ -87,8 +100,55 @@ async fn the_work_lands_on_main() {
     );
 }
 
+/// HY-266: every field of the result is what the run has come to; a new one does not compile until it is looked at here.
+fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
+    let HybridResult {
+        verdict,
+        attempts,
+        spec,
+        tests_coverage,
+        understanding,
+        type_adversary,
+        mutation_adversary,
+        ground_truth,
+        unchecked,
+        work_items,
+        merge_commit,
+        witness,
+        total_cost,
+    } = result;
+    let answer = |agent: &str| Play::of(Scenario::Happy).turn(agent).answer;
+    assert!(matches!(verdict, Verdict::Success(_)));
+    assert_eq!((*attempts, understanding), (0, &UnderstandingState::default()));
+    assert_eq!(serde_json::to_value(spec).unwrap(), answer("types")["functions"]);
+    assert_eq!(serde_json::to_value(&type_adversary.as_ref().unwrap().output).unwrap(), answer("adversary"));
+    let MutationAdversary::Ran(found) = mutation_adversary else { panic!("{mutation_adversary:?}") };
+    assert_eq!(serde_json::to_value(&found.output).unwrap(), answer("mutation"));
+    // What the tests' agent says of its coverage is so, and worked out again.
+    let CoverageReport { functions_covered, sketches_covered, not_verified, told_by, .. } =
+        tests_coverage.as_ref().unwrap();
+    let claimed = answer("tests")["coverage"].clone();
+    assert_eq!(serde_json::to_value(functions_covered).unwrap(), claimed["functionsCovered"]);
+    assert_eq!(serde_json::to_value(sketches_covered).unwrap(), claimed["sketchesCovered"]);
+    assert_eq!((not_verified.len(), told_by), (0, &None));
+    // HY-166: who was asked, and why it was not the server.
+    let GroundTruth { type_constraints, implementation, calls, mutation_targets } = ground_truth;
+    let absent = "the syntax alone, because rust-analyzer is not installed, or no-such-server does not run: run \
+        `rustup component add rust-analyzer`";
+    assert_eq!((type_constraints.as_deref(), mutation_targets.as_deref()), (Some(absent), Some(absent)));
+    assert_eq!((implementation.as_deref(), calls), (Some("the syntax alone"), &None));
+    // The adversary's one hole is left to be closed.
+    let [WorkItem { action, detail, .. }] = &work_items[..] else { panic!("{work_items:?}") };
+    let hole = &answer("adversary")["holes"][0];
+    assert_ne!(*action, Action::RedesignType);
+    assert!(detail.contains(hole["suggestedFix"].as_str().unwrap()), "{detail}");
+    assert_eq!(merge_commit.unwrap().to_string(), stage.git(&["rev-parse", "main"]));
+    assert!(witness.narrative.ends_with("The run succeeded.") && unchecked.is_empty());
+    assert_eq!(total_cost.to_string(), "$0.145");
+}
+
 /// HY-155: the nine checks are reported with the result, with what each has seen. HY-182: how many tests passed.
-fn results_are_those_of_the_script(result: &hybrid::types::HybridResult) {
+fn results_are_those_of_the_script(result: &HybridResult) {
     let verdict = result.type_adversary.as_ref().unwrap().verdict;
     assert_eq!(verdict, TypeSystemVerdict::TypeSystemMinorHoles);
     let seen = [
@@ -99,23 +159,26 @@ fn results_are_those_of_the_script(result: &hybrid::types::HybridResult) {
         (Check::TestsFailOnSkeleton, "every property fails"),
         (Check::ImplementationBuilds, "it builds"),
         (Check::MergedTestsPass, "7 tests pass"),
-        (Check::CoverageConfirmed, "every claim holds"),
+        // HY-160, CON-91: the claims are verified again on the code with every repair, where each property has run and passed.
+        (Check::CoverageConfirmed, "every claim holds of the merged code"),
         (Check::SkeletonIsStubs, "every public body is a stub"),
     ];
-    assert_eq!(check(result, Check::MutantsCaught), (false, "not reached"), "nobody has looked");
-    assert_eq!(result.mutation_adversary, MutationAdversary::NotRun);
+    // HY-05, HY-53, HY-237: what the adversary beside the run has found is in the result, although the exit was asked for before.
+    let MutationAdversary::Ran(found) = &result.mutation_adversary else { panic!("{:?}", result.mutation_adversary) };
+    assert_eq!((found.verdict, found.output.mutants_tried), (TestSuiteVerdict::TestSuiteRobust, 9));
+    assert_eq!(check(result, Check::MutantsCaught), (true, "0 of 9 mutants survive"));
     for (which, detail) in seen {
         assert_eq!(check(result, which), (true, detail), "{which:?}");
     }
 
     assert_eq!(result.attempts, 0);
     assert_eq!(result.spec.len(), 5);
-    assert_eq!(result.understanding, hybrid::types::UnderstandingState::default());
+    assert_eq!(result.understanding, UnderstandingState::default());
     let coverage = result.tests_coverage.as_ref().unwrap();
     assert_eq!((coverage.functions_covered.len(), coverage.examples_covered, coverage.examples_total), (5, 10, 10));
     assert_eq!((coverage.sketches_covered.len(), coverage.sketches_uncovered.len()), (6, 0));
-    // types, adversary, tests, impl
-    assert_eq!(result.total_cost.to_string(), "$0.125");
+    // types, adversary, tests, impl, mutation
+    assert_eq!(result.total_cost.to_string(), "$0.145");
 }
 
 /// HY-09: what lands is what was written to the disk.

@@ -107,7 +107,7 @@ fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, 
     let expected = |places: &[&str]| -> BTreeMap<String, Option<String>> {
         let named = places.iter().map(|place| {
             let name = format!("r1/{place}");
-            (name.clone(), (*place != "types-review").then_some(name))
+            (name.clone(), (!place.ends_with("-review")).then_some(name))
         });
         named.collect()
     };
@@ -117,7 +117,7 @@ fn worktrees_come_when_they_are_needed(stage: &Stage, [types, adversary, tests, 
     let blind = expected(&["skeleton", "types-review"]);
     assert_eq!(tests.worktrees, blind);
     assert_eq!(implementation.worktrees, blind);
-    let all = expected(&["skeleton", "types-review", "merge"]);
+    let all = expected(&["skeleton", "types-review", "merge", "mutation-review"]);
     assert_eq!(worktrees_of(&stage.repository()), all, "they were to be kept");
 }
 
@@ -153,7 +153,7 @@ fn branches_begin_where_they_should(
     let range = format!("{skeleton}..main");
     assert_eq!(stage.git(&["rev-list", "--count", &range]), "3");
     assert_eq!(commit("r1/tests^{tree}"), commit("main~2^{tree}"), "the tests come first");
-    for place in ["skeleton", "types-review", "tests", "impl", "merge"] {
+    for place in ["skeleton", "types-review", "tests", "impl", "merge", "mutation-review"] {
         assert_eq!(git(&stage.worktree(place), &["status", "--porcelain"]), "", "{place}");
     }
     assert!(!stage.worktree("tests").join("src/notes.rs").exists());

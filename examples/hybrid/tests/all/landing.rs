@@ -41,10 +41,7 @@ async fn uncommitted_work_is_left_alone() {
     let ended = stage.run().await;
     let result = ended.result.unwrap();
     let Some(HybridFailure::NodeFailed { failure }) = result.failure() else { panic!("{:?}", result.failure()) };
-    assert!(
-        !result.succeeded() && failure.node == "post_validate" && failure.message.contains("src/lib.rs"),
-        "{failure}"
-    );
+    assert!(!result.succeeded() && failure.node == "exit" && failure.message.contains("src/lib.rs"), "{failure}");
     assert_eq!(std::fs::read_to_string(file).unwrap(), text);
     assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
     assert_eq!(stage.git(&["status", "--porcelain"]), " M src/lib.rs".trim_end());

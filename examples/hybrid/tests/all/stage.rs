@@ -44,8 +44,13 @@ impl Stage {
         let repository = slot.path().join("repository");
         copy(&seed, &repository);
         let events = Arc::default();
+        let mut task = Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml).unwrap();
+        // Starting a language server takes longer than most runs: tests that are about it say so.
+        task.language_server = "no-such-server".into();
+        // So does trying mutants.
+        task.mechanical_mutants = 0;
         Self {
-            task: Task::parse("spec.toml", demo::SPEC, SpecFormat::Toml).unwrap(),
+            task,
             agent: Arc::new(Watched::new(play.script(), repository.clone(), Arc::clone(&events))),
             base: git(&repository, &["rev-parse", "main"]),
             signal: None,

@@ -5,7 +5,7 @@ use hybrid::graph::Hybrid;
 use interlocking::agent_calls::AgentCalls;
 use interlocking::draw::mermaid;
 use interlocking::graph::Graph as _;
-use interlocking::table::NodeRow;
+use interlocking::table::{NodeKind, NodeRow};
 
 held!(Hybrid);
 
@@ -24,7 +24,8 @@ fn summary(row: &NodeRow) -> String {
     let branches: Vec<String> = branches.collect();
     let goto: Vec<String> = row.goto.iter().map(|goto| goto.to.to_string()).collect();
     let mut text = format!("{:?}({input})", row.kind);
-    for (arrow, places) in [("⇒", branches), ("→", goto)] {
+    let spawn: Vec<String> = row.spawn.iter().map(ToString::to_string).collect();
+    for (arrow, places) in [("⇒", branches), ("→", goto), ("⇢", spawn)] {
         if !places.is_empty() {
             text.push_str(&format!(" {arrow} {}", places.join(", ")));
         }
@@ -36,6 +37,12 @@ fn summary(row: &NodeRow) -> String {
 #[test]
 fn nodes_take_and_lead_as_they_should() {
     let table = Hybrid::net().table();
+    // HY-54: an observer of at least types, tests, implementation and fix.
+    let witness = row("witness");
+    assert!(
+        ["types", "tests", "implementation", "fix"].iter().all(|name| witness.observes.iter().any(|it| it == name))
+    );
+    assert_eq!((witness.kind, witness.report.as_deref()), (NodeKind::Observer, Some("WitnessReport")));
     // HY-55, HY-37: a HybridResult comes out, a StackSpec goes in.
     assert_eq!(table.output, "HybridResult");
     assert!(table.nodes[0].entry && table.nodes[0].name == "types");
@@ -55,12 +62,19 @@ fn nodes_take_and_lead_as_they_should() {
         // HY-47, HY-48, HY-49
         ("verify", "Logic(BlindResults) → merge, tests_reject, exit"),
         ("tests_reject", "Logic(TrivialTestsError) → tests, exit"),
-        ("merge", "Logic(VerifiedResults) → validate, exit"),
+        ("merge", "Logic(VerifiedResults) → validate, conflict, exit"),
+        // HY-251
+        ("conflict", "Llm(ConflictState) → validate, exit"),
         // HY-50, HY-51
         ("validate", "Logic(MergedState) → post_validate, fix, exit"),
         ("fix", "Llm(ValidationFailure) → validate, exit"),
-        // What it leads to is not all that the protocol has: there is no mutation adversary.
-        ("post_validate", "Logic(ValidatedState) → exit"),
+        // HY-52, HY-53, HY-250
+        ("post_validate", "Logic(ValidatedState) → finish, mutation ⇢ mutation_advisory"),
+        ("mutation", "Llm(MutationTemplateCtx) → settle"),
+        ("settle", "Logic(MutationAdversaryResult) → finish, mutation_fix"),
+        ("mutation_fix", "Llm(MutationFixInput) → verify, exit"),
+        ("finish", "Logic(ValidatedState) → exit"),
+        ("mutation_advisory", "Advisory(MutationTemplateCtx)"),
     ];
     for (name, expected) in rows {
         assert_eq!(summary(row(name)), expected, "{name}");
@@ -73,6 +87,10 @@ fn nodes_take_and_lead_as_they_should() {
         ("tests", "TestsTpl<'_>", "TestsAgentOutput", "tests", false),
         ("implementation", "ImplTpl<'_>", "ImplAgentOutput", "impl", false),
         ("fix", "FixTpl<'_>", "FixAgentOutput", "merge", false),
+        ("conflict", "ConflictTpl<'_>", "ConflictResolveOutput", "merge", false),
+        ("mutation", "MutationAdversaryTpl<'_>", "MutationAdversaryOutput", "mutation-review", true),
+        ("mutation_advisory", "MutationAdversaryTpl<'_>", "MutationAdversaryOutput", "mutation-review", true),
+        ("mutation_fix", "MutationFixTpl<'_>", "TestsAgentOutput", "tests", false),
     ];
     for (name, prompt, output, workspace, read_only) in agents {
         let row = row(name);
@@ -87,8 +105,9 @@ fn it_can_be_drawn() {
     expect_file!["./hybrid.mmd"].assert_eq(&mermaid(Hybrid::net().table()));
 }
 
-/// Types and adversary, ten times more: 22. The implementation once, tests eleven times, ten fixes.
+/// Types and adversary, ten times more: 22. The implementation once, tests eleven times, ten fixes: 22. The mutation adversary eleven times, as
+/// often beside the run, ten rounds of stronger tests, and a conflict at each of eleven merges: 43.
 #[test]
-fn a_run_makes_at_most_44_agent_calls() {
-    assert_eq!(Hybrid::AGENT_CALLS, AgentCalls { at_most: Some(44), exact: true });
+fn a_run_makes_at_most_87_agent_calls() {
+    assert_eq!(Hybrid::AGENT_CALLS, AgentCalls { at_most: Some(87), exact: true });
 }

@@ -27,7 +27,7 @@ fn a_run_is_told_by_its_journal() {
     let shown = call(&["show", "r1"]);
     assert!(shown.stdout.contains("├ blind_fork.1 "), "{}", shown.stdout);
     assert!(shown.stdout.contains("committed "), "{}", shown.stdout);
-    assert_eq!(call(&["show", "r1", "--json"]).json()["total"]["cost"], 125_000);
+    assert_eq!(call(&["show", "r1", "--json"]).json()["total"]["cost"], 145_000);
     let listed = call(&["list", "--json"]).json();
     assert_eq!((&listed[0]["run"], &listed[0]["state"]), (&Value::from("r1"), &Value::from("finished")));
 

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Every role by the heading of its prompt.
-pub(crate) const HEADINGS: [(&str, &str); 6] = [
+pub(crate) const HEADINGS: [(&str, &str); 7] = [
     ("types", "# Design the types of "),
     ("types_fix", "# Close the holes in "),
     ("adversary", "# Break the types of "),
     ("tests", "# Write the properties of "),
     ("impl", "# Implement "),
     ("fix", "# Make the failing properties pass"),
+    ("mutation", "# Find bugs that the tests do not catch"),
 ];
 
 /// How long the first answer of the blind sides takes: time enough to interrupt them at work.
@@ -38,6 +39,7 @@ pub(crate) fn every_node() -> Script {
         ("tests", (0..2).map(|nth| of(Scenario::TrivialTests, "tests", nth)).collect()),
         ("impl", vec![of(Scenario::FixRound, "impl", 0)]),
         ("fix", vec![of(Scenario::FixRound, "fix", 0)]),
+        ("mutation", vec![of(Scenario::FixRound, "mutation", 0)]),
     ];
     Script::computed(move |request| {
         let Some(role) = role(request) else { return Reaction::status(400, "who is asked?") };

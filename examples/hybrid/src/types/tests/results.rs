@@ -5,7 +5,9 @@ use super::*;
 pub(super) fn result(success: bool, lattice: &LatticeReport, failure: &Value) -> Value {
     json!({"success": success, "attempts": 1, "spec": [function()],
         "testsCoverage": null, "understanding": understanding(), "typeAdversary": gated()["typeAdversary"],
-        "mutationAdversary": "NotRun", "witness": {"observations": [], "narrative": "n", "concerns": [],
+        "mutationAdversary": "NotRun", "groundTruth": {"typeConstraints": null, "implementation": "the syntax alone",
+        "calls": null, "mutationTargets": null}, "workItems": [{"action": "RedesignType", "about": "a", "detail": "d",
+        "suggestedProperty": sketch()}], "mergeCommit": "1".repeat(40), "witness": {"observations": [], "narrative": "n", "concerns": [],
         "suggestions": []}, "totalCost": 125_000, "lattice": lattice, "failure": failure})
 }
 
@@ -55,7 +57,9 @@ fn the_result_is_data() {
         json!({"ClaimedFunctionNotOnDisk": {"name": "f"}}),
         json!({"UndeclaredFunctionOnDisk": {"name": "f"}}),
         json!({"BarrierBroken": {"violations": [{"role": "Fix", "path": "tests/p.rs", "territory": "Tests"}]}}),
-        json!({"MergeConflict": {"files": ["src/lib.rs"]}}),
+        json!({"MergeConflict": {"files": ["src/lib.rs"], "reason": "r"}}),
+        json!({"ConflictMarkers": {"files": ["src/lib.rs"]}}),
+        json!({"FunctionsNotImplemented": {"functions": ["push"]}}),
     ];
     for failure in failures {
         check::<HybridResult>("", result(failure.is_null(), &lattice(&[]), &failure));
@@ -101,7 +105,7 @@ fn starting_values() {
     assert!(start.converging);
 }
 
-/// Which survivors are critical, for every kind.
+/// HY-188: which survivors are critical, for every kind.
 #[test]
 fn critical_kinds_of_mutants() {
     use MutationType::*;

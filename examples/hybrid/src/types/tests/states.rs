@@ -53,11 +53,13 @@ fn states_have_one_form() {
     check::<VerifiedResults>("vr", verified.clone());
     let merged = json!({"verifiedResults": verified, "mergeWorktree": "/r/merge", "understanding": understanding()});
     check::<MergedState>("ms", merged.clone());
-    // No run has this one.
+    // HY-251
+    let (since, until) = ("1".repeat(40), "2".repeat(40));
     check::<ConflictState>(
         "",
         json!({"verifiedResults": verified, "mergeWorktree": "/r/merge",
-        "conflictedFiles": ["src/lib.rs"], "testsContext": "t", "implContext": "i"}),
+        "conflictedFiles": ["src/lib.rs"], "testsContext": "t", "implContext": "i",
+        "remaining": [{"since": since, "until": until}]}),
     );
     // HY-128, HY-129
     check::<ValidationFailure>(
@@ -67,7 +69,7 @@ fn states_have_one_form() {
     );
     let validated = json!({"mergedState": merged, "testsPassed": 7});
     check::<ValidatedState>("vs", validated.clone());
-    // No run has this one.
+    // HY-145
     check::<MutationFixInput>(
         "",
         json!({"validated": validated, "survivors": [survivor()],
@@ -76,10 +78,13 @@ fn states_have_one_form() {
     let memory: HybridMemory =
         serde_json::from_value(json!({"functions": [function()], "gated": gated, "typeFixAttempt": 1,
         "priorTypeFixes": [], "trivialTestsAttempt": 2, "trivialFeedback": feedback, "fixAttempt": 3,
+        "mutationFixAttempt": 4,
         "lastRound": {"signatures": ["s"], "failures": 4},
         "checks": {"SkeletonBuilds": {"status": "Verified", "detail": "it builds"}}}))
         .unwrap();
     assert_eq!((memory.type_fix_attempt, memory.trivial_tests_attempt, memory.fix_attempt), (1, 2, 3));
+    // HY-253
+    assert_eq!(memory.mutation_fix_attempt, 4);
     assert!(memory.gated.is_some() && memory.trivial_feedback.is_some() && memory.last_round.is_some());
     let stored = serde_json::to_value(&memory).unwrap();
     assert_eq!(serde_json::from_value::<HybridMemory>(stored).unwrap(), memory);

@@ -1,0 +1,81 @@
+//! Conflicts of the merge: an agent resolves them, and what it has done is held against the files.
+
+use super::Conflict;
+use super::ending::{end, node_name};
+use super::merge::{Picked, finish_merge, pick};
+use crate::commit_message::{CommitMessage, Phase};
+use crate::graph::hybrid;
+use crate::paths::{PathViolation, Role, Territory};
+use crate::prompts::ConflictTpl;
+use crate::types::{Commits, ConflictResolveOutput, ConflictState, HybridFailure, MayBeBlocked};
+use crate::workbench::WorkError;
+use interlocking::prelude::*;
+
+impl LLMHandler<hybrid::conflict> for Conflict {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
+    async fn before<'a>(&'a self, state: &'a ConflictState, cx: &mut Cx<'_, hybrid::conflict>) -> Ask<ConflictTpl<'a>> {
+        let Some(Commits { since, until }) = state.remaining.first().copied() else {
+            return Err(WorkError::Missing { what: "the commits that conflict" }.into());
+        };
+        let mut worktree = cx.worktree().await?;
+        let head = worktree.head();
+        // Both versions go into the files here, and not where the conflict was found: nothing of that is committed, and an agent that is
+        // interrupted begins again with what is.
+        worktree.reset(head).await?;
+        worktree.rebase_until_conflict(since..until, head).await?;
+        let marked = worktree.examine().await?.commit();
+        cx.update_memory(move |memory| memory.marked_conflict = Some(marked));
+        Ok((ConflictTpl::new(state), SessionOp::StartFresh(Slug::new("conflict")?)))
+    }
+
+    async fn after(
+        &self,
+        state: ConflictState,
+        reply: Reply<ConflictResolveOutput>,
+        cx: &mut Cx<'_, hybrid::conflict>,
+    ) -> Route<hybrid::conflict> {
+        let (node, output) = (cx.node(), reply.output);
+        if let Some(text) = output.blocked_by() {
+            let reason = format!("`{node}` is blocked: {text}");
+            return end(cx, HybridFailure::MergeConflict { files: state.conflicted_files, reason });
+        }
+        let marked = cx.memory().marked_conflict.ok_or(WorkError::Missing { what: "the conflict as it was" })?;
+        let resolved = cx.worktree().await?.examine().await?;
+        // What is in the files counts, not which of them its agent names.
+        let changed = self.0.changed(marked, resolved.commit()).await?;
+        let violations: Vec<_> = changed
+            .iter()
+            .filter(|path| !state.conflicted_files.iter().any(|file| file.as_str() == path.as_str()))
+            .map(|path| PathViolation { role: Role::Conflict, path: path.clone(), territory: Territory::Outside })
+            .collect();
+        if !violations.is_empty() {
+            return end(cx, HybridFailure::BarrierBroken { violations });
+        }
+        let files = self.0.marked_files(resolved.commit()).await?;
+        if !files.is_empty() {
+            return end(cx, HybridFailure::ConflictMarkers { files });
+        }
+        let examined = resolved.commit();
+        drop(resolved);
+        let files: Vec<&str> = state.conflicted_files.iter().map(|file| file.as_str()).collect();
+        let message = CommitMessage::new(
+            Phase::Merge,
+            &format!("conflicts resolved in {}", files.join(", ")),
+            [format!("Resolution: {}", output.resolution_notes)],
+            cx.run_id().clone(),
+            node_name(node)?,
+            reply.usage.cost,
+        );
+        cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
+        cx.update_memory(|memory| memory.marked_conflict = None);
+        if let Picked::Conflict { files, .. } = pick(cx, state.remaining[1..].to_vec()).await? {
+            let reason = "another commit conflicts after the first was resolved".to_owned();
+            return end(cx, HybridFailure::MergeConflict { files, reason });
+        }
+        let merged = finish_merge(cx, state.verified_results, state.merge_worktree).await?;
+        goto!(cx, hybrid::validate, merged)
+    }
+}

@@ -1,0 +1,98 @@
+//! The end of a run: what worked beside it is heard, the result is drawn up, and the branch is advanced if all holds.
+
+use super::ending::result_of;
+use super::{Completion, Witness};
+use crate::graph::{Hybrid, hybrid};
+use crate::types::{
+    Check, CheckOutcome, HybridFailure, HybridResult, MutationAdversary, MutationAdversaryResult, TestSuiteVerdict,
+    ValidatedState, WitnessReport,
+};
+use crate::verdicts::{critical_survivors, mutation_detail};
+use crate::witness;
+use crate::workbench::WorkError;
+use interlocking::graph::{Reported, ReportsOf};
+use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::FastForwardError;
+
+impl LogicHandler<hybrid::finish> for Completion {
+    async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::finish>) -> Route<hybrid::finish> {
+        // A success only if every check that blocks holds: one that nothing has reached does not.
+        let mut result = result_of(cx.entry()?, cx.memory(), None);
+        fail_for_critical_survivors(&mut result);
+        goto!(cx, hybrid::exit, result)
+    }
+}
+
+impl ObserverHandler<hybrid::witness> for Witness {
+    async fn observe(&self, seen: &Observation, report: &mut WitnessReport) -> Result<(), NodeError> {
+        report.observations.push(witness::observed(seen));
+        Ok(())
+    }
+}
+
+impl Finish for Hybrid {
+    async fn finish(&self, mut result: HybridResult, reports: ReportsOf<Self>) -> Result<HybridResult, NodeError> {
+        if let Some(Reported { result: report, .. }) = reports.mutation_advisory.into_iter().next_back() {
+            hear(&mut result, report);
+        }
+        self.finish.0.land(&mut result).await?;
+        let observed = reports.witness.into_iter().next_back().and_then(|reported| reported.result.ok());
+        witness::tell(&mut result, observed.map(|report| report.observations).unwrap_or_default());
+        Ok(result)
+    }
+}
+
+/// Takes in what the adversary beside the run has found.
+fn hear(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
+    match report {
+        Ok(found) => {
+            let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;
+            result.note(Check::MutantsCaught, CheckOutcome::new(robust, mutation_detail(&found)));
+            result.mutation_adversary = MutationAdversary::Ran(found);
+            fail_for_critical_survivors(result);
+        }
+        Err(failure) => {
+            let reason = failure.message.clone();
+            result.note(Check::MutantsCaught, CheckOutcome::new(false, format!("nothing was reported: {reason}")));
+            result.mutation_adversary = MutationAdversary::NoReport { reason };
+        }
+    }
+}
+
+/// Critical survivors are no success, whether survivors block or not (HY-187, CON-68). All that was found stays in the result.
+fn fail_for_critical_survivors(result: &mut HybridResult) {
+    let MutationAdversary::Ran(found) = &result.mutation_adversary else { return };
+    let survivors = critical_survivors(&found.survivors);
+    let is_for_the_mutants = match result.failure() {
+        None => true,
+        Some(HybridFailure::ChecksUnmet { unmet }) => unmet.iter().all(|report| report.check == Check::MutantsCaught),
+        Some(_) => false,
+    };
+    if !survivors.is_empty() && is_for_the_mutants {
+        result.fail(HybridFailure::CriticalMutantSurvived { survivors });
+    }
+}
+
+impl Completion {
+    /// Advances the branch if the run succeeded: here alone, and from where the run began, because what was verified stands on that (HY-25,
+    /// HY-261, CON-70, CON-71).
+    async fn land(&self, result: &mut HybridResult) -> Result<(), NodeError> {
+        if !result.succeeded() {
+            return Ok(());
+        }
+        let commit = result.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        match self.0.land(commit).await {
+            Err(GitWorkspacesError::FastForward(FastForwardError::Moved { branch, expected, found })) => {
+                result.fail(HybridFailure::MainMoved {
+                    branch: branch.to_string(),
+                    expected: expected.to_string(),
+                    found: found.map_or_else(|| "nothing".to_owned(), |found| found.to_string()),
+                });
+                Ok(())
+            }
+            // Somebody's changes are in the way, for one: it is tried again when the run is retried.
+            landed => Ok(landed?),
+        }
+    }
+}

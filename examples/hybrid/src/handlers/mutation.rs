@@ -1,0 +1,152 @@
+//! The tests under attack: whoever finds a change of the code that no test notices has it tried, and the tests are strengthened where the
+//! task says so.
+
+use super::blind::accept_tests;
+use super::ending::{end, forget_checks, note_check};
+use super::{Mutation, MutationAdvisory, MutationFix, PostValidate, Settle};
+use crate::graph::{Hybrid, hybrid};
+use crate::places::MUTATION_REVIEW;
+use crate::prompts::{MutationAdversaryTpl, MutationFixTpl};
+use crate::types::{
+    BlindResults, Check, MutationAdversaryOutput, MutationAdversaryResult, MutationFixInput, MutationFixTemplateCtx,
+    MutationTemplateCtx, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
+};
+use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets};
+use crate::workbench::{WorkError, Workbench};
+use interlocking::graph::Node;
+use interlocking::prelude::*;
+
+impl LogicHandler<hybrid::post_validate> for PostValidate {
+    async fn run(
+        &self,
+        validated: ValidatedState,
+        cx: &mut Cx<'_, hybrid::post_validate>,
+    ) -> Route<hybrid::post_validate> {
+        let spec = cx.entry()?.clone();
+        let memory = cx.memory();
+        let merged = memory.merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
+        let (targets, told_by) = self.0.mutation_targets(merged, &spec).await?;
+        let provider = told_by.clone();
+        cx.update_memory(move |memory| memory.ground_truth.mutation_targets = Some(provider.clone()));
+        let context = mutation_context(&spec, &memory.functions, targets, told_by);
+        if spec.strictness.mutation_blocking {
+            goto!(cx, hybrid::mutation, context)
+        } else {
+            cx.spawn::<hybrid::mutation_advisory>(context);
+            goto!(cx, hybrid::finish, validated)
+        }
+    }
+}
+
+impl LLMHandler<hybrid::mutation> for Mutation {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
+    async fn before<'a>(
+        &'a self,
+        context: &'a MutationTemplateCtx,
+        _: &mut Cx<'_, hybrid::mutation>,
+    ) -> Ask<MutationAdversaryTpl<'a>> {
+        // Always a stranger (HY-07).
+        Ok((MutationAdversaryTpl::new(context, self.0.toolchain()), SessionOp::StartFresh(Slug::new("mutation")?)))
+    }
+
+    async fn after(
+        &self,
+        _: MutationTemplateCtx,
+        reply: Reply<MutationAdversaryOutput>,
+        cx: &mut Cx<'_, hybrid::mutation>,
+    ) -> Route<hybrid::mutation> {
+        let found = try_mutants(&self.0, cx, reply.output).await?;
+        let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;
+        note_check(cx, Check::MutantsCaught, robust, mutation_detail(&found));
+        let kept = found.clone();
+        cx.update_memory(move |memory| memory.mutation_adversary = Some(kept.clone()));
+        goto!(cx, hybrid::settle, found)
+    }
+}
+
+impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
+    async fn advise(
+        &self,
+        context: MutationTemplateCtx,
+        cx: &mut Cx<'_, hybrid::mutation_advisory>,
+    ) -> Result<MutationAdversaryResult, NodeError> {
+        let prompt = MutationAdversaryTpl::new(&context, self.0.toolchain()).with_ground_rules(self.0.ground_rules());
+        let reply = cx.converse(prompt, SessionOp::StartFresh(Slug::new("mutation")?)).await?;
+        try_mutants(&self.0, cx, reply.output).await
+    }
+}
+
+/// Makes each change that no test is said to notice, and runs the tests with it.
+async fn try_mutants<N>(
+    bench: &Workbench,
+    cx: &mut Cx<'_, N>,
+    output: MutationAdversaryOutput,
+) -> Result<MutationAdversaryResult, NodeError>
+where
+    N: Node<Graph = Hybrid>,
+{
+    let spec = cx.entry()?.clone();
+    // The commit that the adversary has read.
+    let merged = cx.worktree_of(MUTATION_REVIEW).await?.head();
+    let checked_out = cx.fresh_checkout(merged).await?;
+    Ok(bench.try_mutants(&checked_out, &spec, output).await?)
+}
+
+impl LogicHandler<hybrid::settle> for Settle {
+    async fn run(&self, found: MutationAdversaryResult, cx: &mut Cx<'_, hybrid::settle>) -> Route<hybrid::settle> {
+        let validated = cx.input_of::<hybrid::post_validate>()?;
+        let (rounds, most) = (cx.memory().mutation_fix_attempt, cx.entry()?.strictness.max_fix_attempts);
+        // The budget is checked before another round is paid for.
+        if found.verdict == TestSuiteVerdict::TestSuiteRobust || rounds >= most {
+            return goto!(cx, hybrid::finish, validated);
+        }
+        cx.update_memory(move |memory| memory.mutation_fix_attempt = rounds + 1);
+        let fix_targets = mutation_fix_targets(&found.survivors);
+        goto!(cx, hybrid::mutation_fix, MutationFixInput { validated, survivors: found.survivors, fix_targets })
+    }
+}
+
+impl LLMHandler<hybrid::mutation_fix> for MutationFix {
+    fn system(&self) -> Option<String> {
+        self.0.ground_rules()
+    }
+
+    async fn before<'a>(
+        &'a self,
+        input: &'a MutationFixInput,
+        cx: &mut Cx<'_, hybrid::mutation_fix>,
+    ) -> Ask<MutationFixTpl<'a>> {
+        let memory = cx.memory();
+        let spec = cx.entry()?;
+        let context = MutationFixTemplateCtx {
+            fix_targets: input.fix_targets.clone(),
+            functions: memory.functions,
+            test_path: spec.test_path.clone(),
+            attempt: memory.mutation_fix_attempt,
+            max_attempts: spec.strictness.max_fix_attempts,
+        };
+        let session = match memory.tests_session.and_then(|had| had.of(cx.run_id())) {
+            Some(session) => SessionOp::ContinueFrom(session),
+            None => SessionOp::StartFresh(Slug::new("tests")?),
+        };
+        Ok((MutationFixTpl::new(context, self.0.toolchain()), session))
+    }
+
+    async fn after(
+        &self,
+        input: MutationFixInput,
+        reply: Reply<TestsAgentOutput>,
+        cx: &mut Cx<'_, hybrid::mutation_fix>,
+    ) -> Route<hybrid::mutation_fix> {
+        // What was seen of the code with other tests is not about this.
+        forget_checks(cx, [Check::MutantsCaught, Check::MergedTestsPass]);
+        let implementation = input.validated.merged_state.verified_results.blind_results.implementation;
+        match accept_tests(&self.0, cx, reply).await? {
+            Ok(tests) => goto!(cx, hybrid::verify, BlindResults { tests, implementation }),
+            Err(failure) => end(cx, failure),
+        }
+    }
+}

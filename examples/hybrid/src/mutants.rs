@@ -1,0 +1,129 @@
+//! Changes that no test is said to notice, tried: each is made in a scratch checkout, built and tested. So are mutants of our own making,
+//! so that it is not a word alone that the tests catch mutants.
+
+use crate::language::Language;
+use crate::types::{
+    MechanicalMutants, MutantEdit, MutationAdversaryOutput, MutationAdversaryResult, RefutedSurvivor, StackSpec,
+    SurvivingMutant,
+};
+use crate::verdicts::mutation_adversary_result;
+use crate::workbench::{WorkError, Workbench, read};
+use interlocking::rust_source::{Edit, Side, claimed_edit, mutants, refused_constructs, sample};
+use interlocking::toolchain::{Checkout, MutantTrials, MutantVerdict};
+use interlocking::workspaces::FreshCheckout;
+
+/// How many survivors of one report are tried.
+const MOST_TRIED: usize = 20;
+
+impl Workbench {
+    /// Tries what an adversary reports, and mutants of our own making, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the checkout cannot be read, or its tests do not pass without any change.
+    pub async fn try_mutants(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+        output: MutationAdversaryOutput,
+    ) -> Result<MutationAdversaryResult, WorkError> {
+        let language = Language::of_task(spec);
+        let wanted = if language == Language::Rust { self.mechanical_mutants() } else { 0 };
+        if output.survivors.is_empty() && wanted == 0 {
+            return Ok(mutation_adversary_result(output, Vec::new(), Vec::new(), None));
+        }
+        let properties = self.test_file(checked_out, spec).await?.unwrap_or_default();
+        let names: Vec<String> = properties.tests.iter().map(|property| property.name.clone()).collect();
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let mut trials =
+            MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
+        let (mut survivors, mut refuted) = (Vec::new(), Vec::new());
+        for (number, survivor) in output.survivors.iter().enumerate() {
+            let caught = match language {
+                _ if number >= MOST_TRIED => Some(format!("not tried: only the first {MOST_TRIED} are")),
+                Language::Rust => match self.claimed(&text, survivor, spec) {
+                    Err(reason) => Some(reason),
+                    Ok(edit) => refutation(trials.try_edit(&edit).await?),
+                },
+                Language::Python => match replaced(&text, survivor) {
+                    Err(reason) => Some(reason),
+                    Ok(changed) => refutation(trials.try_text(spec.impl_path.as_str(), &changed).await?),
+                },
+            };
+            match caught {
+                None => survivors.push(survivor.clone()),
+                Some(reason) => refuted.push(RefutedSurvivor {
+                    function: survivor.function.clone(),
+                    description: survivor.description.clone(),
+                    reason,
+                }),
+            }
+        }
+        let mechanical = match wanted {
+            0 => None,
+            wanted => Some(try_our_own(&mut trials, spec, &text, wanted).await?),
+        };
+        Ok(mutation_adversary_result(output, survivors, refuted, mechanical))
+    }
+
+    /// The change that an agent reports, or why it is none that could be tried.
+    fn claimed(&self, text: &str, survivor: &SurvivingMutant, spec: &StackSpec) -> Result<Edit, String> {
+        let path = spec.impl_path.as_str();
+        let Some(claim) = &survivor.edit else {
+            return Err("the change is not given, so it cannot be tried".to_owned());
+        };
+        let edit = claimed_edit(path, text, &survivor.function, &claim.original, &claim.replacement)
+            .map_err(|error| error.to_string())?;
+        let changed = edit.apply(text).unwrap_or_default();
+        match refused_constructs(path, &changed, Side::Implementation, &self.toolchain().source.allow) {
+            Ok(refused) if refused.is_empty() => Ok(edit),
+            Ok(refused) => Err(format!("it could answer for its tests: {}", refused[0])),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The text with a change that is found by its words alone.
+fn replaced(text: &str, survivor: &SurvivingMutant) -> Result<String, String> {
+    let Some(MutantEdit { original, replacement }) = &survivor.edit else {
+        return Err("the change is not given, so it cannot be tried".to_owned());
+    };
+    match text.matches(original.as_str()).count() {
+        1 if !original.is_empty() && original != replacement => Ok(text.replacen(original.as_str(), replacement, 1)),
+        _ => Err(format!("`{original}` does not stand in the file once, or is not changed")),
+    }
+}
+
+/// What notices a change; none if nothing does.
+fn refutation(verdict: MutantVerdict) -> Option<String> {
+    match verdict {
+        MutantVerdict::Survived => None,
+        MutantVerdict::Caught { by } => {
+            let by: Vec<String> = by.iter().map(|name| format!("`{name}`")).collect();
+            Some(format!("caught by {}", by.join(", ")))
+        }
+        MutantVerdict::TimedOut => Some("the tests come to no end with it".to_owned()),
+        MutantVerdict::DidNotBuild { .. } => Some("it does not build".to_owned()),
+        MutantVerdict::NotCompiled => Some("what it changes is not compiled".to_owned()),
+    }
+}
+
+async fn try_our_own(
+    trials: &mut MutantTrials,
+    spec: &StackSpec,
+    text: &str,
+    wanted: usize,
+) -> Result<MechanicalMutants, WorkError> {
+    // What is not Rust has not been built.
+    let all = mutants(spec.impl_path.as_str(), text).unwrap_or_default();
+    let mut found = MechanicalMutants { tried: 0, caught: 0, survivors: Vec::new() };
+    for mutant in sample(&all, wanted) {
+        match trials.try_edit(&mutant.edit).await? {
+            MutantVerdict::DidNotBuild { .. } | MutantVerdict::NotCompiled => continue,
+            MutantVerdict::Caught { .. } | MutantVerdict::TimedOut => found.caught += 1,
+            MutantVerdict::Survived => found.survivors.push(mutant.to_string()),
+        }
+        found.tried += 1;
+    }
+    Ok(found)
+}

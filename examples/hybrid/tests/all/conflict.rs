@@ -1,0 +1,114 @@
+//! Both sides write to the same lines of a document that the task lets both write to.
+
+use crate::play::{Play, Turn};
+use crate::stage::Stage;
+use hybrid::demo::Scenario;
+use hybrid::paths::{PathViolation, Role, Territory};
+use hybrid::types::{CratePath, HybridFailure};
+use serde_json::json;
+
+const CHANGES: &str = "README.md";
+
+fn notes(line: &str) -> String {
+    format!("# A crate to build on\n\n{line}\n")
+}
+
+/// What each side writes there.
+fn play() -> Play {
+    Play::of(Scenario::Happy)
+        .with("tests", |turn| turn.write(CHANGES, &notes("Tested with proptest.")))
+        .with("impl", |turn| turn.write(CHANGES, &notes("Built on a vector.")))
+}
+
+/// An agent that leaves this text there, and says that it has resolved it.
+fn resolver(text: &str) -> Turn {
+    let mut turn = play().turn("mutation");
+    turn.agent = "conflict".to_owned();
+    turn.answer = json!({"filesResolved": [CHANGES], "resolutionNotes": "Both lines, tests first.", "blocker": null});
+    turn.cost = 0.01;
+    turn.write(CHANGES, text);
+    turn
+}
+
+async fn stage(play: Play) -> Stage {
+    let mut stage = Stage::new(play).await;
+    stage.task.spec.shared_paths = vec![CratePath::new(CHANGES).unwrap()];
+    stage
+}
+
+/// HY-251, CON-73: an agent brings both versions together, and what it leaves is merged, tested and landed. HY-23
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_resolves_what_both_have_written() {
+    let both = notes("Tested with proptest.\nBuilt on a vector.");
+    let stage = stage(play().then(resolver(&both))).await;
+    let ended = stage.run().await;
+    stage.assert_landed(&ended);
+    let routes = stage.trace().routes();
+    let merge = routes.iter().position(|route| route == "merge → conflict").unwrap();
+    assert_eq!(routes[merge + 1], "conflict → validate");
+
+    let call = stage.calls_of("conflict").remove(0);
+    assert!(call.workspace.ends_with("r1/merge"));
+    // The agent finds both versions in the file, everything else merged, and is told what each side wanted.
+    let found = &call.files[CHANGES];
+    let at = |text: &str| found.find(text).unwrap_or_else(|| panic!("{text:?} is not in {found}"));
+    assert!(at("<<<<<<<") < at("Tested with proptest.") && at("Tested with proptest.") < at("======="));
+    assert!(at("=======") < at("Built on a vector.") && at("Built on a vector.") < at(">>>>>>>"));
+    assert!(
+        !call.files["src/lib.rs"].contains("todo!()") && call.files["tests/properties.rs"].contains("prop_examples")
+    );
+    let told = ["- `README.md`", "A vector with the top at its end", "Capacities from zero up"];
+    assert!(told.iter().all(|text| call.prompt.contains(text)), "{}", call.prompt);
+
+    assert_eq!(std::fs::read_to_string(stage.repository().join(CHANGES)).unwrap(), both);
+    let log = stage.git(&["log", "-2", "--format=%s", "main"]);
+    assert_eq!(log, "merge: tests and implementation together\nmerge: conflicts resolved in README.md");
+    // HY-251: nothing with a marker is anywhere in what has landed.
+    let range = format!("{}..main", stage.base);
+    assert!(!stage.git(&["log", "--patch", &range]).contains("<<<<<<<"));
+}
+
+/// HY-252: markers that are left are found, whatever the agent says; so is a change of another file.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_not_resolved_does_not_land() {
+    let left = notes("<<<<<<< tests\nTested with proptest.\n=======\nBuilt on a vector.\n>>>>>>> impl");
+    let mut elsewhere = resolver(&notes("Both."));
+    elsewhere.write("tests/properties.rs", "#[test]\nfn prop_examples() {}\n");
+    let (left, elsewhere) = (stage(play().then(resolver(&left))).await, stage(play().then(elsewhere)).await);
+    let (with_markers, with_tests) = tokio::join!(left.run(), elsewhere.run());
+    let (_, failure) = left.assert_not_landed(&with_markers);
+    assert_eq!(failure, HybridFailure::ConflictMarkers { files: vec![CHANGES.to_owned()] });
+    let (_, failure) = elsewhere.assert_not_landed(&with_tests);
+    let violation =
+        PathViolation { role: Role::Conflict, path: "tests/properties.rs".to_owned(), territory: Territory::Outside };
+    assert_eq!(failure, HybridFailure::BarrierBroken { violations: vec![violation] });
+}
+
+/// HY-251: where nobody is to resolve it, and where nobody can, a conflict is the reason of the run's end. A side that brings markers of its own
+/// is found out, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_that_nobody_resolves_is_the_reason() {
+    let mut disabled = stage(play()).await;
+    disabled.task.resolve_conflicts = false;
+    let mut blocked = resolver(&notes("Both."));
+    blocked.answer["blocker"] = json!("One says vector, the other array.");
+    let blocked = stage(play().then(blocked)).await;
+    let marked = play().with("impl", |turn| {
+        let line = "<<<<<<< ours\nBuilt on a vector.\n=======\n>>>>>>> theirs\n";
+        turn.write("src/notes.md", line);
+    });
+    let marked = stage(marked.without("tests").then(Play::of(Scenario::Happy).turn("tests"))).await;
+    let (first, second, third) = tokio::join!(disabled.run(), blocked.run(), marked.run());
+    for (stage, ended, why) in [
+        (&disabled, &first, "the task says that nobody is to resolve them"),
+        (&blocked, &second, "`conflict` is blocked: One says vector, the other array."),
+    ] {
+        let (_, failure) = stage.assert_not_landed(ended);
+        let HybridFailure::MergeConflict { files, reason } = failure else { panic!("{failure:?}") };
+        assert_eq!((files, reason.as_str()), (vec![CratePath::new(CHANGES).unwrap()], why));
+    }
+    assert!(disabled.calls_of("conflict").is_empty());
+    // HY-252
+    let (_, failure) = marked.assert_not_landed(&third);
+    assert_eq!(failure, HybridFailure::ConflictMarkers { files: vec!["src/notes.md".to_owned()] });
+}

@@ -1,0 +1,215 @@
+//! Tests that let bugs through: who finds them, what is tried of it, and what becomes of the run.
+
+use crate::play::{Play, Turn};
+use crate::stage::{Stage, check};
+use crate::watched::Until;
+use hybrid::demo::Scenario;
+use hybrid::types::{
+    Action, Check, CheckReport, HybridFailure, MutationAdversary, MutationAdversaryResult, RefutedSurvivor,
+    StrictnessConfig, TestSuiteVerdict,
+};
+use interlocking::agents::SessionOp;
+use serde_json::{Value, json};
+
+/// Tests that never look at the value which a full stack hands back.
+fn weak(turn: &mut Turn) {
+    turn.edit("prop_assert_eq!(stack.push(value), Err(Full(value)));", "prop_assert!(stack.push(value).is_err());");
+    turn.edit("    assert_eq!(BoundedStack::with_capacity(0).push(1), Err(Full(1)));\n", "");
+    turn.edit("    assert_eq!(stack.push(5), Err(Full(5)));\n", "");
+    turn.edit("use bounded_stack::{BoundedStack, Full};", "use bounded_stack::BoundedStack;");
+    for property in turn.answer["properties"].as_array_mut().unwrap() {
+        let covers = property["coversExamples"].as_array_mut().unwrap();
+        covers.retain(|example| example["function"] != "BoundedStack::push" || example["index"] == 0);
+    }
+}
+
+fn survivor(kind: &str, original: &str, replacement: &str) -> Value {
+    json!({"function": "BoundedStack::push", "mutationType": kind, "description": format!("`{original}` becomes `{replacement}`."),
+        "whyDangerous": "The caller loses a value.", "missingTest": "Look at what comes back.",
+        "suggestedProp": {"name": "prop_refused_value_comes_back", "description": "A refused value comes back.",
+            "invariant": "push(v) on a full stack = Err(Full(v))", "type": "Boundary"},
+        "edit": {"original": original, "replacement": replacement}})
+}
+
+fn report(tried: u32, survivors: &[Value]) -> Value {
+    json!({"mutantsTried": tried, "survivors": survivors, "analysis": "The value that comes back is never looked at."})
+}
+
+/// The adversary says that one change is never noticed, which is so, and one more, which is not.
+fn play(kind: &str) -> Play {
+    let lost = survivor(kind, "Err(Full(value))", "Err(Full(0))");
+    let caught = survivor("BoundaryMutation", ">= self.capacity", "> self.capacity");
+    Play::of(Scenario::Happy).with("tests", weak).with("mutation", |turn| turn.answer = report(9, &[lost, caught]))
+}
+
+fn found(result: &hybrid::types::HybridResult) -> &MutationAdversaryResult {
+    match &result.mutation_adversary {
+        MutationAdversary::Ran(found) => found,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// HY-187, CON-68: where survivors do not block, they are reported, and the run lands. HY-152: one mode; below is the other.
+#[tokio::test(flavor = "multi_thread")]
+async fn survivors_that_do_not_block_are_reported() {
+    let mut stage = Stage::new(play("BoundaryMutation")).await;
+    stage.task.mechanical_mutants = 4;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    // A survivor is a claim: of two one was seen to survive, and the other is caught.
+    let found = found(&result);
+    assert_eq!((found.output.survivors.len(), found.survivors.len()), (2, 1));
+    let expected = RefutedSurvivor {
+        function: "BoundedStack::push".to_owned(),
+        description: "`>= self.capacity` becomes `> self.capacity`.".to_owned(),
+        reason: found.refuted[0].reason.clone(),
+    };
+    assert_eq!(found.refuted, [expected]);
+    assert!(found.refuted[0].reason.starts_with("caught by `prop_"), "{}", found.refuted[0].reason);
+    assert_eq!(found.verdict, TestSuiteVerdict::TestSuiteHasGaps);
+    let mechanical = found.mechanical.as_ref().unwrap();
+    assert!(mechanical.tried > 0 && mechanical.tried <= 4 && mechanical.caught > 0, "{mechanical:?}");
+    let (held, detail) = check(&result, Check::MutantsCaught);
+    assert!(!held && detail.starts_with("1 of 9 mutants survive; 1 more were said to, and do not; "), "{detail}");
+    // HY-240, HY-244: the suggested property is something to do, as it would stand in a contract.
+    let item = result.work_items.iter().find(|item| item.action == Action::AddBoundaryProperty).unwrap();
+    assert_eq!(item.suggested_property.as_ref().unwrap().name, "prop_refused_value_comes_back");
+    // HY-243: two examples are asserted by nobody.
+    assert!(result.work_items.iter().any(|item| item.action == Action::ExpandExamples), "{:?}", result.work_items);
+    // HY-245: what a future run should do.
+    let suggestion = "Add the property `prop_refused_value_comes_back` for `BoundedStack::push`: push(v) on a full stack = Err(Full(v))";
+    assert!(result.witness.suggestions.iter().any(|it| it == suggestion), "{:?}", result.witness.suggestions);
+
+    // HY-164: the adversary is told which functions there are. HY-166: and who has told that is in the result.
+    let call = stage.calls_of("mutation").remove(0);
+    assert!(call.prompt.contains("- `BoundedStack::push`\n- `BoundedStack::pop`\n"), "{}", call.prompt);
+    let told_by = result.ground_truth.mutation_targets.unwrap();
+    assert!(told_by.starts_with("the syntax alone, because ") && call.prompt.contains(&told_by), "{told_by}");
+    // It reads the merged code, in a place of its own.
+    assert!(call.workspace.ends_with("r1/mutation-review"));
+    assert!(
+        call.files["src/lib.rs"].contains("Err(Full(value))") && call.files["tests/properties.rs"].contains("is_err()")
+    );
+}
+
+/// HY-140, HY-187, CON-68: a critical survivor is no success, and all that was found stays in the result.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_critical_survivor_is_no_success() {
+    let stage = Stage::new(play("RemovedCheck")).await;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::CriticalMutantSurvived { survivors } = failure else { panic!("{failure:?}") };
+    assert_eq!(survivors, found(&result).survivors);
+    assert!(check(&result, Check::MergedTestsPass).0 && result.tests_coverage.is_some());
+    assert!(stage.archive().iter().any(|(_, subject)| subject.starts_with("merge: ")), "{:?}", stage.archive());
+}
+
+/// HY-186, HY-250, CON-69: where survivors block, the tests are strengthened, verified, merged and run again, and attacked again.
+/// HY-75, HY-152: two specifications, two behaviours.
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_are_strengthened_until_nothing_survives() {
+    let mut stronger = Play::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
+    stronger.answer["commitMsg"] = json!("look at what comes back");
+    let none = Play::of(Scenario::Happy).turn("mutation");
+    let mut stage = Stage::new(play("BoundaryMutation").then(stronger).then(none)).await;
+    stage.task.spec.strictness = StrictnessConfig::strict();
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    let routes = stage.trace().routes();
+    let after_merge = routes.iter().position(|route| route == "validate → post_validate").unwrap();
+    let expected = [
+        "validate → post_validate",
+        "post_validate → mutation",
+        "mutation → settle",
+        "settle → mutation_fix",
+        "mutation_fix → verify",
+        "verify → merge",
+        "merge → validate",
+        "validate → post_validate",
+        "post_validate → mutation",
+        "mutation → settle",
+        "settle → finish",
+        "finish → exit",
+    ];
+    assert_eq!(routes[after_merge..], expected);
+    assert_eq!(check(&result, Check::MutantsCaught), (true, "0 of 9 mutants survive"));
+
+    // The tests' agent goes on in its conversation, in its own place, and is told what to add and not the change itself.
+    let [first, second] = &stage.calls_of("tests")[..] else { panic!("{:?}", stage.calls_of("tests")) };
+    assert_eq!(second.session, SessionOp::ContinueFrom(first.answered_in.clone().unwrap()));
+    assert!(second.workspace.ends_with("r1/tests") && second.files["src/lib.rs"].contains("todo!()"));
+    // HY-253: which round it is. HY-145: of two survivors the one that survived is to be tested.
+    assert!(second.prompt.contains("This is round 1 of at most 5."), "{}", second.prompt);
+    assert_eq!(
+        second.prompt.matches("- `prop_refused_value_comes_back` (Boundary), for `BoundedStack::push`").count(),
+        1
+    );
+    // HY-07: the adversary is a stranger each time, and reads what there is then.
+    let [before, after] = &stage.calls_of("mutation")[..] else { panic!("{:?}", stage.calls_of("mutation")) };
+    assert!(matches!((&before.session, &after.session), (SessionOp::StartFresh(_), SessionOp::StartFresh(_))));
+    assert_ne!(before.answered_in, after.answered_in);
+    assert!(!before.files["tests/properties.rs"].contains("Err(Full(value))"));
+    assert!(after.files["tests/properties.rs"].contains("Err(Full(value))"));
+    let log = stage.git(&["log", "-2", "--format=%s", "main"]);
+    assert_eq!(log, "merge: stronger tests and implementation together\ntests: look at what comes back");
+    // HY-254: nobody implements it again.
+    assert_eq!(stage.calls_of("impl").len(), 1);
+}
+
+/// HY-186, CON-69: the rounds are budgeted, and what survives them is the reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
+    let play = play("BoundaryMutation");
+    let mut again = play.turn("mutation");
+    again.any_times = true;
+    let mut idle = play.turn("tests").asked("# Strengthen the tests");
+    idle.file().push_str("\n// Looked at again.\n");
+    let mut stage = Stage::new(play.then(idle).then(again)).await.at_most(1);
+    stage.task.spec.strictness.mutation_blocking = true;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::ChecksUnmet { unmet } = failure else { panic!("{failure:?}") };
+    let [CheckReport { check: Check::MutantsCaught, blocking: true, detail, .. }] = &unmet[..] else {
+        panic!("{unmet:?}")
+    };
+    assert!(detail.starts_with("1 of 9 mutants survive"), "{detail}");
+    assert_eq!(stage.trace().visits("mutation_fix"), 1);
+    assert_eq!(found(&result).survivors.len(), 1);
+}
+
+/// HY-24, HY-33, HY-67: an adversary that writes is found out. What it says does not count, and where it does not block the run lands.
+/// HY-190: numbers that cannot be are no report either; its agent is asked again.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_adversary_beside_the_run_cannot_fail_it() {
+    let writes = Play::of(Scenario::Happy).with("mutation", |turn| turn.write("src/lib.rs", "// Broken on purpose.\n"));
+    let impossible = Play::of(Scenario::Happy).with("mutation", |turn| {
+        turn.answer = report(0, &[survivor("RemovedCheck", "Err(Full(value))", "Err(Full(0))")]);
+        turn.any_times = true;
+    });
+    let (writes, impossible) = (Stage::new(writes).await, Stage::new(impossible).await);
+    let (written, counted) = tokio::join!(writes.run(), impossible.run());
+    for (stage, ended, says) in [(&writes, &written, "src/lib.rs"), (&impossible, &counted, "1 of 0 mutants")] {
+        let result = stage.assert_landed(ended);
+        let MutationAdversary::NoReport { reason } = &result.mutation_adversary else { panic!("{result:#?}") };
+        assert!(reason.contains(says), "{reason}");
+        assert!(!check(&result, Check::MutantsCaught).0);
+        assert!(!stage.repository().join("src/lib.rs").metadata().unwrap().permissions().readonly());
+    }
+    assert!(impossible.calls_of("mutation").len() > 1, "it is told what is wrong with its answer");
+    assert_eq!(impossible.calls_of("mutation").len(), 3);
+}
+
+/// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_run_does_not_wait_for_ever() {
+    let mut stage = Stage::new(play("RemovedCheck")).await;
+    stage.task.mutation_deadline = std::time::Duration::ZERO;
+    stage.agent.hold("mutation", 1, Until::Never);
+    let ended = stage.run().await;
+    let result = ended.result.clone().unwrap();
+    assert!(result.succeeded(), "{:?}", result.failure());
+    let MutationAdversary::NoReport { reason } = &result.mutation_adversary else { panic!("{result:#?}") };
+    assert!(reason.contains("after the run came to its exit"), "{reason}");
+    let detail = format!("nothing was reported: {reason}");
+    assert_eq!(check(&result, Check::MutantsCaught), (false, detail.as_str()));
+}
