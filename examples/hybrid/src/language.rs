@@ -48,5 +48,8 @@ impl Language {
     }
 }
 
+/// What a task names where it wants no language server.
+pub const NO_SERVER: &str = "none";
+
 /// The language server where a task does not say another.
 pub const RUST_ANALYZER: &str = "rust-analyzer";

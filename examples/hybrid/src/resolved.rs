@@ -1,6 +1,6 @@
 //! What is true of a commit's code, whatever an agent says of it: a language server is asked, started once a run, when it is first needed.
 
-use crate::language::Language;
+use crate::language::{Language, NO_SERVER};
 use crate::types::StackSpec;
 use crate::verdicts::ToldProperties;
 use crate::workbench::WorkError;
@@ -78,7 +78,10 @@ impl Resolver {
                 let code: Box<dyn CodeIntelligence> = match language {
                     Language::Rust => {
                         let syntax = RustSyntax::new(directory.path(), library, spec.impl_path.as_str());
-                        start_or_syntax(server, directory.path(), syntax).await
+                        match self.server == Path::new(NO_SERVER) {
+                            true => Box::new(syntax),
+                            false => start_or_syntax(server, directory.path(), syntax).await,
+                        }
                     }
                     Language::Python => {
                         let started = LanguageServer::start(server, directory.path()).await;

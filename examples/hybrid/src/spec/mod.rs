@@ -27,7 +27,7 @@ pub struct Task {
     /// With which commands: the file's `toolchain` table, cargo and proptest where it says nothing.
     pub toolchain: Toolchain,
     /// The language server that tells what the text of tests does not: rust-analyzer, or Pyright's
-    /// `pyright-langserver`, as a path, or a name that is looked for in `PATH`.
+    /// `pyright-langserver`, as a path, or a name that is looked for in `PATH`; `none` for none.
     pub language_server: PathBuf,
     /// Whether an agent resolves conflicts of the merge. Otherwise they end the run.
     pub resolve_conflicts: bool,

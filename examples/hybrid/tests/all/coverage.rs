@@ -52,7 +52,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
     // HY-263
     assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
     assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so, and so it is"));
-    assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds"));
+    assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds of the merged code"));
     // All of one conversation.
     let calls = stage.calls_of("tests");
     assert!(calls.iter().all(|call| call.answered_in == calls[0].answered_in));
