@@ -102,7 +102,7 @@ async fn measure(name: &str, shape: &[usize], place: &Path, commands: &Commands)
     let wall = began.elapsed().as_secs_f64();
     let Outcome::Finished(V3Outcome::Merged(_)) = ended else { return Err(format!("{ended:?}").into()) };
 
-    let tree = read(&*journal, RunId::DEFAULT).await?;
+    let tree = read(&journal, RunId::DEFAULT).await?;
     let took = commands.take();
     let mean = took.iter().sum::<f64>() / took.len() as f64;
     let path = longest(&tree, mean);

@@ -62,3 +62,21 @@ async fn an_agent_cannot_count() {
     let V3Outcome::Stuck(Stuck { attempts, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!(attempts, 2, "one that was corrected, and the one that is stuck (V3-117)");
 }
+
+/// V3-150, PRG-07, CON-38, EVO-08: an agent that answers by tools comes to the same; of several decisions the first counts.
+#[tokio::test]
+async fn an_agent_decides_by_tools() {
+    let project = project().await;
+    let decides = "[[turn]]\nagent = \"impl\"\n[[turn.append]]\npath = \"src/top.txt\"\ncontent = \"done\\n\"\n\
+                   [[turn.commit]]\nmessage = \"work\"\n\
+                   [[turn.decide]]\ntool = \"TestsPassed\"\ninput = { commitHash = \"$HEAD\", iterations = 1, passedTests = [] }\n\
+                   [[turn.decide]]\ntool = \"Stuck\"\ninput = { diagnosis = \"D.\", recommendation = \"R.\", attempts = 1 }\n";
+    let script = interlocking::agents::Script::parse(
+        "a test's script",
+        &(decides.to_owned() + Cast::default().honest("top", &[]).text()),
+    );
+    let play = crate::play::Play::new(&project, script.unwrap(), crate::small::shell);
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(play.prompts("implementer").len(), 1);
+}

@@ -73,3 +73,32 @@ async fn a_parent_runs_its_contract_on_all_children() {
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert_eq!(count("sh checks/contract_top.sh"), 2, "and of its own candidate");
 }
+
+/// V3-91, V3-92, V3-119: what does not build where it is merged is a failure of the build; the parent's branch stays where it is, and the implementer is
+/// told.
+#[tokio::test]
+async fn a_candidate_that_does_not_build_is_rejected() {
+    let project = project().await;
+    let build = |code, said| (CommandLine::new("make", &["all"]), Recorder::exit(code, said));
+    let mut recorder =
+        Recorder::new().answer(CommandLine::new("sh", &["checks/top.sh"]), Recorder::exit(1, "it is red"));
+    // The scaffold's, the review's, and the candidate's.
+    for (command, answer) in [build(0, ""), build(0, ""), build(1, "it does not fit")] {
+        recorder = recorder.answer(command, answer);
+    }
+    let recorder = Arc::new(recorder.otherwise(Recorder::exit(0, "")));
+    let play = Play::new(&project, Cast::default().honest("top", &[]).script(), recording(&recorder));
+    let implementer = play.agent.hold("implementer of `top`");
+    let watch = async {
+        implementer.reached().await;
+        let again = play.agent.hold("implementer of `top`");
+        implementer.release();
+        again.reached().await;
+        assert_eq!(project.subjects("main"), ["Begin"]);
+        again.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&[])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = &play.prompts("implementer of `top`")[1];
+    assert!(told.contains("## Why it could not be merged\n\nBuildFailure:\n\n```\nit does not fit"), "{told}");
+}

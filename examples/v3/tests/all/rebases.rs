@@ -198,3 +198,20 @@ async fn rebase_conflict_again_and_again() {
     );
     assert_eq!(play.prompts("rebaser of `top/a`").len(), 6);
 }
+
+/// V3-48, V3-91: whoever has changed an interface file of the parent, it is not merged.
+#[tokio::test]
+async fn what_changes_the_parents_interface_is_not_merged() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let acts = [crate::small::append("src/top.api", "and more\n"), Act::Commit];
+    let play = play(&project, &clash("shared.txt", by, &adapted, &acts));
+    let outcome = later(&play, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = &play.prompts("implementer of `top/a`")[1];
+    let why =
+        "ContractViolation:\n\n```\nyour commits change interface files of the nodes above: src/top.api; put them back";
+    assert!(told.contains(why), "{told}");
+    assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
+    assert!(play.prompts("implementer of `top`")[0].contains("- top/a: stuck: merger → implement was taken"));
+}

@@ -80,3 +80,36 @@ async fn a_contract_that_names_no_child_ends_the_run() {
     project.is_tidy();
     assert_eq!(project.subjects("main"), ["Begin"]);
 }
+
+/// V3-159: a child that breaks the contract whatever it does is sent back five times.
+#[tokio::test]
+async fn a_child_is_not_sent_back_for_ever() {
+    let project = project().await;
+    let mut answer = scaffold("top", &["a"], &planned(&["a"]));
+    answer["InitWork"]["contractSuite"] = json!("contract.rs");
+    let scaffolded = [
+        append("src/top.txt", "stub\n"),
+        write("src/top.api", "says done\n"),
+        write("contract.rs", "#[test]\nfn contract_a_is_loud() {}\n"),
+        Act::Commit,
+    ];
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let mut cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
+    for time in 1..=6 {
+        let tests = [append("checks/a.sh", &format!("grep -q word{time} src/a.txt || exit 1\n")), Act::Commit];
+        let says = [append("src/a.txt", &format!("word{time}\n")), Act::Commit];
+        cast = cast.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
+    }
+    let play = Play::new(&project, cast.honest("top", &["a"]).honest("top/a", &[]).script(), |workbench| {
+        shell(workbench);
+        let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
+        workbench.suite_command = CommandLine::new("sh", &["-c", line]);
+    });
+    let outcome = play.outcome(spec(&["a"])).await;
+    let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
+    assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5));
+    assert_eq!(play.prompts("planner of `top/a`").len(), 6);
+    project.is_tidy();
+}

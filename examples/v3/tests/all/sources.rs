@@ -1,8 +1,11 @@
 //! What is looked up in Rust source, whatever agents say of it.
 
+use crate::play::Play;
+use crate::project::Project;
 use crate::small::{Act, Cast, Who, append, planned, play, project, scaffold, spec, write};
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
+use v3::types::path::FilePath;
 
 /// What the implementer is told whose commit has `file` with this text, where the scaffold's was `before`; the run ends well without it.
 async fn told(file: &str, before: &str, now: &str) -> String {
@@ -56,4 +59,40 @@ async fn unsafe_code_makes_an_approval_impossible() {
         told.contains("src/more.rs:2:5: `unsafe` is refused: unsafe code is denied; write it in safe Rust"),
         "{told}"
     );
+}
+
+/// V3-65, EVO-12: tests that do not compile are not red: they say nothing. With cargo, where the tests are.
+#[tokio::test]
+async fn tests_that_do_not_compile_are_not_red() {
+    let project = Project::of(&v3::demo::SEED).await;
+    let mut answer = scaffold("top", &[], &planned(&[]));
+    answer["InitWork"]["interfaceFile"] = json!("src/lib.rs");
+    answer["InitWork"]["contractSuite"] = json!("tests/contract_top.rs");
+    let scaffolded = [
+        write("src/lib.rs", "//! Top.\n\n/// Whether it is done.\npub fn done() -> bool {\n    todo!()\n}\n"),
+        write("tests/contract_top.rs", "#[test]\nfn contract_top_is_done() {\n    shortener::done();\n}\n"),
+        Act::Commit,
+    ];
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["tests/top.rs"], "pendingCriteria": ["one"] } });
+    let tests = [
+        write("tests/top.rs", "#[test]\nfn one_holds() {\n    assert!(shortener::nobody_has_this());\n}\n"),
+        Act::Commit,
+    ];
+    let invalid = json!({ "InvalidScaffold": { "missingType": "T", "expectedLocation": "src/lib.rs" } });
+    let asks = json!({ "ClarificationNeeded": {
+        "question": "Q?", "ambiguityReference": "R", "specSentence": "Says when it is done." } });
+    let cast = Cast::default()
+        .once(Who::Planner, "top", &answer, &scaffolded)
+        .once(Who::TestAuthor, "top", &ready, &tests)
+        .once(Who::TestAuthor, "top", &invalid, &[])
+        .once(Who::Planner, "top", &asks, &[]);
+    let play = Play::new(&project, cast.script(), |_| {});
+    let mut spec = spec(&[]);
+    spec.target_path = FilePath::new("src/lib.rs").unwrap();
+    spec.test_path = FilePath::new("tests/top.rs").unwrap();
+    let outcome = play.outcome(spec).await;
+    assert!(matches!(outcome, V3Outcome::ClarificationNeeded(_)), "{outcome}");
+    let told = &play.prompts("test author")[1];
+    assert!(told.contains("the tests cannot be run:") && told.contains("nobody_has_this"), "{told}");
 }

@@ -163,3 +163,23 @@ async fn a_tree_has_a_greatest_depth() {
     );
     assert!(!play.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
 }
+
+/// CON-26, CON-148: tests that do not fit what a child has merged are a conflict: the planner is asked again, with what the child has merged.
+#[tokio::test]
+async fn tests_that_do_not_fit_what_is_merged() {
+    let project = project().await;
+    let mut acts = scaffolding("top/a");
+    acts.insert(0, write("checks/top.sh", "true\n"));
+    let cast = Cast::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
+    let play = play(&project, &cast.honest("top", &["a"]).honest("top/a", &[]));
+    let outcome = play.outcome(spec(&["a"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let path = play.path();
+    assert!(path.windows(2).any(|pair| pair == ["barrier", "scaffold"]), "{path:?}");
+    let asked = play.prompts("planner of `top`");
+    let told = "in `checks/top.sh`. Here: the tests of this node are written there. There: a child has written to the same file.";
+    assert!(asked.len() == 2 && asked[1].contains(told), "{asked:?}");
+    assert_eq!(project.git(&["show", "main:checks/top.sh"]), "true\ngrep -q done src/top.txt || exit 1\n");
+    assert_eq!(play.prompts("planner of `top/a`").len(), 1);
+    project.is_tidy();
+}
