@@ -16,7 +16,26 @@ pub(crate) struct Watched {
     calls: Mutex<Vec<Call>>,
     holds: Mutex<Vec<(String, Arc<Gate>)>>,
     /// The sessions in which a turn is under way.
-    busy: Mutex<BTreeSet<String>>,
+    busy: Mutex<BTreeSet<SessionId>>,
+}
+
+/// A session in which a turn is under way, until that ends or is given up.
+struct Busy<'a> {
+    all: &'a Mutex<BTreeSet<SessionId>>,
+    session: SessionId,
+}
+
+impl<'a> Busy<'a> {
+    fn in_session(all: &'a Mutex<BTreeSet<SessionId>>, session: &SessionId, title: &str) -> Self {
+        assert!(all.lock().unwrap().insert(session.clone()), "two turns in {session}: {title}");
+        Self { all, session: session.clone() }
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.all.lock().unwrap().remove(&self.session);
+    }
 }
 
 /// Where a call waits.
@@ -32,7 +51,7 @@ pub(crate) struct Hold {
 }
 
 /// Longer than anything takes, on whatever machine.
-pub(crate) const FOREVER: Duration = Duration::from_secs(60);
+pub(crate) const FOREVER: Duration = Duration::from_secs(300);
 
 impl Hold {
     /// Waits until it is there.
@@ -123,9 +142,10 @@ impl Agent for Watched {
             workspace,
         };
         // V3-162, CON-19: nobody goes on in a session in which somebody else does.
-        if let SessionOp::ContinueFrom(session) = &turn.session {
-            assert!(self.busy.lock().unwrap().insert(session.to_string()), "two turns in {session}: {}", call.title());
-        }
+        let _busy = match &turn.session {
+            SessionOp::ContinueFrom(session) => Some(Busy::in_session(&self.busy, session, call.title())),
+            _ => None,
+        };
         let gate = {
             let mut holds = self.holds.lock().unwrap();
             let held = holds.iter().position(|(title, _)| call.title().contains(title));
@@ -140,11 +160,7 @@ impl Agent for Watched {
             gate.reached.add_permits(1);
             gate.open.acquire().await.unwrap().forget();
         }
-        let reply = self.scripted.run(context, turn).await;
-        if let SessionOp::ContinueFrom(session) = &turn.session {
-            self.busy.lock().unwrap().remove(session.as_str());
-        }
-        let reply = reply?;
+        let reply = self.scripted.run(context, turn).await?;
         self.calls.lock().unwrap()[place].answered_in = Some(reply.session.clone());
         Ok(reply)
     }
