@@ -5,6 +5,7 @@ use crate::small::{Cast, Who, play, project, scaffold, scaffolding, spec};
 use crate::tree::family;
 use crate::watched::{Call, Hold};
 use interlocking::prelude::*;
+use interlocking::runtime::journal::NodeOutcome;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
 
@@ -171,4 +172,43 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
     assert!(project.git(&["show", &format!("{tests}:src/b.txt")]).contains("done"));
     assert_eq!(project.git(&["rev-list", "--merges", "main"]), "");
     project.is_tidy();
+}
+
+/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who is told twice hears it in the
+/// order in which they merged.
+#[tokio::test]
+async fn siblings_hear_of_merges_in_their_order() {
+    let project = project().await;
+    let children = ["a", "b", "c"];
+    let cast = children
+        .iter()
+        .fold(Cast::default().honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
+    let play = play(&project, &cast);
+    let author = play.agent.hold("test author of `top/c`");
+    let watch = async {
+        author.reached().await;
+        let merged = |play: &Play<'_>| {
+            project.git(&["log", "--format=%s", "run/impl"]).matches("): implement").count() == 2
+                && play.ended().iter().any(|(_, node)| node == "judge")
+        };
+        play.until("a and b", merged).await;
+        author.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&children)), watch);
+    is_merged(&outcome);
+    let told = |outcomes: Vec<NodeOutcome>| outcomes.iter().map(|outcome| outcome.posted.len()).sum::<usize>();
+    let mut told_by = Vec::new();
+    for child in children {
+        told_by.push(told(play.outcomes(&play.run_of(&format!("top/{child}")).await).await));
+    }
+    told_by.sort_unstable();
+    assert_eq!(told_by, [0, 1, 2]);
+    let c = play.run_of("top/c").await;
+    let heard = play.memories(&c, "integration").await.pop().unwrap();
+    let heard: Vec<&str> =
+        heard["heard"].as_array().unwrap().iter().map(|event| event["author"].as_str().unwrap()).collect();
+    let merged = project.subjects("main");
+    let merged: Vec<&str> =
+        merged.iter().rev().filter_map(|subject| subject.strip_prefix("feat(")?.strip_suffix("): implement")).collect();
+    assert_eq!((heard.as_slice(), merged.len()), (&merged[..2], 4));
 }

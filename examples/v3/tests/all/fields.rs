@@ -111,6 +111,27 @@ fn each_field_of_each_exit_has_a_consumer() {
     }
 }
 
+/// Each answer's envelope: its type, how bad it is, and where it goes.
+const ENVELOPES: [(&str, &str, &str, Option<&str>); 17] = [
+    ("InitWork", "INIT_WORK", "INFO", Some("fork")),
+    ("ClarificationNeeded", "CLARIFICATION_NEEDED", "BLOCKER", Some("exit")),
+    ("TestsReady", "TESTS_READY", "INFO", Some("barrier.tests")),
+    ("InvalidScaffold", "INVALID_SCAFFOLD", "BLOCKER", Some("scaffold")),
+    ("Approved", "APPROVED", "INFO", None),
+    ("MoreTests", "MORE_TESTS", "WARN", None),
+    ("Reject", "REJECT", "BLOCKER", None),
+    ("TestsPassed", "TESTS_PASSED", "INFO", Some("review")),
+    ("RequestRetry", "REQUEST_RETRY", "WARN", Some("implement")),
+    ("BlockedDependency", "BLOCKED_DEPENDENCY", "BLOCKER", Some("scaffold")),
+    ("SpecAmbiguity", "SPEC_AMBIGUITY", "BLOCKER", Some("scaffold")),
+    ("Stuck", "STUCK", "BLOCKER", Some("exit")),
+    ("MergeComplete", "MERGE_COMPLETE", "INFO", Some("judge")),
+    ("MergeRejected", "MERGE_REJECTED", "WARN", Some("implement")),
+    ("RebaseClean", "REBASE_CLEAN", "INFO", None),
+    ("RebaseAdapted", "REBASE_ADAPTED", "INFO", Some("write_tests")),
+    ("RebaseConflict", "REBASE_CONFLICT", "BLOCKER", Some("scaffold")),
+];
+
 /// A text of its own for a field.
 fn mark(field: &str) -> String {
     format!("mark of {field}")
@@ -142,15 +163,27 @@ fn leaves(value: &Value) -> Vec<String> {
 /// Has agents say these things, one after the other, and looks for each of their fields in what their nodes have passed on.
 async fn pass_on(play: &Play<'_>, all: &[Said]) {
     let mut records: BTreeMap<String, String> = BTreeMap::new();
+    let mut labels = BTreeSet::new();
     for run in play.journal.runs().await.unwrap() {
         for mut outcome in play.outcomes(&run.run).await {
             outcome.calls.clear();
+            labels.extend(outcome.label.iter().map(|label| {
+                let severity = format!("{:?}", label.severity).to_uppercase();
+                (outcome.node.clone(), label.ty.clone(), severity, label.route_hint.clone())
+            }));
             let passed = records.entry(outcome.node.clone()).or_default();
             *passed += &serde_json::to_string(&outcome).unwrap();
         }
     }
     for Said { node, answer, .. } in all {
         let (variant, fields) = answer.as_object().unwrap().iter().next().unwrap();
+        // V3-143, CON-39: it travels with an envelope.
+        let (_, ty, severity, hint) =
+            ENVELOPES.iter().find(|(of, ..)| *of == variant).unwrap_or_else(|| panic!("{variant} has no envelope"));
+        // A review and a judgement have one type of answer, and two ways on.
+        let hint = hint.filter(|_| !["review", "judge"].contains(node)).map(str::to_owned);
+        let envelope = ((*node).to_owned(), (*ty).to_owned(), (*severity).to_owned(), hint);
+        assert!(labels.contains(&envelope), "{envelope:?} is not in {labels:?}");
         for (field, value) in fields.as_object().unwrap() {
             let name = format!("{node}.{variant}.{field}");
             let consumer = CONSUMERS.iter().find(|(field, _)| *field == name).unwrap().1;
@@ -172,7 +205,7 @@ fn cast(all: &[Said]) -> Cast {
     all.iter().fold(Cast::default(), each)
 }
 
-/// V3-158, EVO-03: the words of each way back are in what the next node takes.
+/// V3-158, V3-143, EVO-03: the words of each way back are in what the next node takes.
 #[tokio::test]
 async fn what_is_said_on_the_ways_back_is_passed_on() {
     let critique = json!({ "file": "src/top.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
