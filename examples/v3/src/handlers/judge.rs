@@ -66,7 +66,10 @@ async fn land(input: JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge>
         Ok(_) => {}
         Err(GitWorkspacesError::FastForward(
             FastForwardError::Moved { .. } | FastForwardError::NotFastForward { .. },
-        )) => return goto!(cx, v3::merger, cx.input_of::<v3::merger>()?),
+        )) => {
+            cx.note("the parent's branch has moved meanwhile: the candidate is made again");
+            return goto!(cx, v3::merger, cx.input_of::<v3::merger>()?);
+        }
         Err(error) => return Err(error.into()),
     }
     let (branch, _) = cx.target().await?;

@@ -30,6 +30,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
             return cx.resume();
         }
         let id = cx.entry()?.spec.id.clone();
+        cx.note(format!("moves {id} onto what {} has merged", moved.merge_event.author));
         let (now, gave_way) = match onto(cx, from, to).await? {
             Moved::To { standing, gave_way } => (standing, gave_way),
             Moved::Refused { file, why } => return conflict(file, &moved, why, cx),

@@ -19,6 +19,8 @@ use interlocking::worktree::CommitId;
 impl LLMHandler<v3::scaffold> for Scaffold {
     async fn before<'a>(&'a self, input: &'a ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Ask<ScaffoldPrompt<'a>> {
         input.spec.check()?;
+        // Whoever looks on sees runs, and nodes of the tree by this alone.
+        cx.note(format!("plans {}", input.spec.id));
         start_over(input, cx).await?;
         let own = cx.memory().session;
         let thread = own.as_ref().map(|session| (session, IMPL));
