@@ -4,9 +4,10 @@
 //! takes a second, and writes and commits a file. Builds and tests are a shell's. What is printed of each:
 //!
 //! - **wall**: from the start of the run to its end.
-//! - **path**: the turns of agents one after the other on the longest way through the tree, those that are asked again because a sibling was faster
-//!   among them, and as many builds and test runs as there are on it, each of the mean time that one took in this run.
-//! - **broadcasts**: messages that tell of a merge. The protocol wants one for each sibling that is still at work: at most n(n - 1)/2 of n siblings.
+//! - **path**: the turns of agents one after the other on the longest way through the tree, those that are asked again because a sibling
+//!   was faster among them, and as many builds and test runs as there are on it, each of the mean time that one took in this run.
+//! - **broadcasts**: messages that tell of a merge. The protocol wants one for each sibling that is still at work: at most n(n - 1)/2 of n
+//!   siblings.
 //! - **rebases** and **candidates**: how often a branch was put on another commit, and how often work was made one commit on the parent's.
 //! - **moves**: how often a branch was moved, all operations of all nodes together.
 //!

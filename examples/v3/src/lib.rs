@@ -2,7 +2,8 @@
 //!
 //! A node of the tree makes a scaffold of its work, and splits it if it is too much for one. Its children run the same graph, each on a
 //! branch of its own; tests are written that fail, and then what makes them pass; that is reviewed, squashed into one commit, judged by the
-//! parent, and merged into the parent's branch. Siblings are rebased then. What an agent claims is looked up on disk, in git, or by a command.
+//! parent, and merged into the parent's branch. Siblings are rebased then. What an agent claims is looked up on disk, in git, or by a
+//! command.
 //!
 //! # Map
 //!

@@ -59,8 +59,8 @@ impl LLMHandler<v3::judge> for Judge {
     }
 }
 
-/// Advances the parent's branch to the candidate, and tells the siblings that are still at work. Where the branch has moved since the candidate
-/// was made, that is made again (CON-142).
+/// Advances the parent's branch to the candidate, and tells the siblings that are still at work. Where the branch has moved since the
+/// candidate was made, that is made again (CON-142).
 async fn land(input: JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
     match cx.land(input.merge.merge_commit).await {
         Ok(_) => {}

@@ -74,8 +74,8 @@ impl LLMHandler<v3::merger> for Merger {
     }
 }
 
-/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each child,
-/// and those of the scaffolds on which they stand. Gives why that cannot be done.
+/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each
+/// child, and those of the scaffolds on which they stand. Gives why that cannot be done.
 async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);

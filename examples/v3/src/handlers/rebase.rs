@@ -71,7 +71,8 @@ pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: Comm
     Ok(Moved::To { standing: Standing { skeleton, tests, head, base: onto }, gave_way })
 }
 
-/// Takes all branches of a node back from where they were moved to where they stood (V3-105). What children have merged meanwhile comes along.
+/// Takes all branches of a node back from where they were moved to where they stood (V3-105). What children have merged meanwhile comes
+/// along.
 pub(crate) async fn back<N: Node>(
     cx: &mut Cx<'_, N>,
     id: &NodeId,

@@ -129,8 +129,8 @@ fn may_split(cx: &Cx<'_, v3::scaffold>) -> bool {
     cx.depth_limit::<v3::children>().is_none_or(|limit| cx.depth() < limit)
 }
 
-/// Takes away what does not count: what an earlier attempt has left, and of an earlier scaffold the tests and the implementation. What children
-/// have merged stays (CON-11).
+/// Takes away what does not count: what an earlier attempt has left, and of an earlier scaffold the tests and the implementation. What
+/// children have merged stays (CON-11).
 async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
     let head = cx.worktree().await?.head();
     if cx.visit() == 1 {

@@ -135,8 +135,8 @@ impl WriteTests {
         Ok(violations)
     }
 
-    /// Whether each planned test is there, and fails where nothing is implemented (V3-65). Of a node that was sent back some of its former work
-    /// is there, and passes: one test of its own has to fail.
+    /// Whether each planned test is there, and fails where nothing is implemented (V3-65). Of a node that was sent back some of its former
+    /// work is there, and passes: one test of its own has to fail.
     async fn red_violations(
         &self,
         input: &WriteTestsInput,

@@ -10,7 +10,8 @@ fn retry() -> Value {
     } })
 }
 
-/// V3-130, V3-132, V3-133, V3-134, V3-114, V3-74, PRG-11, PRG-46: five attempts, of which the last is said to be that, and then it is stuck.
+/// V3-130, V3-132, V3-133, V3-134, V3-114, V3-74, CON-13, CON-16, PRG-11, PRG-46: five attempts, of which the last is said to be that, and
+/// then it is stuck.
 #[tokio::test]
 async fn the_fifth_attempt_is_the_last() {
     let project = project().await;

@@ -30,8 +30,9 @@ fn commands(recorder: &Recorder) -> Vec<String> {
     recorder.calls().iter().map(|call| call.command.to_string()).collect()
 }
 
-/// V3-90, V3-44, V3-81, V3-61, TC-01, TC-02, TC-03, TC-25: a scaffold is built; its tests are run where they have to fail, and where they have to pass; what is
-/// reviewed is built and tested; and the candidate is built, held against the contract that the scaffold names, and then against every test.
+/// V3-90, V3-44, V3-81, V3-61, TC-01, TC-02, TC-03, TC-25: a scaffold is built; its tests are run where they have to fail, and where they
+/// have to pass; what is reviewed is built and tested; and the candidate is built, held against the contract that the scaffold names, and
+/// then against every test.
 #[tokio::test]
 async fn a_leaf_runs_these_commands() {
     let (project, recorder) = (project().await, red(&["checks/top.sh"]));
@@ -45,8 +46,8 @@ async fn a_leaf_runs_these_commands() {
     assert!(places[0] == places[1] && places[1] == places[2], "{places:?}");
 }
 
-/// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; and of whoever is rebased every test is run
-/// again.
+/// V3-140, V3-44, V3-104: the parent's contract is run once all children have merged, before its implementer is asked; and of whoever is
+/// rebased every test is run again.
 #[tokio::test]
 async fn a_parent_runs_its_contract_on_all_children() {
     let (project, recorder) = (project().await, red(&["checks/top.sh", "checks/a.sh", "checks/b.sh"]));
@@ -74,8 +75,8 @@ async fn a_parent_runs_its_contract_on_all_children() {
     assert_eq!(count("sh checks/contract_top.sh"), 2, "and of its own candidate");
 }
 
-/// V3-91, V3-92, V3-119: what does not build where it is merged is a failure of the build; the parent's branch stays where it is, and the implementer is
-/// told.
+/// V3-91, V3-92, V3-119, CON-31: what does not build where it is merged is a failure of the build; the parent's branch stays where it is,
+/// and the implementer is told.
 #[tokio::test]
 async fn a_candidate_that_does_not_build_is_rejected() {
     let project = project().await;

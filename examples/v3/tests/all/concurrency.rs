@@ -61,8 +61,8 @@ async fn the_implementer_waits_for_tests_and_children() {
     }
 }
 
-/// CON-142, V3-139, CON-32: a sibling that merges while the judge looks makes the candidate void. It is made again, and judged again, with what
-/// the sibling has merged.
+/// CON-142, V3-139, CON-32: a sibling that merges while the judge looks makes the candidate void. It is made again, and judged again, with
+/// what the sibling has merged.
 #[tokio::test]
 async fn a_candidate_that_came_too_late_is_made_again() {
     let project = project().await;
@@ -174,8 +174,8 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
     project.is_tidy();
 }
 
-/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who is told twice hears it in the
-/// order in which they merged.
+/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
+/// is told twice hears it in the order in which they merged.
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {
     let project = project().await;

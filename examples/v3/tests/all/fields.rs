@@ -90,8 +90,8 @@ fn fields_of(name: &str, schema: &Value) -> Vec<String> {
     fields.collect()
 }
 
-/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131, EVO-03, EVO-09: the table has each field that the types have, and no other; no agent is asked for a count, or for
-/// a verdict that can be looked up.
+/// V3-158, V3-32, V3-53, V3-72, V3-86, V3-96, V3-131, PRG-28, EVO-03, EVO-09: the table has each field that the types have, and no other;
+/// no agent is asked for a count, or for a verdict that can be looked up.
 #[test]
 fn each_field_of_each_exit_has_a_consumer() {
     let exits = [

@@ -119,8 +119,8 @@ fn asked(play: &Play<'_>) -> BTreeMap<String, usize> {
     asked
 }
 
-/// V3-04, CON-144, EVO-06: whichever record a process ends with, another one comes to the same; nobody is asked again whose answer was recorded.
-/// Each record with `V3_EVERY_RECORD`, otherwise some.
+/// V3-04, CON-144, EVO-06: whichever record a process ends with, another one comes to the same; nobody is asked again whose answer was
+/// recorded. Each record with `V3_EVERY_RECORD`, otherwise some.
 #[tokio::test]
 async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
     let step = if std::env::var_os("V3_EVERY_RECORD").is_some() { 1 } else { 9 };

@@ -56,7 +56,7 @@ async fn a_plan_that_leaves_something_out() {
     has(&prompt, "the planned test `one_holds` names the criterion `two`, and there is none");
 }
 
-/// V3-47, V3-12: criteria are divided, and ids are the children's own.
+/// V3-47, V3-12, CON-146: criteria are divided, and ids are the children's own.
 #[tokio::test]
 async fn children_that_do_not_divide_the_work() {
     let split = |change: fn(&mut Value)| {

@@ -1,5 +1,5 @@
-//! A tree of two nodes, built by the real Claude Code on a repository of the user's own. Nothing is scripted but the model: a server on loopback
-//! plays it.
+//! A tree of two nodes, built by the real Claude Code on a repository of the user's own. Nothing is scripted but the model: a server on
+//! loopback plays it.
 
 use crate::killed::Program;
 use crate::small::{Cast, approved, merged, plan, project, scaffold};
@@ -95,7 +95,8 @@ fn history(request: &Request) -> Vec<String> {
     titles.map(|prompt| prompt.lines().next().unwrap().replace("# You ", "")).collect()
 }
 
-/// PRG-50, V3-10, V3-135, V3-142, CON-19, CON-137, CON-139, CON-141: a whole tree, with forks, sessions that go on, and a reminder, on the user's own repository.
+/// PRG-50, V3-10, V3-135, V3-142, CON-19, CON-137, CON-139, CON-141: a whole tree, with forks, sessions that go on, and a reminder, on the
+/// user's own repository.
 #[tokio::test]
 async fn a_tree_of_real_agents() {
     let Some(claude) = programs::found(programs::claude()) else { return };

@@ -42,8 +42,8 @@ pub(crate) async fn later(play: &Play<'_>, watch: impl Future<Output = ()>) -> V
     tokio::join!(play.outcome(spec(&["a", "b"])), watch).0
 }
 
-/// V3-99, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27, V3-149: while the branch is rebased nothing else of its node runs; the sibling's lines stay; the branch was
-/// adapted, and its tests are looked at again by whoever wrote them, who is told.
+/// V3-99, CON-28, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27: while the branch is rebased nothing else of its node runs; the sibling's
+/// lines stay; the branch was adapted, and its tests are looked at again by whoever wrote them, who is told.
 #[tokio::test]
 async fn a_branch_is_adapted() {
     let project = project().await;

@@ -46,8 +46,8 @@ async fn tdd_remembers_tests_until_they_are_covered() {
     assert_eq!(last, sessions);
 }
 
-/// V3-70, V3-71, PRG-21, PRG-25, CON-20, CON-21, CON-22: Impl remembers its session, each attempt that has not done it, and what has passed; the barrier, which shares
-/// that, leaves it as it is.
+/// V3-70, V3-71, PRG-21, PRG-25, CON-20, CON-21, CON-22: Impl remembers its session, each attempt that has not done it, and what has
+/// passed; the barrier, which shares that, leaves it as it is.
 #[tokio::test]
 async fn impl_remembers_its_attempts() {
     let project = project().await;
@@ -68,8 +68,8 @@ async fn impl_remembers_its_attempts() {
     assert!(!play.outcomes(&RunId::DEFAULT).await.iter().any(of_barrier));
 }
 
-/// V3-06, V3-83, V3-127, CON-134, CON-136, CON-148, PRG-34, PRG-35, EVO-13: the implementer finds the tests on its branch, in a line of commits, and the reviewer is shown
-/// what git says; in a second round what the children have merged is still there.
+/// V3-06, V3-83, V3-127, CON-09, CON-134, CON-136, CON-148, PRG-34, PRG-35, EVO-13: the implementer finds the tests on its branch, in a
+/// line of commits, and the reviewer is shown what git says; in a second round what the children have merged is still there.
 #[tokio::test]
 async fn the_implementer_finds_the_tests() {
     let project = project().await;

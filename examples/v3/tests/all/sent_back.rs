@@ -1,6 +1,7 @@
 //! A child that is sent back, because the parent's contract fails on what it has merged.
 
 use crate::play::Play;
+use crate::project::Project;
 use crate::small::{Act, Cast, Who, append, planned, project, scaffold, shell, spec, write};
 use crate::tree::family;
 use interlocking::toolchain::CommandLine;
@@ -8,12 +9,10 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use v3::types::outcome::V3Outcome;
 
-/// V3-140, V3-141, CON-34, CON-144: the contract is run on what all children have merged, before the parent's implementation begins; the child
-/// that a failing test names runs anew, told why, on top of what it had merged; the other is not run again.
-#[tokio::test]
-async fn the_child_that_breaks_the_contract_is_sent_back() {
-    let project = project().await;
-    let mut answer = scaffold("top", &["a", "b"], &planned(&["a", "b"]));
+/// A parent whose contract wants `a` to be loud, once there is anything of it. Each time that `a` runs, it tests for the next of these
+/// words, and writes that.
+fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Play<'p> {
+    let mut answer = scaffold("top", children, &planned(children));
     answer["InitWork"]["contractSuite"] = json!("contract.rs");
     let scaffolded = [
         append("src/top.txt", "stub\n"),
@@ -24,23 +23,25 @@ async fn the_child_that_breaks_the_contract_is_sent_back() {
     let ready =
         json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
-    let checks = |word: &str| [append("checks/a.sh", &format!("grep -q {word} src/a.txt || exit 1\n")), Act::Commit];
-    let says = |word: &str| [append("src/a.txt", &format!("{word}\n")), Act::Commit];
     let mut cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
-    for word in ["done", "loud"] {
-        cast = cast.once(Who::TestAuthor, "top/a", &ready, &checks(word)).once(
-            Who::Implementer,
-            "top/a",
-            &passed,
-            &says(word),
-        );
+    for word in words {
+        let tests = [append("checks/a.sh", &format!("grep -q {word} src/a.txt || exit 1\n")), Act::Commit];
+        let says = [append("src/a.txt", &format!("{word}\n")), Act::Commit];
+        cast = cast.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
     }
-    let play = Play::new(&project, Cast::with(cast, family()).script(), |workbench| {
+    Play::new(project, Cast::with(cast, family()).script(), |workbench| {
         shell(workbench);
-        // The contract wants `a` to be loud, once there is anything of it.
         let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
         workbench.suite_command = CommandLine::new("sh", &["-c", line]);
-    });
+    })
+}
+
+/// V3-140, V3-141, CON-34, CON-144: the contract is run on what all children have merged, before the parent's implementation begins; the
+/// child that a failing test names runs anew, told why, on top of what it had merged; the other is not run again.
+#[tokio::test]
+async fn the_child_that_breaks_the_contract_is_sent_back() {
+    let project = project().await;
+    let play = play_of(&project, &["a", "b"], &["done", "loud"].map(str::to_owned));
     let outcome = play.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
 
@@ -85,28 +86,7 @@ async fn a_contract_that_names_no_child_ends_the_run() {
 #[tokio::test]
 async fn a_child_is_not_sent_back_for_ever() {
     let project = project().await;
-    let mut answer = scaffold("top", &["a"], &planned(&["a"]));
-    answer["InitWork"]["contractSuite"] = json!("contract.rs");
-    let scaffolded = [
-        append("src/top.txt", "stub\n"),
-        write("src/top.api", "says done\n"),
-        write("contract.rs", "#[test]\nfn contract_a_is_loud() {}\n"),
-        Act::Commit,
-    ];
-    let ready =
-        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
-    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
-    let mut cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
-    for time in 1..=6 {
-        let tests = [append("checks/a.sh", &format!("grep -q word{time} src/a.txt || exit 1\n")), Act::Commit];
-        let says = [append("src/a.txt", &format!("word{time}\n")), Act::Commit];
-        cast = cast.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
-    }
-    let play = Play::new(&project, cast.honest("top", &["a"]).honest("top/a", &[]).script(), |workbench| {
-        shell(workbench);
-        let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
-        workbench.suite_command = CommandLine::new("sh", &["-c", line]);
-    });
+    let play = play_of(&project, &["a"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
     let outcome = play.outcome(spec(&["a"])).await;
     let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
     assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5));

@@ -1,4 +1,4 @@
-//! Which agent goes on in which session: what was said once is known to whoever follows (V3-10, CON-19, CON-139, CON-141).
+//! Which agent goes on in which session: what was said once is known to whoever follows (V3-10, CON-19, CON-33, CON-139, CON-141).
 
 use crate::small::{Cast, Who, play, project, spec};
 use crate::tree::family;

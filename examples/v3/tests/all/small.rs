@@ -26,7 +26,8 @@ pub(crate) fn shell(workbench: &mut Workbench) {
     workbench.suite_command = CommandLine::new("sh", &["{path}"]);
 }
 
-/// What `top` is to build: with criterion `one`, and with those of its children. A child `a+b` is called `a`, and has the criteria `a` and `b`.
+/// What `top` is to build: with criterion `one`, and with those of its children. A child `a+b` is called `a`, and has the criteria `a` and
+/// `b`.
 pub(crate) fn spec(children: &[&str]) -> Spec {
     let criteria: Vec<Value> = criteria_of("top", children).iter().map(|id| criterion(id)).collect();
     serde_json::from_value(json!({

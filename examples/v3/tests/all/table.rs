@@ -24,7 +24,7 @@ fn it_can_be_drawn() {
     expect_file!["../golden/v3.mmd"].assert_eq(&mermaid(V3::net().table()));
 }
 
-/// V3-01, V3-50, CON-01, CON-04, CON-140: five roles, each of nodes that are declared; TDD is two of them, and the judge.
+/// V3-01, V3-50, CON-01, CON-02, CON-04, CON-140: five roles, each of nodes that are declared; TDD is two of them, and the judge.
 #[test]
 fn five_roles_are_declared() {
     let roles = V3::net().table().nodes.iter().filter(|row| row.output.is_some());
@@ -71,7 +71,7 @@ fn every_edge_is_there() {
     // V3-119, PRG-18
     assert_eq!(leads_to("merger"), ["judge", "exit", "implement"]);
     assert_eq!(leads_to("judge"), ["exit", "review", "merger"]);
-    // V3-121, V3-122, PRG-19
+    // V3-121, V3-122, PRG-19, CON-27
     assert_eq!(leads_to("rebaser"), ["scaffold", "write_tests"]);
     let rebaser = row("rebaser");
     assert!(rebaser.kind == NodeKind::Event && rebaser.resume, "V3-120: on a clean rebase it goes on where it was");

@@ -109,7 +109,7 @@ fn shared_types_are_field_exact() {
     holds::<ImplResult>(&result(), &[]); // V3-25
     holds::<TddApproval>(&approval(), &[]); // V3-26
     holds::<Adaptation>(&json!({ "symbol": "s", "change": "c", "reason": "r" }), &[]); // V3-27
-    holds::<ParentContext>(&json!({ "interface": "pub fn a();", "assignedCriteria": ["c"] }), &[]); // V3-28
+    holds::<ParentContext>(&json!({ "interface": "pub fn a();", "assignedCriteria": ["c"] }), &[]); // V3-28, CON-35
     let mut child = spec();
     child.as_object_mut().unwrap().remove("complexityConstraints");
     holds::<ChildSpec>(&child, &[]); // V3-29
@@ -151,7 +151,7 @@ fn siblings_are_told_of_a_merge_without_its_commit() {
     assert_eq!(serde_json::to_value(MergeEvent::from(&complete)).unwrap(), expected);
 }
 
-/// V3-31, V3-51, V3-68, V3-85, V3-95, V3-155, V3-156, V3-157, V3-163.
+/// V3-31, V3-51, V3-68, V3-85, V3-95, V3-155, V3-156, V3-157, V3-163, CON-138.
 #[test]
 fn inputs_survive_json() {
     let lineage = json!({ "parent": node(), "session": "s-1", "interfaceFiles": ["src/a.rs"], "sentBack": null });
@@ -207,7 +207,7 @@ fn inputs_survive_json() {
     holds::<RebaserInput>(&rebaser, &[]);
 }
 
-/// V3-33, V3-34, V3-53, V3-72, V3-86, V3-96, V3-154: each variant of each exit.
+/// V3-33, V3-34, V3-53, V3-72, V3-86, V3-96, V3-154, CON-05: each variant of each exit.
 #[test]
 fn exits_survive_json() {
     let mut work = scaffold();

@@ -48,7 +48,7 @@ async fn the_planner_is_told_why() {
     }
 }
 
-/// V3-111, V3-56, V3-76, V3-156, CON-07: what a review wants is asked of the test author first, and then of the implementer.
+/// V3-111, V3-56, V3-76, V3-156, CON-07, CON-08: what a review wants is asked of the test author first, and then of the implementer.
 #[tokio::test]
 async fn a_review_is_heard_by_both() {
     let more = json!({ "MoreTests": {
@@ -65,7 +65,7 @@ async fn a_review_is_heard_by_both() {
     assert_eq!(without(&second, told), first, "CON-14: and attempts begin anew");
 }
 
-/// V3-119, V3-90, V3-91, V3-157: what could not be merged is told to the implementer; the contract comes before the other tests.
+/// V3-119, V3-90, V3-91, V3-157, CON-17: what could not be merged is told to the implementer; the contract comes before the other tests.
 #[tokio::test]
 async fn a_rejected_merge_is_told() {
     let quiet = EmbeddedFile { path: "checks/quiet.sh", contents: "! grep -qs noise src/top.txt\n" };
@@ -127,7 +127,7 @@ async fn a_run_is_rejected_or_stuck() {
     assert_eq!(outcome.to_string(), "stuck: No bell.; Buy one.");
 }
 
-/// V3-129, V3-154, CON-37: children that fail release the barrier. If all do, the run has failed.
+/// V3-129, V3-154, CON-37, EVO-04: children that fail release the barrier. If all do, the run has failed.
 #[tokio::test]
 async fn failed_children_do_not_block() {
     let project = project().await;
