@@ -3,13 +3,13 @@
 
 use crate::play::Play;
 use crate::project::Project;
-use crate::small::{Cast, play, project, spec};
+use crate::small::{Cast, Who, plan, play, project, scaffold, scaffolding, spec, write};
 use crate::tree::family;
 use async_trait::async_trait;
 use interlocking::prelude::*;
 use interlocking::runtime::Journal;
-use interlocking::runtime::journal::{Claim, Digest, Encoded, JournalError, Letter, Posted, Record, RunSummary};
-use serde_json::Value;
+use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -243,4 +243,58 @@ async fn a_program_that_is_killed_is_resumed() {
         is_whole(&project, &format!("killed after {steps} steps"));
     }
     assert!(killed >= 4, "{killed}");
+}
+
+/// CON-147, CON-149: a process that ends while a branch is being rebased, and when a child has merged on it where it stands since: nothing is
+/// lost, and the branch is not moved again.
+#[tokio::test]
+async fn a_rebase_on_which_a_child_has_merged_survives() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let mut cast = Cast::default().always(Who::Rebaser, "top/a", &adapted, &[]);
+    for (id, children, criteria) in [("top/a", &["x"][..], &["a", "x"][..]), ("top/b", &[], &["b"])] {
+        let mut acts = scaffolding(id);
+        acts.insert(0, write("shared.txt", &format!("by {id}\n")));
+        let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
+        cast = cast.once(Who::Planner, id, &scaffold(id, children, &tests), &acts);
+    }
+    let cast = cast
+        .honest("top", &["a+x", "b"])
+        .honest_with("top/a", &["a", "x"].map(str::to_owned), &["x"])
+        .honest("top/a/x", &[])
+        .honest("top/b", &[]);
+    let play = play(&project, &cast);
+    let [planner, judge, rebaser] =
+        ["planner of `top/b`", "judge what `top/a/x`", "rebaser of `top/a`"].map(|title| play.agent.hold(title));
+    let process = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let watch = async {
+                planner.reached().await;
+                judge.reached().await;
+                planner.release();
+                rebaser.reached().await;
+                judge.release();
+                let a = play.run_of("top/a").await;
+                while !play.journal.load(&a).await.unwrap().iter().any(|it| matches!(it.entry, Entry::Landed { .. })) {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = watch => {}
+                ended = play.run().start(ScaffoldInput::from(spec(&["a+x", "b"]))) => panic!("{:?}", ended.unwrap().outcome),
+            }
+        });
+    };
+    std::thread::scope(|scope| scope.spawn(process).join().unwrap());
+    let ended = play.run().resume().await.unwrap().outcome;
+    assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
+    for node in ["top", "a", "x", "b"] {
+        assert_eq!(project.git(&["show", &format!("main:src/{node}.txt")]), "stub\ndone\n", "{node}");
+    }
+    assert_eq!(project.git(&["show", "main:shared.txt"]), "by top/b\n");
+    assert_eq!(project.subjects("main").len(), 5);
+    assert_eq!(play.prompts("planner of `top/a/x`").len(), 1);
+    project.is_tidy();
 }
