@@ -134,8 +134,8 @@ async fn asked_after(cast: Cast) -> String {
     let at = outcomes.iter().position(|outcome| outcome.node == "rebaser").unwrap();
     assert_eq!(outcomes[at + 1].node, "scaffold");
     let stands = |outcomes: &[interlocking::runtime::journal::NodeOutcome]| {
-        let commits = outcomes.iter().flat_map(|outcome| &outcome.commits);
-        commits.filter(|commit| commit.workspace == "impl").next_back().unwrap().id.clone()
+        let mut commits = outcomes.iter().flat_map(|outcome| &outcome.commits);
+        commits.rfind(|commit| commit.workspace == "impl").unwrap().id.clone()
     };
     // V3-105
     assert_eq!(stands(&outcomes[..=at]), stands(&outcomes[..at]));
