@@ -1,5 +1,7 @@
 //! What the command writes. That it compiles and that its test passes is checked by `interlocking-features`.
 
+#![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
+
 use cargo_interlocking::{NewProjectError, Shape, Source, write};
 use std::collections::BTreeSet;
 use std::fs;
