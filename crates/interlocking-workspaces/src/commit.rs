@@ -60,7 +60,13 @@ impl GitRun {
             repository.archive(&self.archive_name(&branch, at)?, at)?;
         }
         if !worktree.is_clone() {
-            self.make_as_new(name, &worktree, to)?;
+            let reset = self.make_as_new(name, &worktree, to);
+            // Who was stopped amid a commit has left git's locks, which nobody gives back. Nobody else works here.
+            if reset.is_err() && worktree.unlock().is_ok_and(|left| !left.is_empty()) {
+                self.make_as_new(name, &worktree, to)?;
+            } else {
+                reset?;
+            }
             return Ok(to);
         }
         if let Some(head) = repository.branch_head(&branch)?.filter(|head| *head != to) {

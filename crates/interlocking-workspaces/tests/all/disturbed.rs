@@ -144,7 +144,7 @@ fn job(project: &Project, journal: &Arc<dyn Journal>, told: &Arc<Notify>, waits:
 
 type Disturb = fn(&Project, &Path);
 
-fn own_git_directory(at: &Path) -> PathBuf {
+pub(crate) fn own_git_directory(at: &Path) -> PathBuf {
     let link = fs::read_to_string(at.join(".git")).unwrap();
     link.strip_prefix("gitdir: ").unwrap().trim_end().into()
 }

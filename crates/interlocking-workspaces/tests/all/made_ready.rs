@@ -1,5 +1,6 @@
 //! What makes a workspace ready is done whenever it has been emptied: made, reset, put back, or taken along with its base.
 
+use crate::disturbed::own_git_directory;
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{Journal, MemoryJournal};
@@ -55,6 +56,10 @@ impl LogicHandler<rounds::write> for Write {
         mess(worktree.path())?;
         self.0.at(round, "written").await;
         let head = worktree.head();
+        if round == 1 && self.0.0.is_none() {
+            // As an agent's git leaves it that is stopped amid a commit. It is waited for, some seconds, and so only here.
+            std::fs::write(own_git_directory(worktree.path()).join("index.lock"), "")?;
+        }
         worktree.reset(head).await?;
         assert!(is_as_new(worktree.path()), "after a reset");
         std::fs::write(worktree.path().join("round.txt"), round.to_string())?;
@@ -106,7 +111,7 @@ async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
                     ended = rounds(&project, &journal, &cut).start(1) => panic!("{at:?}: {ended:?}"),
                     () = cut.1.notified() => {}
                 }
-                rounds(&project, &journal, &Cut(None, Arc::default())).resume().await.unwrap()
+                rounds(&project, &journal, &Cut(Some((0, "never")), Arc::default())).resume().await.unwrap()
             }
         };
         assert!(matches!(ended.outcome, Outcome::Finished(())), "{at:?}: {:?}", ended.outcome);
