@@ -2,8 +2,9 @@
 
 use interlocking_agents::program::{Invocation, Line, Running, StartError, StopOrder};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,4 +141,10 @@ async fn read(running: &mut Running, stdout: &mut Vec<u8>) -> io::Result<()> {
         }
     }
     running.wait().await
+}
+
+/// A directory for what a command writes for the moment. It lies beside the checkout, so that it goes with that where this process is killed.
+pub(super) fn temporary_beside(checkout: &Path) -> Result<TempDir, RunError> {
+    let directory = checkout.parent().unwrap_or(checkout);
+    tempfile::tempdir_in(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })
 }

@@ -6,7 +6,7 @@ use super::command::CommandLine;
 use super::confinement::{Build, Confinement, Unconfined};
 use super::dependencies::own_codegen_units;
 use super::environment;
-use super::execution::{Ending, Finished, RunError};
+use super::execution::{Ending, Finished, RunError, temporary_beside};
 use super::outcome::{BuildOutcome, TestRun};
 use super::recorder::{Programs, Recorder};
 use super::report;
@@ -20,7 +20,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tempfile::TempDir;
 use tokio::time::Instant;
 
 /// Builds and tests checkouts.
@@ -237,7 +236,7 @@ impl Runner {
             return Err(RunError::SettingsChanged { path: path.to_owned() });
         }
         make(target_directory)?;
-        let temporary = TempDir::new().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
+        let temporary = temporary_beside(checkout.path())?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
         let sandbox = self.confinement.of_build(&build, &self.settings, &self.toolchain, command.program());
         let own = own_codegen_units(checkout.path());

@@ -2,7 +2,7 @@
 
 use super::cargo_test::Built;
 use super::confinement::Confinement;
-use super::execution::{Finished, RunError};
+use super::execution::{Finished, RunError, temporary_beside};
 use super::outcome::{Forgery, TestOutcome, TestRun};
 use super::recorder::Programs;
 use super::toolchain::Toolchain;
@@ -196,7 +196,7 @@ impl Suite<'_> {
         arguments: Vec<OsString>,
         time_limit: Duration,
     ) -> Result<Finished, RunError> {
-        let temporary = tempfile::tempdir().map_err(|source| RunError::File { path: std::env::temp_dir(), source })?;
+        let temporary = temporary_beside(self.checkout)?;
         let mut programs: Vec<PathBuf> = self.built.others.clone();
         programs.push(program.to_owned());
         let sandbox = self

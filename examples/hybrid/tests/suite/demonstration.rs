@@ -6,7 +6,8 @@ use hybrid::demo::{self, Scenario};
 use hybrid::source::{check_claimed_functions, check_stubs};
 use hybrid::spec::{SpecFormat, Task};
 use hybrid::types::{
-    FailureType, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypeAdversaryOutput, TypesAgentOutput,
+    FailureType, FixAgentOutput, ImplAgentOutput, MutationAdversaryOutput, TestsAgentOutput, TypeAdversaryOutput,
+    TypesAgentOutput,
 };
 use hybrid::verdicts::{type_adversary_result, verify_claims};
 use interlocking::agents::Script;
@@ -63,6 +64,7 @@ fn scripts_say_what_the_files_say() {
                 "tests" => drop(answer::<TestsAgentOutput>(&turn)),
                 "impl" => drop(answer::<ImplAgentOutput>(&turn)),
                 "fix" => drop(answer::<FixAgentOutput>(&turn)),
+                "mutation" => drop(answer::<MutationAdversaryOutput>(&turn)),
                 other => panic!("{scenario}: who is {other}?"),
             }
             // Where somebody lies again and again, it is another file than those of the demonstration.
