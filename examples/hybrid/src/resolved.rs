@@ -39,6 +39,7 @@ impl ResolvedCalls {
 #[derive(Debug)]
 pub struct Resolver {
     server: PathBuf,
+    copies: PathBuf,
     project: Mutex<Option<Project>>,
 }
 
@@ -51,9 +52,10 @@ struct Project {
 }
 
 impl Resolver {
-    /// With this server, a path or a name that is looked for in `PATH`.
-    pub fn new(server: PathBuf) -> Self {
-        Self { server, project: Mutex::new(None) }
+    /// With this server, a path or a name that is looked for in `PATH`. The copy of the project's files lies in `copies`, which goes with
+    /// the run.
+    pub fn new(server: PathBuf, copies: PathBuf) -> Self {
+        Self { server, copies, project: Mutex::new(None) }
     }
 
     /// A commit's files. Those of the commit before are gone until what is given is dropped.
@@ -71,7 +73,8 @@ impl Resolver {
         match &mut *project {
             Some(project) => project.advance(repository, commit).await?,
             empty => {
-                let directory = tempfile::tempdir().map_err(WorkError::Copy)?;
+                std::fs::create_dir_all(&self.copies).map_err(WorkError::Copy)?;
+                let directory = tempfile::tempdir_in(&self.copies).map_err(WorkError::Copy)?;
                 copy(repository, directory.path(), repository.files(commit)?, commit).await?;
                 let language = Language::of_task(spec);
                 let server = language.server(&self.server);

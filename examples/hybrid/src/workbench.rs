@@ -105,7 +105,7 @@ impl Workbench {
     /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
     pub fn new(repository: Repository, run: RunPlaces, runner: Runner, task: &Task) -> Result<Self, UnreadableMarker> {
         let markers = runner.toolchain().source.markers()?;
-        let resolver = Resolver::new(task.language_server.clone());
+        let resolver = Resolver::new(task.language_server.clone(), run.workspaces.checkouts_of(&run.run));
         let (resolves_conflicts, mechanical_mutants) = (task.resolve_conflicts, task.mechanical_mutants);
         Ok(Self { repository, run, runner, markers, resolver, resolves_conflicts, mechanical_mutants })
     }
