@@ -86,10 +86,10 @@ async fn a_contract_that_names_no_child_ends_the_run() {
 #[tokio::test]
 async fn a_child_is_not_sent_back_for_ever() {
     let project = project().await;
-    let play = play_of(&project, &["a"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
-    let outcome = play.outcome(spec(&["a"])).await;
+    let play = play_of(&project, &["a", "b"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
+    let outcome = play.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
-    assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5));
+    assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5), "{stuck:?}");
     assert_eq!(play.prompts("planner of `top/a`").len(), 6);
     project.is_tidy();
 }
