@@ -65,6 +65,7 @@ fn full_row() -> NodeRow {
         .failed("a", &["*"])
         .exclusive("x")
         .agent("a")
+        .model("m")
         .workspace("w")
         .read_only()
         .isolation(Isolation::Sandbox)
