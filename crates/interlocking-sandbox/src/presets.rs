@@ -123,6 +123,18 @@ pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> (Vec<Grant>, Vec<S
     (grants, settings.into())
 }
 
+/// What cargo and rustup read in every directory above the one they work in: settings, a workspace, a toolchain.
+pub(crate) fn cargo_above(place: &Path) -> (Vec<Grant>, Vec<Settings>) {
+    let in_each = |names: &'static [&'static str]| {
+        place.ancestors().skip(1).flat_map(move |above| names.iter().map(move |name| above.join(name)))
+    };
+    let settings: Vec<_> =
+        in_each(&[".cargo/config.toml", ".cargo/config"]).map(|path| Settings::new(path, Format::Cargo)).collect();
+    let others = in_each(&["Cargo.toml", "rust-toolchain.toml", "rust-toolchain"]);
+    let paths = settings.iter().map(|settings| settings.path.clone()).chain(others);
+    (paths.map(|path| Grant::may(path, Access::Read)).collect(), settings)
+}
+
 /// What git reads of the user's: name, ignore rules, filters. Not the files that it keeps credentials in.
 pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let settings = [".gitconfig", ".config/git/config"].map(|file| Settings::new(home.join(file), Format::Git));

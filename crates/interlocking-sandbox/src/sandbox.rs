@@ -96,7 +96,8 @@ impl Sandbox {
     }
 
     /// Runs cargo and rustc as they are installed, and reads the dependencies that were fetched before. New ones cannot
-    /// be fetched, and credentials are not read; builds go below the place, or wherever `CARGO_TARGET_DIR` is granted.
+    /// be fetched, and credentials are not read; builds go below the place, or wherever `CARGO_TARGET_DIR` is granted. The files
+    /// above the place that cargo reads for its settings, its workspace and its toolchain can be read.
     /// Where a secret stands in cargo's settings, [`Sandbox::prepare`] fails and names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
@@ -109,6 +110,9 @@ impl Sandbox {
             self.grants.extend(grants);
             self.settings.extend(settings);
         }
+        let (grants, settings) = presets::cargo_above(&resolved(&self.place));
+        self.grants.extend(grants);
+        self.settings.extend(settings);
         self
     }
 

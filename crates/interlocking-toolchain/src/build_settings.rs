@@ -46,11 +46,6 @@ impl BuildSettings {
         Self(noted.collect())
     }
 
-    /// The ones that there are: a build must be able to read them.
-    pub(super) fn present(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().filter(|(_, contents)| matches!(contents, Contents::File(_))).map(|(path, _)| path.as_path())
-    }
-
     /// The first file that is not what it was.
     pub(super) fn changed(&self) -> Option<&Path> {
         self.0.iter().find(|(path, before)| Contents::of(path) != **before).map(|(path, _)| path.as_path())

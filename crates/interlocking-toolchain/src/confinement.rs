@@ -3,7 +3,6 @@
 //! **Invariant:** who writes where tests are built runs no code of an agent's, and who runs an agent's code writes nowhere but to a
 //! directory that goes when its process has ended.
 
-use super::build_settings::BuildSettings;
 use super::toolchain::Toolchain;
 use interlocking_sandbox::{Network, Protection, Sandbox, Support};
 use std::collections::BTreeSet;
@@ -55,13 +54,7 @@ impl Confinement {
     }
 
     /// For a command that builds: it writes to the checkout, the artefacts and a temporary directory.
-    pub(super) fn of_build(
-        &self,
-        build: &Build<'_>,
-        settings: &BuildSettings,
-        toolchain: &Toolchain,
-        program: &str,
-    ) -> Sandbox {
+    pub(super) fn of_build(&self, build: &Build<'_>, toolchain: &Toolchain, program: &str) -> Sandbox {
         let sandbox = Sandbox::for_place(build.checkout)
             .temporary_directory(build.temporary)
             .write(build.target)
@@ -70,7 +63,7 @@ impl Confinement {
             .tool_chain_of(program)
             // Cargo links its artefacts to each other, and nobody else has been where these three are.
             .accept_foreign_links();
-        self.finish(settings.present().fold(sandbox, Sandbox::read), toolchain)
+        self.finish(sandbox, toolchain)
     }
 
     /// For one process of a test program: it reads the checkout but for git and what is `hidden` there, if anything is, runs what was built for it,
@@ -155,7 +148,7 @@ mod tests {
         fs::write(&program, "").unwrap();
         let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
         let build = Build { checkout: &checkout, target: &target, temporary: &temporary };
-        let building = confinement.of_build(&build, &BuildSettings::of(directory.path()), &toolchain, "cargo");
+        let building = confinement.of_build(&build, &toolchain, "cargo");
         assert!(building.reaches(&target.join("new")) && building.reaches(&sources));
         let programs = [program.clone()];
         let testing =

@@ -238,7 +238,7 @@ impl Runner {
         make(target_directory)?;
         let temporary = temporary_beside(checkout.path())?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
-        let sandbox = self.confinement.of_build(&build, &self.settings, &self.toolchain, command.program());
+        let sandbox = self.confinement.of_build(&build, &self.toolchain, command.program());
         let own = own_codegen_units(checkout.path());
         let environment = self
             .environment

@@ -26,6 +26,10 @@ fn cargo_builds_and_runs_a_crate() {
     std::fs::write(place.join("Cargo.toml"), "[package]\nname = \"inside\"\nedition = \"2024\"\n").unwrap();
     std::fs::write(place.join("src/main.rs"), "fn main() { println!(\"built inside\"); }\n").unwrap();
     std::fs::write(place.join("build.rs"), "fn main() { println!(\"cargo:rerun-if-changed=build.rs\"); }\n").unwrap();
+    // Cargo reads these above the place, and fails where it cannot.
+    std::fs::create_dir(directory.path().join(".cargo")).unwrap();
+    std::fs::write(directory.path().join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n").unwrap();
+    std::fs::write(directory.path().join("Cargo.toml"), "[workspace]\nexclude = [\"place\"]\n").unwrap();
     let sandbox = Sandbox::for_place(&place)
         .temporary_directory(&temporary)
         .cargo()
