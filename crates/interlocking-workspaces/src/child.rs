@@ -100,11 +100,13 @@ impl GitRun {
         &self,
         workspaces: &[ChildWorkspace],
     ) -> Result<(), GitWorkspacesError> {
-        let mut result = Ok(());
-        for ChildWorkspace { run, key, name, .. } in workspaces {
-            // Also one that an earlier process has made.
-            let label = self.0.names.of_child(run.clone(), key.clone()).label;
-            result = result.and(self.clear(&self.tree_directory().join(label).join(name)));
+        // Also those that an earlier process has made.
+        let directory_of = |ChildWorkspace { run, key, name, .. }: &ChildWorkspace| {
+            self.tree_directory().join(&self.0.names.of_child(run.clone(), key.clone()).label).join(name)
+        };
+        let directories: Vec<_> = workspaces.iter().map(directory_of).collect();
+        let result = self.put_away(&directories);
+        for ChildWorkspace { run, name, .. } in workspaces {
             let children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
             for child in children.iter().filter(|child| child.names.run == *run) {
                 if let Some(place) = child.places.lock().get_mut(name) {

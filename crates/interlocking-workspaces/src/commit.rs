@@ -86,7 +86,8 @@ impl GitRun {
     /// Takes a worktree or clone away before the end, because nobody works there any more. Its branch stays; if a node needs it all
     /// the same, it is made again.
     pub(crate) fn retire(&self, name: &str) -> Result<(), GitWorkspacesError> {
-        self.clear(&self.directory_of(name)?)?;
+        let directory = self.directory_of(name)?;
+        self.put_away(&[directory])?;
         self.note(name, |place| place.worktree = None);
         Ok(())
     }

@@ -16,6 +16,7 @@ impl GitRun {
     /// Takes away what is not to be kept; where the run stops to be resumed, nothing. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
+        self.0.tree.retired.wait();
         self.0.tree.named.ends(&self.0.names.label);
         let ended = self.take_away(end);
         if !self.is_child() {
@@ -29,7 +30,11 @@ impl GitRun {
         let checkouts = match self.is_child() {
             true => Ok(()),
             // Nothing of an agent's is in there.
-            false => delete_directory(self.checkouts_directory()),
+            false => delete_directory(self.checkouts_directory()).and_then(|()| match end {
+                // Whoever goes on uses them.
+                RunEnd::Stopped => Ok(()),
+                _ => delete_directory(self.retired_directory()),
+            }),
         };
         let keeps = match self.settings().keep {
             _ if end == RunEnd::Stopped => true,
@@ -49,6 +54,7 @@ impl GitRun {
     pub(crate) fn remove(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         let directory = self.own_directory();
         if self.is_child() {
+            drop(self.retire_worktrees(&directory)?);
             return self.clear(&directory);
         }
         let mut cleared = Ok(());

@@ -5,7 +5,7 @@ use interlocking_runtime::WorkspaceError;
 use interlocking_worktree::{
     ArchiveError, BranchName, CherryPickError, CommitError, CommitId, CopyError, CreateBranchError, CreateCloneError,
     CreateError, DeleteBranchError, ExportError, FastForwardError, FetchError, FileError, GitError, MergeError,
-    NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, RebaseError, RemoveCloneError, RemoveError,
+    NameError, ObjectIdError, OpenCloneError, OpenWorktreeError, PoolError, RebaseError, RemoveCloneError, RemoveError,
     RepositoryPath, ResetError, SetupError, SwitchError, TakeInError, UnlockError, WorktreeError,
 };
 use std::path::PathBuf;
@@ -113,6 +113,9 @@ pub enum GitWorkspacesError {
     /// A worktree cannot be made.
     #[error(transparent)]
     Create(#[from] CreateError),
+    /// There is no place for worktrees that are to be used again.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
     /// A clone cannot be made.
     #[error(transparent)]
     CreateClone(#[from] CreateCloneError),

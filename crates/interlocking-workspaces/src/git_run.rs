@@ -8,6 +8,7 @@ use crate::lock::{Held, lock};
 use crate::named_branches::Named;
 use crate::names::Names;
 use crate::place::{Place, Places};
+use crate::retired::Retired;
 use crate::settings::{Base, Settings};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
@@ -41,6 +42,8 @@ pub(crate) struct Tree {
     /// Locked while anybody has workspaces of a run of it.
     pub(crate) alive: Mutex<Option<Alive>>,
     pub(crate) named: Named,
+    /// The worktrees that are to be used again.
+    pub(crate) retired: Retired,
     /// The numbers of the fresh checkouts that there are.
     pub(crate) checkouts: Mutex<BTreeSet<u32>>,
     /// Whether what has the tree's name in the repository is the tree's: of a new one once it was looked.

@@ -42,6 +42,7 @@ impl GitWorkspaces {
             bases,
             keep,
             keeps_children,
+            reuses_worktrees: false,
             setup,
             copied_files,
             grants,
@@ -101,6 +102,18 @@ impl GitWorkspaces {
     #[must_use]
     pub fn with_children_kept(mut self) -> Self {
         self.settings().keeps_children = true;
+        self
+    }
+
+    /// The same with worktrees that are used again: one that is not needed any more is cleaned, and kept until the run that was started ends,
+    /// and the next one of the run or its children is made from it. In a large repository that is much faster than to delete its files
+    /// and to write them once more.
+    ///
+    /// It is cleaned of all that its agent has left there. But a program that the agent has started and that still runs knows the
+    /// directory, and can reach who works there next: so not where agents are to know nothing of each other.
+    #[must_use]
+    pub fn with_worktrees_reused(mut self) -> Self {
+        self.settings().reuses_worktrees = true;
         self
     }
 

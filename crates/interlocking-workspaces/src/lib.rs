@@ -47,6 +47,7 @@ mod git_run;
 mod under_way;
 mod git_workspaces;
 mod make;
+mod retired;
 mod again;
 mod workspaces;
 mod end;

@@ -63,13 +63,13 @@ impl GitRun {
         };
         let worktree = match (self.is_clone(name), is_read_only, has_branch) {
             (true, ..) => repository.create_clone(&directory, &branch, at)?,
-            (false, true, _) => repository.create_detached_worktree(&directory, at)?,
-            (false, false, true) => repository.create_worktree_on(&directory, branch)?,
-            (false, false, false) => match repository.create_worktree(&directory, branch.clone(), at) {
-                Err(error @ CreateError::BranchExists { .. }) => {
+            (false, true, _) => self.create_detached_worktree(&directory, at)?,
+            (false, false, true) => self.create_worktree_on(&directory, branch)?,
+            (false, false, false) => match self.create_worktree(&directory, &branch, at) {
+                Err(error @ GitWorkspacesError::Create(CreateError::BranchExists { .. })) => {
                     // Somebody was faster.
                     self.leave_branch(&branch)?;
-                    return Err(error.into());
+                    return Err(error);
                 }
                 made => made?,
             },

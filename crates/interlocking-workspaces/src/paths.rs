@@ -8,6 +8,9 @@ use std::path::PathBuf;
 /// What the directory of fresh checkouts is called, in that of a run.
 pub(crate) const CHECKOUTS: &str = ".checkouts";
 
+/// What the directory of worktrees that are to be used again is called there.
+const RETIRED: &str = ".retired";
+
 impl GitRun {
     /// The directory of the run with all its children.
     pub(crate) fn tree_directory(&self) -> PathBuf {
@@ -25,6 +28,11 @@ impl GitRun {
     /// Where the fresh checkouts of the run and its children lie. No workspace lies there: no part of a branch's name begins with a dot.
     pub(crate) fn checkouts_directory(&self) -> PathBuf {
         self.tree_directory().join(CHECKOUTS)
+    }
+
+    /// Where worktrees lie that are to be used again.
+    pub(crate) fn retired_directory(&self) -> PathBuf {
+        self.tree_directory().join(RETIRED)
     }
 
     /// Where a workspace lies.

@@ -33,6 +33,7 @@ pub(crate) struct Settings {
     pub(crate) bases: BTreeMap<String, Base>,
     pub(crate) keep: Keep,
     pub(crate) keeps_children: bool,
+    pub(crate) reuses_worktrees: bool,
     pub(crate) setup: Option<Setup>,
     pub(crate) copied_files: Vec<RepositoryPath>,
     pub(crate) grants: Option<Grants>,

@@ -2,11 +2,13 @@
 //!
 //! The agents are scripted: each thinks for two seconds, writes a file and commits it. What is printed of each run:
 //!
-//! - **wall**: from the approval of the plan to COMPLETE.
-//! - **path**: the slowest agent, from where it is asked to its answer, and what the git program takes for the same merges, one after the
-//!   other in a worktree of the same repository. The gate is `true`: it is in the wall, and not in the path.
+//! - **wall**: from the approval of the plan to COMPLETE, when the wave is on `main`.
+//! - **path**: what cannot but come one after the other. It is the making of the worktrees, the slowest agent, from where it is asked to
+//!   its answer, and what the git program takes for the same merges, one after the other in a worktree of the same repository. The gate is
+//!   `true`: it is in the wall with the checkout that it runs in, and not in the path.
 //! - **worktrees**: from where the agents are launched until the last of them has its worktree, and what `git worktree add` takes for as
 //!   many, one after the other in a clone of the repository.
+//! - **clean-up**: from COMPLETE until the files of all worktrees are deleted, and the run's caller has its outcome.
 //! - **memory**: the most that this process ever had resident, scripted agents and an in-memory journal included. It does not fall from
 //!   one run to the next.
 //!
@@ -42,6 +44,7 @@ const IN_A_DIRECTORY: usize = 100;
 /// One run, in seconds.
 struct Measured {
     wall: f64,
+    clean_up: f64,
     agent: f64,
     merges: f64,
     worktrees: f64,
@@ -63,17 +66,17 @@ async fn main() -> Result<(), Box<dyn Error>> {
         fs::remove_dir_all(&place)?;
     }
     println!("{agents} agents, {files} files");
-    println!("run   wall     path   over  agent  merges  worktrees  by git  share");
+    println!("run   wall     path   over  agent  merges  worktrees  by git  share  clean-up");
     let (mut over, mut shares, mut last) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1..=times {
-        let Measured { wall, agent, merges, worktrees, worktrees_of_git, nodes } =
+        let Measured { wall, clean_up, agent, merges, worktrees, worktrees_of_git, nodes } =
             measure(&place.join(number.to_string()), agents, files).await?;
-        let (path, share) = (agent + merges, worktrees / worktrees_of_git);
+        let (path, share) = (worktrees + agent + merges, worktrees / worktrees_of_git);
         over.push(wall / path);
         last = nodes;
         shares.push(share);
         println!(
-            "{number:>3} {wall:5.2}s  {path:6.2}s  {:5.3} {agent:5.2}s  {merges:5.2}s     {worktrees:5.2}s  {worktrees_of_git:5.2}s  {share:5.2}",
+            "{number:>3} {wall:5.2}s  {path:6.2}s  {:5.3} {agent:5.2}s  {merges:5.2}s     {worktrees:5.2}s  {worktrees_of_git:5.2}s  {share:5.2}    {clean_up:5.2}s",
             wall / path
         );
     }
@@ -127,7 +130,7 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
 
     let began = Instant::now();
     let ended = ready().resume().await?.outcome;
-    let wall = began.elapsed().as_secs_f64();
+    let ended_at = Instant::now();
     let Outcome::Finished(SawResult::Complete { .. }) = ended else { return Err(format!("{ended:?}").into()) };
 
     let told = told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,6 +141,11 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
         .rev()
         .find(|(_, event)| matches!(&event.kind, EventKind::NodeFinished { node, .. } if node.node == *"arrive"));
     let (Some((launched, _)), Some((there, _))) = (launched, there) else { return Err("nobody was launched".into()) };
+    let complete = told
+        .iter()
+        .rev()
+        .find(|(_, event)| matches!(&event.kind, EventKind::NodeFinished { node, .. } if node.node == *"verified"));
+    let (complete, _) = complete.ok_or("nothing was verified")?;
     let took = told.iter().filter_map(|(_, event)| match &event.kind {
         EventKind::NodeFinished { node, took_ms, .. } if node.node == *"implement" => Some(*took_ms),
         _ => None,
@@ -151,7 +159,8 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
     let nodes = of_orchestrator.collect();
     let agent = Duration::from_millis(took.max().unwrap_or(0)).as_secs_f64();
     Ok(Measured {
-        wall,
+        wall: complete.duration_since(began).as_secs_f64(),
+        clean_up: ended_at.duration_since(*complete).as_secs_f64(),
         agent,
         merges: merges_of_git(place, &root, base.trim(), agents)?,
         worktrees: there.duration_since(*launched).as_secs_f64(),

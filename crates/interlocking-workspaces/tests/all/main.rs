@@ -23,5 +23,6 @@ mod landing;
 mod made_ready;
 mod rebasing;
 mod reports;
+mod reused;
 mod shared_branch;
 mod work;

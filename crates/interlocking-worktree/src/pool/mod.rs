@@ -110,6 +110,18 @@ impl Pool {
         self.create(place.as_ref(), &NewHead::Branch(branch), from)
     }
 
+    /// [`Repository::create_worktree_on`], from a retired worktree if there is one.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateError`]; nothing is left behind.
+    pub fn create_worktree_on(&self, place: impl AsRef<Path>, branch: BranchName) -> Result<Worktree, CreateError> {
+        let Some(from) = self.repository.branch_head(&branch)? else {
+            return Err(CreateError::NoSuchBranch { branch });
+        };
+        self.create(place.as_ref(), &NewHead::Existing(branch), from)
+    }
+
     /// [`Repository::create_detached_worktree`], from a retired worktree if there is one.
     ///
     /// # Errors

@@ -1,0 +1,114 @@
+//! Worktrees that are not needed any more, and from which others of the run and its children are made.
+//!
+//! Writing the files of a worktree is nearly all that making one costs, and deleting them costs as much again. So where the settings say
+//! so, a worktree goes into a pool in the run's directory. It is cleaned there by a thread of its own while the run goes on.
+
+use crate::error::GitWorkspacesError;
+use crate::git_run::GitRun;
+use crate::make::listed_in;
+use interlocking_worktree::{BranchName, CommitId, Force, Pool, Retired as RetiredWorktree, Worktree};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// The worktrees of a tree of runs that are to be used again.
+#[derive(Default)]
+pub(crate) struct Retired {
+    pool: Mutex<Option<Pool>>,
+    /// Clean them.
+    cleaning: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Retired {
+    /// Returns once none is being cleaned.
+    pub(crate) fn wait(&self) {
+        let cleaning = std::mem::take(&mut *self.cleaning.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in cleaning {
+            // One that has panicked has left files, which go with the run's directory.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl GitRun {
+    /// Makes a worktree on a new branch.
+    pub(crate) fn create_worktree(
+        &self,
+        directory: &Path,
+        branch: &BranchName,
+        at: CommitId,
+    ) -> Result<Worktree, GitWorkspacesError> {
+        Ok(match self.pool()? {
+            Some(pool) => pool.create_worktree(directory, branch.clone(), at)?,
+            None => self.settings().repository.create_worktree(directory, branch.clone(), at)?,
+        })
+    }
+
+    /// Makes a worktree on a branch that is there.
+    pub(crate) fn create_worktree_on(
+        &self,
+        directory: &Path,
+        branch: BranchName,
+    ) -> Result<Worktree, GitWorkspacesError> {
+        Ok(match self.pool()? {
+            Some(pool) => pool.create_worktree_on(directory, branch)?,
+            None => self.settings().repository.create_worktree_on(directory, branch)?,
+        })
+    }
+
+    /// Makes a worktree that is on no branch.
+    pub(crate) fn create_detached_worktree(
+        &self,
+        directory: &Path,
+        at: CommitId,
+    ) -> Result<Worktree, GitWorkspacesError> {
+        Ok(match self.pool()? {
+            Some(pool) => pool.create_detached_worktree(directory, at)?,
+            None => self.settings().repository.create_detached_worktree(directory, at)?,
+        })
+    }
+
+    /// Takes away these workspaces, while others go on. Git work.
+    pub(crate) fn put_away(&self, directories: &[PathBuf]) -> Result<(), GitWorkspacesError> {
+        let mut retired = Vec::new();
+        for directory in directories {
+            retired.extend(self.retire_worktrees(directory)?);
+        }
+        if !retired.is_empty() {
+            let mut cleaning = self.0.tree.retired.cleaning.lock().unwrap_or_else(PoisonError::into_inner);
+            cleaning.retain(|thread| !thread.is_finished());
+            // To drop one is to clean it.
+            cleaning.push(thread::spawn(|| drop(retired)));
+        }
+        let mut result = Ok(());
+        for directory in directories {
+            result = result.and(self.clear(directory));
+        }
+        result
+    }
+
+    /// Takes the worktrees at a directory and below out of use, if worktrees are used again. To drop what is given is to clean them. Git
+    /// work.
+    pub(crate) fn retire_worktrees(&self, directory: &Path) -> Result<Vec<RetiredWorktree>, GitWorkspacesError> {
+        let Some(pool) = self.pool()? else { return Ok(Vec::new()) };
+        let repository = &self.settings().repository;
+        let worktrees = listed_in(repository, directory)?.into_iter().filter_map(|entry| {
+            // What is not fit for it is removed like any other.
+            pool.retire(&repository.open_worktree(&entry.path).ok()?, Force::EvenIfLocked).ok()
+        });
+        Ok(worktrees.collect())
+    }
+
+    /// Where retired worktrees are, if any are to be used again.
+    fn pool(&self) -> Result<Option<Pool>, GitWorkspacesError> {
+        if !self.settings().reuses_worktrees {
+            return Ok(None);
+        }
+        let mut known = self.0.tree.retired.pool.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            // There are never more than were in use at once.
+            *known = Some(Pool::open(&self.settings().repository, self.retired_directory(), usize::MAX)?);
+        }
+        Ok(known.clone())
+    }
+}

@@ -1,0 +1,166 @@
+//! Worktrees that are used again: the next ones have the files that the last ones had, and nothing that was left in them.
+
+use crate::project::Project;
+use interlocking::prelude::*;
+use interlocking::runtime::{Journal, MemoryJournal};
+use interlocking::worktree::CommitId;
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+
+/// Two waves of agents, one after the other.
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Waves {
+    #[node(entry, input = (), map = Agent, goto(second), workspace = "staging")]
+    first: MapNode<First>,
+    #[node(input = (), map = Agent, goto(exit), workspace = "staging")]
+    second: MapNode<Second>,
+}
+
+#[derive(Graph)]
+#[graph(output = CommitId)]
+struct Agent {
+    #[node(entry, input = String, goto(exit), workspace = "tree")]
+    work: LogicNode<Work>,
+}
+
+held!(Waves, Agent);
+
+/// A file as the file system knows it: its number, and when it was written.
+type Identity = (u64, i64, i64);
+
+fn identity(path: &Path) -> Identity {
+    let metadata = std::fs::metadata(path).unwrap();
+    (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+#[derive(Clone, Default)]
+struct Watch {
+    /// The README that each agent has found, by its letter.
+    found: Arc<Mutex<BTreeSet<(String, Identity)>>>,
+    /// Whether the run stops after the first wave.
+    stops: bool,
+    stopped: Arc<Notify>,
+}
+
+struct First(Watch);
+struct Second(Watch);
+struct Work(Watch);
+
+impl LogicHandler<agent::work> for Work {
+    async fn run(&self, letter: String, cx: &mut Cx<'_, agent::work>) -> Route<agent::work> {
+        let mut worktree = cx.worktree().await?;
+        let path = worktree.path().to_owned();
+        let mut there: Vec<_> = std::fs::read_dir(&path)?.map(|entry| entry.unwrap().file_name()).collect();
+        there.sort();
+        // Those of the wave before, which have been merged, and nothing else.
+        let merged = ["a.txt", "b.txt"].into_iter().filter(|_| ["c", "d"].contains(&letter.as_str()));
+        assert_eq!(there, [".git", ".gitignore", "README.md"].into_iter().chain(merged).collect::<Vec<_>>());
+        assert_eq!(std::fs::read_to_string(path.join("README.md"))?, "# Project\n");
+        self.0.found.lock().unwrap().insert((letter.clone(), identity(&path.join("README.md"))));
+        std::fs::write(path.join(format!("{letter}.txt")), &letter)?;
+        let head = worktree.commit(format!("Add {letter}")).await?.ok_or("nothing new")?;
+        // What an agent may leave behind.
+        std::fs::write(path.join(".gitignore"), "")?;
+        std::fs::write(path.join("ignored.log"), "ignored")?;
+        std::fs::write(path.join("untracked.txt"), "untracked")?;
+        std::fs::create_dir_all(path.join("target/debug"))?;
+        std::fs::write(path.join("target/debug/built"), "built")?;
+        goto!(cx, agent::exit, head)
+    }
+}
+
+fn agent(watch: &Watch) -> Arc<Agent> {
+    Arc::new(Agent { work: LogicNode(Work(watch.clone())) })
+}
+
+fn items(letters: [&str; 2]) -> Vec<Item<Agent>> {
+    letters.map(|letter| Item::new(letter.to_owned()).with_key(letter)).into()
+}
+
+impl MapHandler<waves::first> for First {
+    fn graph(&self, _: &Cx<'_, waves::first>) -> Result<Arc<Agent>, NodeError> {
+        Ok(agent(&self.0))
+    }
+    async fn items(&self, (): &(), _: &mut Cx<'_, waves::first>) -> Result<Vec<Item<Agent>>, NodeError> {
+        Ok(items(["a", "b"]))
+    }
+    async fn gather(&self, (): (), children: Children<Agent>, cx: &mut Cx<'_, waves::first>) -> Route<waves::first> {
+        for child in children.all().await {
+            cx.worktree().await?.merge(child.result?, format!("Merge {}", child.key)).await?;
+        }
+        cx.retire_child_workspaces::<waves::first>().await?;
+        assert_eq!(cx.repository()?.worktrees()?.len(), 1, "that of the parent");
+        if self.0.stops {
+            self.0.stopped.notify_one();
+            std::future::pending::<()>().await;
+        }
+        goto!(cx, waves::second, ())
+    }
+}
+
+impl MapHandler<waves::second> for Second {
+    fn graph(&self, _: &Cx<'_, waves::second>) -> Result<Arc<Agent>, NodeError> {
+        Ok(agent(&self.0))
+    }
+    async fn items(&self, (): &(), _: &mut Cx<'_, waves::second>) -> Result<Vec<Item<Agent>>, NodeError> {
+        Ok(items(["c", "d"]))
+    }
+    async fn gather(&self, (): (), children: Children<Agent>, cx: &mut Cx<'_, waves::second>) -> Route<waves::second> {
+        let mut head = None;
+        for child in children.all().await {
+            head = Some(cx.worktree().await?.merge(child.result?, format!("Merge {}", child.key)).await?);
+        }
+        let landed = cx.land(head.ok_or("nothing was merged")?).await?;
+        goto!(cx, waves::exit, landed)
+    }
+}
+
+fn waves(project: &Project, journal: &Arc<dyn Journal>, watch: &Watch, reuses: bool) -> Run<Waves> {
+    let graph = Waves { first: MapNode(First(watch.clone())), second: MapNode(Second(watch.clone())) };
+    let workspaces = project.workspaces().with_children_kept();
+    let workspaces = if reuses { workspaces.with_worktrees_reused() } else { workspaces };
+    Run::new(graph).with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
+}
+
+/// How many agents of the second wave have found a file that was written for one of the first.
+fn found_again(watch: &Watch) -> usize {
+    let found = watch.found.lock().unwrap();
+    let of = |letters: [&'static str; 2]| found.iter().filter(move |(letter, _)| letters.contains(&letter.as_str()));
+    of(["c", "d"]).filter(|(_, one)| of(["a", "b"]).any(|(_, other)| one == other)).count()
+}
+
+fn is_landed(project: &Project) {
+    let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert_eq!(files, ".gitignore\nREADME.md\na.txt\nb.txt\nc.txt\nd.txt\n");
+    assert_eq!(project.left(), [""; 0]);
+}
+
+#[tokio::test]
+async fn worktrees_of_the_next_wave_have_the_files_of_the_last() {
+    for reuses in [false, true] {
+        let (project, watch) = (Project::new(), Watch::default());
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        waves(&project, &journal, &watch, reuses).start(()).await.unwrap().outcome.finished().unwrap();
+        is_landed(&project);
+        assert_eq!(found_again(&watch) > 0, reuses, "{watch:?}", watch = watch.found);
+    }
+}
+
+/// Another process that goes on uses them, too.
+#[tokio::test]
+async fn a_run_that_was_interrupted_between_two_waves_comes_to_the_same() {
+    let (project, watch) = (Project::new(), Watch { stops: true, ..Watch::default() });
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    tokio::select! {
+        ended = waves(&project, &journal, &watch, true).start(()) => panic!("{ended:?}"),
+        () = watch.stopped.notified() => {}
+    }
+    let watch = Watch { stops: false, ..watch };
+    waves(&project, &journal, &watch, true).resume().await.unwrap().outcome.finished().unwrap();
+    is_landed(&project);
+    assert!(found_again(&watch) > 0, "{:?}", watch.found);
+}
