@@ -57,9 +57,19 @@ impl Cargo {
         self.build(program(users).args(["check", "-p", &format!("user-{name}")])).map(drop)
     }
 
-    /// Its program is built too.
-    pub(crate) fn test_project(&self, users: &Path, name: &str) -> Result<(), String> {
-        self.build(program(users).args(["test", "-p", name])).map(drop)
+    /// With the features that it asks for, and no other's.
+    pub(crate) fn check_project(&self, users: &Path, name: &str) -> Result<(), String> {
+        self.build(program(users).args(["check", "--all-targets", "-p", name])).map(drop)
+    }
+
+    /// All at once: what they share is built once. Their programs are built too.
+    pub(crate) fn test_projects<'n>(
+        &self,
+        users: &Path,
+        names: impl Iterator<Item = &'n String>,
+    ) -> Result<(), String> {
+        let chosen = names.flat_map(|name| ["-p", name]);
+        self.build(program(users).arg("test").args(chosen)).map(drop)
     }
 
     /// What it prints.

@@ -72,8 +72,9 @@ fn check() -> Result<Vec<String>, String> {
         checks.one(&format!("user's crate {name}"), || cargo.check_user(users.place.path(), name));
     }
     for project in &users.projects {
-        checks.one(&format!("project {project}, tests run"), || cargo.test_project(users.place.path(), project));
+        checks.one(&format!("project {project}"), || cargo.check_project(users.place.path(), project));
     }
+    checks.one("projects, tests run", || cargo.test_projects(users.place.path(), users.projects.iter()));
     checks.one("the lock file, in users' crates", || users.versions_are_those_of(root));
     checks.one("user's crate runtime, run", || {
         let heard = cargo.run_user(users.place.path(), "runtime")?;
