@@ -48,9 +48,20 @@ pub struct Net {
     features: Features,
 }
 
-/// Compiled tables, each once: those of a graph and of all that its map nodes run, [gathered](crate::graph::Graph::nets).
+/// Compiled tables, each once: those of a graph and of all that its nodes run, [gathered](crate::graph::Graph::nets).
 #[derive(Debug, Default)]
-pub struct Nets(Vec<&'static Net>);
+pub struct Nets {
+    nets: Vec<&'static Net>,
+    children: Vec<ChildNet>,
+}
+
+/// Which net a node runs.
+#[derive(Debug)]
+struct ChildNet {
+    parent: &'static Net,
+    node: NodeIndex,
+    child: &'static Net,
+}
 
 /// What some node of a net has: asked at the start of every run.
 #[doc(hidden)]
@@ -186,16 +197,27 @@ pub struct Region {
 impl Nets {
     /// Adds one; `false` if it is there already.
     pub fn add(&mut self, net: &'static Net) -> bool {
-        let is_new = !self.0.iter().any(|known| std::ptr::eq(*known, net));
+        let is_new = !self.nets.iter().any(|known| std::ptr::eq(*known, net));
         if is_new {
-            self.0.push(net);
+            self.nets.push(net);
         }
         is_new
     }
 
+    /// Says that a node of `parent`, a map or graph node, runs `child`. That is [added](Self::add) by itself.
+    pub fn add_child(&mut self, parent: &'static Net, node: NodeIndex, child: &'static Net) {
+        self.children.push(ChildNet { parent, node, child });
+    }
+
     /// In the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &'static Net> + '_ {
-        self.0.iter().copied()
+        self.nets.iter().copied()
+    }
+
+    /// What a node of `parent` runs; `None` where it runs nothing, or nobody has [said](Self::add_child) what.
+    pub fn child(&self, parent: &'static Net, node: NodeIndex) -> Option<&'static Net> {
+        let found = self.children.iter().find(|it| std::ptr::eq(it.parent, parent) && it.node == node);
+        found.map(|it| it.child)
     }
 }
 

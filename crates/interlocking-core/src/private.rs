@@ -73,11 +73,13 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
 /// Adds the tables of the graph that map node `N` runs, and of those below it. Asks nothing of the graph that `Maps` has not
 /// asked before: one error for a type that is none.
 pub fn child_nets<N: Maps>(nets: &mut Nets) {
+    nets.add_child(N::Graph::net(), N::INDEX, N::Child::net());
     N::Child::nets(nets);
 }
 
 /// Adds the tables of the graph that graph node `N` runs, and of those below it.
 pub fn graph_nets<N: Runs>(nets: &mut Nets) {
+    nets.add_child(N::Graph::net(), N::INDEX, N::Child::net());
     N::Child::nets(nets);
 }
 

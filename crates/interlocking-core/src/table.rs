@@ -115,7 +115,7 @@ pub struct NodeRow {
     /// Where an execution goes that failed; without it the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Goto>,
-    /// The name under which executions never overlap, in the whole tree of runs.
+    /// The name under which executions never overlap, in the whole tree of runs: of a graph node, its child runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<String>,
     /// The role that does the node's work.

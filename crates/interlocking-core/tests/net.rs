@@ -287,6 +287,7 @@ fn a_row_says_what_its_kind_can_do() {
     let join = || kind("meet", NodeKind::Join).slot("one", "T", &["a"], true).goto("exit", &[]);
     let event = || kind("message", NodeKind::Event).resume();
     let agent = || kind("agent", NodeKind::Llm).workspace("desk").goto("a", &[]);
+    let recursive = |name: &str| kind(name, NodeKind::Graph).graph(&table([start()]).graph).goto("exit", &[]);
     let wrong = [
         table([kind("a", NodeKind::Event).entry().resume()]),
         table([start(), join()]),
@@ -302,6 +303,7 @@ fn a_row_says_what_its_kind_can_do() {
         table([start().attempts(0)]),
         table([start().exclusive("")]),
         table([start(), kind("each", NodeKind::Map).goto("exit", &[]).exclusive("desk")]),
+        table([start(), recursive("again").exclusive("desk")]),
         table([start(), kind("ask", NodeKind::Human).goto("exit", &[]).exclusive("desk")]),
         table([start(), kind("see", NodeKind::Observer).exclusive("desk")]),
         table([start().isolation(Isolation::Clone)]),
@@ -327,7 +329,8 @@ fn a_row_says_what_its_kind_can_do() {
         node `a`: with a budget of 0 it never runs: the least is 1
         node `a`: with a budget of 0 it never runs: the least is 1
         node `a`: `exclusive` names nothing: name what is not to overlap
-        node `each`: it waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the child graph
+        node `each`: its children would each wait for the others' turn: say `exclusive` at a graph node, or at the nodes of the child graph
+        node `again`: it runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away
         node `ask`: it waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away
         node `see`: it sees and reports, and no more: take its `exclusive` away
         node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing

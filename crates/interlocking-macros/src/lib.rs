@@ -93,7 +93,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `agent = "role"` | who does the work; by default the role is called like the node | nodes with a prompt |
 /// | `model = "name"` | the model that its agent uses, where who plays the role names none | nodes with a prompt |
 /// | `workspace = "name"`, `read_only` | where it works, and whether it must leave that as it was. Nodes that can be live at once and may change one workspace are `exclusive` under one name | all but observers |
-/// | `exclusive = "name"` | executions that say one name never overlap, in the whole tree of runs: each waits for its turn, and has it for one execution | all that do not wait for others: not maps, graph nodes, human nodes and observers |
+/// | `exclusive = "name"` | executions that say one name never overlap, in the whole tree of runs: each waits for its turn, and has it for one execution, a graph node for the whole run of its child, which then waits for nobody outside | all but maps, human nodes and observers |
 /// | `isolation = "worktree"`, `"clone"`, `"sandbox"` | how far its agent is kept there: in a directory of its own; with a repository of its own, so that git shows nothing of the others; with the kernel's help, so that nothing does. The nodes that share a workspace share its isolation: one of them says it | nodes with a prompt and a workspace |
 /// | `blind_to(a, b)` | the nodes whose work the agent must not be able to read; `isolation` is `"clone"` then, unless it says `"sandbox"` | the same |
 /// | `memory = Type`, `memory(group: Type)` | what it remembers in a run, alone or with its group. An observer remembers its report | all but observers |

@@ -60,6 +60,6 @@ pub use limits::budget::{BudgetExceeded, Budgets};
 pub use limits::provider::{Backoff, ProviderLimit};
 pub use limits::shared::SharedLimits;
 pub use run::outcome::{Outcome, Report};
-pub use run::{Run, StartError};
+pub use run::{Run, StartError, UnfitSection};
 pub use workspaces::isolation::{IsolationOffer, Unkept};
 pub use workspaces::{WorkspaceError, Workspaces};

@@ -60,6 +60,8 @@ impl Counts {
         self.add("too late", followed.account.log.iter().filter(|line| followed.is_too_late(line)).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
         self.add("children of graph nodes", followed.given.len());
+        self.add("sections", followed.count_sections());
+        self.add("waits for a turn", followed.account.log.iter().filter(|line| is_wait_for_a_turn(line)).count());
         self.add("log lines", followed.account.log.len());
         history.cuts.iter().for_each(|cut| self.add(interrupted(*cut), 1));
         self.add(ended_as(&ended.report.outcome), 1);
@@ -151,6 +153,11 @@ impl Counts {
         self.add("sessions", sessions);
         self.add("spent", spent);
     }
+}
+
+/// Whether somebody has to wait for a turn.
+fn is_wait_for_a_turn(line: &Logged) -> bool {
+    matches!(&line.what, What::Event { text, .. } if text.starts_with("NodeWaits"))
 }
 
 /// Whether somebody wished that a run ends that had failed.

@@ -18,9 +18,24 @@ pub(crate) const TIMEOUT_MS: u64 = 2_000;
 /// The table of the run, and that of its children.
 pub(crate) fn tables(seed: u64) -> [Table; 2] {
     let mut dice = Dice::new(seed ^ 0x7a_b1e5);
-    let parent = sound(&mut dice, 2, 0);
+    let mut parent = sound(&mut dice, 2, 0);
     let child = sound(&mut dice, 1, 1);
+    if !child.nodes.iter().any(|row| matches!(row.kind, NodeKind::Human | NodeKind::Event)) {
+        let_sections_exclude(&mut Dice::new(seed ^ 0x5e_c710), &mut parent);
+    }
     [parent, child]
+}
+
+/// Lets some graph nodes take turns, and others with them. Their child graphs wait for nobody outside.
+fn let_sections_exclude(dice: &mut Dice, table: &mut Table) {
+    for row in &mut table.nodes {
+        let percent = match row.kind {
+            NodeKind::Graph => 70,
+            NodeKind::Map | NodeKind::Human | NodeKind::Observer => 0,
+            _ => 30,
+        };
+        row.exclusive = dice.percent(percent).then(|| "turn".to_owned());
+    }
 }
 
 /// A sound table of at least so many nodes; those of children are small.

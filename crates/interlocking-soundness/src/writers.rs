@@ -17,9 +17,9 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::BTreeMap;
 
-/// Whether a node can say `exclusive`: not where it waits for others.
+/// Whether a node can say `exclusive`: not where it waits for a person, or for many children.
 pub(crate) fn takes_turns(row: &NodeRow) -> bool {
-    !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human | NodeKind::Observer)
+    !matches!(row.kind, NodeKind::Map | NodeKind::Human | NodeKind::Observer)
 }
 
 /// The pairs of nodes that change one workspace without taking turns, and that may be live at once; those of a workspace together.

@@ -82,7 +82,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
         }
         quorum_of_children(row)?;
         additions(names, row)?;
-        exclusive(row)?;
+        exclusive(names, row)?;
         quorum::fits(row)?;
         edges(row)?;
         sources(names, row)?;
@@ -128,17 +128,24 @@ fn additions(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     Ok(())
 }
 
-/// What is exclusive is held for one execution, and never while that waits for others.
-fn exclusive(row: &NodeRow) -> Result<(), NetError> {
+/// What is exclusive is held for one execution, and never while that waits for somebody who may need it. What a graph node's child may
+/// not do is known where both tables are.
+fn exclusive(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     match (row.kind, &row.exclusive) {
         (_, None) => Ok(()),
         (_, Some(name)) if name.is_empty() => wrong("`exclusive` names nothing: name what is not to overlap".into()),
-        (NodeKind::Map | NodeKind::Graph, _) => wrong(
-            "it waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the \
+        (NodeKind::Map, _) => wrong(
+            "its children would each wait for the others' turn: say `exclusive` at a graph node, or at the nodes of the \
              child graph"
                 .into(),
         ),
+        (NodeKind::Graph, _) if row.graph.as_ref() == Some(&names.table.graph) => {
+            wrong(
+                "it runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away"
+                    .into(),
+            )
+        }
         (NodeKind::Human, _) => wrong(
             "it waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away"
                 .into(),

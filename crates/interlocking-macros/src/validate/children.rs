@@ -19,6 +19,21 @@ pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
+/// Whoever has a turn and asks for it once more waits for itself.
+pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Errors) {
+    let own = graph.input.ident.unraw().to_string();
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Graph)) {
+        let child = node.child_graph().and_then(naming::last_name);
+        if let Some(exclusive) = node.attributes.exclusive.as_ref().filter(|_| child.as_ref() == Some(&own)) {
+            let message = format!(
+                "`{}` runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away",
+                node.name
+            );
+            errors.at(exclusive.at, message);
+        }
+    }
+}
+
 /// `Self` would be the marker, where it is written; so the graph's own name says what is meant.
 pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
     let own = &graph.input.ident;

@@ -65,8 +65,8 @@ pub(crate) fn misfit(kind: NodeKind, key: &str) -> Option<String> {
         ("adds_to", kind) if kind != Event => {
             format!("only an `EventNode`, which runs while a map does, adds items to it: {a} has no `adds_to`")
         }
-        ("exclusive", Map | Graph) => {
-            format!("{a} waits for its children, and what is exclusive is never held while waiting: say it at the nodes of the child graph")
+        ("exclusive", Map) => {
+            "the children of a `MapNode` would each wait for the others' turn: say `exclusive` at a `GraphNode`, or at the nodes of the child graph".to_owned()
         }
         ("exclusive", Human) => {
             "a `HumanNode` waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away".to_owned()

@@ -37,6 +37,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
 
     children::a_child_is_named(graph, errors);
     children::recursion_has_a_depth(graph, errors);
+    children::a_section_does_not_run_itself(graph, errors);
     children::a_graph_does_not_hold_itself(graph, errors);
     children::a_quorum_waits_for_somebody(graph, errors);
 

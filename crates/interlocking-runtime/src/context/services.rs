@@ -12,7 +12,7 @@ use crate::mutex::Mutex;
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
-use crate::tree::turns::{KeptTurns, Turn};
+use crate::tree::turns::{Asker, KeptTurns, Turn};
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
 use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
@@ -260,29 +260,61 @@ impl UntypedServices {
     }
 
     /// Waits until it is the turn of an execution, if its node is exclusive.
-    pub(crate) async fn turn(&self, execution: Execution) -> Option<Turn> {
-        let name = self.net.row(execution.node).exclusive.as_deref()?;
-        let turns = &self.settings.tree().turns;
-        if let Some(turn) = turns.try_take(name) {
-            return Some(turn);
+    pub(crate) async fn turn(&self, execution: Execution) -> Option<Arc<Turn>> {
+        let row = self.net.row(execution.node);
+        let name = row.exclusive.as_deref()?;
+        let (tree, idle) = (self.settings.tree(), self.idle());
+        let (turn, told) = tree.turns.ask(name, || {
+            let (idle, child_slot) = (idle.clone(), self.settings.child_slot().cloned());
+            let goes_on = Box::new(move || {
+                child_slot.iter().for_each(|child_slot| child_slot.set_waiting(false));
+                idle.leave(execution);
+            });
+            Asker { run: self.run().clone(), by: self.by(execution), goes_on }
+        });
+        let turn = Arc::new(turn);
+        if let Some(told) = told {
+            let node = self.node(execution);
+            tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
+            self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
+            while !turn.has_come() {
+                // Whoever has the turn may be held back, and then it does not come in this process.
+                let _parked = tree.held_back_by().map(|_| idle.park(execution));
+                told.notified().await;
+            }
+            tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
         }
-        let node = self.node(execution);
-        tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
-        self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
-        let turn = turns.take(name).await;
-        tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
+        if tree.halted.is_cancelled() {
+            // Whoever had it was stopped in the middle, and this one is about to be.
+            std::future::pending::<()>().await;
+        }
+        if row.kind == NodeKind::Graph {
+            self.keep_turn(execution, turn.clone());
+        }
         Some(turn)
     }
 
-    /// An execution has come to an end, and its turn lasts until that is absorbed.
-    pub(crate) fn keep_turn(&self, execution: Execution, turn: Turn) {
+    /// The turn of an execution lasts until its end is absorbed.
+    pub(crate) fn keep_turn(&self, execution: Execution, turn: Arc<Turn>) {
         self.notes().turns.keep(execution, turn);
+    }
+
+    /// The turn of a graph node's execution, which lasts as long as its child holds this.
+    pub(crate) fn share_turn(&self, execution: Execution) -> Option<Arc<Turn>> {
+        if self.net.features().exclusive { self.notes().turns.share(execution) } else { None }
     }
 
     /// The turn of an execution whose end is absorbed now, until this is dropped.
     #[inline]
-    pub(crate) fn turn_of(&self, execution: Execution) -> Option<Turn> {
+    pub(crate) fn turn_of(&self, execution: Execution) -> Option<Arc<Turn>> {
         if self.net.features().exclusive { self.notes().turns.of(execution) } else { None }
+    }
+
+    /// An execution has come to an end: whoever waits for a section below it waits no longer.
+    pub(crate) fn leads_to_no_section(&self, execution: Execution) {
+        if let Some(tree) = self.settings.known_tree() {
+            tree.turns.give_up(|section| section.passes(self.run(), &self.by(execution)));
+        }
     }
 
     /// Ends the turns of executions whose end nobody absorbs any more.

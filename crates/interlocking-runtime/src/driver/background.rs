@@ -89,6 +89,11 @@ impl<G: Graph> Background<G> {
         !self.tasks.is_empty()
     }
 
+    /// Whether anything works that does not wait for another process.
+    pub(crate) fn goes_on(&self, is_parked: impl Fn(Execution) -> bool) -> bool {
+        self.tasks.len() > self.advisory.iter().filter(|execution| is_parked(**execution)).count()
+    }
+
     /// Starts an advisory execution.
     pub(crate) fn start(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
         let untyped = &shared.services.untyped;

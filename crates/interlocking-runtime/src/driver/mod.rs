@@ -18,7 +18,7 @@ use crate::execution::shared::Shared;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::rules::keeps_waiting;
-use crate::journal::{Encoded, JournalError, LetterBody, NodeOutcome, Posted};
+use crate::journal::{By, Encoded, JournalError, LetterBody, NodeOutcome, Posted};
 use crate::run::claims::Executor;
 use crate::run::outcome::Outcome;
 use interlocking_core::frontier::{Execution, Frontier};
@@ -172,6 +172,11 @@ impl<G: Graph> Driver<G> {
         for outcome in resumption.observed {
             self.observe(outcome);
         }
+        let untyped = self.untyped();
+        let begins = |by: &By| resumption.in_flight.iter().any(|(execution, _)| untyped.by(*execution) == *by);
+        // What the records say may have been migrated since.
+        let turns = &untyped.settings.tree().turns;
+        turns.give_up(|section| section.way(untyped.run()).is_some_and(|by| !begins(by)));
         let started = self.shared.services.untyped.now();
         let is_timed = |(execution, _): &(Execution, G::Token)| {
             let net = G::net();

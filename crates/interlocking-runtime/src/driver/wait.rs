@@ -204,8 +204,11 @@ impl<G: Graph> Driver<G> {
     fn is_parked(&self) -> bool {
         let untyped = &self.shared.services.untyped;
         let (running, idle) = (self.frontier.running(), untyped.idle());
-        // A message that waits for an execution which is held back is not next: that goes on in another process.
-        let mail_is_next = self.has_mail() && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
+        // A message that waits for an execution which is held back is not next, nor one whose handler waits for a turn that does not
+        // come: these go on in another process.
+        let mail_is_next = self.has_mail()
+            && !self.handling().is_some_and(|it| idle.is_parked(it))
+            && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
         // Outcomes that are held while a message waits are absorbed once that is handled.
         let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
         let is_held = |execution| {
@@ -216,7 +219,7 @@ impl<G: Graph> Driver<G> {
         running > 0
             && idle.count() + held >= running
             && !mail_is_next
-            && !self.is_background_busy()
+            && !self.background.as_ref().is_some_and(|background| background.goes_on(|it| idle.is_parked(it)))
             && self.frontier.executions().all(|execution| {
                 // The task of one that was answered, or to which items were added, may not have been polled since.
                 let goes_on = || untyped.is_answered(execution) || takes_items(execution);

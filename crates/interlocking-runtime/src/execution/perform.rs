@@ -121,6 +121,10 @@ fn watched<'run, G: Graph>(
         let in_turn = async {
             // Its timeout begins when it has it.
             let turn = services.untyped.turn(execution).await;
+            if turn.is_some() && performed.is_stopped() {
+                // Whoever had it was stopped, too, and maybe in the middle.
+                return Err(Interruption::Cancelled);
+            }
             let done = if row.works { in_workspace(services, execution, guarded).await } else { guarded.await };
             if let Some(turn) = turn {
                 services.untyped.keep_turn(execution, turn);

@@ -10,6 +10,7 @@ use crate::execution::interruption::Interruption;
 use crate::execution::perform::{Performed, perform};
 use crate::execution::shared::Shared;
 use crate::execution::stops::Stops;
+use crate::limits::allowance::Stopped;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
@@ -206,9 +207,18 @@ impl<G: Graph> Task<G> {
     }
 
     fn leave(&self, result: Result<Done<G>, Interruption>) {
-        let now = self.shared.services.untyped.now();
+        let untyped = &self.shared.services.untyped;
+        if untyped.net.features().maps && !is_held_back(&result) {
+            untyped.leads_to_no_section(self.execution);
+        }
+        let now = untyped.now();
         self.shared.task_state().completions.push(Completed { execution: self.execution, result, now });
     }
+}
+
+/// Whether an execution goes on in another process, for what it may use is used up.
+fn is_held_back<G: Graph>(result: &Result<Done<G>, Interruption>) -> bool {
+    matches!(result, Ok(Done { route: Err(error), .. }) if error.downcast_ref::<Stopped>().is_some())
 }
 
 impl<G: Graph> Performed<G> for Task<G> {

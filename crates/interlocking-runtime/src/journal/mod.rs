@@ -29,7 +29,7 @@ pub mod payload;
 pub mod letter;
 pub mod error;
 mod memory;
-mod standing;
+pub(crate) mod standing;
 pub(crate) mod retry;
 pub(crate) mod killed;
 pub mod account;

@@ -5,9 +5,11 @@ use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
-/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves.
+/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves. A graph node that is exclusive waits for
+/// nobody outside, and who handles the message may need its turn.
 pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
-    !matches!(net.row(node).kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human)
+    let row = net.row(node);
+    !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) || row.exclusive.is_some()
 }
 
 /// Why a node did not run: it was entered more often than its table allows, and no route takes that up.

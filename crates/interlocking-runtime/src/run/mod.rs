@@ -11,6 +11,7 @@ pub mod outcome;
 pub(crate) mod prepare;
 pub(crate) mod prior_usage;
 pub(crate) mod resume;
+pub(crate) mod section_rules;
 pub(crate) mod settings;
 pub(crate) mod table_change;
 
@@ -25,6 +26,7 @@ use crate::limits::shared::SharedLimits;
 use crate::roles::{Player, Roles};
 use crate::run::outcome::Report;
 use crate::run::prepare::Begin;
+pub use crate::run::section_rules::UnfitSection;
 #[doc(hidden)]
 pub use crate::run::settings::Injected;
 use crate::run::settings::Settings;

@@ -10,9 +10,10 @@ use crate::run::executed::Executed;
 use crate::run::outcome::Report;
 use crate::run::prior_usage::{past, shares};
 use crate::run::resume;
+use crate::run::section_rules;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
-use crate::tree::Membership;
+use crate::tree::{Membership, sections};
 use crate::workspaces::isolation::unkept;
 use crate::workspaces::{RunScope, Workspaces};
 use crate::{
@@ -153,6 +154,11 @@ pub(crate) async fn prepare<G: Graph>(
     {
         shared.account(&run, true);
     }
+    if let (Some(journal), 0, true) = (&services.untyped.settings.journal, services.untyped.settings.depth(), !begins)
+        && section_rules::has_sections(&nets::<G>(&services.untyped.settings))
+    {
+        services.untyped.settings.tree().turns.expect(sections::under_way(&**journal, &run).await?);
+    }
     membership.iter().for_each(|membership| membership.is_recorded(state.letters));
     Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
 }
@@ -189,6 +195,9 @@ fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartErr
     if asks_agents(net) {
         requirements::check(&nets::<G>(settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
+    }
+    if settings.depth() == 0 && net.features().maps {
+        section_rules::check(&nets::<G>(settings))?;
     }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.

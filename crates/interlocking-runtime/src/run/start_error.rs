@@ -3,6 +3,7 @@
 use crate::journal::JournalError;
 use crate::journal::replay_error::ReplayError;
 use crate::roles::requirements::{self, AskedFor, Incapable, NotReady};
+use crate::run::section_rules::UnfitSection;
 use crate::workspaces::WorkspaceError;
 use crate::workspaces::unkept::{self, Unkept};
 use interlocking_agents::program::AbandonedError;
@@ -47,6 +48,16 @@ pub enum StartError {
     Isolation {
         /// The demands.
         unkept: Vec<Unkept>,
+    },
+    /// The child run of a graph node that is `exclusive` would wait for somebody while others wait for it.
+    #[error(
+        "what is `exclusive` is never held while waiting, nor left in the middle:{}\n\
+         end the child graph before, or say `exclusive` at the nodes within that need it",
+        requirements::lines(unfit)
+    )]
+    UnfitSections {
+        /// Which, and why.
+        unfit: Vec<UnfitSection>,
     },
     /// The run shares an allowance, and was given budgets or a backoff of its own after that.
     #[error(

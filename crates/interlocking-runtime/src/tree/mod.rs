@@ -5,6 +5,7 @@ pub(crate) mod end_children;
 pub(crate) mod child;
 pub(crate) mod idle;
 pub(crate) mod turns;
+pub(crate) mod sections;
 
 use crate::cancel::CancelToken;
 use crate::journal::question::OpenQuestion;
@@ -35,7 +36,7 @@ pub(crate) struct Tree {
     left: Notify,
     usage: Mutex<TreeUsage>,
     /// Whose turn it is among those that never overlap.
-    pub(crate) turns: Turns,
+    pub(crate) turns: Arc<Turns>,
     /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Cancelled when the root run's future is dropped before its end.
@@ -57,6 +58,7 @@ struct TreeUsage {
 pub(crate) struct ChildTask {
     tree: Arc<Tree>,
     parent: RunId,
+    child: RunId,
 }
 
 /// A child run that is being executed.
@@ -160,10 +162,10 @@ impl Tree {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
     }
 
-    /// A child of `parent` has a task of its own.
-    pub(crate) fn has_task(self: &Arc<Self>, parent: RunId) -> ChildTask {
+    /// A `child` of `parent` has a task of its own.
+    pub(crate) fn has_task(self: &Arc<Self>, parent: RunId, child: RunId) -> ChildTask {
         *self.tasks.lock().entry(parent.clone()).or_default() += 1;
-        ChildTask { tree: self.clone(), parent }
+        ChildTask { tree: self.clone(), parent, child }
     }
 
     /// Waits until no child of `parent` has a task.
@@ -238,6 +240,7 @@ impl Tree {
     /// An execution may not go on: what the runs may use is used up.
     pub(crate) fn hold_back(&self, stopped: Stopped) {
         self.used_up.lock().get_or_insert(stopped);
+        self.turns.tell_all();
     }
 
     /// Why executions are held back, if any are.
@@ -299,6 +302,7 @@ impl Drop for ChildTask {
             }
         }
         drop(tasks);
+        self.tree.turns.give_up(|section| section.way(&self.child).is_some());
         self.tree.left.notify_waiters();
     }
 }

@@ -2,53 +2,195 @@
 //! they came to ask.
 //!
 //! A turn lasts from before the execution's workspace is made ready until its outcome is absorbed: whoever is next finds in memory,
-//! workspace and journal what it left. It is in memory alone; an execution whose process ended has none.
+//! workspace and journal what it left. That of a graph node lasts until its child has come to rest, too. It is in memory alone; an
+//! execution whose process ended has none. But a child run that was under way then is a [section](super::sections) of which a part is
+//! done: in the next process its node's turn comes before all others of that name.
 
+use super::sections::Section;
+use crate::journal::By;
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
-use std::collections::HashMap;
+use interlocking_core::run_id::RunId;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use tokio::sync::OwnedMutexGuard;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::Notify;
 
 /// The turns of one tree of runs.
 #[derive(Default)]
 pub(crate) struct Turns {
-    /// By name. Tokio's mutex is fair, and whoever no longer waits for it leaves its queue.
-    lanes: Mutex<HashMap<&'static str, Arc<tokio::sync::Mutex<()>>>>,
+    lanes: Mutex<Lanes>,
+    /// Whether there may be sections that are waited for. While there are none, whoever ends needs no lock.
+    expects: AtomicBool,
 }
 
-/// An execution's turn, which ends when this is dropped.
-pub(crate) struct Turn(#[expect(dead_code, reason = "it is held")] OwnedMutexGuard<()>);
-
-/// The turns of executions that have come to an end, until what came of them is absorbed.
 #[derive(Default)]
-pub(crate) struct KeptTurns(Mutex<Vec<(Execution, Turn)>>);
+struct Lanes {
+    by_name: HashMap<String, Lane>,
+    /// How often somebody has asked.
+    asked: u64,
+}
+
+/// Those of one name.
+#[derive(Default)]
+struct Lane {
+    holder: Option<u64>,
+    queue: VecDeque<Asking>,
+    /// The sections that were begun by another process, until each has its turn, or comes no more.
+    begun: Vec<Section>,
+}
+
+/// Somebody who waits.
+struct Asking {
+    number: u64,
+    asker: Asker,
+    told: Arc<Notify>,
+}
+
+/// Who asks for a turn.
+pub(crate) struct Asker {
+    pub(crate) run: RunId,
+    pub(crate) by: By,
+    /// Called once it has its turn, before whoever gave that goes on.
+    pub(crate) goes_on: Box<dyn Fn() + Send>,
+}
+
+/// A turn, or a place in the queue. Whoever is next has its turn when this is dropped.
+pub(crate) struct Turn {
+    turns: Arc<Turns>,
+    name: &'static str,
+    number: u64,
+}
+
+/// The turns of executions that have come to an end, until what came of them is absorbed; and those of graph nodes.
+#[derive(Default)]
+pub(crate) struct KeptTurns(Mutex<Vec<(Execution, Arc<Turn>)>>);
 
 impl Turns {
-    /// The turn of whoever asks now; `None` if it has to wait.
-    pub(crate) fn try_take(&self, name: &'static str) -> Option<Turn> {
-        self.lane(name).try_lock_owned().ok().map(Turn)
+    /// Asks for a turn: gives it, or a place in the queue with what is told once it may have come.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        name: &'static str,
+        asker: impl FnOnce() -> Asker,
+    ) -> (Turn, Option<Arc<Notify>>) {
+        let mut lanes = self.lanes.lock();
+        lanes.asked += 1;
+        let number = lanes.asked;
+        let turn = Turn { turns: self.clone(), name, number };
+        let lane = lanes.lane(name);
+        if lane.holder.is_none() && lane.begun.is_empty() {
+            // Then nobody waits either.
+            lane.holder = Some(number);
+            return (turn, None);
+        }
+        let told = Arc::new(Notify::new());
+        lane.queue.push_back(Asking { number, asker: asker(), told: told.clone() });
+        lane.give();
+        let has_come = lane.holder == Some(number);
+        (turn, Some(told).filter(|_| !has_come))
     }
 
-    /// Waits for the turn.
-    pub(crate) async fn take(&self, name: &'static str) -> Turn {
-        let lane = self.lane(name);
-        Turn(lane.lock_owned().await)
+    /// Has everybody who waits look around: what executions may use is used up.
+    pub(crate) fn tell_all(&self) {
+        let lanes = self.lanes.lock();
+        lanes.by_name.values().flat_map(|lane| &lane.queue).for_each(|asking| asking.told.notify_one());
     }
 
-    fn lane(&self, name: &'static str) -> Arc<tokio::sync::Mutex<()>> {
-        self.lanes.lock().entry(name).or_default().clone()
+    /// These sections come before all others of their names.
+    pub(crate) fn expect(&self, sections: Vec<Section>) {
+        self.expects.store(!sections.is_empty(), Ordering::Release);
+        let mut lanes = self.lanes.lock();
+        for section in sections {
+            lanes.lane(&section.name).begun.push(section);
+        }
+    }
+
+    /// Whether a section is waited for that is in `run`, or below it.
+    pub(crate) fn expects(&self, run: &RunId) -> bool {
+        self.expects.load(Ordering::Acquire)
+            && self.lanes.lock().by_name.values().flat_map(|lane| &lane.begun).any(|section| section.way(run).is_some())
+    }
+
+    /// Waits no longer for the sections that come no more.
+    pub(crate) fn give_up(&self, comes_no_more: impl Fn(&Section) -> bool) {
+        if !self.expects.load(Ordering::Acquire) {
+            return;
+        }
+        let mut lanes = self.lanes.lock();
+        for lane in lanes.by_name.values_mut() {
+            lane.begun.retain(|section| !comes_no_more(section));
+            lane.give();
+        }
+        self.expects.store(lanes.by_name.values().any(|lane| !lane.begun.is_empty()), Ordering::Release);
+    }
+}
+
+impl Lanes {
+    fn lane(&mut self, name: &str) -> &mut Lane {
+        if !self.by_name.contains_key(name) {
+            self.by_name.insert(name.to_owned(), Lane::default());
+        }
+        self.by_name.entry(name.to_owned()).or_default()
+    }
+}
+
+impl Lane {
+    /// Gives the turn to who is next, if nobody has it.
+    fn give(&mut self) {
+        if self.holder.is_some() {
+            return;
+        }
+        let is_begun = |begun: &[Section], asker: &Asker| begun.iter().position(|it| it.is_of(&asker.run, &asker.by));
+        let next = match &self.begun[..] {
+            [] => (!self.queue.is_empty()).then_some(0),
+            begun => self.queue.iter().position(|asking| is_begun(begun, &asking.asker).is_some()),
+        };
+        let Some(Asking { number, asker, told }) = next.and_then(|at| self.queue.remove(at)) else { return };
+        if let Some(at) = is_begun(&self.begun, &asker) {
+            self.begun.remove(at);
+        }
+        self.holder = Some(number);
+        (asker.goes_on)();
+        told.notify_one();
+    }
+}
+
+impl Turn {
+    /// Whether it has come.
+    pub(crate) fn has_come(&self) -> bool {
+        self.turns.lanes.lock().lane(self.name).holder == Some(self.number)
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut lanes = self.turns.lanes.lock();
+        let lane = lanes.lane(self.name);
+        if lane.holder == Some(self.number) {
+            lane.holder = None;
+            lane.give();
+        } else {
+            lane.queue.retain(|asking| asking.number != self.number);
+        }
     }
 }
 
 impl KeptTurns {
-    /// Keeps the turn of an execution that has come to an end.
-    pub(crate) fn keep(&self, execution: Execution, turn: Turn) {
-        self.0.lock().push((execution, turn));
+    /// Keeps the turn of an execution.
+    pub(crate) fn keep(&self, execution: Execution, turn: Arc<Turn>) {
+        let mut kept = self.0.lock();
+        if kept.iter().all(|(other, _)| *other != execution) {
+            kept.push((execution, turn));
+        }
+    }
+
+    /// The turn of an execution, which keeps it.
+    pub(crate) fn share(&self, execution: Execution) -> Option<Arc<Turn>> {
+        self.0.lock().iter().find(|(other, _)| *other == execution).map(|(_, turn)| turn.clone())
     }
 
     /// The turn of an execution; it ends when that is dropped.
-    pub(crate) fn of(&self, execution: Execution) -> Option<Turn> {
+    pub(crate) fn of(&self, execution: Execution) -> Option<Arc<Turn>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(other, _)| *other == execution)?;
         Some(kept.swap_remove(at).1)
@@ -64,55 +206,86 @@ impl KeptTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::future::Future;
-    use std::pin::{Pin, pin};
-    use std::task::{Context, Poll, Waker};
 
-    fn poll(turn: Pin<&mut impl Future<Output = Turn>>) -> Option<Turn> {
-        match turn.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(turn) => Some(turn),
-            Poll::Pending => None,
-        }
+    fn run(name: &str) -> RunId {
+        name.parse().unwrap()
+    }
+
+    fn by(node: &str) -> By {
+        By { node: node.to_owned(), visit: 1, attempt: 1 }
+    }
+
+    /// Node `node` of run `r` asks.
+    fn ask(turns: &Arc<Turns>, name: &'static str, node: &str) -> Turn {
+        turns.ask(name, || Asker { run: run("r"), by: by(node), goes_on: Box::new(|| {}) }).0
+    }
+
+    /// The section `till` of graph node `node` of run `r`, whose parent run is `root`.
+    fn section(node: &str) -> Section {
+        Section { name: "till".to_owned(), way: vec![(run("root"), by("map")), (run("r"), by(node))] }
     }
 
     #[test]
     fn turns_come_in_the_order_in_which_they_are_asked_for() {
-        let turns = Turns::default();
-        let first = turns.try_take("main").expect("nobody has it");
-        assert!(turns.try_take("main").is_none());
-        assert!(turns.try_take("docs").is_some(), "another name");
-        let (mut second, mut third) = (pin!(turns.take("main")), pin!(turns.take("main")));
-        assert!(poll(second.as_mut()).is_none() && poll(third.as_mut()).is_none());
+        let turns = Arc::new(Turns::default());
+        let first = ask(&turns, "main", "a");
+        assert!(first.has_come());
+        assert!(ask(&turns, "docs", "a").has_come(), "another name");
+        let (second, third) = (ask(&turns, "main", "b"), ask(&turns, "main", "c"));
+        assert!(!second.has_come() && !third.has_come());
         drop(first);
-        assert!(turns.try_take("main").is_none(), "who comes later waits, though nobody runs yet");
-        assert!(poll(third.as_mut()).is_none());
-        let second = poll(second.as_mut()).expect("its turn");
-        assert!(poll(third.as_mut()).is_none());
+        assert!(second.has_come() && !third.has_come());
         drop(second);
-        assert!(poll(third.as_mut()).is_some());
+        assert!(third.has_come());
     }
 
     #[test]
     fn whoever_no_longer_waits_leaves_the_queue() {
-        let turns = Turns::default();
-        let first = turns.try_take("main");
-        let mut second = Box::pin(turns.take("main"));
-        let mut third = pin!(turns.take("main"));
-        assert!(poll(second.as_mut()).is_none() && poll(third.as_mut()).is_none());
+        let turns = Arc::new(Turns::default());
+        let first = ask(&turns, "main", "a");
+        let (second, third, fourth) = (ask(&turns, "main", "b"), ask(&turns, "main", "c"), ask(&turns, "main", "d"));
+        drop(third);
         drop(first);
         drop(second);
-        assert!(poll(third.as_mut()).is_some(), "though it was the second's turn already");
+        assert!(fourth.has_come());
     }
 
     #[test]
     fn a_turn_lasts_until_what_came_of_it_is_absorbed() {
-        let (turns, kept) = (Turns::default(), KeptTurns::default());
+        let (turns, kept) = (Arc::new(Turns::default()), KeptTurns::default());
         let of = |node| Execution { node, visit: 1, attempt: 1 };
-        kept.keep(of(1), turns.try_take("main").unwrap());
-        assert!(kept.of(of(2)).is_none() && turns.try_take("main").is_none());
+        kept.keep(of(1), Arc::new(ask(&turns, "main", "a")));
+        assert!(kept.of(of(2)).is_none() && !ask(&turns, "main", "b").has_come());
+        let child = kept.share(of(1));
         drop(kept.of(of(1)));
-        kept.keep(of(2), turns.try_take("main").expect("it has ended"));
+        assert!(!ask(&turns, "main", "b").has_come(), "its child has not come to rest");
+        drop(child);
+        kept.keep(of(2), Arc::new(ask(&turns, "main", "b")));
         kept.end();
-        assert!(turns.try_take("main").is_some());
+        assert!(ask(&turns, "main", "c").has_come());
+    }
+
+    #[test]
+    fn a_section_that_was_begun_comes_first() {
+        let turns = Arc::new(Turns::default());
+        turns.expect(vec![section("till")]);
+        assert!(turns.expects(&run("r")) && turns.expects(&run("root")) && !turns.expects(&run("other")));
+        let other = ask(&turns, "till", "other");
+        assert!(!other.has_come() && ask(&turns, "safe", "other").has_come());
+        let begun = ask(&turns, "till", "till");
+        assert!(begun.has_come() && !turns.expects(&run("r")));
+        drop(begun);
+        assert!(other.has_come());
+    }
+
+    #[test]
+    fn nobody_waits_for_a_section_that_comes_no_more() {
+        let turns = Arc::new(Turns::default());
+        turns.expect(vec![section("till")]);
+        let other = ask(&turns, "till", "other");
+        turns.give_up(|section| section.passes(&run("r"), &by("other")));
+        assert!(!other.has_come());
+        turns.give_up(|section| section.passes(&run("root"), &by("map")));
+        assert!(other.has_come());
     }
 }

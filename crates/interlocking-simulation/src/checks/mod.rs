@@ -1,6 +1,7 @@
 //! What must hold of a seed beyond its records: of what was seen to happen, of how runs ended, of one weather against the other.
 //!
 //! - `endings`: a run ends as its records say; resumed, it says the same.
+//! - `sections`: nothing comes between the nodes of what is exclusive.
 //! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
 //! - `children`: maps and graph nodes are given what their children came to.
 //! - `retries`: who is retried with a run that had failed.
@@ -20,6 +21,7 @@ mod bills;
 mod ways;
 mod retries;
 mod refusals;
+mod sections;
 
 pub(crate) use comparison::{Compared, compare};
 #[cfg(test)]
@@ -100,6 +102,7 @@ impl<'e> Account<'e> {
         followed.children()?;
         followed.retries()?;
         followed.refusals()?;
+        followed.sections()?;
         followed.starts()?;
         followed.effects()?;
         followed.messages()?;

@@ -47,7 +47,7 @@ fn give_workspace(dice: &mut Dice, row: &mut NodeRow, many: usize) {
     }
     row.workspace = Some(["desk", "bench", "attic"][dice.below(many)].to_owned());
     row.read_only = dice.percent(10);
-    let waits = matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human | NodeKind::Observer);
+    let waits = matches!(row.kind, NodeKind::Map | NodeKind::Human | NodeKind::Observer);
     if !waits && dice.percent(35) {
         row.exclusive = Some(["one", "two"][dice.below(2)].to_owned());
     }

@@ -23,3 +23,4 @@ mod quorum_join;
 mod quorum_map;
 mod replies;
 mod routes;
+mod sections;

@@ -82,7 +82,7 @@ pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(36, "Dynamic Partial Join for Multiple Instances", "partial::DynamicPartialJoin", "dynamic_partial_join_of_instances"),
     yes(37, "Acyclic Synchronizing Merge", "branching::AcyclicSynchronizingMerge", "acyclic_synchronizing_merge"),
     refused(38, "General Synchronizing Merge", "38-general-synchronizing-merge"),
-    partly(39, "Critical Section", "state::CriticalSection", "critical_section"),
+    yes(39, "Critical Section", "state::CriticalSection", "critical_section"),
     yes(40, "Interleaved Routing", "state::InterleavedRouting", "interleaved_routing"),
     partly(41, "Thread Merge", "instances::Instances", "thread_split_and_merge"),
     partly(42, "Thread Split", "instances::Instances", "thread_split_and_merge"),

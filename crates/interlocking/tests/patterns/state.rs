@@ -1,6 +1,6 @@
 //! What may run depends on the state: patterns 16 to 18, 39 and 40.
 
-use crate::support::{finished, timed};
+use crate::support::{finished, pass, timed};
 use crate::trace::{Does, Trace, played, played_with};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
@@ -8,6 +8,7 @@ use interlocking::runtime::human::OpenQuestion;
 use interlocking::runtime::journal::{Letter, LetterBody};
 use interlocking::runtime::{Journal, MemoryJournal, Report};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Whoever answers first, by telephone or by mail, decides the way; nobody chooses it beforehand.
 #[derive(Graph)]
@@ -185,46 +186,79 @@ async fn milestone() {
     assert_eq!(told, "tick 0–10, tick 0–50, register 2 20–25, register 3 30–35, register 4 48–53, ship 53–73");
 }
 
-/// Two sections share the till: `pay`, and `count` at the end of another branch.
+/// Two sections share the till: who pays, and who counts. Each is several steps.
 #[derive(Graph)]
 #[graph(output = ())]
 struct CriticalSection {
     #[node(entry, input = (), fork(pay, collect, browse))]
     open: ForkNode<OpenShop>,
-    #[node(input = (), goto(closed), exclusive = "till")]
-    pay: LogicNode<Does>,
+    #[node(input = (), graph = Payment, goto(closed), exclusive = "till")]
+    pay: GraphNode<Payment>,
     #[node(input = (), goto(count))]
     collect: LogicNode<Does>,
-    #[node(input = (), goto(closed), exclusive = "till")]
-    count: LogicNode<Does>,
+    #[node(input = (), graph = Count, goto(closed), exclusive = "till")]
+    count: GraphNode<Count>,
     #[node(input = (), goto(closed))]
     browse: LogicNode<Does>,
     #[node(join(pay: (), count: (), browse: ()), goto(exit))]
     closed: JoinNode<Closed>,
 }
+#[derive(Graph)]
+#[graph(output = ())]
+struct Payment {
+    #[node(entry, input = (), goto(change))]
+    take: LogicNode<Does>,
+    #[node(input = (), goto(exit))]
+    change: LogicNode<Does>,
+}
+#[derive(Graph)]
+#[graph(output = ())]
+struct Count {
+    #[node(entry, input = (), goto(book))]
+    empty: LogicNode<Does>,
+    #[node(input = (), goto(exit))]
+    book: LogicNode<Does>,
+}
 does!(
-    critical_section::pay => critical_section::closed,
     critical_section::collect => critical_section::count,
-    critical_section::count => critical_section::closed,
     critical_section::browse => critical_section::closed,
+    payment::take => payment::change,
+    payment::change => payment::exit,
+    count::empty => count::book,
+    count::book => count::exit,
 );
 forks!(OpenShop for critical_section::open, |(): (), cx| fork!(cx, ((), (), ())));
 joins!(Closed for critical_section::closed, |((), (), ()): ((), (), ()), cx| goto!(cx, critical_section::exit, ()));
 
-/// Pattern 39, for sections of one node: once one has begun, the other waits until it is done; the rest goes on beside them.
+fn shop(trace: &Trace) -> CriticalSection {
+    CriticalSection {
+        open: ForkNode(OpenShop),
+        pay: GraphNode(Payment { take: trace.does(20), change: trace.does(10) }),
+        collect: trace.does(5),
+        count: GraphNode(Count { empty: trace.does(5), book: trace.does(5) }),
+        browse: trace.does(35),
+        closed: JoinNode(Closed),
+    }
+}
+
+/// Pattern 39: once one section has begun, the other waits until all of it is done; the rest goes on beside them. It does so, too, where
+/// the process ends in the middle.
 #[tokio::test(start_paused = true)]
 async fn critical_section() {
     let trace = Trace::new();
-    let graph = CriticalSection {
-        open: ForkNode(OpenShop),
-        pay: trace.does(20),
-        collect: trace.does(5),
-        count: trace.does(10),
-        browse: trace.does(25),
-        closed: JoinNode(Closed),
-    };
-    let (_, told) = played(&trace, graph, ()).await;
-    assert_eq!(told, "pay 0–20, collect 0–5, browse 0–25, count 20–30");
+    let (_, told) = played(&trace, shop(&trace), ()).await;
+    assert_eq!(told, "collect 0–5, browse 0–35, take 0–20, change 20–30, empty 30–35, book 35–40");
+    for milliseconds in 0..=40 {
+        let (trace, journal) = (Trace::new(), Arc::new(MemoryJournal::new()));
+        let run = || timed(shop(&trace)).with_journal(journal.clone());
+        let killed = tokio::time::timeout(Duration::from_millis(milliseconds), run().start(())).await;
+        drop(killed);
+        pass(0).await;
+        finished(run().resume().await.unwrap());
+        let told = trace.told();
+        let at = |who: &str| told.rfind(&format!("{who} ")).unwrap();
+        assert!(at("take") < at("change") && at("change") < at("empty") && at("empty") < at("book"), "{told}");
+    }
 }
 
 /// Three chores for one person.
@@ -270,4 +304,4 @@ async fn interleaved_routing() {
     assert!(trace.is_one_at_a_time());
 }
 
-held!(DeferredChoice, InterleavedParallel, Hours, Milestone, CriticalSection, InterleavedRouting);
+held!(DeferredChoice, InterleavedParallel, Hours, Milestone, CriticalSection, Payment, Count, InterleavedRouting);

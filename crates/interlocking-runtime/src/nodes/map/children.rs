@@ -164,6 +164,12 @@ impl<C: Graph> Pool<C> {
         state.tasks.spawn(task);
     }
 
+    /// Whether a child has a task that has not been taken.
+    pub(super) fn is_under_way(&self, run: &RunId) -> bool {
+        let state = self.state.lock();
+        state.pending.iter().any(|(item, pending)| pending == run && state.stops.contains_key(item))
+    }
+
     /// A child has ended, without a task or before it is taken again.
     pub(super) fn complete(&self, child: Child<C::Output>) {
         let mut state = self.state.lock();

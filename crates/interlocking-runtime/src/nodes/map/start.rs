@@ -70,9 +70,14 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
         starter.decided.get_or_insert_default();
     }
     let children = Children(starter.pool.clone());
+    let turns = untyped.settings.tree().turns.clone();
+    // Those with a section under way come first, and need not wait for the others.
+    planned.sort_by_cached_key(|planned| !turns.expects(&planned.named.run));
     for planned in planned {
         starter.start(planned).await?;
     }
+    let is_started = |child: &RunId| starter.pool.is_under_way(child);
+    turns.give_up(|section| section.child_of(untyped.run(), &starter.by).is_some_and(|child| !is_started(child)));
     if starter.decided.is_some() {
         starter.pool.close_now();
     }
@@ -204,16 +209,24 @@ impl<'run, C: Graph> Starter<'run, C> {
         }
         settings.run = run.clone();
         let (graph, slots, taken_by) = (self.graph.clone(), self.slots.clone(), self.by.clone());
-        let (task, stop) = (tree.has_task(untyped.run().clone()), settings.cancel.clone().unwrap_or_default());
+        let (task, stop) =
+            (tree.has_task(untyped.run().clone(), run.clone()), settings.cancel.clone().unwrap_or_default());
         let (abandoned, stopped, child) = (tree.abandoned.clone(), stop.clone(), run.clone());
+        let turn = untyped.share_turn(self.execution);
+        // Others may wait for a section in it, and have the slots.
+        let expected = tree.turns.expects(&run).then(|| slots.clone().try_acquire_owned());
         self.pool.spawn(position, run, stop, async move {
-            // Dropped last: whoever waits for it finds the child's run free.
+            let _turn = turn;
+            // Dropped last but for the turn: whoever waits for it finds the child's run free.
             let _task = task;
-            let _slot = tokio::select! {
-                biased;
-                () = stopped.cancelled() => return None,
-                // The semaphore is never closed, so this only waits.
-                slot = slots.acquire_owned() => slot,
+            let _slot = match expected {
+                Some(slot) => slot.ok(),
+                None => tokio::select! {
+                    biased;
+                    () = stopped.cancelled() => return None,
+                    // The semaphore is never closed, so this only waits.
+                    slot = slots.acquire_owned() => slot.ok(),
+                },
             };
             let result = tokio::select! {
                 biased;

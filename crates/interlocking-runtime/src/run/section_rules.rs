@@ -1,0 +1,90 @@
+//! What the child run of a graph node that is `exclusive` may do: a turn is never held while its holder waits for somebody who may need
+//! it, so that no two can wait for each other.
+
+use crate::run::start_error::StartError;
+use interlocking_core::net::{Net, Nets, NodeIndex};
+use interlocking_core::table::{NodeKind, NodeRow};
+use std::fmt;
+
+/// A graph node that cannot be `exclusive`, or a map that cannot `adopt`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfitSection {
+    /// The nodes, each as `node` of its `Graph`: from the one to what makes it so.
+    pub way: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whether any graph node of these is exclusive.
+pub(crate) fn has_sections(nets: &Nets) -> bool {
+    nets.iter().flat_map(|net| &net.table().nodes).any(is_section)
+}
+
+/// Looks whether each graph node that is exclusive can be.
+pub(crate) fn check(nets: &Nets) -> Result<(), StartError> {
+    if !has_sections(nets) {
+        return Ok(());
+    }
+    let mut unfit = Vec::new();
+    for net in nets.iter() {
+        for (index, row) in (0..).zip(&net.table().nodes) {
+            let rule: fn(&NodeRow) -> Option<&'static str> = match row {
+                _ if is_section(row) => unfit_within,
+                NodeRow { adopt: true, .. } => |row| is_section(row).then_some(LEFT),
+                _ => continue,
+            };
+            let (mut seen, mut way) = (Vec::new(), vec![named(net, row)]);
+            find(nets, (net, index), rule, &mut seen, &mut way, &mut unfit);
+        }
+    }
+    if unfit.is_empty() { Ok(()) } else { Err(StartError::UnfitSections { unfit }) }
+}
+
+/// Adds what breaks the rule in the graph that a node runs, and in those below it.
+fn find(
+    nets: &Nets,
+    (net, node): (&'static Net, NodeIndex),
+    rule: fn(&NodeRow) -> Option<&'static str>,
+    seen: &mut Vec<&'static Net>,
+    way: &mut Vec<String>,
+    unfit: &mut Vec<UnfitSection>,
+) {
+    let Some(child) = nets.child(net, node) else { return };
+    if seen.iter().any(|known| std::ptr::eq(*known, child)) {
+        return;
+    }
+    seen.push(child);
+    for (index, row) in (0..).zip(&child.table().nodes) {
+        way.push(named(child, row));
+        if let Some(reason) = rule(row) {
+            unfit.push(UnfitSection { way: way.clone(), reason: reason.to_owned() });
+        }
+        find(nets, (child, index), rule, seen, way, unfit);
+        way.pop();
+    }
+}
+
+fn is_section(row: &NodeRow) -> bool {
+    row.kind == NodeKind::Graph && row.exclusive.is_some()
+}
+
+/// Why a node is in no graph that runs as a section.
+fn unfit_within(row: &NodeRow) -> Option<&'static str> {
+    match row.kind {
+        NodeKind::Human => Some("it waits for a person, and all who wait for the turn would wait, too"),
+        NodeKind::Event => Some("it takes messages, and as long as some come all who wait for the turn would wait"),
+        _ => row.exclusive.as_ref().map(|_| "it waits for a turn itself, and two could wait for each other for ever"),
+    }
+}
+
+const LEFT: &str = "a child that the map stops, to adopt it later, would leave it in the middle";
+
+fn named(net: &Net, row: &NodeRow) -> String {
+    format!("`{}` of `{}`", row.name, net.table().graph)
+}
+
+impl fmt::Display for UnfitSection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.way.join(" → "), self.reason)
+    }
+}

@@ -1,0 +1,84 @@
+//! Sections: the child runs of graph nodes that are exclusive.
+
+use super::Followed;
+use crate::world::{Logged, What};
+use interlocking_core::run_id::RunId;
+use interlocking_core::table::NodeKind;
+use interlocking_runtime::journal::{By, Entry};
+
+impl Followed<'_> {
+    /// From when the child run of an exclusive graph node has begun until its node is done, nothing else begins that is exclusive,
+    /// whichever process executes the run.
+    pub(super) fn sections(&self) -> Result<(), String> {
+        let mut open: Option<(RunId, By)> = None;
+        for line in &self.account.log {
+            if let What::Begun { run, by, .. } = &line.what
+                && let Some(other) = &open
+                && self.takes_turns(run, by)
+                && self.section_of(run).as_ref() != Some(other)
+                && (run, by) != (&other.0, &other.1)
+            {
+                return Err(format!("{by} of {run} begins in the middle of section {} of {}", other.1, other.0));
+            }
+            self.follow_section(line, &mut open);
+        }
+        Ok(())
+    }
+
+    /// How often the child run of an exclusive graph node has begun.
+    pub(crate) fn count_sections(&self) -> usize {
+        self.runs.keys().filter(|run| self.section_of(run).is_some()).count()
+    }
+
+    fn follow_section(&self, line: &Logged, open: &mut Option<(RunId, By)>) {
+        match &line.what {
+            What::Kept { run, sequence: 0 } => {
+                if let Some(section) = self.section_of(run) {
+                    *open = Some(section);
+                }
+            }
+            What::Kept { run, sequence } => {
+                let record = self.account.records[run].iter().find(|record| record.sequence == *sequence);
+                let is_over = |(parent, by): &(RunId, By)| match record.map(|record| &record.entry) {
+                    Some(Entry::Outcome(outcome)) => parent == run && outcome.by() == *by,
+                    Some(Entry::Ended { .. }) => parent == run,
+                    _ => false,
+                };
+                *open = open.take().filter(|section| !is_over(section));
+            }
+            // Where it came to nothing; what is suspended goes on in the next process.
+            What::Failed { run, by, .. } | What::Cancelled { run, by } if !self.is_done(run, by) => {
+                *open = open.take().filter(|section| *section != (run.clone(), by.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether an execution has come to an outcome that counts.
+    fn is_done(&self, run: &RunId, by: &By) -> bool {
+        let mut records = self.account.records[run].iter();
+        records.any(|record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.by() == *by))
+    }
+
+    /// Whether an execution takes a turn, or is part of one that has.
+    fn takes_turns(&self, run: &RunId, by: &By) -> bool {
+        let net = self.account.net(run);
+        let row = net.node_named(&by.node).map(|node| net.row(node));
+        // The handler of a graph node begins when it has its turn.
+        self.section_of(run).is_some() || row.is_some_and(|row| row.exclusive.is_some())
+    }
+
+    /// The graph node's execution whose section a run is part of.
+    fn section_of(&self, run: &RunId) -> Option<(RunId, By)> {
+        let mut run = run.clone();
+        loop {
+            let (parent, by) = self.account.started_by(&run)?;
+            let net = self.account.net(&parent);
+            let row = net.row(net.node_named(&by.node)?);
+            if row.kind == NodeKind::Graph && row.exclusive.is_some() {
+                return Some((parent, by));
+            }
+            run = parent;
+        }
+    }
+}
