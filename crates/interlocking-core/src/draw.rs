@@ -235,6 +235,9 @@ fn node_lines(row: &NodeRow) -> Vec<String> {
     if row.resume {
         second.push("may resume".into());
     }
+    if row.transient {
+        second.push("transient".into());
+    }
     vec![first, second.join(", ")]
 }
 

@@ -21,7 +21,7 @@
 //!     and holds all of its slots until it is done. What skips a branch, or is no value, fills a slot and does not count.
 
 use crate::bits::Bits;
-use crate::net::{Alternative, Net, NodeIndex, PlaceIndex};
+use crate::net::{Alternative, Net, NodeIndex, PlaceIndex, Region};
 use crate::step::Step;
 use std::collections::VecDeque;
 
@@ -218,6 +218,22 @@ impl<'n, P: Payload> Frontier<'n, P> {
         (counts.execution(node), exhausted.then_some(Limit::Visits(limit)))
     }
 
+    /// Whether somebody waits for a message to event node `node`: a token lies where one of its edges takes it from, or a map runs to
+    /// which it may add items.
+    pub fn awaits(&self, node: NodeIndex) -> bool {
+        let edges = usize::from(self.net.node(node).alternatives.start)..;
+        let edges = edges.zip(&self.net.row(node).goto).filter_map(|(edge, _)| self.net.alternatives().get(edge));
+        let is_live = |name: &String| self.net.node_named(name).is_some_and(|map| self.live(map).is_some());
+        !self.ended
+            && (edges.filter_map(|edge| edge.cancels.as_ref()).any(|region| self.is_marked(region))
+                || self.net.row(node).adds_to.iter().any(is_live))
+    }
+
+    /// Whether a token lies in a region.
+    fn is_marked(&self, region: &Region) -> bool {
+        self.marking.marked.iter().any(|place| region.places.contains(place))
+    }
+
     /// Absorbs what an event node says. A redirect from where no token is changes nothing, and gives `None`.
     ///
     /// # Errors
@@ -234,7 +250,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         let alternative = alternative.ok_or_else(not_in_table)?;
         let region = alternative.cancels.as_ref().ok_or_else(not_in_table)?;
         self.within_budget(alternative)?;
-        if self.ended || !self.marking.marked.iter().any(|place| region.places.contains(place)) {
+        if self.ended || !self.is_marked(region) {
             return Ok(None);
         }
         self.count_taken(alternative);

@@ -63,6 +63,9 @@ pub fn write(row: &NodeRow) -> String {
     if row.resume {
         lines.add("resume", &[]);
     }
+    if row.transient {
+        lines.add("transient", &[]);
+    }
     lines.add_text("map", row.map.as_deref());
     lines.add_text("concurrency", row.concurrency.map(|limit| limit.to_string()).as_deref());
     lines.add_text("depth", row.depth.map(|limit| limit.to_string()).as_deref());
@@ -137,6 +140,7 @@ pub fn read(lines: &str) -> Option<NodeRow> {
             "blind_to" => row.blind_to = names(rest),
             "spawn" => row.spawn = names(rest),
             "resume" => row.resume = true,
+            "transient" => row.transient = true,
             "map" => row.map = Some(unescaped(rest)),
             "concurrency" => row.concurrency = Some(rest.parse().ok()?),
             "depth" => row.depth = Some(rest.parse().ok()?),
@@ -289,6 +293,7 @@ mod tests {
             .spawn("a")
             .spawn("b")
             .resume()
+            .transient()
             .map("Child graph")
             .concurrency(4)
             .depth(2)

@@ -59,6 +59,9 @@ pub struct NodeRow {
     /// Whether an event node may leave the run as it is, instead of redirecting it to one of its targets.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resume: bool,
+    /// Whether a message is lost that comes while nobody waits for it (event nodes).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub transient: bool,
     /// The graph that runs once an item (map nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<String>,
@@ -316,6 +319,7 @@ impl NodeRow {
             fork: None,
             spawn: Vec::new(),
             resume: false,
+            transient: false,
             map: None,
             concurrency: None,
             depth: None,

@@ -126,6 +126,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
             NodeRow::new("rebase", NodeKind::Event)
                 .input("Merged")
                 .resume()
+                .transient()
                 .adds_to("chapters")
                 .spawn("hint")
                 .visits(4)
@@ -143,7 +144,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
               n_approve[/"approve: Plan<br/>HumanNode, asks Question, answer bool"/]
               n_hint{{"hint: Plan<br/>AdvisoryNode"}}
               n_witness>"witness<br/>ObserverNode"]
-              n_rebase(("rebase: Merged<br/>EventNode, visits 4, may resume"))
+              n_rebase(("rebase: Merged<br/>EventNode, visits 4, may resume, transient"))
               run_exit((("exit: Edition")))
               run_entry --> n_split
               n_split --> n_chapters
@@ -170,7 +171,7 @@ fn what_goes_on_beside_the_graph_is_dotted() {
               n_approve [label="approve: Plan\nHumanNode, asks Question, answer bool", shape=parallelogram]
               n_hint [label="hint: Plan\nAdvisoryNode", shape=hexagon]
               n_witness [label="witness\nObserverNode", shape=note]
-              n_rebase [label="rebase: Merged\nEventNode, visits 4, may resume", shape=ellipse]
+              n_rebase [label="rebase: Merged\nEventNode, visits 4, may resume, transient", shape=ellipse]
               run_exit [label="exit: Edition", shape=doubleoctagon]
               run_entry -> n_split
               n_split -> n_chapters

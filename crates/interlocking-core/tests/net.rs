@@ -296,6 +296,8 @@ fn a_row_says_what_its_kind_can_do() {
         table([start(), event().fork(&["a", "a"], &["*"])]),
         table([start(), event().goto("a", &[])]),
         table([start().resume()]),
+        table([start().transient()]),
+        table([start(), event().transient()]),
         table([start().goto("message", &[]), event()]),
         table([start().spawn("message"), event()]),
         table([start().spawn("nobody")]),
@@ -323,6 +325,8 @@ fn a_row_says_what_its_kind_can_do() {
         node `message`: a message redirects the run to one target: no fork, no attempts
         node `message`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`
         node `a`: only an event node, which takes no token, can leave the run as it is
+        node `a`: only an event node takes messages, and may lose some: take its `transient` away
+        node `message`: nobody ever waits for it, and all its messages would be lost: lead somewhere, or take its `transient` away
         node `a`: `message` is no target: it takes no token of the run
         node `a`: it can spawn advisory nodes only, and `message` is none
         node `a` names `nobody`, which is not in the table

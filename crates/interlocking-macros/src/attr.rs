@@ -19,7 +19,7 @@ pub(crate) struct GraphAttributes {
     pub(crate) markings: Option<Given<u32>>,
 }
 
-pub(crate) const NODE_KEYS: [&str; 37] = [
+pub(crate) const NODE_KEYS: [&str; 38] = [
     "entry",
     "input",
     "join",
@@ -53,6 +53,7 @@ pub(crate) const NODE_KEYS: [&str; 37] = [
     "answer",
     "on",
     "resume",
+    "transient",
     "spawn",
     "observes",
     "report",
@@ -113,6 +114,7 @@ pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Do
             "answer" => set(&mut into.answer, key, value(key, input, "answer = Answer")?, errors),
             "on" => set(&mut into.on, key, message(key, input)?, errors),
             "resume" => flag(&mut into.resume, key, input, errors)?,
+            "transient" => flag(&mut into.transient, key, input, errors)?,
             "spawn" => set(&mut into.spawn, key, names(key, input, "spawn(advisory)")?, errors),
             "observes" => set(&mut into.observes, key, names(key, input, "observes(write, review)")?, errors),
             "report" => set(&mut into.report, key, value(key, input, "report = Report")?, errors),

@@ -81,6 +81,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// | `fork(a, b \| c)` | the handler continues on all branches at once; a branch may have alternatives | forks must, others that take tokens may |
 /// | `cancels(a, join, join.slot, *)` | at the end of a `goto`, `fork`, `exhausted`, `timed_out` or `failed`: what is cleared on the way | events must |
 /// | `resume` | the handler may leave the run as it is | events |
+/// | `transient` | a message is lost that comes while nobody waits for it: no token lies where a `goto(…)` would take it from, and no map runs to which it would add | events that have one of these |
 /// | `adds_to(a, b)` | the maps to which the handler may add items while they run, by `cx.add` | events |
 /// | `spawn(a, b)` | the advisory nodes that the handler may start | all but advisory nodes and observers |
 /// | `visits = n` | how often it may be entered in a run; or `unbounded` | all but observers |

@@ -56,6 +56,7 @@ fn row(node: &Node<'_>, isolation: Option<Isolation>) -> NodeRow {
         node.memory_type().zip(node.memory_group()).map(|(ty, group)| table::MemoryRow { group, ty: spelling::of(ty) });
     row.spawn = plain(node.spawned());
     row.resume = attributes.resume.is_some();
+    row.transient = attributes.transient.is_some();
     row.map = spelled(&attributes.map);
     row.concurrency = attributes.concurrency.as_ref().map(|concurrency| concurrency.value);
     row.depth = attributes.depth.as_ref().map(|depth| depth.value);

@@ -149,10 +149,13 @@ pub enum EventKind {
         /// What.
         text: String,
     },
-    /// A message for an event node was received: no node starts until it is handled.
+    /// A message for an event node was received: no node starts until it is handled, unless it was missed.
     Message {
         /// The event node.
         node: Name,
+        /// Whether nobody waited for it, and its node is transient: then it is lost.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        missed: bool,
     },
     /// An advisory node has reported, or failed, which changes nothing for the run.
     Reported {

@@ -60,6 +60,7 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
         let mut own = Dice::new(seed ^ 0x9_0b5);
         let_maps_go_on(&mut own, &mut table);
         let_messages_add_items(&mut own, &mut table);
+        let_messages_be_lost(&mut Dice::new(seed ^ 0x1_0057), &mut table);
         if !is_sound(&table) {
             continue;
         }
@@ -194,6 +195,13 @@ fn let_messages_add_items(dice: &mut Dice, table: &mut Table) {
         if dice.percent(80) {
             row.adds_to.push(dice.pick(&maps).clone());
         }
+    }
+}
+
+/// Lets some messages be lost that come while nobody waits for them.
+fn let_messages_be_lost(dice: &mut Dice, table: &mut Table) {
+    for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Event) {
+        row.transient = (!row.goto.is_empty() || !row.adds_to.is_empty()) && dice.percent(40);
     }
 }
 

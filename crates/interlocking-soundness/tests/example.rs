@@ -195,7 +195,7 @@ fn what_is_no_table_is_refused_with_file_position_and_field() {
         error: standard input:5:37: nodes[1].kind: unknown variant `logik`, expected one of `llm`, `logic`, `fork`, `join`, `map`, `graph`, `human`, `advisory`, `observer`, `event`
         help: every field of a table is described in docs/table-format.md
 
-        error: standard input:5:46: nodes[1].gotos: unknown field `gotos`, expected one of `name`, `kind`, `entry`, `input`, `slots`, `prompt`, `output`, `goto`, `fork`, `spawn`, `resume`, `map`, `concurrency`, `depth`, `adopt`, `graph`, `quorum`, `cancels`, `adds_to`, `question`, `answer`, `report`, `observes`, `exhausted`, `visits`, `attempts`, `timeout_ms`, `timed_out`, `failed`, `exclusive`, `agent`, `model`, `workspace`, `read_only`, `isolation`, `blind_to`, `memory`
+        error: standard input:5:46: nodes[1].gotos: unknown field `gotos`, expected one of `name`, `kind`, `entry`, `input`, `slots`, `prompt`, `output`, `goto`, `fork`, `spawn`, `resume`, `transient`, `map`, `concurrency`, `depth`, `adopt`, `graph`, `quorum`, `cancels`, `adds_to`, `question`, `answer`, `report`, `observes`, `exhausted`, `visits`, `attempts`, `timeout_ms`, `timed_out`, `failed`, `exclusive`, `agent`, `model`, `workspace`, `read_only`, `isolation`, `blind_to`, `memory`
         help: every field of a table is described in docs/table-format.md
 
         error: standard input:5:5: nodes[1]: node `code` names `plam`, which is not in the table

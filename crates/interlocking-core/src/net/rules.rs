@@ -50,6 +50,16 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
             _ if row.resume && row.kind != NodeKind::Event => {
                 return wrong("only an event node, which takes no token, can leave the run as it is".into());
             }
+            _ if row.transient && row.kind != NodeKind::Event => {
+                return wrong("only an event node takes messages, and may lose some: take its `transient` away".into());
+            }
+            NodeKind::Event if row.transient && !leads_on && row.adds_to.is_empty() => {
+                return wrong(
+                    "nobody ever waits for it, and all its messages would be lost: lead somewhere, or take its \
+                     `transient` away"
+                        .into(),
+                );
+            }
             NodeKind::Event if !leads_on && !row.may_stay() => {
                 return wrong("it leads nowhere: let it `resume`, or redirect the run by a `goto`".into());
             }

@@ -155,6 +155,13 @@ impl NodeRow {
         self
     }
 
+    /// Loses messages that come while nobody waits for them.
+    #[must_use]
+    pub fn transient(mut self) -> Self {
+        self.transient = true;
+        self
+    }
+
     /// Sets the exhausted route.
     #[must_use]
     pub fn exhausted(mut self, to: &str, cancels: &[&str]) -> Self {

@@ -49,6 +49,7 @@ pub(crate) struct Attributes {
     /// The message that an event node handles.
     pub(crate) on: Option<Given<Type>>,
     pub(crate) resume: Option<Ident>,
+    pub(crate) transient: Option<Ident>,
 }
 
 /// A value and the key it was given for.
@@ -141,6 +142,7 @@ impl Attributes {
             key(&self.answer),
             key(&self.observes),
             self.resume.as_ref(),
+            self.transient.as_ref(),
             key(&self.fork),
             key(&self.spawn),
             key(&self.exhausted),

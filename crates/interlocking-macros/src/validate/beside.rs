@@ -92,6 +92,21 @@ pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
+/// Where nobody ever waits for a message, each would be lost.
+pub(super) fn somebody_waits_for_what_is_transient(graph: &GraphModel<'_>, errors: &Errors) {
+    for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
+        let in_doubt = ["goto", "adds_to"].into_iter().any(|key| node.doubts.about(key));
+        let leads_nowhere = node.attributes.goto.is_empty() && node.attributes.adds_to.is_none();
+        if let Some(transient) = node.attributes.transient.as_ref().filter(|_| leads_nowhere && !in_doubt) {
+            let name = &node.name;
+            errors.over(
+                transient,
+                format_args!("nobody ever waits for `{name}`, and all its messages would be lost: lead somewhere, `goto(node, cancels(…))`, or take its `transient` away"),
+            );
+        }
+    }
+}
+
 /// A message adds items to maps, each of which is named once.
 pub(super) fn items_are_added_to_maps(graph: &GraphModel<'_>, errors: &Errors) {
     let maps: Vec<&str> = named(graph, NodeKind::Map);

@@ -82,6 +82,9 @@ pub(crate) fn misfit(kind: NodeKind, key: &str) -> Option<String> {
         ("resume", kind) if kind != Event => {
             format!("only an `EventNode`, which takes no token, can leave the run as it is: {a} has no `resume`")
         }
+        ("transient", kind) if kind != Event => {
+            format!("only an `EventNode` takes messages, and may lose some: {a} has no `transient`")
+        }
         ("report" | "reports_to", kind) if !matches!(kind, Advisory | Observer) => {
             format!("only an `AdvisoryNode` or an `ObserverNode` reports at the exit, so {a} has no `{key}`")
         }

@@ -81,6 +81,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     beside::advisories_are_spawned(graph, errors);
     beside::observed_are_known(graph, errors);
     beside::events_lead_somewhere(graph, errors);
+    beside::somebody_waits_for_what_is_transient(graph, errors);
     beside::items_are_added_to_maps(graph, errors);
     beside::redirects_clear_something(graph, errors);
     beside::slots_are_filled_from_the_graph(graph, errors);

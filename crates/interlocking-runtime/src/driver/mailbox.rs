@@ -2,7 +2,8 @@
 //!
 //! A message is recorded when it is received. From then on no node starts; once none runs but those that wait for a person
 //! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
-//! which they came (V3-151), and dropped once the run has come to its exit.
+//! which they came (V3-151), and dropped once the run has come to its exit. One for a node that is transient is lost if nobody waits for
+//! it when it is received.
 
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
@@ -101,11 +102,14 @@ impl<G: Graph> Driver<G> {
                 return Ok(());
             }
         };
+        // Decided now, as the run stands, whatever works in it; whoever resumes it goes by the record.
+        let missed = net.row(node).transient && !self.frontier.awaits(node);
         if let Some(record_writer) = self.record_writer() {
-            record_writer.write(Entry::Received { node: name.to_owned(), letter, message: message.into() }).await?;
+            let entry = Entry::Received { node: name.to_owned(), letter, message: message.into(), missed };
+            record_writer.write(entry).await?;
         }
-        untyped.emit(|| EventKind::Message { node: net.name(node).into() });
-        if let Some(recorded) = &mut self.recorded {
+        untyped.emit(|| EventKind::Message { node: net.name(node).into(), missed });
+        if let Some(recorded) = self.recorded.as_mut().filter(|_| !missed) {
             recorded.mailbox.push_back((node, token));
         }
         Ok(())

@@ -92,7 +92,7 @@ pub enum Entry {
         /// The answer.
         answer: RecordedPayload,
     },
-    /// A message for an event node was received; it waits for its turn from now on.
+    /// A message for an event node was received; it waits for its turn from now on, unless it was missed.
     Received {
         /// The event node.
         node: String,
@@ -100,6 +100,9 @@ pub enum Entry {
         letter: u64,
         /// The message.
         message: RecordedPayload,
+        /// Whether nobody waited for it, and its node is transient: then it is lost.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        missed: bool,
     },
     /// A node execution's outcome was accepted: all of it, or nothing.
     Outcome(NodeOutcome),

@@ -253,10 +253,12 @@ impl<'net> Replayed<'net> {
                 self.letters = self.letters.max(letter);
                 self.answers.push((by, answer));
             }
-            Entry::Received { node, letter, message } => {
+            Entry::Received { node, letter, message, missed } => {
                 self.letters = self.letters.max(letter);
-                let by = By { node, visit: 0, attempt: 0 };
-                self.mailbox.push_back((execution(&by)?.node, message));
+                let node = execution(&By { node, visit: 0, attempt: 0 })?.node;
+                if !missed {
+                    self.mailbox.push_back((node, message));
+                }
             }
             Entry::Report { by, report, failure, memory, posted, label, commits, .. } => {
                 let execution = execution(&by)?;

@@ -2,6 +2,7 @@
 
 use super::{Facts, Oracle, number, same};
 use crate::numbers::answer;
+use interlocking_core::net::NodeIndex;
 use interlocking_runtime::journal::{By, LetterBody, Posted, RecordedPayload};
 
 impl Oracle<'_> {
@@ -35,6 +36,7 @@ impl Oracle<'_> {
         node: &str,
         letter: u64,
         message: &RecordedPayload,
+        missed: bool,
         facts: &Facts<'_>,
     ) -> Result<(), String> {
         let posted = self.letter(letter, facts)?;
@@ -45,9 +47,23 @@ impl Oracle<'_> {
         let message = number(message)?;
         same("the message", message.to_string().as_str(), &**written)?;
         let node = self.net.node_named(node).ok_or("there is no such event node")?;
+        let is_lost = self.net.row(node).transient && !self.is_waited_for(usize::from(node));
+        same("whether it is missed", missed, is_lost)?;
+        if missed {
+            self.seen.missed += 1;
+            return Ok(());
+        }
         self.mailbox.push_back((usize::from(node), message));
         self.seen.received += 1;
         Ok(())
+    }
+
+    /// Whether a token lies where an edge of the event node takes it from, or a map is at work to which it may add.
+    fn is_waited_for(&self, node: usize) -> bool {
+        let marking = self.state.marking();
+        let adds_to = &self.net.row(node as NodeIndex).adds_to;
+        let is_at_work = |map: &usize| adds_to.iter().any(|name| name == self.net.name(*map as NodeIndex));
+        self.rules.nodes[node].ways.iter().any(|way| way.clears & marking != 0) || self.running.keys().any(is_at_work)
     }
 
     /// Letters are received in order, each once.

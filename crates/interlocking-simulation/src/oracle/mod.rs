@@ -130,6 +130,7 @@ pub(crate) struct Seen {
     pub(crate) timed_out: usize,
     pub(crate) failed_children: usize,
     pub(crate) received: usize,
+    pub(crate) missed: usize,
     pub(crate) messages: usize,
     pub(crate) redirects: usize,
     pub(crate) answers: usize,

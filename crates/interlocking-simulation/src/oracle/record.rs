@@ -38,7 +38,7 @@ impl Oracle<'_> {
             Entry::Once { by, name, .. } => self.effect(by, name),
             Entry::Asked { by, question, .. } => self.ask(by, question),
             Entry::Answered { by, letter, answer } => self.answered(by, *letter, answer, facts),
-            Entry::Received { node, letter, message } => self.received(node, *letter, message, facts),
+            Entry::Received { node, letter, message, missed } => self.received(node, *letter, message, *missed, facts),
             Entry::Outcome(outcome) => self.outcome(record.sequence, outcome, facts),
             Entry::Report { by, report, failure, .. } => {
                 let execution = self.execution(by)?;

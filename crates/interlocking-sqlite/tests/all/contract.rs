@@ -92,7 +92,7 @@ fn entries() -> Vec<Entry> {
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
         Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}"), asked_at_ms: Some(7) },
         Entry::Answered { by: by(), letter: 1, answer: json("\"so\"") },
-        Entry::Received { node: "write".to_owned(), letter: 2, message: json("null") },
+        Entry::Received { node: "write".to_owned(), letter: 2, message: json("null"), missed: false },
         full.entry,
         without_tokens.entry,
         adding.entry,

@@ -24,3 +24,4 @@ mod quorum_map;
 mod replies;
 mod routes;
 mod sections;
+mod transient;

@@ -66,7 +66,7 @@ pub(crate) const PATTERNS: [Pattern; 43] = [
     yes(20, "Cancel Case", "cancellation::ExplicitTermination", "cancel_case"),
     yes(21, "Structured Loop", "iteration::WhileLoop", "structured_loop"),
     yes(22, "Recursion", "iteration::Recursion", "recursion"),
-    partly(23, "Transient Trigger", "trigger::TransientTrigger", "transient_trigger"),
+    yes(23, "Transient Trigger", "trigger::TransientTrigger", "transient_trigger"),
     yes(24, "Persistent Trigger", "trigger::PersistentTrigger", "persistent_trigger"),
     yes(25, "Cancel Region", "cancellation::CancelRegion", "cancel_region"),
     yes(26, "Cancel Multiple Instance Activity", "instances::CancelInstances", "cancel_instances"),
