@@ -20,13 +20,18 @@
 //! their slots, and what they clear is gone. Bits say which slots were filled without a value. Where a fork has too many
 //! combinations, the branches that fill slots of such a join choose one after the other, which is more than a run can do.
 //!
+//! What is left of a budget is told only where it can still matter: of a node that no token can come to any more, and of an edge that
+//! none can choose, the bits are [forgotten](ahead). Where a budget's route leads where its node may go at any time, there are none.
+//!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
 //! start is always there too, and has the bit. Only what an event clears has certainly not started.
 
+mod ahead;
 mod build;
 mod moves;
 mod quorum;
 
+use ahead::Ahead;
 pub(crate) use moves::{Outcome, State};
 pub(crate) use quorum::Quorum;
 
@@ -61,6 +66,8 @@ pub(crate) struct Model<'n> {
     pub(crate) budget_bits: usize,
     /// By alternative: the bit that says whether it was taken before, where it has a budget that is kept.
     taken_bits: Vec<Option<usize>>,
+    /// Where which budgets can still matter; nowhere known where that is too much.
+    ahead: Option<Ahead>,
 }
 
 /// Of which budgets a model keeps whether they may be exhausted.

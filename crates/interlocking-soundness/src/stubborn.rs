@@ -13,6 +13,11 @@
 //!   tried: else the rest could be put off for ever.
 //! - A node that fills a slot of a join with a quorum may bring its last value: it clears what the join clears then, and all of its
 //!   slots, which hold a token anew.
+//! - Whatever a node does that clears nothing, a region undoes that has the places it takes from and all that it sends to: the
+//!   result is the same whether the node went on before or not, but for budgets, of which more is left. So a node [need not
+//!   wait](Dependencies) for those whose regions do that, though they must wait for it. Alone it is a set that is enough, and
+//!   branches that a join clears at its quorum, or that clear each other, advance one after the other to where they can. Such a set
+//!   makes ways longer, so it is no help where the shortest is wanted.
 //! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
 
 use crate::effort::{Effort, words};
@@ -23,6 +28,8 @@ use interlocking_core::bits::Bits;
 pub(crate) struct Dependencies {
     /// By node: those whose order with it can matter.
     dependent: Vec<Bits>,
+    /// The same without those that can only undo what the node does, if there are any.
+    pressing: Vec<Option<Bits>>,
     /// By place: the nodes that send to it.
     producers: Vec<Vec<usize>>,
 }
@@ -50,6 +57,7 @@ impl Dependencies {
         let effects: Vec<Option<Effects>> =
             model.nodes.iter().map(|node| Effects::of(model, together, node, totals_wait)).collect();
         let mut dependent = vec![Bits::new(count); count];
+        let mut undone: Vec<Vec<usize>> = vec![Vec::new(); count];
         for (one, mine) in effects.iter().enumerate() {
             let Some(mine) = mine else { continue };
             for (other, theirs) in effects.iter().enumerate().skip(one + 1) {
@@ -58,12 +66,27 @@ impl Dependencies {
                     && theirs.may_meet(&model.nodes[one])
                     && (mine.disturbs(theirs) || theirs.disturbs(mine) || mine.sends.intersects(&theirs.sends))
                 {
-                    dependent[one].insert(other);
-                    dependent[other].insert(one);
+                    for ((index, effects), (by, its)) in
+                        [((one, mine), (other, theirs)), ((other, theirs), (one, mine))]
+                    {
+                        dependent[index].insert(by);
+                        if totals_wait && effects.is_undone_or_kept(its, model, index, by) {
+                            undone[index].push(by);
+                        }
+                    }
                 }
             }
         }
-        Some(Self { dependent, producers })
+        let pressing = dependent.iter().zip(undone).map(|(dependent, undone)| {
+            let mut pressing = (!undone.is_empty()).then(|| dependent.clone())?;
+            effort.keep(words(count));
+            undone.into_iter().for_each(|by| {
+                pressing.remove(by);
+            });
+            Some(pressing)
+        });
+        let pressing = pressing.collect();
+        Some(Self { dependent, pressing, producers })
     }
 
     /// The enabled nodes of a small stubborn set that suffices.
@@ -76,14 +99,22 @@ impl Dependencies {
         suffices: impl Fn(&[usize]) -> bool,
     ) -> Option<Vec<usize>> {
         let is_enabled = flags(model, enabled);
+        // Last come those that need not wait for who only undoes what they do.
+        let alone = enabled.iter().map(|&seed| (seed, &self.dependent[seed]));
+        let undone = enabled.iter().filter_map(|&seed| Some((seed, self.pressing[seed].as_ref()?)));
+        for (seed, dependent) in alone.chain(undone) {
+            if effort.is_spent() {
+                return None;
+            }
+            if self.is_alone(model, state, &is_enabled, effort, seed, dependent) && suffices(&[seed]) {
+                return Some(vec![seed]);
+            }
+        }
         let mut larger: Vec<Vec<usize>> = Vec::new();
         for &seed in enabled {
             let found = self.close(model, state, &is_enabled, effort, [seed]);
             if effort.is_spent() {
                 return None;
-            }
-            if found.len() == 1 && suffices(&found) {
-                return Some(found);
             }
             if (2..enabled.len()).contains(&found.len()) && !larger.contains(&found) {
                 larger.push(found);
@@ -103,6 +134,33 @@ impl Dependencies {
         seeds: Vec<usize>,
     ) -> Vec<usize> {
         self.close(model, state, &flags(model, enabled), effort, seeds)
+    }
+
+    /// Whether an enabled node that depends on these is the only enabled one of its stubborn set.
+    fn is_alone(
+        &self,
+        model: &Model<'_>,
+        state: &State,
+        is_enabled: &Bits,
+        effort: &Effort,
+        node: usize,
+        dependent: &Bits,
+    ) -> bool {
+        effort.touch(words(model.nodes.len()));
+        if dependent.intersects(is_enabled) {
+            return false;
+        }
+        let mut members = dependent.clone();
+        members.insert(node);
+        let mut open: Vec<usize> = dependent.iter().collect();
+        while let Some(index) = open.pop() {
+            effort.touch(words(model.nodes.len()));
+            if is_enabled.contains(index) {
+                return false;
+            }
+            open.extend(self.enablers(model, state, index).filter(|&other| members.insert(other)));
+        }
+        true
     }
 
     /// The enabled nodes of the stubborn set around `seeds`.
@@ -210,7 +268,8 @@ impl Effects {
             let has_budget = |place: usize| model.nodes[model.consumer(place)].budget.is_some();
             effects.leaves_traces |= model.fills(firing).any(has_budget) || firing.leaves_taken().is_some();
             if firing.total && (totals_wait || firing.exits > 0) {
-                effects.is_total = true;
+                // After the end no budget matters.
+                effects.is_total |= firing.exits == 0;
                 continue;
             }
             model.fills(firing).for_each(|place| {
@@ -226,6 +285,26 @@ impl Effects {
     /// Whether `other` may fire while this node can.
     fn may_meet(&self, other: &Node) -> bool {
         other.role == Role::Event || other.needs().all(|place| self.beside.contains(place))
+    }
+
+    /// Whether `by`, whose effects are `its`, can only undo what node `index` does, whose effects these are, or let it be.
+    fn is_undone_or_kept(&self, its: &Self, model: &Model<'_>, index: usize, by: usize) -> bool {
+        let node = &model.nodes[index];
+        let meets = self.sends.intersects(&its.takes)
+            || its.sends.intersects(&self.takes)
+            || its.sends.intersects(&self.sends)
+            || (self.is_total && its.leaves_traces);
+        let is_simple = node.role != Role::Event && node.latched.is_empty() && self.clears.is_empty();
+        // More of a budget is left where it went on before.
+        let is_told_apart = model.exact && (self.leaves_traces || node.budget.is_some());
+        if meets || !is_simple || is_told_apart {
+            return false;
+        }
+        let mut places = self.takes.clone();
+        places.unite(&self.sends);
+        let firings = model.nodes[by].firings.iter().filter(|firing| !firing.total);
+        let mut regions = firings.flat_map(|firing| model.may_clear(firing)).map(|clears| &clears.places);
+        regions.all(|region| places.is_subset(region) || !places.intersects(region))
     }
 
     /// Whether what this node does changes what `other` can do or has done.

@@ -1,7 +1,8 @@
 //! Making the model of a net.
 
-use super::Quorum;
-use super::{Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Role, quorum};
+use super::{
+    Ahead, Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Quorum, Role, quorum,
+};
 use interlocking_core::bits::Bits;
 use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, Region};
 use interlocking_core::table::{NodeKind, Visits};
@@ -32,6 +33,7 @@ impl<'n> Model<'n> {
             marking_bits: places,
             budget_bits: 0,
             taken_bits: Vec::new(),
+            ahead: None,
         };
         for index in 0..net.nodes().len() {
             let node = model.node(index, kept != Kept::GoingOn);
@@ -87,6 +89,7 @@ impl<'n> Model<'n> {
             model.nodes[index].firings = firings;
         }
         model.sort_firings();
+        model.ahead = Ahead::of(&model);
         model
     }
 
@@ -94,37 +97,43 @@ impl<'n> Model<'n> {
     /// depth-first search follows first. So it goes round a loop before it leaves it, and comes to what is behind with all
     /// that the loop adds to the budgets.
     fn sort_firings(&mut self) {
-        let mut order: Vec<Option<usize>> = vec![None; self.nodes.len()];
-        let mut left = 0;
-        let mut open = vec![(self.consumer(usize::from(self.net.entry())), false)];
+        let mut order = vec![0; self.nodes.len()];
+        self.post_order().into_iter().enumerate().for_each(|(at, index)| order[index] = at);
+        let consumers: Vec<usize> = (0..self.places).map(|place| self.consumer(place)).collect();
+        for node in &mut self.nodes {
+            let firings = &node.firings;
+            let mut back_last: Vec<usize> = (0..firings.len()).collect();
+            back_last.sort_by_key(|&at| firings[at].produces.iter().map(|&place| order[consumers[place]]).max());
+            node.back_last = back_last;
+        }
+    }
+
+    /// All nodes, each behind those that it leads to, but for ways back.
+    pub(super) fn post_order(&self) -> Vec<usize> {
+        let mut is_seen = vec![false; self.nodes.len()];
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let entry = self.consumer(usize::from(self.net.entry()));
+        let mut open: Vec<(usize, bool)> =
+            (0..self.nodes.len()).rev().chain([entry]).map(|root| (root, false)).collect();
         while let Some((index, is_left)) = open.pop() {
             if is_left {
-                left += 1;
-                order[index] = Some(left);
-            } else if order[index].is_none() {
-                order[index] = Some(0);
+                order.push(index);
+            } else if !std::mem::replace(&mut is_seen[index], true) {
                 open.push((index, true));
                 let places = self.nodes[index].firings.iter().flat_map(|firing| &firing.produces);
                 open.extend(places.map(|&place| (self.consumer(place), false)));
             }
         }
-        let consumers: Vec<usize> = (0..self.places).map(|place| self.consumer(place)).collect();
-        for node in &mut self.nodes {
-            let firings = &node.firings;
-            let mut back_last: Vec<usize> = (0..firings.len()).collect();
-            back_last.sort_by_key(|&at| {
-                firings[at].produces.iter().map(|&place| order[consumers[place]].unwrap_or_default()).max()
-            });
-            node.back_last = back_last;
-        }
+        order
     }
 
     /// Gives a bit to each edge with a budget whose exhaustion matters.
     fn keep_budgeted_edges(&mut self, every_budget: bool) {
         for alternative in self.net.alternatives() {
             let kept = alternative.times.filter(|times| {
+                let source = self.net.node(alternative.source);
                 let route = times.exhausted.and_then(|at| self.net.alternative(at));
-                every_budget || route.is_some_and(|route| !self.ends_all(route))
+                self.tells(source, route, every_budget)
             });
             self.taken_bits.push(kept.map(|_| self.budget_bits));
             self.budget_bits += usize::from(kept.is_some());
@@ -165,8 +174,8 @@ impl<'n> Model<'n> {
         self.marking_bits = marking_bits;
         self.latching.extend(running);
         let bounded = matches!(row.visits, Some(Visits::AtMost(_)));
-        let ends = node.exhausted.and_then(|at| self.net.alternative(at)).is_none_or(|route| self.ends_all(route));
-        let budget = ((bounded || row.attempts.is_some()) && (every_budget || !ends)).then(|| {
+        let route = node.exhausted.and_then(|at| self.net.alternative(at));
+        let budget = ((bounded || row.attempts.is_some()) && self.tells(node, route, every_budget)).then(|| {
             self.budget_bits += 2;
             let (entered, tired) = (self.budget_bits - 2, self.budget_bits - 1);
             Budget { entered, tired, visits: bounded, attempts: row.attempts.is_some() }
@@ -188,6 +197,22 @@ impl<'n> Model<'n> {
             back_last: Vec::new(),
             resumes: row.may_stay(),
         }
+    }
+
+    /// Whether anything can come of a budget's route that does not come of another way on from its node: not where that may
+    /// go the same way at any time. Without `every_budget`, the end of the run is nothing.
+    fn tells(&self, node: &NetNode, route: Option<&Alternative>, every_budget: bool) -> bool {
+        let Some(route) = route else { return every_budget };
+        let is_same = |at: AlternativeIndex| {
+            let is_route = [node.exhausted, node.timed_out, node.failed].contains(&Some(at));
+            let way =
+                self.net.alternative(at).filter(|way| !is_route && way.times.is_none() && way.instead_of.is_none());
+            way.is_some_and(|way| {
+                let region = |way: &Alternative| way.cancels.as_ref().map(|region| region.places.clone());
+                way.branches == route.branches && region(way) == region(route)
+            })
+        };
+        !node.alternatives.clone().any(is_same) && (every_budget || !self.ends_all(route))
     }
 
     /// Whether an alternative ends the run and clears everything.

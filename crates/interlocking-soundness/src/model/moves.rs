@@ -33,6 +33,7 @@ impl Model<'_> {
     pub(crate) fn start(&self) -> State {
         let mut state = State { marking: Bits::new(self.marking_bits), budgets: Bits::new(self.budget_bits) };
         self.arrive(&mut state, usize::from(self.net.entry()), None);
+        self.forget_budgets(&mut state);
         state
     }
 
@@ -200,6 +201,7 @@ impl Model<'_> {
             };
         }
         self.fire_quorums(&mut state, index, before);
+        self.forget_budgets(&mut state);
         Outcome::State(state)
     }
 

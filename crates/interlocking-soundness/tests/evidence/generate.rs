@@ -59,6 +59,13 @@ pub(crate) fn table(seed: u64) -> Table {
 /// Blocks inside blocks. Undisturbed it is mostly sound.
 fn composed(dice: &mut Dice) -> Table {
     let size = 2 + dice.below(NODES - 3);
+    let mut table = block(dice, size);
+    beside(dice, &mut table.nodes);
+    table
+}
+
+/// Blocks inside a block of about so many nodes, that go on one after the other or side by side.
+pub(crate) fn block(dice: &mut Dice, size: usize) -> Table {
     let mut blocks = Blocks { dice, rows: Vec::new(), left: size, scope: Vec::new() };
     let entry = blocks.block("exit", None);
     if blocks.rows.iter().any(|row| row.name == entry && row.kind == NodeKind::Join) {
@@ -68,7 +75,6 @@ fn composed(dice: &mut Dice) -> Table {
     for row in rows.iter_mut().filter(|row| row.name == entry) {
         row.entry = true;
     }
-    beside(dice, &mut rows);
     let mut table = Table::new("Generated", "T");
     table.nodes = rows;
     table

@@ -22,6 +22,8 @@ mod shared;
 mod edge_budgets;
 mod quorums;
 mod budgeted;
+mod gadgets;
+mod multiply;
 mod maps;
 mod routed;
 mod graph_nodes;

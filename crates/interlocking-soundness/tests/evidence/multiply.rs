@@ -1,0 +1,222 @@
+//! What many budgets, and long branches that are cleared, must not multiply: small, by brute force; and large, by how many markings
+//! are looked at.
+
+use crate::compare::{Compared, compare, smallest};
+use crate::explore::Broken;
+use crate::gadgets::{beside, chain, gadget, ring};
+use crate::generate::Dice;
+use crate::generated::{Counted, count};
+use crate::hand_made::logic;
+use crate::hard_tables::both_say;
+use crate::mutate::mutants;
+use crate::mutations::compare_all;
+use interlocking_core::net::Net;
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
+use interlocking_soundness::{Rule, Verdict, check};
+use std::ops::Range;
+
+/// The most states of a table that is compared.
+const STATES: usize = 3000;
+
+/// How a node may try again, and where it goes when it may no more.
+type Budget = fn(NodeRow, &str, &str) -> NodeRow;
+
+const BUDGETS: [Budget; 3] = [
+    |row, own, spare| row.goto(own, &[]).visits(3).exhausted(spare, &[]),
+    |row, own, spare| row.goto(own, &[]).attempts(3).exhausted(spare, &[]),
+    |row, own, spare| row.edge(Goto::new(own, &[]).times(3).exhausted(Goto::new(spare, &[]))),
+];
+
+/// Gadgets of four nodes in a row: one of two works, and another in its place when it may try no more. What is left of
+/// their budgets depends on which of them worked, in each gadget.
+fn row(count: usize, budget: Budget, last: &str) -> Table {
+    let mut table = Table::new("Row", "T");
+    for nth in 0..count {
+        let next = if nth + 1 == count { last.to_owned() } else { format!("begin{}", nth + 1) };
+        let [begin, one, other, spare] = ["begin", "one", "other", "spare"].map(|name| format!("{name}{nth}"));
+        let mut first = logic(&begin).goto(&one, &[]).goto(&other, &[]);
+        first.entry = nth == 0;
+        table = table.with(first);
+        for own in [one, other] {
+            table = table.with(budget(logic(&own), &own, &spare).goto(&next, &[]));
+        }
+        table = table.with(logic(&spare).goto(&next, &[]));
+    }
+    table
+}
+
+fn markings(table: Table) -> usize {
+    match check(&Net::new(table).unwrap()) {
+        Verdict::Sound { markings } => markings,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_gadgets_in_a_row_leave_of_their_budgets_does_not_multiply() {
+    for budget in BUDGETS {
+        both_say(&row(2, budget, "exit"), "sound");
+        let looked_at = markings(row(25, budget, "exit"));
+        assert!(looked_at < 300, "{looked_at}");
+    }
+}
+
+#[test]
+fn nor_does_it_where_all_is_done_again() {
+    let ring = |count, budget| {
+        let judge = logic("judge").goto("exit", &[]).edge(Goto::new("begin0", &[]).times(2));
+        row(count, budget, "judge").with(judge)
+    };
+    for budget in BUDGETS {
+        both_say(&ring(2, budget), "sound");
+        let looked_at = markings(ring(25, budget));
+        assert!(looked_at < 5_000, "{looked_at}");
+    }
+}
+
+#[test]
+fn nor_does_it_where_a_run_may_never_end() {
+    // The exit is there at the first gadget alone, so that it matters which budgets are left.
+    let talks = |count, budget| {
+        let mut table = row(count, budget, "talk").with(logic("talk").goto("talk", &[]).unbounded());
+        table.nodes[0].goto.push(Goto::new("exit", &[]));
+        table
+    };
+    for budget in BUDGETS {
+        both_say(&talks(2, budget), "NoWayOut");
+        let Verdict::Unsound { violations } = check(&Net::new(talks(25, budget)).unwrap()) else {
+            panic!("no way out")
+        };
+        assert!(matches!(&violations[..], [one] if matches!(one.rule, Rule::NoWayOut { .. })), "{violations:?}");
+    }
+}
+
+#[test]
+fn every_mutant_of_gadgets_in_a_row_is_told_right() {
+    for budget in BUDGETS {
+        let compared = compare_all(&row(2, budget, "exit"), mutants(&row(2, budget, "exit")));
+        assert!(compared.sound >= 20 && compared.tables - compared.sound >= 20, "{compared:?}");
+    }
+}
+
+/// Branches to a join that waits for `quorum` of them, and clears the others wherever they are.
+fn race(branches: usize, length: usize, quorum: u32) -> Table {
+    let name = |branch: usize, nth: usize| format!("b{branch}_{nth}");
+    let heads: Vec<String> = (0..branches).map(|branch| name(branch, 0)).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut table = Table::new("Race", "T").with(logic("split").entry().fork(&heads, &[]));
+    let mut meet = NodeRow::new("meet", NodeKind::Join).goto("exit", &[]);
+    for branch in 0..branches {
+        let slot = format!("s{branch}");
+        for nth in 0..length {
+            let next = if nth + 1 == length { format!("meet.{slot}") } else { name(branch, nth + 1) };
+            table = table.with(logic(&name(branch, nth)).goto(&next, &[]));
+        }
+        meet = meet.slot(&slot, "T", &[&name(branch, length - 1)], false);
+    }
+    table.with(meet.quorum(Quorum::AtLeast(quorum)).cancels(&["*"]))
+}
+
+#[test]
+fn where_the_branches_are_that_a_quorum_clears_does_not_multiply() {
+    both_say(&race(3, 2, 2), "sound");
+    for (branches, length, quorum, most) in [(3, 9, 1, 100), (5, 9, 2, 200), (10, 9, 5, 2_000), (5, 18, 3, 300)] {
+        let looked_at = markings(race(branches, length, quorum));
+        assert!(looked_at < most, "{branches} branches of {length}: {looked_at}");
+    }
+}
+
+#[test]
+fn a_branch_that_a_quorum_leaves_out_is_found_however_long_it_is() {
+    let mut forgetful = race(5, 9, 2);
+    let work = forgetful.nodes.iter().filter(|row| row.name.starts_with('b') && row.name != "b2_4");
+    let work = work.map(|row| row.name.clone()).collect();
+    if let Some(meet) = forgetful.nodes.last_mut() {
+        meet.cancels = work;
+    }
+    let Verdict::Unsound { violations } = check(&Net::new(forgetful).unwrap()) else { panic!("`b2_4` is left") };
+    let late = |rule: &Rule| matches!(rule, Rule::DoubleToken { place, .. } if place == "meet.s2");
+    let early = |rule: &Rule| matches!(rule, Rule::LiveAtExit { from, .. } if from == "meet");
+    assert!(violations.iter().any(|one| late(&one.rule)), "{violations:?}");
+    assert!(violations.iter().any(|one| early(&one.rule)), "{violations:?}");
+}
+
+#[test]
+fn every_mutant_of_a_race_is_told_right() {
+    let compared = compare_all(&race(3, 2, 2), mutants(&race(3, 2, 2)));
+    assert!(compared.sound >= 5 && compared.tables - compared.sound >= 80, "{compared:?}");
+}
+
+/// A table of few nodes, of each shape in turn.
+fn small(seed: u64) -> Table {
+    let dice = &mut Dice::new(seed ^ 0x6ad9);
+    match seed % 4 {
+        0 => chain(dice, 2, 4),
+        1 => ring(dice, 2, 4),
+        2 => beside(dice, 2, 1, 4, false),
+        _ => beside(dice, 2 + seed as usize / 4 % 2, 1, 3, true),
+    }
+}
+
+/// The same, mostly with something changed.
+fn disturbed(seed: u64) -> Table {
+    let mut dice = Dice::new(seed);
+    loop {
+        let mut table = small(seed);
+        for _ in 0..[0, 1, 1, 2][dice.below(4)] {
+            let mut mutants = mutants(&table);
+            table = mutants.swap_remove(dice.below(mutants.len())).of(&table);
+        }
+        if Net::new(table.clone()).is_ok() {
+            return table;
+        }
+    }
+}
+
+fn sweep(seeds: Range<u64>) {
+    let many = seeds.clone().count();
+    let (mut compared, mut counted, mut wrong) = (Compared::default(), Counted::default(), Vec::new());
+    for seed in seeds {
+        let table = disturbed(seed);
+        match compare(&table, STATES, &mut compared) {
+            Err(why) => wrong.push((seed, why)),
+            Ok(None) => {}
+            Ok(Some(explored)) => {
+                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
+                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
+                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
+                }
+            }
+        }
+    }
+    crate::generated::report(&compared, &counted);
+    if let Some((seed, _)) = wrong.first() {
+        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
+        let table = smallest(disturbed(*seed), &|table| again(table).is_some());
+        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
+        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
+        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
+    }
+    assert!(compared.tables >= 2_000 && compared.too_large * 10 <= many, "{compared:?}");
+    assert!((0.2..0.8).contains(&compared.share(compared.sound)), "{compared:?}");
+}
+
+#[test]
+fn first_quarter_of_gadgets() {
+    sweep(0..2_600);
+}
+
+#[test]
+fn second_quarter_of_gadgets() {
+    sweep(2_600..5_200);
+}
+
+#[test]
+fn third_quarter_of_gadgets() {
+    sweep(5_200..7_800);
+}
+
+#[test]
+fn last_quarter_of_gadgets() {
+    sweep(7_800..10_400);
+}
