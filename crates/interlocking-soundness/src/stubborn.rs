@@ -13,11 +13,10 @@
 //!   tried: else the rest could be put off for ever.
 //! - A node that fills a slot of a join with a quorum may bring its last value: it clears what the join clears then, and all of its
 //!   slots, which hold a token anew.
-//! - Whatever a node does that clears nothing, a region undoes that has the places it takes from and all that it sends to: the
-//!   result is the same whether the node went on before or not, but for budgets, of which more is left. So a node [need not
-//!   wait](Dependencies) for those whose regions do that, though they must wait for it. Alone it is a set that is enough, and
-//!   branches that a join clears at its quorum, or that clear each other, advance one after the other to where they can. Such a set
-//!   makes ways longer, so it is no help where the shortest is wanted.
+//! - What a node does is undone by a region that has all places that it takes from, sends to and clears: the result is the same
+//!   whether the node went on before or not, but for budgets, of which more may be spent then. So the node need not wait for who has only
+//!   such regions, or others that do not touch it, though they wait for it. That holds for a set of one enabled node; so branches that a join
+//!   clears at its quorum, or that clear each other, advance one after the other to where they can. Ways are not the shortest then.
 //! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
 
 use crate::effort::{Effort, words};
@@ -177,7 +176,8 @@ impl Dependencies {
         open.iter().for_each(|&seed| {
             members.insert(seed);
         });
-        while let Some(index) = open.pop() {
+        // With all that are enabled nothing is gained.
+        while let Some(index) = open.pop().filter(|_| !is_enabled.is_subset(&members)) {
             effort.touch(words(model.nodes.len()));
             if is_enabled.contains(index) {
                 let mut more = self.dependent[index].clone();
@@ -291,16 +291,20 @@ impl Effects {
     fn is_undone_or_kept(&self, its: &Self, model: &Model<'_>, index: usize, by: usize) -> bool {
         let node = &model.nodes[index];
         let meets = self.sends.intersects(&its.takes)
+            || self.clears.intersects(&its.takes)
+            || self.clears.intersects(&its.sends)
             || its.sends.intersects(&self.takes)
             || its.sends.intersects(&self.sends)
             || (self.is_total && its.leaves_traces);
-        let is_simple = node.role != Role::Event && node.latched.is_empty() && self.clears.is_empty();
         // More of a budget is left where it went on before.
-        let is_told_apart = model.exact && (self.leaves_traces || node.budget.is_some());
-        if meets || !is_simple || is_told_apart {
+        let is_told_apart = model.exact && (self.leaves_traces || node.budget.is_some() || !self.clears.is_empty());
+        // While a join with latched slots runs no message is handled.
+        let stops_messages = !node.latched.is_empty() && !model.events.is_empty();
+        if meets || is_told_apart || node.role == Role::Event || stops_messages {
             return false;
         }
-        let mut places = self.takes.clone();
+        let mut places = self.clears.clone();
+        places.unite(&self.takes);
         places.unite(&self.sends);
         let firings = model.nodes[by].firings.iter().filter(|firing| !firing.total);
         let mut regions = firings.flat_map(|firing| model.may_clear(firing)).map(|clears| &clears.places);

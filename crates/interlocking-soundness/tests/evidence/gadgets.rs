@@ -56,6 +56,7 @@ fn is_sound(table: &Table) -> bool {
 /// the nodes that go on.
 fn add(dice: &mut Dice, into: &mut Table, gadget: Table, prefix: &str, next: &str) -> (String, Vec<String>) {
     let named = |name: &str| if ["exit", "*"].contains(&name) { name.to_owned() } else { format!("{prefix}{name}") };
+    let all: Vec<String> = gadget.nodes.iter().map(|row| named(&row.name)).collect();
     let mut first = String::new();
     let mut last = Vec::new();
     for mut row in gadget.nodes {
@@ -78,10 +79,14 @@ fn add(dice: &mut Dice, into: &mut Table, gadget: Table, prefix: &str, next: &st
         let routes = [&mut row.exhausted, &mut row.timed_out, &mut row.failed];
         let routes = routes.into_iter().map(|route| route.as_mut().map(|route| (&mut route.to, &mut route.cancels)));
         for (to, cancels) in edges.chain(routes).flatten() {
-            target(to, cancels.contains(&"*".to_owned()) && dice.percent(60));
-            cancels.iter_mut().for_each(|name| *name = named(name));
+            let is_all = cancels.iter().any(|name| name == "*");
+            target(to, is_all && dice.percent(60));
+            match is_all && !to.is_exit() {
+                true => cancels.clone_from(&all),
+                false => cancels.iter_mut().for_each(|name| *name = named(name)),
+            }
         }
-        for fork in &mut row.fork {
+        if let Some(fork) = &mut row.fork {
             fork.branches.iter_mut().flatten().for_each(|to| target(to, false));
             fork.cancels.iter_mut().for_each(|name| *name = named(name));
         }
@@ -157,16 +162,16 @@ pub(crate) fn beside(dice: &mut Dice, branches: usize, count: usize, size: usize
 #[expect(clippy::print_stderr, reason = "measured")]
 fn measure() {
     for (what, build) in [
-        ("chain", &(|dice: &mut Dice| chain(dice, 10, 9)) as &dyn Fn(&mut Dice) -> Table),
+        ("chain", &(|dice: &mut Dice| chain(dice, 10, 15)) as &dyn Fn(&mut Dice) -> Table),
         ("chain small", &|dice| chain(dice, 20, 5)),
-        ("ring", &|dice| ring(dice, 10, 9)),
+        ("ring", &|dice| ring(dice, 10, 15)),
         ("ring small", &|dice| ring(dice, 20, 5)),
         ("beside", &|dice| beside(dice, 5, 2, 9, false)),
         ("quorum", &|dice| beside(dice, 5, 2, 9, true)),
         ("quorum long", &|dice| beside(dice, 5, 4, 4, true)),
     ] {
         let mut all = Vec::new();
-        for seed in 0..30 {
+        for seed in 0..24 {
             let table = build(&mut Dice::new(seed));
             let nodes = table.nodes.len();
             let net = Net::new(table.clone()).unwrap();

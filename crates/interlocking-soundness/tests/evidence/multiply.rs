@@ -3,7 +3,7 @@
 
 use crate::compare::{Compared, compare, smallest};
 use crate::explore::Broken;
-use crate::gadgets::{beside, chain, gadget, ring};
+use crate::gadgets::{beside, chain, ring};
 use crate::generate::Dice;
 use crate::generated::{Counted, count};
 use crate::hand_made::logic;
