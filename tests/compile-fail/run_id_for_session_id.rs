@@ -1,4 +1,4 @@
-//! The name of a run, which is in branches and trailers, is no id of an agent's conversation, and the other way round. (HY-264)
+//! The name of a run, which is in branches and trailers, is no id of an agent's conversation, and the other way round. (HY-264, CON-77)
 
 use interlocking::graph::Graph;
 use interlocking::prelude::*;

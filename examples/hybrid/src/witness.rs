@@ -1,8 +1,8 @@
 //! The account of a run: what each node did, in order (HY-14, CON-93). An observer has seen it; of a run that has failed at a node the
 //! journal tells it.
 
-use crate::types::{HybridResult, NodeObservation, WitnessReport};
-use crate::verdicts::work_items;
+use crate::types::{HybridResult, MutationAdversary, NodeObservation, WitnessReport};
+use crate::verdicts::{code_among_words, work_items};
 use interlocking::prelude::Observation;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
 
@@ -26,6 +26,7 @@ pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
         Some(failure) => format!("The run did not succeed: {failure}."),
     };
     let mut concerns: Vec<String> = observations.iter().flat_map(|seen| seen.concerns.clone()).collect();
+    concerns.extend(code_in(result).map(|place| format!("`{place}` has lines of code, where words are to describe")));
     let mut suggestions = Vec::new();
     if result.attempts > 0 {
         concerns.push(format!("rounds of fixing that the implementation needed: {}", result.attempts));
@@ -40,6 +41,20 @@ pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
     }));
     let narrative = format!("{}. {ending}", steps.join("; "));
     result.witness = WitnessReport { narrative, observations, concerns, suggestions };
+}
+
+/// Where agents have put code among their words, of what is in the result (HY-08).
+fn code_in(result: &HybridResult) -> impl Iterator<Item = String> {
+    let type_adversary = result.type_adversary.as_ref().map(|found| code_among_words(&found.output));
+    let mutation_adversary = match &result.mutation_adversary {
+        MutationAdversary::Ran(found) => Some(code_among_words(&found.output)),
+        _ => None,
+    };
+    let places = |whose: &'static str, places: Vec<String>| places.into_iter().map(move |at| format!("{whose}{at}"));
+    places("spec", code_among_words(&result.spec))
+        .chain(places("typeAdversary.", type_adversary.unwrap_or_default()))
+        .chain(places("mutationAdversary.", mutation_adversary.unwrap_or_default()))
+        .chain(places("understanding.", code_among_words(&result.understanding)))
 }
 
 /// What a journal tells of a run, in the order in which it was recorded. What was interrupted begins again, and is told then.

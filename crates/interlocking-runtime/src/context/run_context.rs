@@ -105,6 +105,21 @@ pub trait RunContext<N: Node> {
     where
         N: LLM;
 
+    /// The same, and says what the agent is told about itself, beside its own system prompt: what
+    /// [`LLMHandler::system`](crate::llm::LLMHandler::system) says of the agents of other nodes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`converse`](Self::converse).
+    fn converse_as(
+        &mut self,
+        system: Option<String>,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM;
+
     /// Adds items to map node `Map`, behind those that it has, and leaves the run as it is otherwise: what an event node does that says
     /// `adds_to`. They are recorded with this execution's outcome.
     ///
@@ -234,9 +249,21 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     where
         N: LLM,
     {
+        self.converse_as(None, prompt, session)
+    }
+
+    fn converse_as(
+        &mut self,
+        system: Option<String>,
+        prompt: N::Prompt<'_>,
+        session: SessionOp,
+    ) -> impl Future<Output = Result<Reply<N::Output>, NodeError>> + Send
+    where
+        N: LLM,
+    {
         // Rendered at once: what the prompt borrows is needed no longer then.
         let prompt = prompt.render();
-        async move { ask::<N>(self, prompt?, session).await }
+        async move { ask::<N>(self, system, prompt?, session).await }
     }
 
     fn add<Map>(&mut self, items: impl IntoIterator<Item = Item<Map::Child>>) -> Route<N>

@@ -261,10 +261,11 @@ async fn verify(
 /// or an event node with `prompt` and `output`.
 pub(crate) async fn ask<N: LLM>(
     cx: &Cx<'_, N>,
+    system: Option<String>,
     prompt: String,
     session: SessionOp,
 ) -> Result<Reply<N::Output>, NodeError> {
-    Ok(converse::<N>(cx, None, prompt, session).await??)
+    Ok(converse::<N>(cx, system, prompt, session).await??)
 }
 
 fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {

@@ -4,7 +4,7 @@ use super::Edit;
 use super::bodies::{Body, bodies};
 use crate::SourceError;
 use crate::functions::meant_among;
-use crate::syntax::read;
+use crate::syntax::{read, read_tokens};
 use std::ops::Range;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Item, Stmt};
@@ -53,13 +53,21 @@ pub enum ClaimError {
         /// Where it stands.
         lines: Vec<usize>,
     },
-    /// It would change nothing.
-    #[error("the change to `{function}` in {path} is none: give a replacement that is not the original")]
+    /// It would change nothing, or nothing but comments and how the text is laid out.
+    #[error("the change to `{function}` in {path} is none: give a replacement that is other code than the original")]
     Unchanged {
         /// The file.
         path: String,
         /// The function.
         function: String,
+    },
+    /// The file is not Rust with it.
+    #[error("with the change to `{function}`, {source}; give a replacement that is code where the original stands")]
+    NotCode {
+        /// The function.
+        function: String,
+        /// Where it is not.
+        source: SourceError,
     },
     /// The place may not be compiled at all.
     #[error(
@@ -100,7 +108,8 @@ fn short(text: &str) -> String {
 
 /// Finds a change that is described by what is replaced, which must stand in the function's body once, and by what.
 ///
-/// The function is named with or without its type and modules. That the text is Rust with the change is not looked at: building tells.
+/// The function is named with or without its type and modules. With the change the text is Rust, and other code than before: more than
+/// comments and layout is changed. Whether it does something else is for the tests to tell.
 ///
 /// # Errors
 ///
@@ -112,7 +121,7 @@ pub fn claimed_edit(
     original: &str,
     replacement: &str,
 ) -> Result<Edit, ClaimError> {
-    read(path, text, |file| {
+    let edit = read(path, text, |file| {
         let bodies = bodies(text, file);
         let known: Vec<String> = bodies.iter().map(|body| body.name.clone()).collect();
         let meant = meant_among(known.iter().map(String::as_str), function);
@@ -121,7 +130,16 @@ pub fn claimed_edit(
             (Some(body), None) => find(path, text, body, original, replacement),
             _ => Err(ClaimError::NoSuchFunction { path: path.to_owned(), function: function.to_owned(), known }),
         }
-    })?
+    })??;
+    let function = || edit.function.clone();
+    let changed = edit.apply(text).unwrap_or_default();
+    read(path, &changed, |_| ()).map_err(|source| ClaimError::NotCode { function: function(), source })?;
+    // Tokens have neither comments nor layout.
+    let code = |text: &str| read_tokens(path, text, |tokens| tokens.to_string());
+    if code(text)? == code(&changed)? {
+        return Err(ClaimError::Unchanged { path: path.to_owned(), function: function() });
+    }
+    Ok(edit)
 }
 
 fn find(path: &str, text: &str, body: &Body<'_>, original: &str, replacement: &str) -> Result<Edit, ClaimError> {

@@ -211,7 +211,7 @@ fn a_claimed_change_is_found_or_refused() {
             "push",
             ">=",
             " >= ",
-            "the change to `Stack::push` in src/lib.rs is none: give a replacement that is not the original",
+            "the change to `Stack::push` in src/lib.rs is none: give a replacement that is other code than the original",
         ),
     ];
     for (function, original, replacement, said) in refused {
@@ -221,6 +221,18 @@ fn a_claimed_change_is_found_or_refused() {
     let error = claimed_edit("src/lib.rs", hidden, "f", "<", "<=").unwrap_err();
     assert!(matches!(error, ClaimError::Conditional { line: 1, .. }), "{error}");
     claimed_edit("src/lib.rs", hidden, "f", "held", "d").unwrap();
+    // HY-08: what is claimed is code, and other code than what is there.
+    let commented = "fn f() { // a < b\n held /* twice */\n}";
+    for (original, replacement) in [("a < b", "a > b"), ("held", "held // now"), ("held /* twice */", "held held")] {
+        let error = claimed_edit("src/lib.rs", commented, "f", original, replacement).unwrap_err();
+        match replacement {
+            "held held" => {
+                assert!(matches!(error, ClaimError::NotCode { .. }), "{error}");
+                assert!(error.to_string().starts_with("with the change to `f`, src/lib.rs:2:"), "{error}");
+            }
+            _ => assert!(matches!(error, ClaimError::Unchanged { .. }), "{original}: {error}"),
+        }
+    }
     let text = "fn f() { \"".to_owned() + &"x ".repeat(500) + "\" }";
     let error = claimed_edit("src/lib.rs", &text, "f", &format!("{}\n", "y ".repeat(500)), "").unwrap_err();
     assert!(error.to_string().len() < 300 && !error.to_string().contains('\n'), "{error}");

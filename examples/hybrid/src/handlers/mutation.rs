@@ -73,8 +73,9 @@ impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
         context: MutationTemplateCtx,
         cx: &mut Cx<'_, hybrid::mutation_advisory>,
     ) -> Result<MutationAdversaryResult, NodeError> {
-        let prompt = MutationAdversaryTpl::new(&context, self.0.toolchain()).with_ground_rules(self.0.ground_rules());
-        let reply = cx.converse(prompt, SessionOp::StartFresh(Slug::new("mutation")?)).await?;
+        let prompt = MutationAdversaryTpl::new(&context, self.0.toolchain());
+        let session = SessionOp::StartFresh(Slug::new("mutation")?);
+        let reply = cx.converse_as(self.0.ground_rules(), prompt, session).await?;
         try_mutants(&self.0, cx, reply.output).await
     }
 }

@@ -5,7 +5,6 @@ use super::red::{failed_claim, verified_claims};
 use super::{Fix, Validate};
 use crate::commit_message::{CommitMessage, Phase, fix_summary};
 use crate::graph::hybrid;
-use crate::language::Language;
 use crate::paths::Role;
 use crate::prompts::FixTpl;
 use crate::types::{
@@ -13,7 +12,7 @@ use crate::types::{
     TestsAgentOutput, ValidatedState, ValidationFailure,
 };
 use crate::verdicts::{FixStop, affected_functions, after_fix, before_fix};
-use crate::workbench::WorkError;
+use crate::workbench::{Defined, WorkError};
 use interlocking::prelude::*;
 use interlocking::rust_source::{Side, TestFile, meant_among};
 use interlocking::toolchain::{FailedRound, build_failure, patterns_of};
@@ -132,15 +131,10 @@ impl Validate {
         cx: &mut Cx<'_, hybrid::validate>,
     ) -> Result<Option<HybridFailure>, NodeError> {
         let (spec, contract) = (cx.entry()?.clone(), cx.memory().functions);
-        let defined = self.0.functions_in(checked_out, &spec).await?.unwrap_or_default();
-        let finished = || defined.iter().filter(|function| function.is_stub != Some(true));
-        let is_finished = |name: &str| meant_among(finished().map(|function| function.name.as_str()), name).is_some();
-        let lacking = contract.iter().filter(|function| !is_finished(&function.name));
+        let Defined { functions: defined, told_by } = self.0.defined_in(checked_out, &spec).await?;
+        let is_defined = |name: &str| meant_among(defined.iter().map(String::as_str), name).is_some();
+        let lacking = contract.iter().filter(|function| !is_defined(&function.name));
         let functions: Vec<String> = lacking.map(|function| function.name.clone()).collect();
-        let told_by = match Language::of_task(&spec) {
-            Language::Rust => "the syntax alone".to_owned(),
-            Language::Python => self.0.project_at(checked_out.commit(), &spec).await?.provider(),
-        };
         cx.update_memory(move |memory| memory.ground_truth.implementation = Some(told_by.clone()));
         if !functions.is_empty() {
             return Ok(Some(HybridFailure::FunctionsNotImplemented { functions }));

@@ -1,13 +1,17 @@
 //! What agents are asked, as templates over borrowed data.
 //!
 //! Prompts describe; none contains code to modify (HY-233). A field that a template names and its context lacks is a
-//! compile error (HY-234). Commands come from the configured toolchain.
+//! compile error (HY-234). Commands come from the configured toolchain, and what else they name from the project's language.
+
+mod words;
 
 #[cfg(test)]
 mod tests;
 
 use askama::Template;
 
+use self::words::Words;
+use crate::language::Language;
 use crate::types::{
     ConflictState, CratePath, FixTemplateCtx, ImplTemplateCtx, MutationFixTemplateCtx, MutationTemplateCtx, StackSpec,
     TestsTemplateCtx, TypeHolesFound, TypesAgentOutput,
@@ -21,6 +25,7 @@ pub struct TypesTpl<'a> {
     spec: &'a StackSpec,
     toolchain: &'a Toolchain,
     markers: String,
+    words: &'static Words,
 }
 
 /// Asks for types without the holes that were found.
@@ -32,6 +37,7 @@ pub struct TypesFixTpl<'a> {
     toolchain: &'a Toolchain,
     constructors: String,
     markers: String,
+    words: &'static Words,
 }
 
 /// Asks the red team to break the types.
@@ -43,6 +49,7 @@ pub struct TypeAdversaryTpl<'a> {
     constructors: String,
     constraints: Vec<String>,
     told_by: String,
+    words: &'static Words,
 }
 
 /// Asks for the properties, blind to the implementation.
@@ -52,6 +59,7 @@ pub struct TestsTpl<'a> {
     context: &'a TestsTemplateCtx,
     toolchain: &'a Toolchain,
     constructors: String,
+    words: &'static Words,
 }
 
 /// Asks for the implementation, blind to the properties.
@@ -61,6 +69,7 @@ pub struct ImplTpl<'a> {
     context: &'a ImplTemplateCtx,
     toolchain: &'a Toolchain,
     constructors: String,
+    words: &'static Words,
 }
 
 /// Asks for a repair of the implementation.
@@ -69,6 +78,7 @@ pub struct ImplTpl<'a> {
 pub struct FixTpl<'a> {
     context: FixTemplateCtx,
     toolchain: &'a Toolchain,
+    words: &'static Words,
 }
 
 /// Asks for changes that no test notices.
@@ -77,7 +87,7 @@ pub struct FixTpl<'a> {
 pub struct MutationAdversaryTpl<'a> {
     context: &'a MutationTemplateCtx,
     toolchain: &'a Toolchain,
-    rules: Option<String>,
+    words: &'static Words,
 }
 
 /// Asks for tests that notice them.
@@ -86,6 +96,7 @@ pub struct MutationAdversaryTpl<'a> {
 pub struct MutationFixTpl<'a> {
     context: MutationFixTemplateCtx,
     toolchain: &'a Toolchain,
+    words: &'static Words,
 }
 
 /// Asks to bring together what both sides have written to the same lines.
@@ -100,19 +111,20 @@ pub struct ConflictTpl<'a> {
 #[template(path = "ground_rules.md", escape = "none")]
 pub struct GroundRules<'a> {
     toolchain: &'a Toolchain,
+    words: &'static Words,
 }
 
 impl<'a> GroundRules<'a> {
-    /// For this toolchain.
-    pub fn new(toolchain: &'a Toolchain) -> Self {
-        Self { toolchain }
+    /// For this toolchain, and a project in this language.
+    pub fn new(toolchain: &'a Toolchain, language: Language) -> Self {
+        Self { toolchain, words: Words::in_language(language) }
     }
 }
 
 impl<'a> TypesTpl<'a> {
     /// A prompt for this task.
     pub fn new(spec: &'a StackSpec, toolchain: &'a Toolchain) -> Self {
-        Self { spec, toolchain, markers: markers(toolchain) }
+        Self { spec, toolchain, markers: markers(toolchain), words: Words::of(&spec.impl_path) }
     }
 }
 
@@ -120,7 +132,8 @@ impl<'a> TypesFixTpl<'a> {
     /// A prompt for these holes.
     pub fn new(found: &'a TypeHolesFound, spec: &StackSpec, toolchain: &'a Toolchain) -> Self {
         let constructors = code_list(&found.original_types.constructors, ", ");
-        Self { found, spec: spec.clone(), toolchain, constructors, markers: markers(toolchain) }
+        let (markers, words) = (markers(toolchain), Words::of(&spec.impl_path));
+        Self { found, spec: spec.clone(), toolchain, constructors, markers, words }
     }
 }
 
@@ -128,48 +141,47 @@ impl<'a> TypeAdversaryTpl<'a> {
     /// A prompt for these types, which are in that file, with what somebody knows of each of them.
     pub fn new(types: &'a TypesAgentOutput, impl_path: &CratePath, constraints: Vec<String>, told_by: String) -> Self {
         let constructors = code_list(&types.constructors, ", ");
-        Self { types, impl_path: impl_path.clone(), constructors, constraints, told_by }
+        let words = Words::of(impl_path);
+        Self { types, impl_path: impl_path.clone(), constructors, constraints, told_by, words }
     }
 }
 
 impl<'a> TestsTpl<'a> {
     /// A prompt for this contract.
     pub fn new(context: &'a TestsTemplateCtx, toolchain: &'a Toolchain) -> Self {
-        Self { context, toolchain, constructors: code_list(&context.constructors, ", ") }
+        let constructors = code_list(&context.constructors, ", ");
+        Self { context, toolchain, constructors, words: Words::of(&context.test_path) }
     }
 }
 
 impl<'a> ImplTpl<'a> {
     /// A prompt for this contract.
     pub fn new(context: &'a ImplTemplateCtx, toolchain: &'a Toolchain) -> Self {
-        Self { context, toolchain, constructors: code_list(&context.constructors, ", ") }
+        let constructors = code_list(&context.constructors, ", ");
+        Self { context, toolchain, constructors, words: Words::of(&context.impl_path) }
     }
 }
 
 impl<'a> FixTpl<'a> {
     /// A prompt for these failures.
     pub fn new(context: FixTemplateCtx, toolchain: &'a Toolchain) -> Self {
-        Self { context, toolchain }
+        let words = Words::of(&context.impl_path);
+        Self { context, toolchain, words }
     }
 }
 
 impl<'a> MutationAdversaryTpl<'a> {
     /// A prompt for this code.
     pub fn new(context: &'a MutationTemplateCtx, toolchain: &'a Toolchain) -> Self {
-        Self { context, toolchain, rules: None }
-    }
-
-    /// The same that begins with the ground rules, for an agent that is told nothing beside its prompt.
-    #[must_use]
-    pub fn with_ground_rules(self, rules: Option<String>) -> Self {
-        Self { rules, ..self }
+        Self { context, toolchain, words: Words::of(&context.impl_path) }
     }
 }
 
 impl<'a> MutationFixTpl<'a> {
     /// A prompt for these survivors.
     pub fn new(context: MutationFixTemplateCtx, toolchain: &'a Toolchain) -> Self {
-        Self { context, toolchain }
+        let words = Words::of(&context.test_path);
+        Self { context, toolchain, words }
     }
 }
 

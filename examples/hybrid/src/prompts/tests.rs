@@ -5,6 +5,7 @@ use expect_test::expect_file;
 
 use super::*;
 use crate::demo;
+use crate::language::Language;
 use crate::spec::{SpecFormat, Task};
 use crate::types::{
     ConcreteExample, EchoChannel, FailurePattern, FailureType, FixApplied, FixType, FunctionSpec, HardeningHint,
@@ -215,7 +216,7 @@ fn the_example_in_the_types_prompt_parses() {
 #[test]
 fn the_ground_rules() {
     let toolchain = task().toolchain;
-    let text = golden("ground_rules", &GroundRules::new(&toolchain));
+    let text = golden("ground_rules", &GroundRules::new(&toolchain, Language::Rust));
     has(&text, &["own copy", "`blocker`", "Do not commit", "structured output"]);
 }
 
@@ -236,7 +237,7 @@ fn prompts_name_the_configured_commands() {
     };
     let types = TypesTpl::new(&task.spec, &toolchain).render().unwrap();
     has(&types, &["`make all`", "`undefined()`", "`law_`"]);
-    let rules = GroundRules::new(&toolchain).render().unwrap();
+    let rules = GroundRules::new(&toolchain, Language::Rust).render().unwrap();
     has(&rules, &["`make all` and `./check '--every one'`, for lint `./lint all`, as they stand"]);
     let tests = TestsTpl::new(&tests_context(), &toolchain).render().unwrap();
     has(&tests, &["`make all`", "`./check '--every one'`", "`law_`"]);
@@ -244,6 +245,110 @@ fn prompts_name_the_configured_commands() {
     has(&fix, &["`make all`, `./check '--every one'`"]);
     for text in [types, tests, fix, ImplTpl::new(&impl_context(), &toolchain).render().unwrap()] {
         assert!(!text.contains("cargo"));
+    }
+}
+
+/// A task in Python, and what it is worked on with.
+fn in_python() -> (Task, Toolchain) {
+    let mut task = task();
+    task.spec.impl_path = CratePath::new("src/bounded_stack.py").unwrap();
+    task.spec.test_path = CratePath::new("tests/test_bounded_stack.py").unwrap();
+    let toolchain = Toolchain {
+        build_command: CommandLine::new("python3", &["-m", "compileall", "-q", "src", "tests"]),
+        test_command: CommandLine::new("python3", &["-m", "pytest"]),
+        source: SourceRules { stub_markers: vec!["NotImplementedError".to_owned()], ..SourceRules::default() },
+        ..Toolchain::default()
+    };
+    (task, toolchain)
+}
+
+/// TC-25: agents of a project in Python are told of Python and its tools, and of nobody else's; by every prompt, and beside it.
+#[test]
+fn prompts_speak_the_language_of_the_project() {
+    let (task, toolchain) = in_python();
+    let (implementation, tests) = (task.spec.impl_path.clone(), task.spec.test_path.clone());
+    let rules = golden("ground_rules_python", &GroundRules::new(&toolchain, Language::of_task(&task.spec)));
+    has(&rules, &["one Python module", "Hypothesis", "pytest", "Pyright", "`python3 -m pytest`"]);
+    let types_text = golden("types_python", &TypesTpl::new(&task.spec, &toolchain));
+    has(
+        &types_text,
+        &["`raise` with `NotImplementedError`", "Hypothesis, with pytest", "`Type.method`", "def withdraw"],
+    );
+    let json = types_text.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let entry: FunctionSpec = serde_json::from_str(json).unwrap();
+    assert!(entry.examples.iter().any(|example| example.edge_case) && entry.properties.len() == 2);
+
+    // What its agents have written themselves is in Python.
+    let function = FunctionSpec {
+        signature: "def push(self, value: int) -> None".to_owned(),
+        name: "Stack.push".to_owned(),
+        behavior: "The value becomes the top.".to_owned(),
+        ..function()
+    };
+    let types =
+        TypesAgentOutput { functions: vec![function.clone()], constructors: vec!["Stack".to_owned()], ..types() };
+    let context = TestsTemplateCtx {
+        functions: vec![function.clone()],
+        test_path: tests.clone(),
+        constructors: types.constructors.clone(),
+        echoes: None,
+        ..tests_context()
+    };
+    let tests_text = golden("tests_python", &TestsTpl::new(&context, &toolchain));
+    has(&tests_text, &["in Python", "Hypothesis strategies", "an error of syntax or of an import", "`stack: T = …`"]);
+    let of_implementation = ImplTemplateCtx {
+        functions: vec![function.clone()],
+        impl_path: implementation.clone(),
+        constructors: types.constructors.clone(),
+        echoes: None,
+        ..impl_context()
+    };
+    let found = TypeHolesFound {
+        original_types: types.clone(),
+        holes: vec![hole(Severity::Major, "Attributes are public.")],
+        attempt: 1,
+        max_attempts: 5,
+        prior_fixes: vec![],
+    };
+    let fix = FixTemplateCtx {
+        functions: vec![function.clone()],
+        impl_path: implementation.clone(),
+        understanding: UnderstandingState::default(),
+        ..fix_context()
+    };
+    let attacked = MutationTemplateCtx {
+        impl_path: implementation.clone(),
+        test_path: tests.clone(),
+        functions: vec![function.clone()],
+        targets: vec!["Stack.push".to_owned()],
+        targets_by: "Pyright 1.1".to_owned(),
+    };
+    let strengthen = MutationFixTemplateCtx {
+        fix_targets: vec![],
+        functions: vec![function],
+        test_path: tests,
+        attempt: 1,
+        max_attempts: 5,
+    };
+    let constraints = vec!["class Stack".to_owned()];
+    let all = [
+        rules,
+        types_text,
+        tests_text,
+        TypesFixTpl::new(&found, &task.spec, &toolchain).render().unwrap(),
+        TypeAdversaryTpl::new(&types, &implementation, constraints, "Pyright 1.1".to_owned()).render().unwrap(),
+        ImplTpl::new(&of_implementation, &toolchain).render().unwrap(),
+        FixTpl::new(fix, &toolchain).render().unwrap(),
+        MutationAdversaryTpl::new(&attacked, &toolchain).render().unwrap(),
+        MutationFixTpl::new(strengthen, &toolchain).render().unwrap(),
+    ];
+    for text in all {
+        for word in [
+            "cargo", "Cargo", "crate", "Rust", "proptest", "todo!", "newtype", "macro", "`::", "panic", "&&",
+            "!x",
+        ] {
+            assert!(!text.contains(word), "{word}: {text}");
+        }
     }
 }
 
@@ -456,9 +561,6 @@ fn the_mutation_adversary_prompt() {
     for field in [own, of("SurvivingMutant"), of("PropertySketch"), of("MutantEdit")].concat() {
         has(&text, &[&format!("`{field}`")]);
     }
-    let rules = Some("You are one of several.".to_owned());
-    let with_rules = MutationAdversaryTpl::new(&context, &toolchain).with_ground_rules(rules).render().unwrap();
-    assert_eq!(with_rules, format!("You are one of several.\n\n{text}"));
     has(
         &text,
         &[

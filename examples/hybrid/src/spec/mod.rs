@@ -31,7 +31,8 @@ pub struct Task {
     pub language_server: PathBuf,
     /// Whether an agent resolves conflicts of the merge. Otherwise they end the run.
     pub resolve_conflicts: bool,
-    /// How long the run waits at its exit for the mutation adversary that works beside it. What that finds later is an addendum.
+    /// How long the run waits at its exit for the mutation adversary that works beside it. What that finds later is an addendum in the run's
+    /// journal, if the process goes on and the run's places are kept; otherwise it does not count.
     pub mutation_deadline: Duration,
     /// How many mutants of the program's own making are tried beside those that the adversary reports.
     pub mechanical_mutants: usize,

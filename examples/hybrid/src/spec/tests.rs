@@ -36,6 +36,21 @@ fn defaults_fill_what_is_left_out() {
     assert!(task.toolchain.test_command.to_string().starts_with("cargo test"));
 }
 
+/// TC-15: the module's name is a path in the crate.
+#[test]
+fn a_module_is_named_as_rust_names_it() {
+    for name in ["bounded_stack", "data::stack", "a::b::c"] {
+        let task = Task::parse("spec.toml", &GOOD.replace("\"bounded_stack\"", &format!("{name:?}")), SpecFormat::Toml);
+        assert_eq!(task.unwrap().spec.module_name, name);
+    }
+    for name in ["Data.Stack", "data::", "1st", ""] {
+        let refused =
+            Task::parse("spec.toml", &GOOD.replace("\"bounded_stack\"", &format!("{name:?}")), SpecFormat::Toml);
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("moduleName") && said.contains("joined by `::`"), "{said}");
+    }
+}
+
 /// HY-74: the strict preset is one word.
 #[test]
 fn strict_is_a_preset() {

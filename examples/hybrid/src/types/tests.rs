@@ -166,7 +166,7 @@ fn a_function_needs_an_example_and_a_property() {
 /// What agents answer.
 #[test]
 fn answers_have_one_form() {
-    // HY-82, HY-83, HY-86
+    // HY-82, HY-83, HY-86. CON-64: two types share a prefix, and each is read as what it is.
     check::<TypesAgentOutput>("tao", types_output());
     check::<TypeHole>("th", hole());
     check::<TypeAdversaryOutput>("tao", json!({"holes": [hole()], "analysis": "a", "confident": true}));
@@ -294,6 +294,109 @@ fn schemas_stay_as_they_are() {
     check::<ConflictResolveOutput>("conflict_resolve_output");
 }
 
+/// HY-08: every text that an agent gives is a name, a word of a list, a path, or prose; a mutant's change alone is code. A new field is looked
+/// at here.
+#[test]
+fn no_text_of_an_agent_is_meant_to_be_code_but_a_mutants_change() {
+    fn texts(schema: &Value, at: &str, found: &mut std::collections::BTreeSet<String>) {
+        let is_text = |of: &Value| {
+            of["type"] == "string" || of["type"].as_array().is_some_and(|types| types.contains(&json!("string")))
+        };
+        for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+            if is_text(field) || is_text(&field["items"]) {
+                found.insert(format!("{at}.{name}"));
+            }
+        }
+        for (name, definition) in schema["$defs"].as_object().into_iter().flatten() {
+            texts(definition, name, found);
+        }
+    }
+    let mut found = std::collections::BTreeSet::new();
+    for schema in [
+        serde_json::to_value(schemars::schema_for!(TypesAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(TypeAdversaryOutput)),
+        serde_json::to_value(schemars::schema_for!(TestsAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(ImplAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(FixAgentOutput)),
+        serde_json::to_value(schemars::schema_for!(MutationAdversaryOutput)),
+        serde_json::to_value(schemars::schema_for!(ConflictResolveOutput)),
+    ] {
+        let schema = schema.unwrap();
+        let title = schema["title"].as_str().unwrap().to_owned();
+        texts(&schema, &title, &mut found);
+    }
+    let (code, words): (Vec<_>, Vec<_>) = found.into_iter().partition(|field| field.starts_with("MutantEdit."));
+    assert_eq!(code, ["MutantEdit.original", "MutantEdit.replacement"]);
+    let expected = expect_test::expect![[r#"
+        ConcreteExample.description
+        ConcreteExample.expected
+        ConcreteExample.input
+        ConflictResolveOutput.blocker
+        ConflictResolveOutput.filesResolved
+        ConflictResolveOutput.resolutionNotes
+        CoverageReport.functionsCovered
+        CoverageReport.functionsUncovered
+        CoverageReport.sketchesCovered
+        CoverageReport.sketchesUncovered
+        ExampleRef.function
+        FixAgentOutput.blocker
+        FixAgentOutput.commitMsg
+        FixApplied.function
+        FixApplied.whatChanged
+        FixApplied.whyFailed
+        FunctionImplemented.approach
+        FunctionImplemented.complexity
+        FunctionImplemented.handlesEdges
+        FunctionImplemented.name
+        FunctionSpec.behavior
+        FunctionSpec.brief
+        FunctionSpec.name
+        FunctionSpec.signature
+        ImplAgentOutput.blocker
+        ImplAgentOutput.commitMsg
+        ImplAgentOutput.dataRepr
+        ImplAgentOutput.designNotes
+        MutationAdversaryOutput.analysis
+        PropertySketch.description
+        PropertySketch.invariant
+        PropertySketch.name
+        PropertyWritten.coversSketch
+        PropertyWritten.description
+        PropertyWritten.name
+        PropertyWritten.targetFunctions
+        SurvivingMutant.description
+        SurvivingMutant.function
+        SurvivingMutant.missingTest
+        SurvivingMutant.whyDangerous
+        TestsAgentOutput.blocker
+        TestsAgentOutput.commitMsg
+        TestsAgentOutput.strategy
+        TypeAdversaryOutput.analysis
+        TypeHole.description
+        TypeHole.exploitSketch
+        TypeHole.invariantBroken
+        TypeHole.suggestedFix
+        TypesAgentOutput.blocker
+        TypesAgentOutput.constructors
+        TypesAgentOutput.designNotes
+        TypesAgentOutput.imports
+        TypesAgentOutput.typeDescription
+        TypesAgentOutput.typeKind
+        TypesAgentOutput.typeName"#]];
+    expected.assert_eq(&words.join("\n"));
+}
+
+/// TC-14: what kind of type it is stands in words, whatever a language has for it.
+#[test]
+fn the_kind_of_a_type_is_free_text() {
+    for kind in ["struct, generic over `T: Ord`", "a newtype of two things", "class with __slots__", "Type -> Type"] {
+        let mut output = types_output();
+        output["typeKind"] = kind.into();
+        let read: TypesAgentOutput = serde_json::from_value(output).unwrap();
+        assert_eq!(read.type_kind, kind);
+    }
+}
+
 /// HY-80, HY-86: the schema demands examples and properties, and asks nobody for a verdict.
 #[test]
 fn schemas_demand_and_leave_out_what_they_should() {
@@ -306,7 +409,7 @@ fn schemas_demand_and_leave_out_what_they_should() {
     assert_eq!(fields, ["analysis", "confident", "holes"]);
 }
 
-/// HY-265: of all that agents are asked for, that nodes hand on, that a run remembers and that comes of it, nothing ranks how far
+/// HY-265, CON-58: of all that agents are asked for, that nodes hand on, that a run remembers and that comes of it, nothing ranks how far
 /// anybody is trusted; only the type adversary says, for information, whether it is confident.
 #[test]
 fn nothing_ranks_trust() {

@@ -3,7 +3,7 @@
 //! In the order of a run: the verdict on the types and the [gate](after_adversary); [hints](hardening_hints) and
 //! [contexts](tests_context) for the builders; the [answer](rejection_feedback) to tests that are not red and the [coverage](verify_claims) of their
 //! tests; what a failure [concerns](affected_functions) and the [decisions](before_fix) of the fix loop; the verdict on the
-//! [test suite](test_suite_verdict), and [what is left to do](work_items).
+//! [test suite](test_suite_verdict), [code where words are wanted](code_among_words), and [what is left to do](work_items).
 
 mod contexts;
 mod coverage;
@@ -13,6 +13,7 @@ mod told;
 mod red;
 mod mutation;
 mod type_system;
+mod prose;
 mod work_items;
 
 pub use contexts::{echoes, impl_context, mutation_context, tests_context};
@@ -22,6 +23,7 @@ pub use mutation::{
     critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, test_suite_verdict,
 };
 pub use patterns::affected_functions;
+pub use prose::code_among_words;
 pub use red::rejection_feedback;
 pub use told::{ToldProperties, verify_told_claims};
 pub use type_system::{Gate, after_adversary, hardening_hints, type_adversary_result, type_system_verdict};

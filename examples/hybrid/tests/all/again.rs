@@ -73,7 +73,7 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
         };
         let (again, other) = (play.turn(agent), beside.map(|beside| play.turn(beside)));
         let play = play.with(agent, fails).then(again);
-        let stage = Stage::new(other.into_iter().fold(play, Play::then)).await;
+        let stage = Stage::quick(other.into_iter().fold(play, Play::then)).await;
         let journal = Arc::new(MemoryJournal::new());
         let ended = first(&stage, &journal).await;
         let (_, failure) = stage.assert_not_landed(&ended);
@@ -103,7 +103,7 @@ async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
     let play = Play::of(Scenario::Happy);
     let again = play.turn("adversary");
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let mut stage = Stage::new(play.with("adversary", writes).then(again)).await;
+    let mut stage = Stage::quick(play.with("adversary", writes).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -138,7 +138,7 @@ async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
     let play = Play::of(Scenario::FixRound);
     let again = play.turn("fix");
     let breaks = |turn: &mut Turn| turn.run(&["false"]);
-    let stage = Stage::new(play.with("fix", breaks).then(again)).await;
+    let stage = Stage::quick(play.with("fix", breaks).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -196,7 +196,7 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
 /// The original has landed what a fork from there would land: nothing is to be done.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_landed_is_not_landed_again() {
-    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_landed(&ended);
@@ -215,7 +215,7 @@ async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
     let play = Play::of(Scenario::Happy);
     let again = play.turn("adversary");
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let stage = Stage::new(play.with("adversary", writes).then(again)).await;
+    let stage = Stage::quick(play.with("adversary", writes).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -251,7 +251,7 @@ async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
 async fn a_name_that_another_run_bears_meanwhile_is_refused() {
     let play = Play::of(Scenario::Happy);
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let stage = Stage::new(play.with("adversary", writes)).await;
+    let stage = Stage::quick(play.with("adversary", writes)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);

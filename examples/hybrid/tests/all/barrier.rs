@@ -20,7 +20,7 @@ fn has_commit(stage: &Stage, phase: &str) -> bool {
 /// would never answer, is stopped with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_implementation_may_not_touch_the_tests() {
-    let stage = Stage::new(Play::of(Scenario::ImplEditsTests)).await;
+    let stage = Stage::quick(Play::of(Scenario::ImplEditsTests)).await;
     stage.agent.hold("tests", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -38,7 +38,7 @@ async fn the_tests_may_not_touch_the_implementation() {
         tests.write("src/lib.rs", &implementation);
         tests.run(&["git", "commit", "--all", "--message", "nothing to see here"]);
     });
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     stage.agent.hold("impl", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -53,7 +53,7 @@ async fn the_fix_may_not_touch_the_tests() {
     let play = Play::of(Scenario::FixRound).with("fix", |fix| {
         fix.write("tests/properties.rs", "#[test]\nfn prop_full_stack_hands_the_value_back() {}\n");
     });
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, broken(Role::Fix, "tests/properties.rs", Territory::Tests));

@@ -10,7 +10,7 @@ use hybrid::types::HybridFailure;
 async fn blocks(scenario: Scenario, agent: &str, node: &str, beside: Option<&'static str>) {
     let text = "The contract contradicts itself.";
     let play = Play::of(scenario).with(agent, |turn| turn.answer["blocker"] = text.into());
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     if let Some(beside) = beside {
         stage.agent.hold(beside, 1, Until::Never);
     }

@@ -31,7 +31,10 @@ fn resolver(text: &str) -> Turn {
 }
 
 async fn stage(play: Play) -> Stage {
-    let mut stage = Stage::new(play).await;
+    with_changes(Stage::quick(play).await)
+}
+
+fn with_changes(mut stage: Stage) -> Stage {
     stage.task.spec.shared_paths = vec![CratePath::new(CHANGES).unwrap()];
     stage
 }
@@ -40,7 +43,7 @@ async fn stage(play: Play) -> Stage {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_resolves_what_both_have_written() {
     let both = notes("Tested with proptest.\nBuilt on a vector.");
-    let stage = stage(play().then(resolver(&both))).await;
+    let stage = with_changes(Stage::new(play().then(resolver(&both))).await);
     let ended = stage.run().await;
     stage.assert_landed(&ended);
     let routes = stage.trace().routes();

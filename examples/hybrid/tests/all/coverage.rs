@@ -45,11 +45,11 @@ async fn reports_that_do_not_hold_are_sent_back() {
         ))
         // HY-175
         .then(tests(|_| ()).asked("these sketched properties are not covered: prop_peek_changes_nothing"));
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
     let trace = stage.trace();
-    // HY-263
+    // HY-263, CON-56
     assert_eq!((trace.visits("tests"), trace.visits("tests_reject"), trace.visits("implementation")), (4, 3, 1));
     assert_eq!(check(&result, Check::TestsFailForTheirAgent), (true, "the agent says so, and so it is"));
     assert_eq!(check(&result, Check::CoverageConfirmed), (true, "every claim holds of the merged code"));
@@ -63,7 +63,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
 async fn a_false_claim_ends_the_run_in_the_end() {
     let mut claim = with_a_false_claim();
     claim.any_times = true;
-    let stage = Stage::new(play().then(claim)).await.at_most(1);
+    let stage = Stage::quick(play().then(claim)).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageClaimMismatch { property, mut actual_targets } = failure else { panic!("{failure:?}") };
@@ -79,8 +79,8 @@ async fn a_false_claim_ends_the_run_in_the_end() {
 async fn missing_properties_matter_if_the_task_says_so() {
     let mut turn = without_a_sketch();
     turn.any_times = true;
-    let strict = Stage::new(play().then(turn.clone())).await.at_most(1);
-    let mut lenient = Stage::new(play().then(turn)).await.at_most(1);
+    let strict = Stage::quick(play().then(turn.clone())).await.at_most(1);
+    let mut lenient = Stage::quick(play().then(turn)).await.at_most(1);
     lenient.task.spec.strictness.require_coverage = false;
     let (refused, accepted) = tokio::join!(strict.run(), lenient.run());
 
@@ -143,7 +143,7 @@ async fn claims_that_cannot_be_seen_are_not_verified() {
         macro_rules! use_it { ($stack:expr) => { assert_eq!($stack.push(4), Ok(())); assert_eq!($stack.pop(), Some(4)); \
         assert_eq!($stack.peek(), None); assert_eq!($stack.height(), 0) } }";
     let body = "let mut stack = BoundedStack::with_capacity(1); use_it!(stack);";
-    let stage = Stage::new(play().then(properties(begins, body))).await.at_most(1);
+    let stage = Stage::quick(play().then(properties(begins, body))).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageNotVerified { property, claims } = failure else { panic!("{failure:?}") };
@@ -181,7 +181,10 @@ fn by_types() -> Turn {
 /// Whether there is no rust-analyzer here, or not all of it: then there is nothing to show, which is said. Where `CI` is set it must be
 /// shown.
 fn has_no_server(coverage: &CoverageReport) -> bool {
-    let told_by = coverage.told_by.as_deref().unwrap_or_default();
+    lacks_the_server(coverage.told_by.as_deref().unwrap_or_default())
+}
+
+fn lacks_the_server(told_by: &str) -> bool {
     let is_missing =
         told_by.contains("is not installed") || told_by.contains("lacks the source of the standard library");
     if is_missing && std::env::var_os("CI").is_none() {
@@ -196,9 +199,9 @@ fn has_no_server(coverage: &CoverageReport) -> bool {
 /// it stays open, and the result says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_language_server_tells_what_the_text_does_not() {
-    let mut with = Stage::new(play().then(by_types())).await.at_most(1);
+    let mut with = Stage::quick(play().then(by_types())).await.at_most(1);
     with.task.language_server = "rust-analyzer".into();
-    let without = Stage::new(play().then(by_types())).await.at_most(1);
+    let without = Stage::quick(play().then(by_types())).await.at_most(1);
     let (told, untold) = tokio::join!(with.run(), without.run());
 
     let coverage = told.result.as_ref().unwrap().tests_coverage.clone().unwrap();
@@ -229,7 +232,7 @@ async fn dead_calls_are_none_for_a_language_server_either() {
         .file()
         .replace("let stack = entry.get_mut();", "let stack = entry.get_mut(); if true { panic!() }; if false {")
         .replace("assert_eq!(stack.height(), 0);", "assert_eq!(stack.height(), 0); }");
-    let mut stage = Stage::new(play().then(turn)).await.at_most(1);
+    let mut stage = Stage::quick(play().then(turn)).await.at_most(1);
     stage.task.language_server = "rust-analyzer".into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -242,7 +245,8 @@ async fn dead_calls_are_none_for_a_language_server_either() {
     assert_eq!(coverage.functions_covered, ["BoundedStack::with_capacity"]);
 }
 
-/// HY-159: a function that no property calls is to be implemented all the same.
+/// HY-159: a function that no property calls is to be implemented all the same: a language server's symbols say so where there is one, and
+/// the result says who did.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_function_that_is_still_a_stub_is_found_out() {
     let forgets = |turn: &mut Turn| {
@@ -263,11 +267,29 @@ async fn a_function_that_is_still_a_stub_is_found_out() {
     let play = play.with("impl", |turn| turn.edit("self.items.last().copied()", "todo!()"));
     let mut stage = Stage::new(play).await;
     stage.task.spec.strictness.require_coverage = false;
+    stage.task.language_server = "rust-analyzer".into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, HybridFailure::FunctionsNotImplemented { functions: vec!["BoundedStack::peek".to_owned()] });
-    assert_eq!(result.ground_truth.implementation.as_deref(), Some("the syntax alone"));
+    let told_by = result.ground_truth.implementation.unwrap();
+    assert!(told_by.starts_with("rust-analyzer ") || lacks_the_server(&told_by), "{told_by}");
     // HY-241, HY-242: what is missing is left to do.
     let left = |action| result.work_items.iter().any(|item| item.action == action && item.about.contains("peek"));
     assert!(left(Action::CoverFunction) && left(Action::WriteSketch), "{:?}", result.work_items);
+}
+
+/// HY-160, CON-91: an example counts where a property that has run and passed compares its outcome, in a statement that is run as far as its
+/// text tells: not behind `if false`, although every test passes.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_example_that_no_run_comes_to_is_not_covered() {
+    let asserted = "    assert_eq!(stack.push(5), Err(Full(5)));\n";
+    let mut turn = tests(|_| ());
+    turn.edit(asserted, &format!("    if false {{\n    {asserted}    }}\n"));
+    turn.any_times = true;
+    let stage = Stage::quick(play().then(turn)).await.at_most(1);
+    let ended = stage.run().await;
+    let (result, _) = stage.assert_not_landed(&ended);
+    let (held, detail) = check(&result, Check::CoverageConfirmed);
+    assert!(!held && detail.contains("BoundedStack::push with example 1 of `BoundedStack::push`"), "{detail}");
+    assert_eq!(result.tests_coverage.unwrap().examples_covered, 0);
 }

@@ -9,7 +9,10 @@ use interlocking::prelude::FailureKind;
 
 /// A run in which an agent does something else; the reason it ends for.
 async fn ends(agent: &str, change: impl FnOnce(&mut Turn)) -> (Stage, HybridResult, HybridFailure) {
-    let stage = Stage::new(Play::of(Scenario::Happy).with(agent, change)).await;
+    ends_on(Stage::quick(Play::of(Scenario::Happy).with(agent, change)).await, agent).await
+}
+
+async fn ends_on(stage: Stage, agent: &str) -> (Stage, HybridResult, HybridFailure) {
     if agent != "adversary" {
         stage.agent.hold("adversary", 1, Until::Never);
     }
@@ -51,7 +54,8 @@ async fn a_skeleton_whose_macros_hide_bodies_is_no_skeleton() {
 /// HY-147: a skeleton that does not build stops the run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skeleton_that_does_not_build_ends_the_run() {
-    let (stage, result, failure) = ends("types", |types| types.edit("Option<i64>", "Option<Nowhere>")).await;
+    let play = Play::of(Scenario::Happy).with("types", |types| types.edit("Option<i64>", "Option<Nowhere>"));
+    let (stage, result, failure) = ends_on(Stage::new(play).await, "types").await;
     let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
     assert!(diagnostics.contains("cannot find type `Nowhere`"), "{diagnostics}");
     assert_eq!(check(&result, Check::SkeletonBuilds), (false, "it does not"));

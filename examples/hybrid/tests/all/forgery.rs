@@ -64,7 +64,7 @@ static ONCE: std::sync::Once = std::sync::Once::new();
 async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     let forged = implementation(PRINTS_THE_VERDICTS, "ONCE.call_once(|| forge()); unreachable!()");
     let play = Play::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
@@ -96,7 +96,7 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_among_the_sources_ends_the_run() {
     let play = Play::of(Scenario::Happy).with("impl", |turn| turn.run(&["ln", "-s", "../tests", "src/extra"]));
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     stage.agent.hold("tests", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -118,7 +118,7 @@ async fn tests_that_read_what_they_test_are_refused() {
         *turn.file() = names.iter().map(|property| test(property["name"].as_str().unwrap())).collect();
         turn.any_times = true;
     });
-    let stage = Stage::new(play).await.at_most(1);
+    let stage = Stage::quick(play).await.at_most(1);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::TestsRejected { last_feedback, .. } = &failure else { panic!("{failure:?}") };
@@ -134,7 +134,7 @@ async fn a_manifest_that_changes_what_a_test_is_ends_the_run() {
         let seed = include_str!("../../demo/seed/Cargo.toml");
         turn.write("Cargo.toml", &format!("{seed}\n[[test]]\nname = \"properties\"\nharness = false\n"));
     });
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     stage.agent.hold("adversary", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);

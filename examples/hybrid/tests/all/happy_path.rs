@@ -90,6 +90,9 @@ async fn the_work_lands_on_main() {
     let calls = stage.agent.calls();
     assert!(calls.iter().all(|call| matches!(call.session, SessionOp::StartFresh(_))), "{calls:?}");
     assert!(calls.iter().all(|call| call.main == stage.base));
+    // Each is told how it works, who works beside the run too.
+    let rules = include_str!("../prompts/ground_rules.md");
+    assert!(calls.iter().all(|call| call.system.as_deref() == Some(rules)), "{calls:?}");
     let sessions: std::collections::BTreeSet<_> = calls.iter().filter_map(|call| call.answered_in.clone()).collect();
     assert_eq!(sessions.len(), 5, "five agents, five conversations");
     // HY-12: the adversary's minor finding reaches both builders as a hint.
@@ -100,7 +103,7 @@ async fn the_work_lands_on_main() {
     );
 }
 
-/// HY-266: every field of the result is what the run has come to; a new one does not compile until it is looked at here.
+/// HY-266, CON-66: every field of the result is what the run has come to; a new one does not compile until it is looked at here.
 fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
     let HybridResult {
         verdict,
@@ -136,7 +139,8 @@ fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
     let absent = "the syntax alone, because rust-analyzer is not installed, or no-such-server does not run: run \
         `rustup component add rust-analyzer`";
     assert_eq!((type_constraints.as_deref(), mutation_targets.as_deref()), (Some(absent), Some(absent)));
-    assert_eq!((implementation.as_deref(), calls), (Some("the syntax alone"), &None));
+    // HY-159: the same of which functions are written.
+    assert_eq!((implementation.as_deref(), calls), (Some(absent), &None));
     // The adversary's one hole is left to be closed.
     let [WorkItem { action, detail, .. }] = &work_items[..] else { panic!("{work_items:?}") };
     let hole = &answer("adversary")["holes"][0];
@@ -177,7 +181,7 @@ fn results_are_those_of_the_script(result: &HybridResult) {
     let coverage = result.tests_coverage.as_ref().unwrap();
     assert_eq!((coverage.functions_covered.len(), coverage.examples_covered, coverage.examples_total), (5, 10, 10));
     assert_eq!((coverage.sketches_covered.len(), coverage.sketches_uncovered.len()), (6, 0));
-    // types, adversary, tests, impl, mutation
+    // CON-83: types, adversary, tests, impl, mutation: those of adversaries count, too.
     assert_eq!(result.total_cost.to_string(), "$0.145");
 }
 
@@ -201,7 +205,8 @@ fn main_holds_the_work(stage: &Stage) {
     ];
     assert_eq!(subjects, expected);
     assert_eq!(stage.git(&["rev-list", "--merges", "main"]), "", "picked, not merged");
-    // HY-34: tests and implementation are commits of their own files only.
+    // HY-34: tests and implementation are commits of their own files only. CON-51: types and skeleton are a commit each. CON-50: the types'
+    // agent has written the stubs, and the skeleton adds what the tests are written into.
     let files = |back: u32| stage.git(&["show", "--format=", "--name-only", &format!("main~{back}")]);
     assert_eq!(files(4), "src/lib.rs");
     assert_eq!(files(3), "tests/properties.rs");

@@ -19,7 +19,7 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
         turn.run(&["git", "add", "--all"]);
         turn.run(&["git", "commit", "--message", "the other half"]);
     });
-    let stage = Stage::new(play).await.building_after("adversary");
+    let stage = Stage::quick(play).await.building_after("adversary");
     stage.agent.hold("tests", 1, Until::Called("impl", 1));
     stage.agent.hold("impl", 1, Until::Finished("tests", 1));
     let ended = stage.run_and_keep().await;
@@ -69,7 +69,7 @@ fn the_sides_are_blind(tests: &Call, implementation: &Call) {
         assert!(!implementation.prompt.contains(line), "{line:?}");
         assert!(implementation.files.values().all(|text| !text.contains(line)), "{line:?}");
     }
-    // Each works in its own place.
+    // HY-56, CON-94: each works in its own place, which the run has made.
     assert!(tests.workspace.ends_with("r1/tests") && implementation.workspace.ends_with("r1/impl"));
 }
 
@@ -135,7 +135,7 @@ fn branches_begin_where_they_should(
     assert_eq!(adversary.head, commit("r1/skeleton~1"));
     assert_eq!(commit("r1/skeleton~2"), stage.base);
     assert_eq!(git(&adversary.workspace, &["rev-parse", "HEAD"]), adversary.head);
-    // HY-17: both sides begin at the skeleton. HY-18, HY-32: and so does the merge, in a worktree of its own.
+    // HY-17: both sides begin at the skeleton. HY-18, HY-32, CON-72: and so does the merge, in a worktree of its own.
     let skeleton = commit("r1/skeleton");
     assert_eq!((&tests.head, &implementation.head), (&skeleton, &skeleton));
     assert_eq!(stage.git(&["merge-base", "r1/tests", "r1/impl"]), skeleton);

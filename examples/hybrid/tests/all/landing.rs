@@ -8,7 +8,7 @@ use hybrid::types::{Check, HybridFailure};
 /// HY-261, CON-71: a branch that moved during the run stays where it is, whatever the checks said.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_moved_is_left_alone() {
-    let mut stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let mut stage = Stage::quick(Play::of(Scenario::Happy)).await;
     let repository = stage.repository();
     stage.agent.when_called("impl", move || {
         std::fs::write(repository.join("NOTES.md"), "The user goes on working.\n").unwrap();
@@ -34,7 +34,7 @@ async fn a_branch_that_moved_is_left_alone() {
 /// HY-25: what the user has not committed is not overwritten; the run fails, and says what is in its way.
 #[tokio::test(flavor = "multi_thread")]
 async fn uncommitted_work_is_left_alone() {
-    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
     let file = stage.repository().join("src/lib.rs");
     let (written, text) = (file.clone(), "//! The user goes on working here.\n");
     stage.agent.when_called("impl", move || std::fs::write(written, text).unwrap());
@@ -45,4 +45,16 @@ async fn uncommitted_work_is_left_alone() {
     assert_eq!(std::fs::read_to_string(file).unwrap(), text);
     assert_eq!(stage.git(&["rev-parse", "main"]), stage.base);
     assert_eq!(stage.git(&["status", "--porcelain"]), " M src/lib.rs".trim_end());
+}
+
+/// HY-08: code among the words of an agent is pointed out in the account of the run, which goes on: words are not what is built.
+#[tokio::test(flavor = "multi_thread")]
+async fn code_among_words_is_a_concern() {
+    let code = "It is as follows.\n```rust\nself.items.push(value);\n```";
+    let stage = Stage::quick(Play::of(Scenario::Happy).with("adversary", |turn| turn.answer["analysis"] = code.into()));
+    let stage = stage.await;
+    let ended = stage.run().await;
+    let result = stage.assert_landed(&ended);
+    let said = "`typeAdversary.analysis` has lines of code, where words are to describe";
+    assert_eq!(result.witness.concerns, [said]);
 }

@@ -14,6 +14,7 @@ mod stage;
 mod table;
 mod another_graph;
 mod happy_path;
+mod longest_way;
 mod isolation;
 mod types_loop;
 mod design_violations;

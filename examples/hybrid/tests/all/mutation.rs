@@ -4,12 +4,17 @@ use crate::play::{Play, Turn};
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
+use hybrid::run::{Settings, set_up};
 use hybrid::types::{
     Action, Check, CheckReport, HybridFailure, MutationAdversary, MutationAdversaryResult, RefutedSurvivor,
     StrictnessConfig, TestSuiteVerdict,
 };
 use interlocking::agents::SessionOp;
+use interlocking::runtime::journal::{Entry, MemoryJournal, RecordedPayload};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Tests that never look at the value which a full stack hands back.
 fn weak(turn: &mut Turn) {
@@ -186,7 +191,7 @@ async fn an_adversary_beside_the_run_cannot_fail_it() {
         turn.answer = report(0, &[survivor("RemovedCheck", "Err(Full(value))", "Err(Full(0))")]);
         turn.any_times = true;
     });
-    let (writes, impossible) = (Stage::new(writes).await, Stage::new(impossible).await);
+    let (writes, impossible) = (Stage::quick(writes).await, Stage::quick(impossible).await);
     let (written, counted) = tokio::join!(writes.run(), impossible.run());
     for (stage, ended, says) in [(&writes, &written, "src/lib.rs"), (&impossible, &counted, "1 of 0 mutants")] {
         let result = stage.assert_landed(ended);
@@ -199,11 +204,11 @@ async fn an_adversary_beside_the_run_cannot_fail_it() {
     assert_eq!(impossible.calls_of("mutation").len(), 3);
 }
 
-/// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever.
+/// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever. Below is what becomes of what it finds later.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_run_does_not_wait_for_ever() {
-    let mut stage = Stage::new(play("RemovedCheck")).await;
-    stage.task.mutation_deadline = std::time::Duration::ZERO;
+    let mut stage = Stage::quick(play("RemovedCheck")).await;
+    stage.task.mutation_deadline = Duration::ZERO;
     stage.agent.hold("mutation", 1, Until::Never);
     let ended = stage.run().await;
     let result = ended.result.clone().unwrap();
@@ -212,4 +217,52 @@ async fn the_run_does_not_wait_for_ever() {
     assert!(reason.contains("after the run came to its exit"), "{reason}");
     let detail = format!("nothing was reported: {reason}");
     assert_eq!(check(&result, Check::MutantsCaught), (false, detail.as_str()));
+}
+
+/// HY-257, CON-67: what is found after the deadline is an addendum to the run in its journal, where its places are kept; the result stays what it
+/// was. Where they are not, nobody can tell any more what the adversary has read, and whether it has written: its findings do not count,
+/// and the addendum says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_found_late_is_an_addendum() {
+    static KEPT: AtomicBool = AtomicBool::new(false);
+    static GONE: AtomicBool = AtomicBool::new(false);
+    for (keep, over) in [(true, &KEPT), (false, &GONE)] {
+        let mut stage = Stage::quick(Play::of(Scenario::Happy)).await;
+        stage.task.mutation_deadline = Duration::ZERO;
+        stage.agent.hold("mutation", 1, Until::Told(over));
+        let journal = Arc::new(MemoryJournal::new());
+        let (run, under_way) = set_up(Settings { keep, ..stage.settings() }).unwrap();
+        let report = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
+        let ended = under_way.conclude(report, &*journal).await.unwrap();
+        let result = ended.result.unwrap();
+        assert!(result.succeeded(), "{:?}", result.failure());
+        let MutationAdversary::NoReport { reason } = &result.mutation_adversary else { panic!("{result:#?}") };
+        assert!(reason.contains("after the run came to its exit"), "{reason}");
+        let addendum = || {
+            let records = journal.records(&stage.settings().run);
+            records.into_iter().find_map(|record| match record.entry {
+                Entry::Report { by, report, failure, .. } => Some((by.node.to_string(), report, failure)),
+                _ => None,
+            })
+        };
+        assert_eq!(addendum(), None);
+        over.store(true, Ordering::SeqCst);
+        for _ in 0..3_000 {
+            if addendum().is_some() {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let (node, report, failure) = addendum().expect("the adversary comes to an end");
+        assert_eq!(node, "mutation_advisory");
+        if keep {
+            let Some(RecordedPayload::Json(report)) = report else { panic!("{report:?}, {failure:?}") };
+            let found: MutationAdversaryResult = serde_json::from_str(&report).unwrap();
+            assert_eq!((found.verdict, found.output.mutants_tried), (TestSuiteVerdict::TestSuiteRobust, 9));
+        } else {
+            assert_eq!(report, None);
+            let failure = failure.unwrap();
+            assert!(failure.message.contains("mutation-review"), "{failure}");
+        }
+    }
 }

@@ -63,7 +63,7 @@ async fn a_toolchain_file_that_git_was_told_to_ignore_is_a_violation() {
         turn.write("rust-toolchain.toml", "[toolchain]\npath = \"/nowhere\"\n");
         turn.run(&["sh", "-c", "echo rust-toolchain.toml >> .git/info/exclude"]);
     });
-    let stage = Stage::new(play).await;
+    let stage = Stage::quick(play).await;
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, planted(Role::Implementation, "rust-toolchain.toml"));

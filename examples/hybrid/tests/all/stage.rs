@@ -12,6 +12,7 @@ use hybrid::types::{Check, HybridFailure, HybridResult, VerificationStatus};
 use interlocking::runtime::event::EventKind;
 use interlocking::runtime::roles::Roles;
 use interlocking::runtime::{CancelToken, Event};
+use interlocking::toolchain::{CommandLine, Harness};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
@@ -28,6 +29,9 @@ pub(crate) struct Stage {
     events: Arc<Mutex<Vec<Event>>>,
     slot: Slot,
 }
+
+/// What is wrong with the implementation that the demonstration's scenario of a fix begins with.
+const BUG: &str = "self.items.len\\(\\) > self.capacity";
 
 /// The seed's repository, laid out and built once a process.
 static SEED: OnceCell<Slot> = OnceCell::const_new();
@@ -59,6 +63,17 @@ impl Stage {
         }
     }
 
+    /// The same where nothing is compiled, for what is not about verdicts: every build passes, and the tests fail while the implementation
+    /// has a stub, or the bug of the demonstration. What the agents write, the graph, git and the checks of the source are as ever.
+    pub(crate) async fn quick(play: Play) -> Self {
+        let mut stage = Self::new(play).await;
+        let holds = format!("! grep -qE 'todo!|{BUG}' src/lib.rs");
+        stage.task.toolchain.harness = Harness::ExitCode;
+        stage.task.toolchain.build_command = CommandLine::new("true", &[]);
+        stage.task.toolchain.test_command = CommandLine::new("sh", &["-c", &holds]);
+        stage
+    }
+
     /// The same with another budget of every loop.
     pub(crate) fn at_most(mut self, attempts: u8) -> Self {
         self.task.spec.strictness.max_fix_attempts = attempts;
@@ -68,8 +83,9 @@ impl Stage {
     /// The same, where every build begins only after a node has finished.
     pub(crate) fn building_after(mut self, node: &'static str) -> Self {
         let signal = self.slot.path().join("signal");
-        let wait = format!("while ! test -e {}; do sleep 0.05; done; exec cargo build --all-targets", signal.display());
-        self.task.toolchain.build_command = vec!["sh".to_owned(), "-c".to_owned(), wait].try_into().unwrap();
+        let build = &self.task.toolchain.build_command;
+        let wait = format!("while ! test -e {}; do sleep 0.05; done; exec {build}", signal.display());
+        self.task.toolchain.build_command = CommandLine::new("sh", &["-c", &wait]);
         self.signal = Some((node, signal));
         self
     }

@@ -10,6 +10,7 @@ use interlocking::runtime::Event;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(crate) struct Call {
     /// The session it answered in; none while it has not answered.
     pub(crate) answered_in: Option<SessionId>,
     pub(crate) prompt: String,
+    /// What it was told beside its prompt.
+    pub(crate) system: Option<String>,
     pub(crate) workspace: PathBuf,
     /// The commit that its workspace was at.
     pub(crate) head: String,
@@ -51,6 +54,8 @@ pub(crate) enum Until {
     Called(&'static str, usize),
     /// A node has finished its visit of this number.
     Finished(&'static str, u32),
+    /// Somebody says so.
+    Told(&'static AtomicBool),
     /// Nothing: it is never answered, so whoever called has to be stopped.
     Never,
 }
@@ -96,6 +101,7 @@ impl Watched {
         match until {
             Until::Called(role, times) => self.times_called(role) >= times,
             Until::Finished(node, visit) => Trace::new(&self.events.lock().unwrap()).finished(node, visit).is_some(),
+            Until::Told(told) => told.load(Ordering::SeqCst),
             Until::Never => false,
         }
     }
@@ -136,6 +142,7 @@ impl Agent for Watched {
             session: turn.session.clone(),
             answered_in: None,
             prompt: turn.prompt.clone(),
+            system: turn.system.clone(),
             head: git(&workspace, &["rev-parse", "HEAD"]),
             files: files_of(&workspace),
             worktrees: worktrees_of(&self.repository),

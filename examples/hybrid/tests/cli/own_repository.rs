@@ -1,10 +1,10 @@
 //! A repository of the user's own, which Hybrid has not laid out.
 
 use crate::model::{in_package, in_python};
-use crate::program::{Ran, git, hybrid, target};
+use crate::program::{Ran, Repository, git, hybrid, target};
 use crate::real_agent::Machine;
 use expect_test::expect;
-use hybrid::demo::SEED;
+use hybrid::demo::{SEED, SPEC};
 use hybrid::spec::{SpecFormat, Task};
 use interlocking_model_server::programs;
 use std::fs;
@@ -207,6 +207,34 @@ fn the_readme_shows_a_specification_that_can_be_read() {
     let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let task = Task::parse("README.md", shown, SpecFormat::Toml).unwrap();
     assert_eq!(task.spec.impl_path.as_str(), "src/bounded_stack.py");
+}
+
+/// TC-21: the program reads and writes git by itself. Where there is no program but these three, a run goes to its end and lands.
+#[tokio::test]
+async fn no_git_program_is_needed() {
+    let (repository, programs) = (Repository::new().await, tempfile::tempdir().unwrap());
+    for program in ["sh", "grep", "true"] {
+        let mut places = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+            .map(|place| place.join(program))
+            .collect::<Vec<_>>();
+        places.retain(|place| place.is_file());
+        std::os::unix::fs::symlink(&places[0], programs.path().join(program)).unwrap();
+    }
+    let spec = programs.path().join("spec.toml");
+    // Nothing is compiled: tests fail while there is a stub.
+    let commands = "buildCommand = [\"true\"]\nharness = \"exitCode\"\ntestCommand = [\"sh\", \"-c\", \"! grep -q 'todo!' src/lib.rs\"]\n";
+    fs::write(&spec, format!("mechanicalMutants = 0\n{SPEC}{commands}")).unwrap();
+    let before = git(&repository.path(), &["rev-parse", "main"]);
+    let words = repository.arguments(&["--spec", spec.to_str().unwrap(), "--scenario", "happy", "--run-id", "r1"]);
+    let mut command = hybrid(&words.iter().map(String::as_str).collect::<Vec<_>>());
+    let ran = Ran::of(command.env("PATH", programs.path()).output().unwrap());
+    assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
+    let account = ran.json();
+    assert_eq!(account["target"]["before"], before.as_str());
+    assert_eq!(account["target"]["after"], git(&repository.path(), &["rev-parse", "main"]).as_str());
+    assert_eq!(git(&repository.path(), &["rev-list", "--count", &format!("{before}..main")]), "5");
+    git(&repository.path(), &["fsck", "--strict"]);
+    assert!(repository.is_tidy());
 }
 
 /// What a project lacks is told at once, with what to do.

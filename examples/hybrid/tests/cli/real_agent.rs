@@ -129,8 +129,9 @@ fn everyone_was_asked_in_their_place(requests: &[impl AsRef<Request>]) {
         let place = place(request);
         places.entry(role).or_default().insert(place.file_name().unwrap().to_string_lossy().into_owned());
         let knows = |text: &str| request.texts().any(|known| known.contains(text));
-        let rules = "You are one of several agents";
-        assert!(request.system().contains(rules) || role == "mutation" && knows(rules), "{role} is told how it works");
+        // HY-56, TC-22: backend and model are those of `--agent claude:haiku`, at every node.
+        assert!(request.model().contains("haiku"), "{role}: {}", request.model());
+        assert!(request.system().contains("You are one of several agents"), "{role} is told how it works");
         match role {
             "tests" => assert!(!knows("self.items"), "the tests' agent has seen an implementation"),
             "impl" => assert!(!knows("proptest!"), "the implementation's agent has seen a test"),

@@ -11,6 +11,7 @@ use v3::types::path::FilePath;
 async fn told(file: &str, before: &str, now: &str) -> String {
     let project = project().await;
     let mut answer = scaffold("top", &[], &planned(&[]));
+    // TC-04: the interface's file is the one that the scaffold names.
     answer["InitWork"]["interfaceFile"] = json!("src/api.rs");
     let scaffolded = [
         write("src/top.txt", "stub\n"),

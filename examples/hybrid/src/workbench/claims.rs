@@ -1,0 +1,172 @@
+//! What is in a project's files, which agents' claims are held against: read as syntax, or told by a language server.
+
+use super::{LONGEST, WorkError, Workbench, read, repository_path, text};
+use crate::language::Language;
+use crate::resolved::{ProjectAt, ResolvedCalls};
+use crate::types::StackSpec;
+use interlocking::code_intelligence::SymbolKind;
+use interlocking::rust_source::{
+    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, library_name, public_functions, unseen_functions,
+};
+use interlocking::workspaces::{self, FreshCheckout};
+use interlocking::worktree::CommitId;
+use std::path::Path;
+
+/// The functions that an implementation has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Defined {
+    /// By their names.
+    pub functions: Vec<String>,
+    /// Who has told it.
+    pub told_by: String,
+}
+
+impl Workbench {
+    /// The public functions of the implementation file that an agent has written in a worktree.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    pub async fn functions(
+        &self,
+        worktree: &workspaces::Checkout<'_>,
+        spec: &StackSpec,
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(self.told_functions(&worktree.examine().await?, spec).await?));
+        }
+        let bytes = worktree.read_file(&repository_path(&spec.impl_path)?, LONGEST).await?;
+        let text = bytes.map(|bytes| text(&spec.impl_path, bytes)).transpose()?.unwrap_or_default();
+        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
+    }
+
+    /// The public functions of the implementation file in a checkout.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    pub async fn functions_in(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+    ) -> Result<Result<Vec<PublicFunction>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(self.told_functions(checked_out, spec).await?));
+        }
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
+    }
+
+    /// The functions that the implementation file in a checkout defines with bodies that are no stubs: those among the symbols that a
+    /// language server lists, where there is one (HY-159).
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read.
+    pub async fn defined_in(&self, checked_out: &FreshCheckout, spec: &StackSpec) -> Result<Defined, WorkError> {
+        let written = self.functions_in(checked_out, spec).await?.unwrap_or_default();
+        let finished = written.into_iter().filter(|function| function.is_stub != Some(true));
+        let mut functions: Vec<String> = finished.map(|function| function.name).collect();
+        let project = self.project_at(checked_out.commit(), spec).await?;
+        let told_by = match project.symbols(spec).await {
+            Ok(symbols) => {
+                let is_listed = |name: &String| {
+                    symbols.iter().any(|symbol| symbol.kind == SymbolKind::Function && symbol.name == *name)
+                };
+                functions.retain(is_listed);
+                project.provider()
+            }
+            Err(error) => format!("the syntax alone, because {} fails: {error}", project.provider()),
+        };
+        Ok(Defined { functions, told_by })
+    }
+
+    /// What of the implementation file in a checkout can make functions out of sight.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    pub async fn unseen_in(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+    ) -> Result<Result<Vec<RefusedConstruct>, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(Vec::new()));
+        }
+        let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
+    }
+
+    /// The properties of the test file in a checkout, and what of the implementation they call.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where a file cannot be read; the inner error where it is not Rust.
+    pub async fn test_file(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+    ) -> Result<Result<TestFile, SourceError>, WorkError> {
+        if Language::of_task(spec) == Language::Python {
+            return Ok(Ok(TestFile::default()));
+        }
+        let implementation = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
+        let tests = read(checked_out, &spec.test_path).await?.unwrap_or_default();
+        Ok(TestFile::read(Sources {
+            library: &self.library_at(checked_out.commit(), spec).await?,
+            implementation: (spec.impl_path.as_str(), &implementation),
+            tests: (spec.test_path.as_str(), &tests),
+            prefix: &self.toolchain().source.property_prefix,
+        }))
+    }
+
+    /// What the properties in a checkout call, by a language server.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be read or copied.
+    pub async fn resolve(
+        &self,
+        checked_out: &FreshCheckout,
+        spec: &StackSpec,
+        properties: &TestFile,
+    ) -> Result<ResolvedCalls, WorkError> {
+        let project = self.project_at(checked_out.commit(), spec).await?;
+        Ok(project.resolve(spec, properties).await)
+    }
+
+    /// The project's files as a commit has them, and who looks at them: a language server, started once a run, or the syntax alone.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be copied.
+    pub async fn project_at(&self, commit: CommitId, spec: &StackSpec) -> Result<ProjectAt<'_>, WorkError> {
+        let library = self.library_at(commit, spec).await?;
+        self.resolver.at(&self.repository, commit, (spec, &library)).await
+    }
+
+    /// The functions that mutants of a commit may change, private ones too, and who has told them (HY-164).
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the files cannot be copied.
+    pub async fn mutation_targets(
+        &self,
+        commit: CommitId,
+        spec: &StackSpec,
+    ) -> Result<(Vec<String>, String), WorkError> {
+        Ok(self.project_at(commit, spec).await?.functions(spec).await)
+    }
+
+    /// The name that tests import the implementation of a commit by.
+    async fn library_at(&self, commit: CommitId, spec: &StackSpec) -> Result<String, WorkError> {
+        for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
+            let manifest = self.file_at(commit, &directory.join("Cargo.toml").to_string_lossy()).await?;
+            if let Some(name) = manifest.and_then(|bytes| library_name(&String::from_utf8_lossy(&bytes))) {
+                return Ok(name);
+            }
+        }
+        Ok(spec.module_name.split("::").next().unwrap_or_default().to_owned())
+    }
+}

@@ -1,0 +1,56 @@
+//! What keeps a handler from doing its work.
+
+use crate::types::CratePath;
+use interlocking::code_intelligence::{CodeError, Unavailable};
+use interlocking::toolchain::{NoBaseline, RunError, TrialError};
+use interlocking::workspaces::GitWorkspacesError;
+use interlocking::worktree::{GitError, PathError};
+
+/// What keeps a handler from doing its work: not the protocol's business, but the operator's.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// A worktree, or a file in it.
+    #[error(transparent)]
+    Workspaces(#[from] GitWorkspacesError),
+    /// The repository.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// A path is none of a repository's.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A command could not be run at all.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A file is no text.
+    #[error("{path} is not UTF-8: {reason}")]
+    NotText {
+        /// The file.
+        path: CratePath,
+        /// Where it is not.
+        reason: std::str::Utf8Error,
+    },
+    /// The project's files cannot be copied for the language server.
+    #[error("the project's files cannot be copied for the language server: {0}")]
+    Copy(std::io::Error),
+    /// The merged tests do not pass as they are, although they have.
+    #[error(transparent)]
+    NoBaseline(#[from] NoBaseline),
+    /// A mutant could not be tried.
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    /// The language server cannot be told of them.
+    #[error(transparent)]
+    Code(CodeError),
+    /// There is no language server, and nothing else reads the files.
+    #[error("nothing tells what is in the files: {0}")]
+    NoServer(Unavailable),
+    /// Git work was stopped, because the program ends.
+    #[error("git work was stopped before it was done")]
+    Stopped,
+    /// The state that an earlier node should have left is not there.
+    #[error("the run's memory lacks {what}, which an earlier node should have left there")]
+    Missing {
+        /// What is missing.
+        what: &'static str,
+    },
+}
