@@ -13,7 +13,7 @@ use crate::settings::{Base, Settings};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::{ParentJournal, RunScope};
-use interlocking_worktree::{BranchName, CommitId, Signature};
+use interlocking_worktree::{BranchName, CommitId, Keep, Signature};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -303,7 +303,25 @@ impl GitRun {
         }
     }
 
-    /// The same for one workspace, that nobody else changes meanwhile.
+    /// Looks at one workspace, that nobody else changes meanwhile: also once the run is over, where its places are kept.
+    pub(crate) async fn looking_at<T: Send + 'static>(
+        &self,
+        name: &str,
+        look: impl FnOnce() -> Result<T, GitWorkspacesError> + Send + 'static,
+    ) -> Result<T, GitWorkspacesError> {
+        let is_over = *self.0.closed.read().unwrap_or_else(PoisonError::into_inner);
+        if !is_over || self.settings().keep != Keep::Always {
+            return self.on(name, move |_, _| look()).await;
+        }
+        let held = self.lock(name).await;
+        let looking = tokio::task::spawn_blocking(move || {
+            let _held = held;
+            look()
+        });
+        looking.await.unwrap_or(Err(GitWorkspacesError::Over))
+    }
+
+    /// Does git work in one workspace, that nobody else changes meanwhile, and not once the run is over.
     pub(crate) async fn on<T: Send + 'static>(
         &self,
         name: &str,

@@ -4,17 +4,17 @@
 use super::blind::accept_tests;
 use super::ending::{end, forget_checks, note_check};
 use super::{Mutation, MutationAdvisory, MutationFix, PostValidate, Settle};
-use crate::graph::{Hybrid, hybrid};
+use crate::graph::hybrid;
 use crate::places::MUTATION_REVIEW;
 use crate::prompts::{MutationAdversaryTpl, MutationFixTpl};
 use crate::types::{
     BlindResults, Check, MutationAdversaryOutput, MutationAdversaryResult, MutationFixInput, MutationFixTemplateCtx,
     MutationTemplateCtx, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
 };
-use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets};
-use crate::workbench::{WorkError, Workbench};
-use interlocking::graph::Node;
+use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets, untried_mutants};
+use crate::workbench::WorkError;
 use interlocking::prelude::*;
+use interlocking::workspaces::GitWorkspacesError;
 
 impl LogicHandler<hybrid::post_validate> for PostValidate {
     async fn run(
@@ -58,7 +58,10 @@ impl LLMHandler<hybrid::mutation> for Mutation {
         reply: Reply<MutationAdversaryOutput>,
         cx: &mut Cx<'_, hybrid::mutation>,
     ) -> Route<hybrid::mutation> {
-        let found = try_mutants(&self.0, cx, reply.output).await?;
+        // The commit that the adversary has read: each change that no test is said to notice is made in it, and the tests are run.
+        let (spec, merged) = (cx.entry()?.clone(), cx.worktree_of(MUTATION_REVIEW).await?.head());
+        let checked_out = cx.fresh_checkout(merged).await?;
+        let found = self.0.try_mutants(&checked_out, &spec, reply.output).await?;
         let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;
         note_check(cx, Check::MutantsCaught, robust, mutation_detail(&found));
         let kept = found.clone();
@@ -75,25 +78,15 @@ impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
     ) -> Result<MutationAdversaryResult, NodeError> {
         let prompt = MutationAdversaryTpl::new(&context, self.0.toolchain());
         let session = SessionOp::StartFresh(Slug::new("mutation")?);
-        let reply = cx.converse_as(self.0.ground_rules(), prompt, session).await?;
-        try_mutants(&self.0, cx, reply.output).await
+        let (spec, merged) = (cx.entry()?.clone(), cx.worktree_of(MUTATION_REVIEW).await?.head());
+        let output = cx.converse_as(self.0.ground_rules(), prompt, session).await?.output;
+        match cx.fresh_checkout(merged).await {
+            Ok(checked_out) => Ok(self.0.try_mutants(&checked_out, &spec, output).await?),
+            // It is late: what it says is an addendum.
+            Err(GitWorkspacesError::Over) => Ok(untried_mutants(output, "not tried: the run is over")),
+            Err(error) => Err(error.into()),
+        }
     }
-}
-
-/// Makes each change that no test is said to notice, and runs the tests with it.
-async fn try_mutants<N>(
-    bench: &Workbench,
-    cx: &mut Cx<'_, N>,
-    output: MutationAdversaryOutput,
-) -> Result<MutationAdversaryResult, NodeError>
-where
-    N: Node<Graph = Hybrid>,
-{
-    let spec = cx.entry()?.clone();
-    // The commit that the adversary has read.
-    let merged = cx.worktree_of(MUTATION_REVIEW).await?.head();
-    let checked_out = cx.fresh_checkout(merged).await?;
-    Ok(bench.try_mutants(&checked_out, &spec, output).await?)
 }
 
 impl LogicHandler<hybrid::settle> for Settle {

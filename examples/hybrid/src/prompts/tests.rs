@@ -343,10 +343,9 @@ fn prompts_speak_the_language_of_the_project() {
         MutationFixTpl::new(strengthen, &toolchain).render().unwrap(),
     ];
     for text in all {
-        for word in [
-            "cargo", "Cargo", "crate", "Rust", "proptest", "todo!", "newtype", "macro", "`::", "panic", "&&",
-            "!x",
-        ] {
+        for word in
+            ["cargo", "Cargo", "crate", "Rust", "proptest", "todo!", "newtype", "macro", "`::", "panic", "&&", "!x"]
+        {
             assert!(!text.contains(word), "{word}: {text}");
         }
     }

@@ -21,6 +21,7 @@ pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claim
 pub use fix_loop::{FixStop, after_fix, before_fix, is_converging};
 pub use mutation::{
     critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, test_suite_verdict,
+    untried_mutants,
 };
 pub use patterns::affected_functions;
 pub use prose::code_among_words;

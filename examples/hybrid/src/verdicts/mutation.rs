@@ -25,6 +25,22 @@ pub fn mutation_adversary_result(
     MutationAdversaryResult { output, verdict, survivors, refuted, mechanical }
 }
 
+/// The adversary's report where nobody can try any more what it says: the verdict goes by its words, and each survivor bears the reason.
+pub fn untried_mutants(output: MutationAdversaryOutput, reason: &str) -> MutationAdversaryResult {
+    let refuted = output.survivors.iter().map(|survivor| RefutedSurvivor {
+        function: survivor.function.clone(),
+        description: survivor.description.clone(),
+        reason: reason.to_owned(),
+    });
+    MutationAdversaryResult {
+        verdict: test_suite_verdict(output.mutants_tried, output.survivors.len()),
+        survivors: Vec::new(),
+        refuted: refuted.collect(),
+        mechanical: None,
+        output,
+    }
+}
+
 /// What is said of the check that the tests catch mutants.
 pub fn mutation_detail(found: &MutationAdversaryResult) -> String {
     let MutationAdversaryResult { output, survivors, refuted, mechanical, .. } = found;
