@@ -1,11 +1,11 @@
-//! Graphs that do not compile, mended as their messages say. docs/soundness.md shows both, and this holds the page to the
+//! Graphs that do not compile, mended as their messages say. docs/book/src/soundness.md shows both, and this holds the page to the
 //! files: what is wrong there is `compile-fail/soundness_….rs` with its message, what is right is a module here.
 
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../../docs/soundness.md");
+const PAGE: &str = include_str!("../../docs/book/src/soundness.md");
 const MENDED: &str = include_str!("mended.rs");
 
 /// Cases that are about the messages, and not about a rule.

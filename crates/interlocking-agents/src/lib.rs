@@ -73,5 +73,5 @@ struct Readme;
 
 /// The examples in the documentation of agents.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/agents.md")]
+#[doc = include_str!("../../../docs/book/src/agents.md")]
 struct Agents;

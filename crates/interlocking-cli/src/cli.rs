@@ -30,7 +30,7 @@ pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
 /// The command line of a program that runs graph `G`.
 ///
 /// `S` are the program's own options for any run, new or resumed: agents, directories. `E` are those that make the
-/// entry value of a new one. Neither may call an option as one of the commands' is called: `docs/cli.md` has them all.
+/// entry value of a new one. Neither may call an option as one of the commands' is called: `docs/book/src/cli.md` has them all.
 pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     name: &'static str,
     about: Option<&'static str>,

@@ -1,6 +1,6 @@
 //! How the program ends.
 
-/// How the program ends: `docs/cli.md` has the same list.
+/// How the program ends: `docs/book/src/cli.md` has the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn the_documentation_has_every_exit() {
-        let page = include_str!("../../../docs/cli.md");
+        let page = include_str!("../../../docs/book/src/cli.md");
         for exit in Exit::ALL {
             let row = format!("| {} | {} |", exit.code(), exit.meaning());
-            assert!(page.contains(&row), "docs/cli.md lacks {row:?}");
+            assert!(page.contains(&row), "docs/book/src/cli.md lacks {row:?}");
         }
     }
 }

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! `shout run --input '"hello"'` then runs it, and `shout show RUN` tells what it did. The commands, their JSON and the exit
-//! codes are in `docs/cli.md` in the repository.
+//! codes are in `docs/book/src/cli.md` in the repository.
 //!
 //! # Map
 //!
@@ -47,7 +47,7 @@
 //! **Invariant:** everything is printed by a [`Console`], and the process is ended by [`Cli::main`] alone.
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/cli.md")]
+#[doc = include_str!("../../../docs/book/src/cli.md")]
 struct Documentation;
 
 mod cli;

@@ -1,6 +1,6 @@
 //! How the program ends.
 
-/// How the program ends: `docs/envoy.md` has the same list, and the numbers are those of `interlocking::cli`.
+/// How the program ends: `docs/book/src/envoy.md` has the same list, and the numbers are those of `interlocking::cli`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {

@@ -1,5 +1,5 @@
 //! The command `envoy`, as a function: what it reads and where it writes is given, so that tests and other programs can
-//! call it. What it does is [`interlocking_envoy`]'s; `docs/envoy.md` in the repository says it for users.
+//! call it. What it does is [`interlocking_envoy`]'s; `docs/book/src/envoy.md` in the repository says it for users.
 //!
 //! **Invariant:** everything is printed through [`Surroundings`], and the process is ended by `main` alone.
 //! **Invariant:** a command does nothing that the library cannot do.

@@ -1,4 +1,4 @@
-//! The command `envoy`: see `docs/envoy.md` in the repository.
+//! The command `envoy`: see `docs/book/src/envoy.md` in the repository.
 
 use std::process::ExitCode;
 

@@ -32,7 +32,7 @@
 //! | decide which variant is merged | [`gate`] |
 //! | remove marked debug logs | `cleanup`, with feature `cleanup` |
 //!
-//! The command `envoy` is the crate `interlocking-envoy-cli`; the format of the files is in `docs/envoy.md` in the repository.
+//! The command `envoy` is the crate `interlocking-envoy-cli`; the format of the files is in `docs/book/src/envoy.md` in the repository.
 //!
 //! # Features
 //!

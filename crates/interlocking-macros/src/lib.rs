@@ -47,7 +47,7 @@ use syn::{DeriveInput, parse_macro_input};
 /// ```
 ///
 /// A struct that compiles is a sound graph: no run of it hangs, leaves a branch behind or goes on for ever. Where one can,
-/// the error shows how. `docs/soundness.md` in the repository has each rule with a graph that breaks it, and the limits of
+/// the error shows how. `docs/book/src/soundness.md` in the repository has each rule with a graph that breaks it, and the limits of
 /// what is proved.
 ///
 /// On the struct: `#[graph(output = Type)]`, what a run ends with; `module = name`, if the module of the nodes should

@@ -1,6 +1,6 @@
 //! What an observer is told while a run goes on.
 //!
-//! An [`Event`] round-trips through serde. Written as JSON, one a line, it is what `--events` writes; `docs/events.md` describes that.
+//! An [`Event`] round-trips through serde. Written as JSON, one a line, it is what `--events` writes; `docs/book/src/events.md` describes that.
 
 mod channel;
 mod transition;

@@ -39,7 +39,7 @@
 //! - **The same for every user.** A confined program of the system's own user has no capabilities.
 //! - **No code between fork and exec**, and none that is unsafe: a thread is confined, and it starts the program.
 //!
-//! `docs/isolation.md` in the repository has the table of what is stopped, which the tests hold, and what is not.
+//! `docs/book/src/isolation.md` in the repository has the table of what is stopped, which the tests hold, and what is not.
 
 mod protection;
 
@@ -72,5 +72,5 @@ pub use sandbox::Sandbox;
 struct Readme;
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/isolation.md")]
+#[doc = include_str!("../../../docs/book/src/isolation.md")]
 struct Isolation;

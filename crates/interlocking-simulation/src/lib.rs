@@ -14,7 +14,7 @@
 //!   that they can, nothing that is recorded is done again, a run that has failed goes on there when it is retried, and both
 //!   weathers come to the same wherever nothing depends on which of two things came first. Nor does it matter whether anybody
 //!   hears of a run or records it.
-//! - **replayed**: the same seed does the same, line by line. `docs/simulation.md` has the commands.
+//! - **replayed**: the same seed does the same, line by line. `docs/book/src/simulation.md` has the commands.
 //!
 //! In reading order:
 //!

@@ -4,7 +4,7 @@
 //! cargo run -p interlocking-soundness --example soundness -- crates/interlocking-soundness/examples/tables/v3.json
 //! ```
 //!
-//! The format of tables and verdicts is in docs/table-format.md. The exit code is 0 where the graph is sound, 1 where it is
+//! The format of tables and verdicts is in docs/book/src/table-format.md. The exit code is 0 where the graph is sound, 1 where it is
 //! not, 2 where that was not decided, and 3 where the input is no table.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command reports to whoever runs it")]
@@ -124,7 +124,7 @@ fn read_net(shown: &str, text: &str) -> Result<Net, BadInput> {
             Some(index) => format!("{}: nodes[{index}]", position(text, index)),
             None => " nodes".to_owned(),
         };
-        bad(format!("{shown}:{at}: {error}"), "the rules for names and kinds are in docs/table-format.md")
+        bad(format!("{shown}:{at}: {error}"), "the rules for names and kinds are in docs/book/src/table-format.md")
     })
 }
 
@@ -150,7 +150,7 @@ fn not_a_table(shown: &str, path: &str, error: &serde_json::Error) -> BadInput {
     let field = if path == "." { String::new() } else { format!("{path}: ") };
     bad(
         format!("{shown}:{line}:{column}: {field}{what}"),
-        "every field of a table is described in docs/table-format.md",
+        "every field of a table is described in docs/book/src/table-format.md",
     )
 }
 

@@ -26,8 +26,8 @@
 //! # Ok::<(), interlocking_core::net::NetError>(())
 //! ```
 //!
-//! What each rule means to the author of a graph is in `docs/soundness.md` in the repository; tables and verdicts as JSON are
-//! in `docs/table-format.md`, and `examples/soundness.rs` is a command that turns one into the other.
+//! What each rule means to the author of a graph is in `docs/book/src/soundness.md` in the repository; tables and verdicts as JSON are
+//! in `docs/book/src/table-format.md`, and `examples/soundness.rs` is a command that turns one into the other.
 //!
 //! In reading order:
 //!

@@ -1,4 +1,4 @@
-//! What docs/table-format.md says is so: its tables have its verdicts, and it names every field and every rule.
+//! What docs/book/src/table-format.md says is so: its tables have its verdicts, and it names every field and every rule.
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
@@ -7,7 +7,7 @@ use interlocking_core::table::{Goto, Isolation, NodeKind, NodeRow, Quorum, Table
 use interlocking_soundness::{Rule, Step, Verdict, Violation, check};
 use serde_json::{Value, json};
 
-const PAGE: &str = include_str!("../../../docs/table-format.md");
+const PAGE: &str = include_str!("../../../docs/book/src/table-format.md");
 
 /// The JSON blocks that follow `<!-- what -->`.
 fn blocks(what: &str) -> Vec<Value> {

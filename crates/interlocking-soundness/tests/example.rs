@@ -193,28 +193,28 @@ fn what_is_no_table_is_refused_with_file_position_and_field() {
     ];
     expect![[r#"
         error: standard input:5:37: nodes[1].kind: unknown variant `logik`, expected one of `llm`, `logic`, `fork`, `join`, `map`, `graph`, `human`, `advisory`, `observer`, `event`
-        help: every field of a table is described in docs/table-format.md
+        help: every field of a table is described in docs/book/src/table-format.md
 
         error: standard input:5:46: nodes[1].gotos: unknown field `gotos`, expected one of `name`, `kind`, `entry`, `input`, `slots`, `prompt`, `output`, `goto`, `fork`, `spawn`, `resume`, `transient`, `map`, `concurrency`, `depth`, `adopt`, `graph`, `quorum`, `cancels`, `adds_to`, `question`, `answer`, `report`, `observes`, `exhausted`, `visits`, `attempts`, `timeout_ms`, `timed_out`, `failed`, `exclusive`, `agent`, `model`, `workspace`, `read_only`, `isolation`, `blind_to`, `memory`
-        help: every field of a table is described in docs/table-format.md
+        help: every field of a table is described in docs/book/src/table-format.md
 
         error: standard input:5:5: nodes[1]: node `code` names `plam`, which is not in the table
-        help: the rules for names and kinds are in docs/table-format.md
+        help: the rules for names and kinds are in docs/book/src/table-format.md
 
         error: standard input:5:5: nodes[1]: node `code`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`
-        help: the rules for names and kinds are in docs/table-format.md
+        help: the rules for names and kinds are in docs/book/src/table-format.md
 
         error: standard input:1:42: missing field `nodes`
-        help: every field of a table is described in docs/table-format.md
+        help: every field of a table is described in docs/book/src/table-format.md
 
         error: standard input:1:11: graph: EOF while parsing a value
-        help: every field of a table is described in docs/table-format.md
+        help: every field of a table is described in docs/book/src/table-format.md
 
         error: standard input:1:46: trailing characters
-        help: every field of a table is described in docs/table-format.md
+        help: every field of a table is described in docs/book/src/table-format.md
 
         error: standard input: nodes: no node is the entry: mark one
-        help: the rules for names and kinds are in docs/table-format.md
+        help: the rules for names and kinds are in docs/book/src/table-format.md
 
         error: nowhere.json cannot be read: No such file or directory (os error 2)
         help: name a JSON file in UTF-8, or `-`

@@ -25,7 +25,7 @@
 //! | read a section of a large payload | [`SqliteJournal::parts`] |
 //! | remove old runs | [`SqliteJournal::prune`], [`Retention`] |
 //! | find out whether it is whole | [`SqliteJournal::check`] |
-//! | read it with another client | `docs/journal.md` in the repository |
+//! | read it with another client | `docs/book/src/journal.md` in the repository |
 //!
 //! # What holds
 //!

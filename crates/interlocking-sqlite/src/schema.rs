@@ -1,4 +1,4 @@
-//! The layout of the database. `docs/journal.md` explains it to whoever reads it with another client.
+//! The layout of the database. `docs/book/src/journal.md` explains it to whoever reads it with another client.
 
 use crate::failure::Trouble;
 use interlocking_runtime::journal::JournalError;
@@ -13,7 +13,7 @@ const APPLICATION: u32 = 0x494C_4B4A;
 /// A record's row has its run in the upper half of its id and its sequence in the lower: so a run's records lie together,
 /// and take no index. See [`record_id`].
 ///
-/// SQLite keeps this text in the file as it is, so it is short: what it means is in `docs/journal.md`.
+/// SQLite keeps this text in the file as it is, so it is short: what it means is in `docs/book/src/journal.md`.
 ///
 /// Pages of 2 KiB: a transition changes four of them, and each is written to the log as a whole.
 const SCHEMA: &str = "

@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! `docs/verdicts.md` in the repository has what code under test could try, and what stops it.
+//! `docs/book/src/verdicts.md` in the repository has what code under test could try, and what stops it.
 //!
 //! # Map
 //!

@@ -95,7 +95,7 @@ pub enum Harness {
     /// A report in JUnit's XML, as nextest, pytest and others write it.
     Junit {
         /// Where the command leaves it, relative to the directory for artefacts, which is made anew for each run. `{target}` in the command's
-        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest has to be told by its configuration; `docs/verdicts.md` shows how.
+        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest has to be told by its configuration; `docs/book/src/verdicts.md` shows how.
         report: PathBuf,
     },
     /// The events of `go test -json`.

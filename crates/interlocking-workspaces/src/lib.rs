@@ -15,7 +15,7 @@
 //! # }
 //! ```
 //!
-//! The README of the repository has a graph that does so, and `docs/workspaces.md` the rules.
+//! The README of the repository has a graph that does so, and `docs/book/src/workspaces.md` the rules.
 //!
 //! # Map
 //!
@@ -31,7 +31,7 @@
 //! | what goes wrong | [`GitWorkspacesError`] |
 
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/workspaces.md")]
+#[doc = include_str!("../../../docs/book/src/workspaces.md")]
 struct Documentation;
 
 mod error;

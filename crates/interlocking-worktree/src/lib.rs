@@ -74,7 +74,7 @@
 //!   what is not sound is [`Refused`], which [`GitError::reason`] gives.
 //! - **Its own place.** Names of branches and paths are checked types. Worktrees cannot be created inside the
 //!   repository, a worktree whose `.git` file was rewritten is not touched, symbolic links are not followed out of it.
-//! - **Killed processes.** What one leaves is recovered by the next operation: see `docs/worktrees.md`. Locks of other
+//! - **Killed processes.** What one leaves is recovered by the next operation: see `docs/book/src/worktrees.md`. Locks of other
 //!   programs are respected.
 //! - **Threads.** [`Repository`] and [`Worktree`] are `Send + Sync` and cheap to clone. Registering and removing is
 //!   done one at a time, across processes too (a lock file in `.git/interlocking`); files are written in parallel.
@@ -187,7 +187,7 @@ pub use recovery::step::{kill_at, reached_steps};
 
 /// The example in the documentation is compiled.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/worktrees.md")]
+#[doc = include_str!("../../../docs/book/src/worktrees.md")]
 struct Documentation;
 
 /// The example in the README is compiled and run.

@@ -8,30 +8,30 @@
 //!
 //! | you want to | look at |
 //! |---|---|
-//! | write a graph | [`prelude`], then the [attributes](derive@Graph); `docs/graph.md` in the repository has the language on one page |
+//! | write a graph | [`prelude`], then the [attributes](derive@Graph); `docs/book/src/graph.md` in the repository has the language on one page |
 //! | know what a handler may ask of its run | [`context::Cx`] |
 //! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::CancelToken`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
-//! | execute many runs in one process: start them by name, watch, answer, drain | [`runtime::service::Service`]; `docs/service.md` in the repository |
-//! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/budgets.md` in the repository |
+//! | execute many runs in one process: start them by name, watch, answer, drain | [`runtime::service::Service`]; `docs/book/src/service.md` in the repository |
+//! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/book/src/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
-//! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/http.md` in the repository |
-//! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/cli.md` in the repository |
+//! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/book/src/http.md` in the repository |
+//! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/book/src/cli.md` in the repository |
 //! | the same over a git repository, with worktrees, landing and what came of it | `cli::repository`, with feature `cli-repository` |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
-//! | know what a graph that compiles is proved to be | `docs/soundness.md` in the repository |
+//! | know what a graph that compiles is proved to be | `docs/book/src/soundness.md` in the repository |
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
 //! | drive it with an engine of your own | [`frontier::Frontier`] |
-//! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/envoy.md` in the repository |
+//! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/book/src/envoy.md` in the repository |
 //! | read a file that a person or an agent wrote, with every mistake at its place | `document::Document`, with feature `document` |
-//! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/journal.md` in the repository |
+//! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/book/src/journal.md` in the repository |
 //! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
-//! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/testing.md` in the repository |
-//! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/verdicts.md` in the repository |
+//! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/book/src/testing.md` in the repository |
+//! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/book/src/verdicts.md` in the repository |
 //! | check the Rust source that an agent wrote: interfaces, stubs, denied code, changed bodies, properties | `rust_source`, with feature `rust-source` |
 //! | know what a function really calls, whatever an agent says | `code_intelligence::LanguageServer`, with feature `code-intelligence` |
-//! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/workspaces.md` in the repository |
+//! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/book/src/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
 //! # Features
@@ -47,7 +47,7 @@
 //! | `cli-repository` | the same for graphs over a git repository: its options, directories, what is remembered of a run and what came of it | no |
 //! | `document` | TOML, JSON and YAML files, and YAML blocks of Markdown files, as trees whose mistakes are told at their place | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
-//! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/http.md` in the repository says what it costs | no |
+//! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/book/src/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
 //! | `toolchain` | commands that build and test what agents wrote, in a sandbox, with verdicts test by test | no |
 //! | `rust-source` | checks of Rust source on its syntax tree | no |
@@ -103,29 +103,29 @@ struct Readme;
 
 #[cfg(all(doctest, feature = "askama", feature = "runtime"))]
 // The pattern, with a before and an after example, compiled (PRG-09).
-#[doc = include_str!("../../../docs/handlers.md")]
+#[doc = include_str!("../../../docs/book/src/handlers.md")]
 struct Handlers;
 
 #[cfg(all(doctest, feature = "runtime"))]
-#[doc = include_str!("../../../docs/graph.md")]
+#[doc = include_str!("../../../docs/book/src/graph.md")]
 struct GraphOnOnePage;
 
 #[cfg(all(doctest, feature = "askama", feature = "cli"))]
-#[doc = include_str!("../../../docs/tutorial.md")]
+#[doc = include_str!("../../../docs/book/src/tutorial.md")]
 struct Tutorial;
 
 #[cfg(all(doctest, feature = "runtime"))]
-#[doc = include_str!("../../../docs/budgets.md")]
+#[doc = include_str!("../../../docs/book/src/budgets.md")]
 struct Budgets;
 
 #[cfg(all(doctest, feature = "runtime"))]
-#[doc = include_str!("../../../docs/service.md")]
+#[doc = include_str!("../../../docs/book/src/service.md")]
 struct ServicePage;
 
 #[cfg(all(doctest, feature = "askama", feature = "testing"))]
-#[doc = include_str!("../../../docs/testing.md")]
+#[doc = include_str!("../../../docs/book/src/testing.md")]
 struct Testing;
 
 #[cfg(all(doctest, feature = "envoy"))]
-#[doc = include_str!("../../../docs/envoy.md")]
+#[doc = include_str!("../../../docs/book/src/envoy.md")]
 struct Envoy;

@@ -7,7 +7,7 @@ use super::tree;
 /// programs by this module, on this system and in this namespace of processes. Says how many those were. They are gone when this
 /// returns.
 ///
-/// A program's processes are recognised by the marks that they have of their runner; see `docs/programs.md`. A run that is
+/// A program's processes are recognised by the marks that they have of their runner; see `docs/book/src/programs.md`. A run that is
 /// resumed does this before anything of it is started. On systems other than Linux nothing can be found.
 ///
 /// # Errors

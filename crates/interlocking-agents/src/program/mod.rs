@@ -8,7 +8,7 @@
 //!
 //! **What ends with a program.** On Linux all that came of it, however it got away: daemons, sessions of their own, without
 //! environment and files. When this process ends, by SIGKILL too, a guard ends what its programs left, and [`end_abandoned`] ends what a
-//! guard did not. `docs/programs.md` says by what each is found, and what escapes. On other Unix systems the process group alone
+//! guard did not. `docs/book/src/programs.md` says by what each is found, and what escapes. On other Unix systems the process group alone
 //! ends.
 
 mod abandoned;

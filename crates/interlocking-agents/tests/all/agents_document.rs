@@ -1,4 +1,4 @@
-//! `docs/agents.md` says what the agents say of themselves.
+//! `docs/book/src/agents.md` says what the agents say of themselves.
 
 use interlocking_agents::{
     Agent, Capabilities, ClaudeCode, ClaudeSettings, Codex, CodexSettings, Gemini, GeminiSettings, SchemaSupport,
@@ -8,7 +8,7 @@ use interlocking_agents::{HttpModel, HttpSettings};
 
 use crate::common::agent;
 
-const DOCUMENT: &str = include_str!("../../../../docs/agents.md");
+const DOCUMENT: &str = include_str!("../../../../docs/book/src/agents.md");
 
 const HEAD: &str = "\
 | agent | goes on | forks | schema | files, commands | cost | limits steps | limits money | says what an interrupted call used | confined by a turn's sandbox |
@@ -69,7 +69,7 @@ fn the_table_of_differences_is_what_agents_say_of_themselves() {
     let is_here = |line: &&str| cfg!(feature = "http") || !line.contains(HTTP);
     let table: String = table.lines().filter(is_here).map(|line| format!("{line}\n")).collect();
     let expected = format!("{HEAD}{rows}");
-    assert_eq!(table, expected, "docs/agents.md should have\n{expected}");
+    assert_eq!(table, expected, "docs/book/src/agents.md should have\n{expected}");
 }
 
 /// The settings that are shown below a heading.

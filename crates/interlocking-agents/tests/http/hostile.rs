@@ -42,7 +42,7 @@ impl Endless {
     }
 
     /// What comes of a call, how many bytes it held at once, and how many were said.
-    #[expect(clippy::print_stdout, reason = "what was held is in docs/http.md")]
+    #[expect(clippy::print_stdout, reason = "what was held is in docs/book/src/http.md")]
     fn call(self, provider: HttpProvider, limit: impl Fn(&mut HttpSettings)) -> (AgentError, u64, u64) {
         let mut settings = HttpSettings { base_url: Some(self.base_url), ..HttpSettings::new(provider, "model-x") };
         limit(&mut settings);

@@ -1,10 +1,10 @@
-//! `docs/cli.md` and the help say the same.
+//! `docs/book/src/cli.md` and the help say the same.
 
 use crate::support::Program;
 
 #[tokio::test]
 async fn the_documentation_has_every_command_and_option() {
-    let page = include_str!("../../../../docs/cli.md");
+    let page = include_str!("../../../../docs/book/src/cli.md");
     let review = Program::new();
     let help = |ran: crate::support::Ran| {
         assert_eq!((ran.exit, ran.stderr.as_str()), (0, ""));
@@ -15,7 +15,7 @@ async fn the_documentation_has_every_command_and_option() {
     let runs = ["run", "resume", "answer", "fork", "cancel"];
     assert_eq!(commands, [&runs[..], &["list", "show", "prune", "graph", "completions", "man", "help"]].concat());
     for command in commands.iter().filter(|command| **command != "help") {
-        assert!(page.contains(&format!("| `{command}")), "{command} is not in docs/cli.md");
+        assert!(page.contains(&format!("| `{command}")), "{command} is not in docs/book/src/cli.md");
         let help = help(review.call(&[command, "--help"]).await);
         let options = help.split_whitespace().filter(|word| word.starts_with("--"));
         for option in options.map(|word| word.trim_end_matches([',', '.', ')', ';', ':', '`'])) {
@@ -23,7 +23,7 @@ async fn the_documentation_has_every_command_and_option() {
             // A fork's new name is not worth a line.
             assert!(
                 own || option == "--run-id" || page.contains(option),
-                "{option} of {command} is not in docs/cli.md"
+                "{option} of {command} is not in docs/book/src/cli.md"
             );
         }
     }

@@ -365,7 +365,7 @@ fn the_help_has_the_options_of_a_repository() {
         page += &format!("$ pair {}\n{stdout}\n", words.join(" "));
     }
     expect_test::expect_file!["../pair_help.txt"].assert_eq(&page);
-    let documented = include_str!("../../../../docs/cli.md");
+    let documented = include_str!("../../../../docs/book/src/cli.md");
     for option in ["--repo", "--branch", "--work-dir", "--target-dir", "--script", "--land-on", "--keep", "--result"] {
         assert!(page.contains(option) && documented.contains(option), "{option}");
     }

@@ -5,14 +5,14 @@ use envoy::Exit;
 use interlocking_envoy::EMBEDDED;
 use std::collections::BTreeSet;
 
-const PAGE: &str = include_str!("../../../../docs/envoy.md");
+const PAGE: &str = include_str!("../../../../docs/book/src/envoy.md");
 
 #[test]
 fn every_exit_code_is_documented() {
     let help = Project::new().call(&["--help"]).stdout;
     for exit in Exit::ALL {
         let row = format!("| {} | {} |", exit.code(), exit.meaning());
-        assert!(PAGE.contains(&row), "docs/envoy.md lacks {row:?}");
+        assert!(PAGE.contains(&row), "docs/book/src/envoy.md lacks {row:?}");
         assert!(help.contains(exit.meaning()));
     }
 }

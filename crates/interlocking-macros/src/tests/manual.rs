@@ -1,4 +1,4 @@
-//! What `docs/graph.md` says of the language, and what the derive's own documentation does, is what the derive reads.
+//! What `docs/book/src/graph.md` says of the language, and what the derive's own documentation does, is what the derive reads.
 
 use crate::attr::{GRAPH_KEYS, NODE_KEYS};
 use crate::errors::Errors;
@@ -7,7 +7,7 @@ use crate::{read, validate};
 use interlocking_core::table::NodeKind;
 use syn::DeriveInput;
 
-const PAGE: &str = include_str!("../../../../docs/graph.md");
+const PAGE: &str = include_str!("../../../../docs/book/src/graph.md");
 const RUSTDOC: &str = include_str!("../lib.rs");
 
 /// The cells of the rows of the table below this heading, without the head.
@@ -120,7 +120,7 @@ fn each_kind_has_the_attributes_that_the_page_says() {
             wrong.push_str(&format!("| `{key}` | {} |\n", fits.join(" | ")));
         }
     }
-    assert!(wrong.is_empty(), "docs/graph.md should say\n{wrong}");
+    assert!(wrong.is_empty(), "docs/book/src/graph.md should say\n{wrong}");
 }
 
 /// The examples of the kinds, with what they lead to.

@@ -1,4 +1,4 @@
-//! The form in which events leave the program: the lines that `docs/events.md` shows.
+//! The form in which events leave the program: the lines that `docs/book/src/events.md` shows.
 
 use super::{Event, EventKind, NodeRef, Targets};
 use crate::journal::Origin;
@@ -111,9 +111,9 @@ fn the_documentation_shows_every_event_as_it_is_written() {
     kinds.dedup();
     assert_eq!(kinds, Vec::from_iter(0..20), "each kind has a sample");
     let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
-    let page = include_str!("../../../../docs/events.md");
+    let page = include_str!("../../../../docs/book/src/events.md");
     let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    assert_eq!(shown, lines, "docs/events.md is to show this:\n{lines}");
+    assert_eq!(shown, lines, "docs/book/src/events.md is to show this:\n{lines}");
 }
 
 #[test]

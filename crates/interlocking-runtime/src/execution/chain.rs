@@ -1,6 +1,6 @@
 //! A chain of node executions, one after the other on one task.
 //!
-//! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/performance.md`. Without it every node
+//! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/book/src/performance.md`. Without it every node
 //! would run as a task of its own, which costs an allocation and some 3,000 instructions.
 //!
 //! Everything that a node execution has in the executor it has here: the cancellation check, the guard against panics,
@@ -26,7 +26,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 /// What a chain needs to go on that has no event sink, no cancel token and no node with a timeout. Apart from [`Links`], because every
-/// run that waits in such a chain holds one (row "bytes of a parked run" of `docs/performance.md`).
+/// run that waits in such a chain holds one (row "bytes of a parked run" of `docs/book/src/performance.md`).
 pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
 
 /// What any other chain needs to go on.

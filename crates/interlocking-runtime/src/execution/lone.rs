@@ -5,7 +5,7 @@
 //! caller holds. The first outcome that a chain cannot go on with (a fork, a commit, a node that may not be entered again) is given to
 //! a [`Driver`], which goes on to the end.
 //!
-//! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/performance.md`.
+//! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 
 use crate::execution::perform::is_watched;
 use crate::execution::{
@@ -125,7 +125,7 @@ impl<G: Graph> Lone<G> {
 /// The report of a run that was a chain up to its exit, without effects, child runs, reports or workspaces of its own; else gives back
 /// what its last execution came to.
 ///
-/// Exists for the row "ten thousand runs" of `docs/performance.md`: without it each of them would make a frontier and a driver at its
+/// Exists for the row "ten thousand runs" of `docs/book/src/performance.md`: without it each of them would make a frontier and a driver at its
 /// end, some 5,700 instructions beyond its 3,000.
 fn end<G: Graph>(
     shared: &Shared<G>,

@@ -39,7 +39,7 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
 /// Performs an execution, and gives what `finish` makes of the outcome.
 ///
 /// One future, and not several nested ones, and without the input, which the handler's future takes from its slot: tokio copies a task
-/// five times, and copies of up to about a hundred bytes cost least (row "a forked branch" of `docs/performance.md`).
+/// five times, and copies of up to about a hundred bytes cost least (row "a forked branch" of `docs/book/src/performance.md`).
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` keeps each argument twice, and every branch holds one of these"
@@ -82,7 +82,7 @@ pub(crate) fn is_watched<G: Graph>(services: &RunServices<G>, execution: Executi
         || tracing::enabled!(tracing::Level::INFO)
 }
 
-/// Whether somebody may be tracing. Quicker than to ask whether anybody is (row "instructions a transition" of `docs/performance.md`).
+/// Whether somebody may be tracing. Quicker than to ask whether anybody is (row "instructions a transition" of `docs/book/src/performance.md`).
 #[inline]
 pub(crate) fn may_be_traced() -> bool {
     tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()

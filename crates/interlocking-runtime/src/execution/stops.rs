@@ -1,7 +1,7 @@
 //! Stops single executions that run as tasks of their own.
 //!
 //! Nobody holds a handle to a task, so it is freed by the thread on which it ends, while its memory is cached (row "a forked branch" of
-//! `docs/performance.md`). So it cannot be aborted by a handle: a task looks here whether it is stopped, before it begins and whenever it
+//! `docs/book/src/performance.md`). So it cannot be aborted by a handle: a task looks here whether it is stopped, before it begins and whenever it
 //! has to wait.
 
 use crate::mutex::Mutex;

@@ -2,7 +2,7 @@
 //!
 //! A branch of a fork costs one task and no more: all of them push their outcomes to one queue, and the driver takes all that are
 //! there at once. What is unusual here (no `JoinSet`, inputs beside their tasks, boxes from [`LARGE`] bytes on, a [`CROWD`] that is spawned
-//! together) is for the row "a forked branch" of `docs/performance.md`.
+//! together) is for the row "a forked branch" of `docs/book/src/performance.md`.
 
 use crate::clock::Elapsed;
 use crate::execution::completions::Completed;

@@ -1,7 +1,7 @@
 //! The node kind whose work an agent does.
 //!
 //! A handler has four parts: the system prompt, the user prompt's context and session (`before`), the way the prompt is
-//! rendered (its askama template), and the way on (`after`). In outline; `docs/handlers.md` has it whole, and compiled:
+//! rendered (its askama template), and the way on (`after`). In outline; `docs/book/src/handlers.md` has it whole, and compiled:
 //!
 //! ```text
 //! impl LLMHandler<newsroom::write> for Write {

@@ -18,7 +18,7 @@ pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry
     if !Lone::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
     }
-    // Allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of `docs/performance.md`).
+    // Allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of `docs/book/src/performance.md`).
     let room = Box::new_uninit();
     let running = Box::write(room, Lone::new(graph, settings, entry).run());
     Box::into_pin(running)

@@ -110,7 +110,7 @@ fn the_documentation_says_what_is_stopped() {
     let mut expected: Vec<String> = attempts::all().map(|attempt| row(attempt.name, attempt.succeeds)).collect();
     expected.push(row("read by a hard link that lies there", [true, true, false]));
     expected.sort();
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/isolation.md");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/book/src/isolation.md");
     let document = std::fs::read_to_string(file).unwrap();
     let mut rows: Vec<&str> = document
         .lines()

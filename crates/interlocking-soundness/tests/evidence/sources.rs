@@ -40,7 +40,7 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 
 /// The package and the name of each struct with `#[derive(Graph)]`; not those in comments, documentation and strings.
 ///
-/// The graphs of `README.md` and `docs/handlers.md` are not among them: they are compiled as documentation, where no test
+/// The graphs of `README.md` and `docs/book/src/handlers.md` are not among them: they are compiled as documentation, where no test
 /// could hold a table to them.
 pub(crate) fn derived_graphs() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();

@@ -1,11 +1,11 @@
-//! Holds `docs/journal.md` to the database.
+//! Holds `docs/book/src/journal.md` to the database.
 
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::Journal;
 use interlocking_sqlite::SqliteJournal;
 use rusqlite::Connection;
 
-const PAGE: &str = include_str!("../../../../docs/journal.md");
+const PAGE: &str = include_str!("../../../../docs/book/src/journal.md");
 
 /// The blocks of the page in a language.
 fn blocks(language: &str) -> Vec<&'static str> {

@@ -96,7 +96,7 @@ fn commands_are_read_from_configuration() {
 
 #[test]
 fn docs_verdicts_shows_what_can_be_read() {
-    let page = include_str!("../../../../docs/verdicts.md");
+    let page = include_str!("../../../../docs/book/src/verdicts.md");
     let shown = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let toolchain: Toolchain = toml::from_str(shown).unwrap();
     assert_eq!(toolchain.names(), ["build", "contract", "lint", "stack-only", "test"]);

@@ -71,7 +71,7 @@ async fn nextest_is_read_test_by_test() {
         ("Cargo.toml", "[package]\nname = \"sums\"\nedition = \"2024\"\n[workspace]\n"),
     ];
     // As the page has it.
-    let page = include_str!("../../../../docs/verdicts.md");
+    let page = include_str!("../../../../docs/book/src/verdicts.md");
     let shown = page.split("```toml\n").nth(2).and_then(|rest| rest.split("```").next()).unwrap();
     let toolchain: Toolchain = toml::from_str(shown).unwrap();
     let NamedCommand { command, harness, .. } = toolchain.named("nextest").unwrap();

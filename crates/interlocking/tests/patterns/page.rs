@@ -1,4 +1,4 @@
-//! `docs/patterns.md` says of each pattern what its test shows, and counts right.
+//! `docs/book/src/patterns.md` says of each pattern what its test shows, and counts right.
 
 use crate::refused;
 use crate::registry::{Judged, PATTERNS, Pattern, REFUSED};
@@ -8,7 +8,7 @@ use interlocking_soundness::{Verdict, check};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-const PAGE: &str = include_str!("../../../../docs/patterns.md");
+const PAGE: &str = include_str!("../../../../docs/book/src/patterns.md");
 
 /// The cells of the row of each pattern: number, name, verdict, means, table, test, YAWL, BPMN.
 fn rows() -> Vec<Vec<&'static str>> {
@@ -84,8 +84,14 @@ fn the_page_quotes_what_is_refused() {
     for name in &names {
         let message = refused::message(name);
         let first = message.split("\n\n").next().unwrap().trim_end();
-        assert!(PAGE.contains(&format!("```text\n{first}\n```")), "{name}: docs/patterns.md does not quote\n{first}");
-        assert!(PAGE.contains(&format!("/refused/{name}.json)")), "{name}: docs/patterns.md does not link its table");
+        assert!(
+            PAGE.contains(&format!("```text\n{first}\n```")),
+            "{name}: docs/book/src/patterns.md does not quote\n{first}"
+        );
+        assert!(
+            PAGE.contains(&format!("/refused/{name}.json)")),
+            "{name}: docs/book/src/patterns.md does not link its table"
+        );
     }
 }
 
@@ -103,6 +109,6 @@ fn the_counts_are_right() {
     let marks = ["+", "±", "−"];
     for row in [count("Interlocking", ["yes", "partly", "no"], 2), count("YAWL", marks, 6), count("BPMN 1.0", marks, 7)]
     {
-        assert!(PAGE.contains(&row), "docs/patterns.md does not say {row}");
+        assert!(PAGE.contains(&row), "docs/book/src/patterns.md does not say {row}");
     }
 }

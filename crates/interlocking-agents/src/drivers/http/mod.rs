@@ -1,6 +1,6 @@
 //! Models asked over HTTP, without a program and without tools: for nodes that only think.
 //!
-//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/http.md` says why that one.
+//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/book/src/http.md` says why that one.
 //! It sends a prompt, and the schema of the answer in the way that the provider holds its models to it.
 //!
 //! | | |
