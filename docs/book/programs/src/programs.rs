@@ -1,0 +1,63 @@
+//! Each program runs to its end, where it has asserted what it says.
+
+use interlocking::draw::mermaid;
+use interlocking::graph::Graph;
+
+/// The picture of a table, by `DIRECTORY/PROGRAM GRAPH`.
+type Pictures = Vec<(String, String)>;
+
+macro_rules! programs {
+    ($($directory:ident: $($program:ident($($graph:ident),+))+;)+) => {
+        $(mod $directory {
+            $(mod $program {
+                include!(concat!("../", stringify!($directory), "/", stringify!($program), ".rs"));
+
+                #[test]
+                fn it_runs() {
+                    main().unwrap();
+                }
+
+                pub(in super::super) fn pictures() -> super::super::Pictures {
+                    let name = concat!(stringify!($directory), "/", stringify!($program));
+                    vec![$((format!("{name} {}", stringify!($graph)), super::super::picture::<$graph>())),+]
+                }
+            })+
+        })+
+
+        /// All programs, as pages name them.
+        pub(crate) const PROGRAMS: &[&str] = &[$($(concat!(stringify!($directory), "/", stringify!($program))),+),+];
+
+        /// What pages can show of tables.
+        pub(crate) fn pictures() -> Pictures {
+            [$($($directory::$program::pictures()),+),+].concat()
+        }
+    };
+}
+
+programs! {
+    nodes: llm(Helpdesk) logic(Collatz) fork(Shop) join(Translation) map(Library, Counting) graph(Press, Polish) human(Purchase)
+        event(Journey) advisory(Newsroom) observer(Haggling);
+    cookbook: approval(Office) best_of_n(BestOf, Candidate) first_good(Race, Guess) waves(Waves, Work) recursion(Outlining)
+        retry(Estimate) blind_pair(BlindPair) budgeted(Research);
+}
+
+fn picture<G: Graph>() -> String {
+    mermaid(G::net().table())
+}
+
+/// What is not in the list above would be a program that nobody runs.
+#[test]
+fn every_file_is_a_program() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for directory in ["nodes", "cookbook"] {
+        for entry in std::fs::read_dir(root.join(directory)).unwrap() {
+            let path = entry.unwrap().path();
+            found.push(format!("{directory}/{}", path.file_stem().unwrap().to_str().unwrap()));
+        }
+    }
+    found.sort();
+    let mut listed = PROGRAMS.to_vec();
+    listed.sort_unstable();
+    assert_eq!(found, listed);
+}
