@@ -3,7 +3,7 @@
 use crate::failure::{Exhausted, Failure, NodeError, TimedOut};
 use crate::frontier::{Limit, Payload};
 use crate::graph::{
-    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Runs, Token,
+    Finish, Graph, Maps, MemoryVisitor, Place, Remembers, ReportSource, Reported, Reports, Runs, Token, Value,
 };
 use crate::lines;
 use crate::net::{AlternativeIndex, Net, Nets, PlaceIndex};
@@ -11,7 +11,7 @@ use crate::route::Step;
 use crate::table::Table;
 use serde::de::Error as _;
 use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserializer, Serializer};
 use std::future::{Future, ready};
 use std::pin::Pin;
 
@@ -25,7 +25,7 @@ pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
 ///
 /// The serializer's.
 pub fn store<P: Place, S: Serializer>(value: &P::Payload, serializer: S) -> Result<S::Ok, S::Error> {
-    value.serialize(serializer)
+    value.store(serializer)
 }
 
 /// Reads the token of a place, or of one with the same payload. Not bound by `Value` itself, as the place's payload is: one error for a type that is none.
@@ -37,7 +37,7 @@ pub fn load<'de, P: Place, D: Deserializer<'de>>(
     deserializer: D,
     put: impl FnOnce(P::Payload) -> <P::Graph as Graph>::Token,
 ) -> Result<<P::Graph as Graph>::Token, D::Error> {
-    P::Payload::deserialize(deserializer).map(put)
+    P::Payload::load(deserializer).map(put)
 }
 
 /// No payload of this graph lies in that place.

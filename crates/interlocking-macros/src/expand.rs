@@ -107,6 +107,20 @@ impl Expansion<'_, '_> {
 
     fn place_impl(&self, place: Place, payload: &impl ToTokens) -> TokenStream {
         let (graph, module, variant) = (&self.graph.input.ident, &self.graph.module, naming::marker(self.graph, place));
+        let end = match place {
+            Place::Exit => Some(quote!(Ending)),
+            Place::Node(index) if self.graph.nodes[index].attributes.entry.is_some() => Some(quote!(Beginning)),
+            Place::Node(_) | Place::Slot(..) => None,
+        };
+        if let Some(end) = end {
+            return quote_spanned! {at(variant.span())=>
+                impl __p::EndPlace for #module::#variant {
+                    type Graph = #graph;
+                    type End = __p::#end;
+                    fn put(it: #payload) -> __T { __T::#variant(it) }
+                }
+            };
+        }
         quote_spanned! {at(variant.span())=>
             impl __P for #module::#variant {
                 type Graph = #graph;

@@ -13,8 +13,8 @@ pub use definition::{Done, Graph, Relay};
 pub use field::Field;
 pub use finish::{Finish, Reporting, ReportsOf};
 pub use node::{
-    AddsTo, Asks, Branch, Counted, Edge, Forks, Handled, Judged, Maps, Node, PassedOn, PassesOn, Place, Remembers,
-    Reports, Resumes, Runs, RunsChildren, Spawns, Works,
+    AddsTo, Asks, Beginning, Branch, Counted, Edge, End, EndPlace, Ending, Forks, Handled, Judged, Maps, Node,
+    PassedOn, PassesOn, Place, Remembers, Reports, Resumes, Runs, RunsChildren, Spawns, Works,
 };
 pub use reports::{ReportSource, Reported};
-pub use value::{Memory, MemoryVisitor, Token, Value};
+pub use value::{Memory, MemoryVisitor, Stored, Token, Value};

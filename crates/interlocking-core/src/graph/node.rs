@@ -34,6 +34,54 @@ pub trait Place: Sized + 'static {
     fn put(payload: Self::Payload) -> <Self::Graph as Graph>::Token;
 }
 
+/// A place where a run begins or ends: what it takes is the graph's own [`Entry`](Graph::Entry) or [`Output`](Graph::Output), so that a
+/// type which cannot travel is told of once, where the graph says it.
+#[doc(hidden)]
+pub trait EndPlace: Sized + 'static {
+    /// The graph it is a place of.
+    type Graph: Graph;
+    /// Which end of a run.
+    type End: End<Self::Graph>;
+
+    /// A token that lies here.
+    fn put(payload: <Self::End as End<Self::Graph>>::Payload) -> <Self::Graph as Graph>::Token;
+}
+
+/// An end of the runs of `G`.
+#[doc(hidden)]
+pub trait End<G: Graph> {
+    /// What is there.
+    type Payload: Value;
+}
+
+/// Where a run begins.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Beginning {}
+
+/// Where a run ends.
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Ending {}
+
+impl<G: Graph> End<G> for Beginning {
+    type Payload = G::Entry;
+}
+
+impl<G: Graph> End<G> for Ending {
+    type Payload = G::Output;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: EndPlace> Place for P {
+    type Graph = P::Graph;
+    type Payload = <P::End as End<P::Graph>>::Payload;
+
+    fn put(payload: Self::Payload) -> <Self::Graph as Graph>::Token {
+        <P as EndPlace>::put(payload)
+    }
+}
+
 /// An edge of the table, from the node that implements it to `Target`.
 #[diagnostic::on_unimplemented(
     message = "node `{Self}` has no edge to `{Target}`",

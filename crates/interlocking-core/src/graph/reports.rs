@@ -1,8 +1,8 @@
 //! What nodes beside a graph reported.
 
+use super::value::Value;
 use crate::failure::{Failure, NodeError};
 use crate::net::NodeIndex;
-use serde::de::DeserializeOwned;
 
 /// What one execution beside the graph reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,5 +20,5 @@ pub trait ReportSource: Send {
     /// # Errors
     ///
     /// That a report cannot be read as `R`.
-    fn read<R: DeserializeOwned>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError>;
+    fn read<R: Value>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError>;
 }

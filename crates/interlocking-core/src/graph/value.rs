@@ -3,20 +3,53 @@
 use crate::frontier::Payload;
 use crate::net::PlaceIndex;
 use serde::de::DeserializeOwned;
-use serde::{Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What travels along edges and is journaled: owned serde data.
 ///
-/// Implemented for every type that qualifies.
+/// Implemented for every type that qualifies. Serde's traits are no supertraits, so that a type without them is told of in one error,
+/// this trait's own; [`Stored`] gives generic code what serde wants.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot travel along an edge",
-    label = "needs `Serialize`, `DeserializeOwned`, `Send` and `Sync`",
-    note = "derive the first two: `#[derive(serde::Serialize, serde::Deserialize)]`"
+    message = "`{Self}` cannot travel along an edge: it is not serde data",
+    label = "a run stores this and reads it again",
+    note = "write `#[derive(serde::Serialize, serde::Deserialize)]` on `{Self}`; a type of another crate may have a feature `serde`"
 )]
-pub trait Value: Serialize + DeserializeOwned + Send + Sync + 'static {}
+pub trait Value: Sized + Send + Sync + 'static {
+    /// Writes it.
+    #[doc(hidden)]
+    fn store<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error>;
+
+    /// Reads it.
+    #[doc(hidden)]
+    fn load<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Value for T {}
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Value for T {
+    fn store<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.serialize(serializer)
+    }
+
+    fn load<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+/// A [`Value`] as serde data: `Stored(&value)` is written, `Stored<T>` is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stored<T>(pub T);
+
+impl<T: Value> Serialize for Stored<&T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.store(serializer)
+    }
+}
+
+impl<'de, T: Value> Deserialize<'de> for Stored<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::load(deserializer).map(Self)
+    }
+}
 
 /// A memory that nodes of one run share: starts as its default and survives loops.
 pub trait Memory: Value + Default + Clone {}

@@ -2,7 +2,7 @@
 
 use crate::journal::Encoded;
 use interlocking_core::context::{Effects, MemoryCell};
-use interlocking_core::graph::{Graph, Memory, MemoryVisitor};
+use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Stored, Value};
 use std::any::Any;
 
 /// A memory group's cell, without its type.
@@ -27,7 +27,7 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
     }
 
     fn encode(&self) -> Result<Encoded, serde_json::Error> {
-        serde_json::to_string(&*self.lock()).map(Into::into)
+        serde_json::to_string(&Stored(&*self.lock())).map(Into::into)
     }
 
     fn restore(&self, json: &str) -> Result<(), String> {
@@ -37,8 +37,10 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
 }
 
 /// Reads JSON text; an error says at which field it does not parse.
-pub(crate) fn read<T: serde::de::DeserializeOwned>(json: &str) -> Result<T, String> {
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json)).map_err(|error| error.to_string())
+pub(crate) fn read<T: Value>(json: &str) -> Result<T, String> {
+    let Stored(value) = serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(json))
+        .map_err(|error| error.to_string())?;
+    Ok(value)
 }
 
 /// Makes the cell of a memory group.

@@ -4,10 +4,9 @@ use crate::context::memory_store::{MemoryStore, read};
 use crate::journal::Encoded;
 use interlocking_core::failure::{Failure, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{ReportSource, Reported};
+use interlocking_core::graph::{ReportSource, Reported, Value};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::table::NodeKind;
-use serde::de::DeserializeOwned;
 
 /// What nodes beside a graph reported.
 #[derive(Debug, Default)]
@@ -35,7 +34,7 @@ impl Reports {
 }
 
 impl ReportSource for Reports {
-    fn read<R: DeserializeOwned>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError> {
+    fn read<R: Value>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError> {
         let mut reports = Vec::new();
         for (_, visit, report) in self.0.iter().filter(|(of, ..)| *of == node) {
             let result = match report {

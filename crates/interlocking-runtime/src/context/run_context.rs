@@ -10,7 +10,7 @@ use crate::workspaces::Workspaces;
 use interlocking_agents::{SessionOp, Slug};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::{AddsTo, Graph, Maps, Node, RunsChildren, Value};
+use interlocking_core::graph::{AddsTo, Graph, Maps, Node, RunsChildren, Stored, Value};
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
@@ -157,10 +157,10 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         let untyped = UntypedServices::of(self)?;
         let by = untyped.by(self.execution());
         if let Some(value) = untyped.history().done(&by, name) {
-            return Ok(serde_json::from_str(&value)?);
+            return Ok(serde_json::from_str::<Stored<T>>(&value)?.0);
         }
         let value = effect.await?;
-        let json: Encoded = serde_json::to_string(&value)?.into();
+        let json: Encoded = serde_json::to_string(&Stored(&value))?.into();
         if let Some(record_writer) = &untyped.record_writer {
             let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
             record_writer.write_detached(entry).await?;

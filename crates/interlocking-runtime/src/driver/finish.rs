@@ -7,7 +7,7 @@ use crate::journal::{Encoded, Entry, JournalError, RecordedPayload};
 use crate::run::outcome::Outcome;
 use crate::tree::Halt;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 
 impl<G: Graph> Driver<G> {
     /// Records the end, unless a journal of the tree has failed: then the run can be resumed. So it can if its end cannot
@@ -61,7 +61,7 @@ impl<G: Graph> Driver<G> {
     fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
             Outcome::Finished(output) if self.recorded.is_some() && G::net().features().reports => {
-                let json = serde_json::to_string(output);
+                let json = serde_json::to_string(&Stored(output));
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),
                     reason: error.to_string(),

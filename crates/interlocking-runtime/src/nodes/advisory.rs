@@ -5,7 +5,7 @@
 
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::Reports;
+use interlocking_core::graph::{Reports, Stored};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::{Goto, Route};
 use std::future::Future;
@@ -27,7 +27,7 @@ pub trait AdvisoryHandler<N: Reports>: Send + Sync {
 impl<N: Reports, H: AdvisoryHandler<N>> Kind<N> for AdvisoryNode<H> {
     async fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> Route<N> {
         let report = self.0.advise(input, cx).await?;
-        cx.report(serde_json::to_string(&report)?);
+        cx.report(serde_json::to_string(&Stored(&report))?);
         Ok(Goto::stay())
     }
 }

@@ -11,7 +11,7 @@ pub use crate::journal::question::OpenQuestion;
 use crate::journal::{Encoded, Entry};
 use interlocking_core::context::{ContextError, Cx};
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::Asks;
+use interlocking_core::graph::{Asks, Stored};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ where
         let execution = cx.execution();
         let by = untyped.by(execution);
         if untyped.history().question(&by).is_none() {
-            let question: Encoded = serde_json::to_string(&self.0.ask(&input, cx).await?)?.into();
+            let question: Encoded = serde_json::to_string(&Stored(&self.0.ask(&input, cx).await?))?.into();
             let schema: Encoded = schemars::schema_for!(N::Answer).to_value().to_string().into();
             let asked_at_ms = untyped.net.node(execution.node).timeout.map(|_| untyped.settings.clock().unix_ms());
             let (asked, allowed) = (question.clone().into(), schema.clone().into());
@@ -69,7 +69,7 @@ where
             record_writer.write_detached(entry).await?;
         }
         let answer = UntypedServices::of(cx)?.answer(execution, &by).await;
-        let answer = serde_json::from_str(&answer)?;
+        let Stored(answer) = serde_json::from_str(&answer)?;
         self.0.answered(input, answer, cx).await
     }
 }

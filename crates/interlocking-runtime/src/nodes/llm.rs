@@ -36,6 +36,7 @@ use interlocking_core::route::Route;
 use interlocking_core::table::NodeRow;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use std::future::Future;
 use std::sync::Arc;
 use thiserror::Error;
@@ -78,16 +79,41 @@ pub trait Prompt {
 
 /// What an agent returns: data with a JSON schema.
 ///
-/// Implemented for every type that qualifies.
+/// Implemented for every type that qualifies. What it takes to be one are no supertraits, so that a type without is told of in one error.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be an agent's structured output",
-    label = "needs `JsonSchema` and `Deserialize`",
-    note = "derive them: `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+    message = "`{Self}` cannot be an agent's answer: it has no JSON schema, or is not serde data",
+    label = "an agent is asked for this by its schema",
+    note = "write `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]` on `{Self}` and on the types of its fields"
 )]
-pub trait AgentOutput: DeserializeOwned + JsonSchema + Send + 'static {}
+pub trait AgentOutput: Sized + Send + 'static {
+    /// Its schema.
+    #[doc(hidden)]
+    fn schema() -> serde_json::Value;
+
+    /// Reads it.
+    #[doc(hidden)]
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {}
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {
+    fn schema() -> serde_json::Value {
+        schemars::schema_for!(T).to_value()
+    }
+
+    fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
+}
+
+/// An answer as serde data.
+struct Answered<T>(T);
+
+impl<'de, T: AgentOutput> Deserialize<'de> for Answered<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::read(deserializer).map(Self)
+    }
+}
 
 /// What `before` returns: the prompt's context, and the session that the turn runs in.
 pub type Ask<P> = Result<(P, SessionOp), NodeError>;
@@ -203,7 +229,7 @@ async fn converse<N: LLM>(
     };
     let conversation = Conversation::new(&*player.agent)
         // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
-        .with_check(deserializes_as::<N::Output>)
+        .with_check(deserializes_as::<Answered<N::Output>>)
         .with_nudges(player.nudges.unwrap_or(options.nudges))
         .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
         .with_call_gate(&usage_guard);
@@ -231,7 +257,7 @@ async fn converse<N: LLM>(
         }
         Err(error) => return Ok(Err(error)),
     };
-    let output = serde_json::from_value(completion.output)
+    let Answered(output) = serde_json::from_value(completion.output)
         .map_err(|error| OutputMismatch { expected: std::any::type_name::<N::Output>(), reason: error.to_string() })?;
     let Completion { session, usage, corrections, nudges, lost, .. } = completion;
     Ok(Ok(Reply { output, session, usage, corrections, nudges, lost }))
@@ -268,8 +294,8 @@ pub(crate) async fn ask<N: LLM>(
     Ok(converse::<N>(cx, system, prompt, session).await??)
 }
 
-fn schema_of<T: JsonSchema>() -> Result<Arc<Schema>, NodeError> {
-    Ok(Arc::new(Schema::new(schemars::schema_for!(T).to_value())?))
+fn schema_of<T: AgentOutput>() -> Result<Arc<Schema>, NodeError> {
+    Ok(Arc::new(Schema::new(T::schema())?))
 }
 
 #[cfg(feature = "askama")]

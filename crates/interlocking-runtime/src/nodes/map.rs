@@ -24,7 +24,7 @@ use crate::context::services::UntypedServices;
 use crate::workspaces::Workspaces;
 use interlocking_core::context::{Cx, NewItem};
 use interlocking_core::failure::{ChildFailure, NodeError};
-use interlocking_core::graph::{Counted, Graph, Judged, Maps};
+use interlocking_core::graph::{Counted, Graph, Judged, Maps, Stored};
 use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use interlocking_core::run_id::RunId;
@@ -99,7 +99,8 @@ type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 impl<C: Graph> Item<C> {
     /// An item that was added.
     fn of_record(NewItem { entry, key, anew, anew_after }: NewItem) -> Result<Self, NodeError> {
-        Ok(Self { entry: serde_json::from_str(&entry)?, key: Some(key), anew, anew_after, workspaces: None })
+        let Stored(entry) = serde_json::from_str(&entry)?;
+        Ok(Self { entry, key: Some(key), anew, anew_after, workspaces: None })
     }
 
     /// The item as it is recorded where it is added.
@@ -109,7 +110,7 @@ impl<C: Graph> Item<C> {
                         parent are made for its run"
                 .into());
         }
-        let entry = serde_json::to_string(&self.entry)?;
+        let entry = serde_json::to_string(&Stored(&self.entry))?;
         let key = self.key.unwrap_or_else(|| entry.clone());
         Ok(NewItem { entry, key, anew: self.anew, anew_after: self.anew_after })
     }

@@ -26,7 +26,7 @@ use crate::{
 use interlocking_agents::{Usage, program};
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::net::{Net, Nets};
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeSet, VecDeque};
@@ -252,7 +252,7 @@ async fn fresh<G: Graph>(
     let Some(journal) = journal else {
         return Ok((initial_state(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
     };
-    let encoded = Encoded::from(serde_json::to_string(&entry).map_err(|error| unreadable(error.to_string()))?);
+    let encoded = Encoded::from(serde_json::to_string(&Stored(&entry)).map_err(|error| unreadable(error.to_string()))?);
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
     let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
     let record_writer = Arc::new(settings.record_writer(journal, 0));

@@ -24,7 +24,7 @@ use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, RecordedP
 use crate::limits::shared::SharedLimits;
 use crate::run::outcome::Report;
 use crate::run::{Run, StartError};
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use serde_json::Value;
 use std::fmt;
@@ -254,7 +254,7 @@ impl Service {
         if table.graph != G::net().table().graph {
             return taken("of another graph");
         }
-        let given = serde_json::to_value(entry);
+        let given = serde_json::to_value(Stored(entry));
         let given = given.map_err(|error| JournalError::Encoding {
             what: format!("the entry value of run `{}`", first.run),
             reason: error.to_string(),

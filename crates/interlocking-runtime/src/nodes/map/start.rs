@@ -12,7 +12,7 @@ use crate::workspaces::parent_journal::WriteEntry;
 use crate::workspaces::{ParentJournal, ParentScope, RunScope};
 use interlocking_core::failure::{ChildFailure, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeRow, Quorum};
 use std::collections::{HashMap, HashSet};
@@ -131,7 +131,7 @@ impl<'run, C: Graph> Starter<'run, C> {
     fn plan(&mut self, item: Item<C>) -> Result<Planned<C>, NodeError> {
         let key = match &item.key {
             Some(key) => key.clone(),
-            None => serde_json::to_string(&item.entry)?,
+            None => serde_json::to_string(&Stored(&item.entry))?,
         };
         let number = *self.equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
         let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
