@@ -1,6 +1,7 @@
 //! What a program says at the end of a run.
 
 use crate::exit::Exit;
+use interlocking_core::graph::{Stored, Value};
 use interlocking_runtime::{Outcome, Report};
 use serde::Serialize;
 
@@ -22,10 +23,10 @@ impl Ending {
     /// # Errors
     ///
     /// Where the output cannot be serialized.
-    pub fn of<O: Serialize>(report: &Report<O>) -> Result<Self, serde_json::Error> {
+    pub fn of<O: Value>(report: &Report<O>) -> Result<Self, serde_json::Error> {
         let exit = Exit::of_outcome(report.outcome.name());
         match &report.outcome {
-            Outcome::Finished(output) => Self::with_result(exit, output),
+            Outcome::Finished(output) => Self::with_result(exit, &Stored(output)),
             _ => Ok(Self { exit, result: None, summary: None }),
         }
     }

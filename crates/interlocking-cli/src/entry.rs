@@ -3,6 +3,7 @@
 use crate::console::{Console, Style};
 use crate::error::CommandError;
 use clap::Args;
+use interlocking_core::graph::{Stored, Value};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +20,7 @@ pub struct JsonEntry {
 }
 
 impl JsonEntry {
-    pub(crate) fn read<T: DeserializeOwned>(&self, console: &Console) -> Result<T, CommandError> {
+    pub(crate) fn read<T: Value>(&self, console: &Console) -> Result<T, CommandError> {
         if self.input.is_none() && self.input_file.is_none() && console.has_input() {
             // Whoever waits for the run shall know what it waits for.
             console.line(Style::Dim, "what to start with is read from standard input (--input JSON gives it here)");
@@ -29,7 +30,7 @@ impl JsonEntry {
                 CommandError::new("nothing was given to start with")
                     .remedy("give --input JSON or --input-file FILE, or pipe JSON into the program")
             })?;
-        parse(&text, &place)
+        Ok(parse::<Stored<T>>(&text, &place)?.0)
     }
 }
 

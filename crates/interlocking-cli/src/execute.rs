@@ -9,7 +9,7 @@ use crate::prepared::Prepared;
 use crate::progress::{Watch, watch};
 use crate::start::Start;
 use crate::text::{count, harmless, seconds};
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
 use interlocking_runtime::journal::ending;
@@ -163,12 +163,12 @@ async fn report<G: Graph>(
 struct Told(Map<String, Value>);
 
 impl Told {
-    fn of<O: serde::Serialize>(report: &Report<O>) -> Result<Self, CommandError> {
+    fn of<O: interlocking_core::graph::Value>(report: &Report<O>) -> Result<Self, CommandError> {
         let Report { run, outcome, ledger, visits, took, .. } = report;
         let mut told = Map::new();
         told.insert("run".to_owned(), json!(run));
         // `outcome`, and its `value` where it has one.
-        if let Value::Object(outcome) = serde_json::to_value(outcome)? {
+        if let Value::Object(outcome) = serde_json::to_value(outcome.as_ref().map(Stored))? {
             told.extend(outcome);
         }
         let visits: Map<String, Value> =

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use interlocking_agents::faults::Fault;
 use interlocking_core::context::{LabelType as _, Labelled};
-use interlocking_core::graph::{Asks, Graph, Node, Runs};
+use interlocking_core::graph::{Asks, Graph, Node, Runs, Stored};
 use interlocking_runtime::llm::LLM;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,7 +108,7 @@ impl<G: Graph> Enumerator<G> {
     /// If the value is no JSON.
     #[must_use]
     pub fn with_answer<N: Asks>(self, answer: &N::Answer) -> Self {
-        self.sample::<N>(answer, None)
+        self.sample::<N>(&Stored(answer), None)
     }
 
     /// The child of graph node `N` may come to this. With any result its children are not run: each result is tried, and what the node
@@ -119,7 +119,7 @@ impl<G: Graph> Enumerator<G> {
     /// If the value is no JSON.
     #[must_use]
     pub fn with_result<N: Runs>(self, result: &<N::Child as Graph>::Output) -> Self {
-        self.sample::<N>(result, None)
+        self.sample::<N>(&Stored(result), None)
     }
 
     /// Each label of `T`, an enum with `#[derive(Labels)]`, is to be said by node `N` in some run: what is not is missing in the report, as a

@@ -10,7 +10,7 @@ use crate::prepared::{Prepared, RunSession};
 use crate::start::Start;
 use interlocking_agents::Script;
 use interlocking_agents::backends::BuildAccess;
-use interlocking_core::graph::Graph;
+use interlocking_core::graph::{Graph, Stored};
 use interlocking_runtime::journal::ending;
 use interlocking_runtime::roles::Roles;
 use interlocking_runtime::{Outcome, Report, Run};
@@ -172,7 +172,8 @@ impl<G: Graph, M: Remembered> RunSession<G> for GitSession<G, M> {
         let left_behind = left.map(|left| left.directory().display().to_string());
         let is_interrupted = !is_over || matches!(report.outcome, Outcome::Cancelled);
         let (calls, seconds) = (report.ledger, report.took.as_duration().as_secs_f64());
-        let mut account = Account::new(&run, calls, seconds, (before, after), report.outcome.finished())?;
+        let output = report.outcome.finished();
+        let mut account = Account::new(&run, calls, seconds, (before, after), output.as_ref().map(Stored))?;
         account.interrupted = is_interrupted;
         account.success &= exit == Exit::Done;
         let mut lines = Vec::new();

@@ -75,6 +75,34 @@ impl<O> Outcome<O> {
         }
     }
 
+    /// The same with a reference to the output.
+    pub fn as_ref(&self) -> Outcome<&O> {
+        match self {
+            Self::Finished(output) => Outcome::Finished(output),
+            Self::Failed(failure) => Outcome::Failed(failure.clone()),
+            Self::Cancelled => Outcome::Cancelled,
+            Self::Suspended => Outcome::Suspended,
+            Self::Waiting { questions } => Outcome::Waiting { questions: questions.clone() },
+            Self::BudgetExhausted(used_up) => Outcome::BudgetExhausted(used_up.clone()),
+            Self::JournalFailed(error) => Outcome::JournalFailed(error.clone()),
+            Self::ProviderLimited(limit) => Outcome::ProviderLimited(limit.clone()),
+        }
+    }
+
+    /// The same with what is made of the output.
+    pub fn map<P>(self, make: impl FnOnce(O) -> P) -> Outcome<P> {
+        match self {
+            Self::Finished(output) => Outcome::Finished(make(output)),
+            Self::Failed(failure) => Outcome::Failed(failure),
+            Self::Cancelled => Outcome::Cancelled,
+            Self::Suspended => Outcome::Suspended,
+            Self::Waiting { questions } => Outcome::Waiting { questions },
+            Self::BudgetExhausted(used_up) => Outcome::BudgetExhausted(used_up),
+            Self::JournalFailed(error) => Outcome::JournalFailed(error),
+            Self::ProviderLimited(limit) => Outcome::ProviderLimited(limit),
+        }
+    }
+
     /// The output, if the run finished.
     pub fn finished(self) -> Option<O> {
         match self {
