@@ -1,6 +1,7 @@
 //! Where the program prints: its result to one writer, everything else to another.
 
 use crate::error::CommandError;
+use crate::readable::readable;
 use crate::text::{shortened, written_out};
 use std::fmt;
 use std::future::Future;
@@ -18,6 +19,8 @@ struct Streams {
     messages: Mutex<Box<dyn Write + Send>>,
     terminal: bool,
     colour: bool,
+    /// Whether results are read by people, who are given lines in place of JSON.
+    is_read: bool,
 }
 
 /// What is read; nothing where it is a terminal, at which nobody was asked anything.
@@ -51,6 +54,7 @@ impl Console {
             messages: Mutex::new(Box::new(io::stderr())),
             terminal,
             colour,
+            is_read: io::stdout().is_terminal() && !dumb,
         }))
     }
 
@@ -66,6 +70,7 @@ impl Console {
             messages: Mutex::new(Box::new(messages)),
             terminal: false,
             colour: false,
+            is_read: false,
         }))
     }
 
@@ -87,6 +92,16 @@ impl Console {
             CommandError::new(format!("the result could not be written to standard output: {error}"))
                 .with_exit(crate::exit::Exit::Output)
         })
+    }
+
+    /// Prints a result that is JSON: on a terminal as lines for people, and elsewhere as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where it cannot be written.
+    pub(crate) fn result(&self, json: &str) -> Result<(), CommandError> {
+        let text = if self.0.is_read { readable(json) } else { json.to_owned() };
+        self.print(&format!("{text}\n"))
     }
 
     /// Prints a message, a line for good.
@@ -176,4 +191,27 @@ impl fmt::Debug for Console {
 /// A writer is whole between two calls, whoever panics.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn a_result_is_json_unless_it_is_read_at_a_terminal() {
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            lock(&self.0).extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    for (is_read, expected) in [(true, "text: \\u001b[2J\n"), (false, "{\"text\":\"\\u001b[2J\"}\n")] {
+        let kept = Kept::default();
+        let (input, output) = (Mutex::new(None), Mutex::new(Box::new(kept.clone()) as Box<dyn Write + Send>));
+        let messages = Mutex::new(Box::new(io::sink()) as Box<dyn Write + Send>);
+        let console = Console(Arc::new(Streams { input, output, messages, terminal: false, colour: false, is_read }));
+        console.result(r#"{"text":"\u001b[2J"}"#).unwrap();
+        assert_eq!(String::from_utf8(lock(&kept.0).clone()).unwrap(), expected);
+    }
 }

@@ -238,7 +238,7 @@ impl Told {
             return Ok(exit);
         }
         if let Some(result) = result {
-            console.print(&format!("{result}\n"))?;
+            console.result(&result)?;
         }
         match summary {
             Some(summary) if summary.is_empty() => {}

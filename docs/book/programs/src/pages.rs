@@ -32,7 +32,8 @@ pub(crate) fn pages() -> Vec<(PathBuf, String)> {
 /// What stands in the block below a line `<!-- KIND: NAME -->`, and the language that the block says.
 fn shown(kind: &str, name: &str) -> (&'static str, String) {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let read = |path: PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let read =
+        |path: PathBuf| std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     match kind {
         "program" => ("rust", read(directory.join(name).with_extension("rs"))),
         "picture" => {
