@@ -1,13 +1,12 @@
 //! The node kinds that stand beside the graph, run child graphs or ask a person: what the derive makes of their rows.
 
 use askama::Template;
-use interlocking::graph::{Asks, Graph, Maps, Remembers, ReportSource, Reports};
+use interlocking::graph::{Asks, Graph, Maps, Remembers, ReportSource, Reports, Stored, Value};
 use interlocking::net::NodeIndex;
 use interlocking::prelude::*;
 use interlocking::runtime::llm::LLM;
 use interlocking::runtime::map::{Children, Item};
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::sync::Arc;
@@ -218,9 +217,12 @@ fn markers_carry_the_types_of_the_rows() {
 struct Told(Vec<(NodeIndex, Vec<&'static str>)>);
 
 impl ReportSource for Told {
-    fn read<R: DeserializeOwned>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError> {
+    fn read<R: Value>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError> {
         let reports = self.0.iter().find(|(index, _)| *index == node).map(|(_, reports)| &reports[..]);
-        let parsed = |(visit, json): (u32, &&str)| Ok(Reported { visit, result: Ok(serde_json::from_str(json)?) });
+        let parsed = |(visit, json): (u32, &&str)| {
+            let Stored(result) = serde_json::from_str(json)?;
+            Ok(Reported { visit, result: Ok(result) })
+        };
         (1..).zip(reports.unwrap_or_default()).map(parsed).collect()
     }
 }
