@@ -140,7 +140,7 @@ impl Counts {
         self.add("timed out", timed_out);
         self.add("failed children", failed_children);
         self.add("received", received);
-        self.add("missed", seen.missed);
+        self.add("messages missed", seen.missed);
         self.add("messages", messages);
         self.add("redirects", redirects);
         self.add("answers", answers);

@@ -17,10 +17,12 @@ const SEEDS: u64 = 1_000;
 const HANGS: Duration = Duration::from_secs(180);
 
 /// What must have happened in the usual seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 71] = [
+const HAPPENED: [(&str, usize); 74] = [
     ("outcomes", 5_000),
     ("children", 500),
     ("children of graph nodes", 200),
+    ("sections", 80),
+    ("waits for a turn", 30),
     ("failed children", 60),
     ("decisions", 100),
     ("out of reach", 20),
@@ -41,6 +43,7 @@ const HAPPENED: [(&str, usize); 71] = [
     ("worked apart", 300),
     ("remembered", 50),
     ("messages", 50),
+    ("messages missed", 5),
     ("redirects", 40),
     ("sent", 40),
     ("answers", 500),
