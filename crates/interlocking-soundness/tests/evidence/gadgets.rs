@@ -100,36 +100,37 @@ fn add(dice: &mut Dice, into: &mut Table, gadget: Table, prefix: &str, next: &st
 }
 
 /// Gadgets one after the other, the last of which goes on to `next`; gives the first node, and the nodes that go on to `next`.
-fn in_a_row(dice: &mut Dice, into: &mut Table, count: usize, size: usize, next: &str) -> (String, Vec<String>) {
+fn in_a_row(dice: &mut Dice, into: &mut Table, gadgets: Vec<Table>, next: &str) -> (String, Vec<String>) {
     let mut next = next.to_owned();
-    let mut last = Vec::new();
-    for nth in (0..count).rev() {
-        let gadget = gadget(dice, size);
+    let mut last = None;
+    for gadget in gadgets.into_iter().rev() {
         let prefix = format!("g{}_", into.nodes.len());
         let (first, goes_on) = add(dice, into, gadget, &prefix, &next);
-        if nth + 1 == count {
-            last = goes_on;
-        }
+        last.get_or_insert(goes_on);
         next = first;
     }
-    (next, last)
+    (next, last.unwrap_or_default())
+}
+
+pub(crate) fn gadgets(dice: &mut Dice, count: usize, size: usize) -> Vec<Table> {
+    (0..count).map(|_| gadget(dice, size)).collect()
 }
 
 fn begin_at(table: &mut Table, first: &str) {
     table.nodes.iter_mut().filter(|row| row.name == first).for_each(|row| row.entry = true);
 }
 
-pub(crate) fn chain(dice: &mut Dice, count: usize, size: usize) -> Table {
+pub(crate) fn chain(dice: &mut Dice, gadgets: Vec<Table>) -> Table {
     let mut table = Table::new("Row", "T");
-    let (first, _) = in_a_row(dice, &mut table, count, size, "exit");
+    let (first, _) = in_a_row(dice, &mut table, gadgets, "exit");
     begin_at(&mut table, &first);
     table
 }
 
-/// The same, and once more from the start.
-pub(crate) fn ring(dice: &mut Dice, count: usize, size: usize) -> Table {
+/// The same, and again from the start.
+pub(crate) fn ring(dice: &mut Dice, gadgets: Vec<Table>) -> Table {
     let mut table = Table::new("Ring", "T");
-    let (first, _) = in_a_row(dice, &mut table, count, size, "judge");
+    let (first, _) = in_a_row(dice, &mut table, gadgets, "judge");
     begin_at(&mut table, &first);
     let judge = NodeRow::new("judge", NodeKind::Logic).goto("exit", &[]);
     let again = Goto::new(&first, &[]).times(3);
@@ -144,7 +145,10 @@ pub(crate) fn beside(dice: &mut Dice, branches: usize, count: usize, size: usize
     let mut work = Vec::new();
     for nth in 0..branches {
         let before = table.nodes.len();
-        let (first, last) = in_a_row(dice, &mut table, count, size, &format!("meet.s{nth}"));
+        let (first, last) = {
+            let gadgets = gadgets(dice, count, size);
+            in_a_row(dice, &mut table, gadgets, &format!("meet.s{nth}"))
+        };
         work.extend(table.nodes[before..].iter().map(|row| row.name.clone()));
         let last: Vec<&str> = last.iter().map(String::as_str).collect();
         meet = meet.slot(&format!("s{nth}"), "T", &last, false);
@@ -156,43 +160,4 @@ pub(crate) fn beside(dice: &mut Dice, branches: usize, count: usize, size: usize
     }
     let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     table.with(NodeRow::new("split", NodeKind::Fork).entry().fork(&heads, &[])).with(meet)
-}
-
-#[test]
-#[expect(clippy::print_stderr, reason = "measured")]
-fn measure() {
-    for (what, build) in [
-        ("chain", &(|dice: &mut Dice| chain(dice, 10, 15)) as &dyn Fn(&mut Dice) -> Table),
-        ("chain small", &|dice| chain(dice, 20, 5)),
-        ("ring", &|dice| ring(dice, 10, 15)),
-        ("ring small", &|dice| ring(dice, 20, 5)),
-        ("beside", &|dice| beside(dice, 5, 2, 9, false)),
-        ("quorum", &|dice| beside(dice, 5, 2, 9, true)),
-        ("quorum long", &|dice| beside(dice, 5, 4, 4, true)),
-    ] {
-        let mut all = Vec::new();
-        for seed in 0..24 {
-            let table = build(&mut Dice::new(seed));
-            let nodes = table.nodes.len();
-            let net = Net::new(table.clone()).unwrap();
-            let before = std::time::Instant::now();
-            let verdict = check(&net);
-            let took = before.elapsed().as_millis();
-            let said = match verdict {
-                Verdict::Sound { markings } => format!("sound {markings}"),
-                Verdict::Unsound { violations } => format!("unsound {}", violations[0].rule),
-                Verdict::Undecided { .. } => "undecided".to_owned(),
-            };
-            all.push((took, seed, nodes, said));
-            if std::env::var_os("OUT").is_some() {
-                std::fs::write(
-                    format!("/tmp/checker_tables/{}.{seed}.json", what.replace(' ', "_")),
-                    serde_json::to_string(&table).unwrap(),
-                )
-                .unwrap();
-            }
-        }
-        all.sort();
-        eprintln!("{what}: {:?}", &all[all.len() - 8..]);
-    }
 }

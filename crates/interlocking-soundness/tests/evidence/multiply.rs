@@ -3,7 +3,7 @@
 
 use crate::compare::{Compared, compare, smallest};
 use crate::explore::Broken;
-use crate::gadgets::{beside, chain, ring};
+use crate::gadgets::{beside, chain, gadget, gadgets, ring};
 use crate::generate::Dice;
 use crate::generated::{Counted, count};
 use crate::hand_made::logic;
@@ -147,12 +147,54 @@ fn every_mutant_of_a_race_is_told_right() {
     assert!(compared.sound >= 5 && compared.tables - compared.sound >= 80, "{compared:?}");
 }
 
+/// The same gadgets in each branch of a race.
+fn race_of_gadgets(branches: usize, count: usize, budget: Budget, quorum: u32) -> Table {
+    let mut table = Table::new("Race", "T");
+    let mut meet = NodeRow::new("meet", NodeKind::Join).goto("exit", &[]);
+    for branch in 0..branches {
+        let slot = format!("s{branch}");
+        let own = row(count, budget, "exit");
+        let last = |name: &str| format!("b{branch}_{name}{}", count - 1);
+        let last = ["one", "other", "spare"].map(last);
+        meet = meet.slot(&slot, "T", &last.each_ref().map(String::as_str), false);
+        for mut row in own.nodes {
+            (row.name, row.entry) = (format!("b{branch}_{}", row.name), false);
+            let edges = row
+                .goto
+                .iter_mut()
+                .flat_map(|goto| [Some(&mut goto.to), goto.exhausted.as_deref_mut().map(|route| &mut route.to)]);
+            let routes = [row.exhausted.as_mut().map(|route| &mut route.to)];
+            for to in edges.chain(routes).flatten() {
+                *to = if to.is_exit() {
+                    format!("meet.{slot}").as_str().into()
+                } else {
+                    format!("b{branch}_{}", to.node).as_str().into()
+                };
+            }
+            table = table.with(row);
+        }
+    }
+    let heads: Vec<String> = (0..branches).map(|branch| format!("b{branch}_begin0")).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    table.with(logic("split").entry().fork(&heads, &[])).with(meet.quorum(Quorum::AtLeast(quorum)).cancels(&["*"]))
+}
+
+#[test]
+fn budgets_in_branches_that_a_quorum_clears_are_decided() {
+    for budget in BUDGETS {
+        both_say(&race_of_gadgets(2, 1, budget, 1), "sound");
+        let looked_at = markings(race_of_gadgets(5, 5, budget, 2));
+        assert!(looked_at < 5_000, "{looked_at}");
+    }
+}
+
 /// A table of few nodes, of each shape in turn.
 fn small(seed: u64) -> Table {
     let dice = &mut Dice::new(seed ^ 0x6ad9);
+    let two = gadgets(dice, 2, 4);
     match seed % 4 {
-        0 => chain(dice, 2, 4),
-        1 => ring(dice, 2, 4),
+        0 => chain(dice, two),
+        1 => ring(dice, two),
         2 => beside(dice, 2, 1, 4, false),
         _ => beside(dice, 2 + seed as usize / 4 % 2, 1, 3, true),
     }
@@ -219,4 +261,64 @@ fn third_quarter_of_gadgets() {
 #[test]
 fn last_quarter_of_gadgets() {
     sweep(7_800..10_400);
+}
+
+/// The most markings that are looked at of a hundred nodes: a quarter of what may be.
+const FEW: usize = 5_000;
+
+#[test]
+fn a_row_of_a_hundred_nodes_is_sound_where_its_gadgets_are() {
+    let mut nodes = 0;
+    for seed in 0..24 {
+        let dice = &mut Dice::new(seed);
+        let twenty = gadgets(dice, 20, 5);
+        let table = chain(dice, twenty);
+        nodes += table.nodes.len();
+        let looked_at = markings(table);
+        assert!(looked_at < FEW, "{seed}: {looked_at}");
+    }
+    assert!(nodes > 24 * 80, "{nodes}");
+}
+
+#[test]
+fn a_row_of_a_hundred_nodes_is_not_where_one_gadget_is_not() {
+    for seed in 0..24 {
+        let dice = &mut Dice::new(seed);
+        let mut twenty = gadgets(dice, 20, 5);
+        let at = dice.below(twenty.len());
+        twenty[at] = broken(dice);
+        let table = chain(dice, twenty);
+        let found = check(&Net::new(table).unwrap());
+        assert!(matches!(found, Verdict::Unsound { .. }), "{seed}: {found:?}");
+    }
+}
+
+/// A gadget in which a run comes to two tokens in one place, or to where it waits for ever.
+fn broken(dice: &mut Dice) -> Table {
+    let breaks = |rule: &Rule| match rule {
+        Rule::DoubleToken { place, .. } => place != "exit",
+        rule => matches!(rule, Rule::StarvedJoin { .. } | Rule::Deadlock { .. }),
+    };
+    loop {
+        let sound = gadget(dice, 8);
+        for mutant in mutants(&sound) {
+            let mutant = mutant.of(&sound);
+            if let Ok(net) = Net::new(mutant.clone())
+                && let Verdict::Unsound { violations } = check(&net)
+                && violations.iter().all(|violation| breaks(&violation.rule))
+            {
+                return mutant;
+            }
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_a_hundred_nodes_is_decided() {
+    for seed in 0..24 {
+        let dice = &mut Dice::new(seed);
+        let twenty = gadgets(dice, 20, 5);
+        let found = check(&Net::new(ring(dice, twenty)).unwrap());
+        assert!(!matches!(found, Verdict::Undecided { .. }), "{seed}");
+    }
 }
