@@ -187,6 +187,16 @@ fn a_project_in_python_is_worked_on_by_the_real_claude_code() {
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     machine.server.assert_all_matched();
 
+    // Nobody is told of Rust and its tools.
+    for request in machine.server.requests() {
+        let (system, prompt) = (request.system(), request.prompt());
+        assert!(system.contains("one Python module") && system.contains("Hypothesis"), "{system}");
+        let own = [system.split("You are one of several agents").nth(1).unwrap(), &prompt];
+        assert!(
+            !own.iter().any(|text| ["cargo", "Cargo", "proptest"].iter().any(|word| text.contains(word))),
+            "{own:?}"
+        );
+    }
     let changed = git(&own.path(), &["diff", "--name-only", &before, "main"]);
     assert_eq!(changed, "src/bounded_stack.py\ntests/test_bounded_stack.py");
     let result = &ran.json()["result"];
