@@ -476,7 +476,7 @@ fn the_fix_prompt() {
         ],
     );
     has(&text, &["`prop_spread` (ExceptionThrown): index out of bounds\n\n"]);
-    // HY-220: behaviour and invariants.
+    // HY-220, CON-62: behaviour and invariants, which the prompt's context has.
     has(&text, &[&function().behavior, "push; pop = id"]);
     // HY-221: what to deliver.
     has(&text, &["root cause", "Change `src/lib.rs`", "Build, then test: `cargo build --all-targets`, `cargo test"]);

@@ -62,7 +62,7 @@ async fn a_skeleton_that_does_not_build_ends_the_run() {
     assert!(stage.trace().was_cancelled("adversary", 1));
 }
 
-/// HY-161: the contract and the file name the same functions. The report is held against the disk before anything else comes of
+/// HY-161, HY-167: the contract and the file name the same functions. The report is held against the disk before anything else comes of
 /// it: nothing is committed, and the run goes nowhere but to its end.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_contract_is_what_is_on_disk() {

@@ -47,7 +47,7 @@ async fn the_work_lands_on_main() {
         "finish → exit",
     ];
     assert_eq!(trace.routes(), routes);
-    // HY-14, HY-245: the account tells what each node did, in that order.
+    // HY-14, HY-245, CON-93: the account, which is made of what happened, tells what each node did, in that order.
     let told = result.witness.observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress));
     let mut told: Vec<String> = told.collect();
     assert_eq!(result.witness.narrative, format!("{}. The run succeeded.", told.join("; ")));
@@ -213,7 +213,7 @@ fn main_holds_the_work(stage: &Stage) {
     assert_eq!(files(2), "tests/properties.rs");
     assert_eq!(files(1), "src/lib.rs");
     assert_eq!(files(0), "");
-    // HY-16: it starts at `main`. HY-25: which is moved forward once.
+    // HY-16: it starts at `main`. HY-25, CON-70: which is moved forward once, by nobody before the exit.
     assert_eq!(stage.git(&["rev-parse", "main~5"]), stage.base);
     let moves = stage.git(&["reflog", "show", "--format=%H", "main"]);
     assert_eq!(moves.lines().filter(|head| **head != stage.base).count(), 1, "{moves}");

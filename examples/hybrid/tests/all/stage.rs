@@ -182,7 +182,7 @@ impl Stage {
 
     /// Holds a failure against the repository, and gives the result and its reason.
     ///
-    /// HY-25: `main` is untouched. HY-26: the worktrees are gone. HY-258: there is a result all the same, with
+    /// HY-25, CON-70: `main` is untouched. HY-26: the worktrees are gone. HY-258, CON-81: there is a result all the same, with
     /// a typed reason and with what had been gathered until then.
     #[track_caller]
     pub(crate) fn assert_not_landed(&self, ended: &Ended) -> (HybridResult, HybridFailure) {
