@@ -10,7 +10,19 @@ use serde::{Deserialize, Serialize};
 use super::cargo_test::{CargoTest, NotCargoTest};
 use super::command::CommandLine;
 
-/// How the project under work is built and tested.
+/// How the project under work is built and tested. By itself, as a crate is that cargo builds.
+///
+/// ```
+/// use interlocking_toolchain::{CommandLine, Harness, Toolchain};
+///
+/// let toolchain = Toolchain {
+///     build_command: CommandLine::new("npm", &["run", "build"]),
+///     test_command: CommandLine::new("npm", &["test"]),
+///     harness: Harness::ExitCode,
+///     ..Toolchain::default()
+/// };
+/// assert_ne!(toolchain, Toolchain::default());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Toolchain {

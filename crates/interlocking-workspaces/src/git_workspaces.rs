@@ -25,6 +25,49 @@ use std::time::Duration;
 /// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`, or [as it is told](Self::with_branch_names); none where every node that works there is `read_only` |
 /// | what it begins at | where the target branch was when the run began, or its [`Base`]; of a child run, where the workspace of its map node stands |
 /// | what becomes of it | taken away when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
+///
+/// A node that writes a file, and lands it:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::worktree::{CommitId, Repository, Signature};
+/// use std::sync::Arc;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = CommitId)]
+/// struct Notes {
+///     #[node(entry, input = String, workspace = "notes", goto(exit))]
+///     write: LogicNode<Write>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Write;
+/// impl LogicHandler<notes::write> for Write {
+///     async fn run(&self, note: String, cx: &mut Cx<'_, notes::write>) -> Route<notes::write> {
+///         let mut worktree = cx.worktree().await?;
+///         std::fs::write(worktree.path().join("note.txt"), note)?;
+///         let commit = worktree.commit("Add a note").await?.ok_or("nothing was written")?;
+///         let landed = cx.land(commit).await?;
+///         goto!(cx, notes::exit, landed)
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let place = tempfile::tempdir()?;
+///     let project = Repository::init(place.path().join("project"))?;
+///     let main = project.main_worktree()?.ok_or("a new repository has a working tree")?;
+///     std::fs::write(main.path().join("README.md"), "# Notes\n")?;
+///     main.commit_all(&Signature::new("Me", "me@example.org")?, "Begin")?;
+///
+///     let workspaces = Arc::new(GitWorkspaces::new(project.clone(), place.path().join("runs")));
+///     let run = Run::new(Notes::default()).with_workspaces(workspaces);
+///     let landed = run.start("hello".to_owned()).await?.outcome.finished().ok_or("it did not land")?;
+///     assert_eq!(main.head()?, landed);
+///     assert!(main.path().join("note.txt").exists());
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone)]
 pub struct GitWorkspaces(pub(crate) Arc<Settings>);
 

@@ -28,6 +28,36 @@ use crate::sessions::{SessionHold, Sessions};
 /// [`run`](Self::run) wants, so no turn gets past the session guard.)
 ///
 /// Dropping the future that `run` returns cancels the turn; an agent then kills every process it started.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use interlocking_agents::{Agent, AgentError, Reply, SessionId, Sessions, Turn, TurnContext, Usage};
+///
+/// /// Says what it was asked, and answers nothing.
+/// struct Echo {
+///     sessions: Sessions,
+///     session: SessionId,
+/// }
+///
+/// #[async_trait]
+/// impl Agent for Echo {
+///     fn name(&self) -> &str {
+///         "echo"
+///     }
+///
+///     fn sessions(&self) -> &Sessions {
+///         &self.sessions
+///     }
+///
+///     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
+///         // A real one begins, goes on with or forks the session that `turn.session` says.
+///         context.started(&self.session)?;
+///         let mut reply = Reply::new(self.session.clone(), Usage::default());
+///         reply.text = Some(turn.prompt.clone());
+///         Ok(reply)
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Agent: Send + Sync {
     /// The kind of agent, such as `scripted`; for messages and the ledger.

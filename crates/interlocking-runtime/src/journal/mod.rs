@@ -52,6 +52,44 @@ pub use run_summary::RunSummary;
 /// Where records go.
 ///
 /// Records of one run come from one executor at a time: the one that holds the run's [`Claim`]. Letters come from anybody.
+///
+/// A run is given one by [`Run::with_journal`](crate::Run::with_journal). What it has of a run tells
+/// [`account`](account::account()):
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::MemoryJournal;
+/// use interlocking::runtime::journal::account::account;
+/// use std::sync::Arc;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = u32)]
+/// struct Doubling {
+///     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+///     double: LogicNode<Double>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Double;
+/// impl LogicHandler<doubling::double> for Double {
+///     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+///         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let journal = Arc::new(MemoryJournal::new());
+///     let run = || Run::new(Doubling::default()).with_journal(journal.clone());
+///     run().start(30).await?;
+///
+///     let told = account(&*journal, &RunId::DEFAULT).await?;
+///     assert_eq!(told.executions.len(), 3);
+///     // Whoever asks again is told the same: nothing is done twice.
+///     assert_eq!(run().resume().await?.outcome.finished(), Some(120));
+///     Ok(())
+/// }
+/// ```
 #[async_trait]
 pub trait Journal: Send + Sync {
     /// Makes the caller the one executor of `run`, until the claim is dropped or its process ends, however it ends.

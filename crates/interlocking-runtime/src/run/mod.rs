@@ -45,6 +45,40 @@ use std::time::Duration;
 /// A run of a graph, to be started or to be resumed.
 ///
 /// Nothing is required but the graph, and an agent for every role that its table names.
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::Budgets;
+/// use std::time::Duration;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = u32)]
+/// struct Doubling {
+///     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+///     double: LogicNode<Double>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Double;
+/// impl LogicHandler<doubling::double> for Double {
+///     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+///         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let run = Run::new(Doubling::default())
+///         .with_id(RunId::new("first")?)
+///         .with_budgets(Budgets::unlimited().with_wall_time(Duration::from_secs(60)));
+///     match run.start(30).await?.outcome {
+///         Outcome::Finished(number) => assert_eq!(number, 120),
+///         Outcome::Failed(failure) => return Err(failure.to_string().into()),
+///         other => return Err(format!("it is {}", other.name()).into()),
+///     }
+///     Ok(())
+/// }
+/// ```
 pub struct Run<G: Graph> {
     graph: Arc<G>,
     settings: Settings,

@@ -2,35 +2,34 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::{Journal, Letter, LetterBody, MemoryJournal};
 use std::sync::Arc;
 
-#[derive(Graph)]
+#[derive(Graph, Default)]
 #[graph(output = String)]
 struct Journey {
-    #[node(entry, input = String, goto(arrive), memory(delays: u32))]
-    travel: LogicNode<Travel>,
-    #[node(input = String, goto(exit), memory(delays: u32))]
+    #[node(entry, input = String, question = String, answer = bool, goto(arrive))]
+    travel: HumanNode<Travel>,
+    #[node(input = String, goto(exit), memory(delay: u32))]
     arrive: LogicNode<Arrive>,
     // Leaves the run as it is.
-    #[node(on(u32), resume, memory(delays: u32), visits = 100)]
+    #[node(on(u32), resume, memory(delay: u32), visits = 100)]
     delayed: EventNode<Delayed>,
-    // Takes the run elsewhere: what is at work is ended.
+    // Takes the run elsewhere: what waits or works is ended.
     #[node(on(String), goto(arrive, cancels(*)), visits = 1)]
     diverted: EventNode<Diverted>,
 }
 
-struct Travel(Arc<MemoryJournal>);
-impl LogicHandler<journey::travel> for Travel {
-    async fn run(&self, to: String, cx: &mut Cx<'_, journey::travel>) -> Route<journey::travel> {
-        // Somebody else would send these, with the command `send` or by `Journal::post`.
-        for (node, message) in [("delayed", "5"), ("delayed", "10"), ("diverted", "\"York\"")] {
-            let body = LetterBody::Message { node: node.to_owned(), message: message.into() };
-            self.0.post(cx.run_id(), Letter { key: None, body }).await?;
-        }
-        // Far away: it never gets there.
-        std::future::pending::<()>().await;
+#[derive(Default)]
+struct Travel;
+impl HumanHandler<journey::travel> for Travel {
+    async fn ask(&self, to: &String, _: &mut Cx<'_, journey::travel>) -> Result<String, NodeError> {
+        Ok(format!("are you in {to} yet?"))
+    }
+
+    async fn answered(&self, to: String, _: bool, cx: &mut Cx<'_, journey::travel>) -> Route<journey::travel> {
         goto!(cx, journey::arrive, to)
     }
 }
 
+#[derive(Default)]
 struct Arrive;
 impl LogicHandler<journey::arrive> for Arrive {
     async fn run(&self, to: String, cx: &mut Cx<'_, journey::arrive>) -> Route<journey::arrive> {
@@ -38,14 +37,16 @@ impl LogicHandler<journey::arrive> for Arrive {
     }
 }
 
+#[derive(Default)]
 struct Delayed;
 impl EventHandler<journey::delayed> for Delayed {
     async fn handle(&self, minutes: u32, cx: &mut Cx<'_, journey::delayed>) -> Route<journey::delayed> {
-        cx.update_memory(move |delays| *delays += minutes);
+        cx.update_memory(move |delay| *delay += minutes);
         cx.resume()
     }
 }
 
+#[derive(Default)]
 struct Diverted;
 impl EventHandler<journey::diverted> for Diverted {
     async fn handle(&self, to: String, cx: &mut Cx<'_, journey::diverted>) -> Route<journey::diverted> {
@@ -56,13 +57,16 @@ impl EventHandler<journey::diverted> for Diverted {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let journal = Arc::new(MemoryJournal::new());
-    let graph = Journey {
-        travel: LogicNode(Travel(journal.clone())),
-        arrive: LogicNode(Arrive),
-        delayed: EventNode(Delayed),
-        diverted: EventNode(Diverted),
-    };
-    let report = Run::new(graph).with_journal(journal).start("London".to_owned()).await?;
+    let run = || Run::new(Journey::default()).with_journal(journal.clone());
+    let report = run().start("London".to_owned()).await?;
+    assert_eq!(report.outcome.name(), "waiting");
+
+    // Messages come from anywhere, at any time.
+    for (node, message) in [("delayed", "5"), ("delayed", "10"), ("diverted", "\"York\"")] {
+        let body = LetterBody::Message { node: node.to_owned(), message: message.into() };
+        journal.post(&report.run, Letter { key: None, body }).await?;
+    }
+    let report = run().resume().await?;
     assert_eq!(report.outcome.finished().as_deref(), Some("York, 15 minutes late"));
     Ok(())
 }

@@ -10,7 +10,7 @@ struct Shop {
     pack: LogicNode<Pack>,
     #[node(input = String, goto(ship))]
     gift: LogicNode<Wrap>,
-    #[node(join(pack: String, gift: Option<String>), goto(exit))]
+    #[node(join(pack: String, gift: Option<String> from(gift, share)), goto(exit))]
     ship: JoinNode<Ship>,
 }
 

@@ -14,7 +14,7 @@ struct Haggling {
     witness: ObserverNode<Witness>,
 }
 
-#[derive(Default, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Offers(Vec<u32>);
 
 #[derive(Default)]

@@ -3,8 +3,6 @@
 use crate::pages::root;
 use std::path::{Path, PathBuf};
 
-const PAGE: &str = include_str!("../../src/troubleshooting.md");
-
 /// Files whose errors users meet: each `#[error("…")]` of them has a row.
 const WHOLE: [&str; 6] = [
     "crates/interlocking-runtime/src/run/start_error.rs",
@@ -17,7 +15,8 @@ const WHOLE: [&str; 6] = [
 
 /// The first cells of the tables: those below headings that begin with `While compiling`, and the others.
 fn rows(compiling: bool) -> Vec<String> {
-    let sections = PAGE.split("\n## ").skip(1).filter(|section| section.starts_with("While compiling") == compiling);
+    let page = std::fs::read_to_string(root().join("docs/book/src/troubleshooting.md")).unwrap();
+    let sections = page.split("\n## ").skip(1).filter(|section| section.starts_with("While compiling") == compiling);
     let lines = sections.flat_map(|section| section.lines().filter(|line| line.starts_with("| ")));
     let cells = lines.map(|line| line.replace("\\|", "¦").split(" | ").next().unwrap()[2..].to_owned());
     cells.filter(|cell| cell != "message").collect()

@@ -9,7 +9,7 @@ type Pictures = Vec<(String, String)>;
 macro_rules! programs {
     ($($directory:ident: $($program:ident($($graph:ident),+))+;)+) => {
         $(mod $directory {
-            $(mod $program {
+            $(pub(super) mod $program {
                 include!(concat!("../", stringify!($directory), "/", stringify!($program), ".rs"));
 
                 #[test]
@@ -17,7 +17,7 @@ macro_rules! programs {
                     main().unwrap();
                 }
 
-                pub(in super::super) fn pictures() -> super::super::Pictures {
+                pub(crate) fn pictures() -> super::super::Pictures {
                     let name = concat!(stringify!($directory), "/", stringify!($program));
                     vec![$((format!("{name} {}", stringify!($graph)), super::super::picture::<$graph>())),+]
                 }
