@@ -15,9 +15,9 @@ pub use interlocking_core::dispatch::{Addressed, Few, Many, Nobody, Nodes, astra
 pub use interlocking_core::failure::{Exhausted, Failure, NodeError};
 pub use interlocking_core::frontier::{Limit, Payload};
 pub use interlocking_core::graph::{
-    AddsTo, Asks, Beginning, Branch, Counted, Done, Edge, EndPlace, Ending, Field, Forks, Graph, Handled, Judged, Maps, MemoryVisitor, Node,
-    PassedOn, PassesOn, Place, Relay, Remembers, ReportSource, Reporting, Reports, Resumes, Runs, RunsChildren, Spawns,
-    Token, Value, Works,
+    AddsTo, Asks, Beginning, Branch, Counted, Done, Edge, EndPlace, Ending, Field, Forks, Graph, Handled, Judged, Maps,
+    MemoryVisitor, Node, PassedOn, PassesOn, Place, Relay, Remembers, ReportSource, Reporting, Reports, Resumes, Runs,
+    RunsChildren, Spawns, Token, Value, Works,
 };
 pub use interlocking_core::kind::Kind;
 pub use interlocking_core::net::{Net, Nets};

@@ -43,6 +43,9 @@ fn prose(text: &str) -> Vec<&str> {
 fn targets(text: &str) -> Vec<String> {
     let mut targets = Vec::new();
     for line in prose(text) {
+        // `[name]: target`
+        let defined = line.strip_prefix('[').and_then(|line| line.split_once("]: "));
+        targets.extend(defined.map(|(_, target)| target.to_owned()));
         let spoken: String = line.split('`').step_by(2).collect::<Vec<_>>().join("code");
         targets.extend(spoken.split("](").skip(1).map(|link| link.split(')').next().unwrap().to_owned()));
     }
@@ -109,7 +112,7 @@ fn each_link_leads_somewhere() {
 #[test]
 fn a_wrong_link_is_found() {
     let page = root().join("docs/book/src/why.md");
-    let text = "# A b, c!\n## A b, c!\n`[x](y)`\n```text\n[x](y)\n```\n[x](why.md) [y](#a-b-c-1) [z](#b) [w](gone.md) [v](../../../README.md)";
+    let text = "# A b, c!\n## A b, c!\n`[x](y)`\n```text\n[x](y)\n```\n[x](why.md) [y](#a-b-c-1) [z](#b) [w](gone.md) [v](../../../README.md)\n[u]: away.md";
     let found: Vec<_> = targets(text).into_iter().map(|target| problem(&page, text, &target)).collect();
     let expected = [
         None,
@@ -117,6 +120,7 @@ fn a_wrong_link_is_found() {
         Some("there is no such heading"),
         Some("there is no such file"),
         Some("mdBook makes .html of this: name the directory"),
+        Some("there is no such file"),
     ];
     assert_eq!(found, expected.map(|problem| problem.map(str::to_owned)));
 }
