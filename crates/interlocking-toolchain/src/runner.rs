@@ -83,6 +83,23 @@ impl Runner {
         Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement)
     }
 
+    /// The one or the other, as the user of a run says.
+    ///
+    /// # Errors
+    ///
+    /// [`Unconfined`] where this system cannot keep the code in its place, and weaker isolation is not accepted.
+    pub fn new_accepting(
+        toolchain: Toolchain,
+        target_directory: impl AsRef<Path>,
+        checkouts: impl AsRef<Path>,
+        accepts_weaker_isolation: bool,
+    ) -> Result<Self, Unconfined> {
+        match accepts_weaker_isolation {
+            true => Ok(Self::with_weaker_isolation(toolchain, target_directory, checkouts)),
+            false => Self::new(toolchain, target_directory, checkouts),
+        }
+    }
+
     fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, confinement: Confinement) -> Self {
         // Agents' own builds have another one.
         let target_directory = target_directory.join("verdicts");

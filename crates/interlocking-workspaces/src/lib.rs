@@ -28,6 +28,8 @@
 //! | what a run has landed | [`landings()`] |
 //! | what runs have left that nobody works on any more | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
 //! | whose files are whose | [`Ownership`], [`Pattern`] |
+//! | paths that agents write | [`FilePath`] |
+//! | what a handler reads from the repository | [`in_repository`], [`text_at`], [`changed_paths`] |
 //! | what goes wrong | [`GitWorkspacesError`] |
 
 #[cfg(doctest)]
@@ -59,14 +61,18 @@ mod fresh;
 mod checkout;
 mod context;
 mod ownership;
+mod file_path;
+mod reading;
 
 pub use checkout::Checkout;
 pub use child::ChildWorkspace;
 pub use context::GitContext;
 pub use error::GitWorkspacesError;
+pub use file_path::FilePath;
 pub use fresh::FreshCheckout;
 pub use git_workspaces::GitWorkspaces;
 pub use landings::landings;
 pub use left::LeftRun;
 pub use ownership::{Belonging, Overlap, Ownership, OwnershipViolation, Pattern, PatternError};
+pub use reading::{changed_paths, in_repository, text_at, touched_paths};
 pub use settings::{Base, WorkspaceScope};

@@ -1,10 +1,10 @@
 //! What a run tells people: what they are asked, what they can answer, and what it came to.
 
 use crate::protocol::agent::AgentLetter;
-use crate::protocol::path::FilePath;
 use crate::protocol::state::BlockReason;
 use crate::protocol::suitability::{Failed, Suitability};
 use crate::quick::QuickStop;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

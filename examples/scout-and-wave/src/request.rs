@@ -1,10 +1,10 @@
 //! What a run is to do, and what its scout is told.
 
 use crate::protocol::bootstrap::Architecture;
-use crate::protocol::path::FilePath;
 use crate::protocol::plan::Plan;
 use crate::protocol::quick::QuickPlan;
 use interlocking::prelude::RunId;
+use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
 /// What a run begins with: a command.

@@ -1,9 +1,9 @@
 //! What handlers work with that is no part of the protocol: the gate's commands, the document's text, git where it may block.
 
-use crate::protocol::path::FilePath;
 use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
 use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
+use interlocking::workspaces::{FilePath, in_repository};
 use interlocking::worktree::{CommitId, FileChange, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -66,10 +66,8 @@ impl Workbench {
         };
         let commands_by_name: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
         let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
-        let mut runner = match self.accept_weaker_isolation {
-            true => Runner::with_weaker_isolation(toolchain, &self.target_directory, &self.checkouts),
-            false => Runner::new(toolchain, &self.target_directory, &self.checkouts)?,
-        };
+        let (target, checkouts) = (&self.target_directory, &self.checkouts);
+        let mut runner = Runner::new_accepting(toolchain, target, checkouts, self.accept_weaker_isolation)?;
         if let Some(recorder) = &self.recorder {
             runner = runner.with_recorder(recorder.clone());
         }
@@ -90,34 +88,12 @@ impl Workbench {
     }
 }
 
-/// Does git work, which is synchronous, where it may block.
-pub(crate) async fn in_repository<T: Send + 'static>(
-    repository: Repository,
-    work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
-) -> Result<T, NodeError> {
-    tokio::task::spawn_blocking(move || work(&repository)).await?
-}
-
-/// The files in which two commits differ; of a renamed one both paths.
-pub(crate) async fn touched(
-    repository: Repository,
-    base: CommitId,
-    head: CommitId,
-) -> Result<BTreeSet<String>, NodeError> {
-    in_repository(repository, move |repository| Ok(paths(&repository.diff(base, head)?))).await
-}
-
 /// Whether two commits have each what the other has not.
 pub(crate) async fn is_apart(repository: Repository, one: CommitId, other: CommitId) -> Result<bool, NodeError> {
     in_repository(repository, move |repository| {
         Ok(!repository.is_ancestor(one, other)? && !repository.is_ancestor(other, one)?)
     })
     .await
-}
-
-/// The files of these changes; of a renamed one both paths.
-pub(crate) fn paths(changes: &[FileChange]) -> BTreeSet<String> {
-    changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
 }
 
 /// Sees that the user's working tree has nothing that is not committed (SAW-111): `what` does not begin where it has.
@@ -152,7 +128,7 @@ pub(crate) async fn text_at(
     commit: CommitId,
     file: &FilePath,
 ) -> Result<Option<String>, NodeError> {
-    let path = file.in_repository()?;
+    let path = file.in_repository().clone();
     in_repository(repository, move |repository| {
         Ok(repository.read_file(commit, &path)?.map(String::from_utf8).transpose()?)
     })

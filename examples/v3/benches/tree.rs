@@ -4,8 +4,8 @@
 //! takes a second, and writes and commits a file. Builds and tests are a shell's. What is printed of each:
 //!
 //! - **wall**: from the start of the run to its end.
-//! - **path**: the turns of agents one after the other on the longest way through the tree, those that are asked again because a sibling
-//!   was faster among them, and as many builds and test runs as there are on it, each of the mean time that one took in this run.
+//! - **path**: the turns of agents one after the other on the longest way through the tree, on which siblings merge one after the other,
+//!   and as many builds and test runs as there are on it, each of the mean time that one took in this run.
 //! - **broadcasts**: messages that tell of a merge. The protocol wants one for each sibling that is still at work: at most n(n - 1)/2 of n
 //!   siblings.
 //! - **rebases** and **candidates**: how often a branch was put on another commit, and how often work was made one commit on the parent's.
@@ -21,7 +21,7 @@ use interlocking::prelude::*;
 use interlocking::runtime::journal::{Entry, NodeOutcome, Origin};
 use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::toolchain::{CommandLine, Harness};
-use interlocking::worktree::{BranchName, Keep, Repository, Signature};
+use interlocking::worktree::{BranchName, CommitId, CommitRecord, Keep, Repository, Signature};
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;
@@ -78,6 +78,7 @@ async fn measure(name: &str, shape: &[usize], place: &Path, commands: &Commands)
     let root = place.join("project");
     let begin = [EmbeddedFile { path: "README.md", contents: "# A tree\n" }];
     lay_out(&root, &begin, "Begin", async |_| Ok::<_, LayOutError>(())).await?;
+    let begun = head(&root)?;
     let author = Signature::new("Runtime", "runtime@example.org")?;
     let made = GitWorkspaces::new(Repository::open(&root)?, place.join("runs"));
     let made = workspaces(made.with_author(author).with_target(BranchName::new("main")?).with_keep(Keep::Never));
@@ -102,11 +103,18 @@ async fn measure(name: &str, shape: &[usize], place: &Path, commands: &Commands)
         .outcome;
     let wall = began.elapsed().as_secs_f64();
     let Outcome::Finished(V3Outcome::Merged(_)) = ended else { return Err(format!("{ended:?}").into()) };
+    let is_merge = |commit: &CommitRecord| commit.subject().ends_with(": implement");
+    let merged =
+        Repository::open(&root)?.commits(begun..head(&root)?)?.iter().filter(|commit| is_merge(commit)).count();
+    if merged != shape[0] + 1 {
+        return Err(format!("of {} children {} were merged", shape[0], merged.saturating_sub(1)).into());
+    }
 
     let tree = read(&journal, RunId::DEFAULT).await?;
     let took = commands.take();
     let mean = took.iter().sum::<f64>() / took.len() as f64;
-    let path = longest(&tree, mean);
+    let (ready, merging) = longest(&tree, mean);
+    let path = ready + merging;
     let all = outcomes(&tree);
     let count = |node: &str| all.iter().filter(|outcome| outcome.node == node).count();
     let broadcasts: usize = all.iter().map(|outcome| outcome.posted.len()).sum();
@@ -120,6 +128,11 @@ async fn measure(name: &str, shape: &[usize], place: &Path, commands: &Commands)
         count("merger"),
     );
     Ok(())
+}
+
+fn head(root: &Path) -> Result<CommitId, Box<dyn Error>> {
+    let main = Repository::open(root)?.branch_head(&BranchName::new("main")?)?;
+    main.ok_or_else(|| "the project has no `main`".into())
 }
 
 /// The turns of a node and of all below it; gives its specification.
@@ -218,8 +231,10 @@ fn outcomes(node: &Node) -> Vec<&NodeOutcome> {
     node.outcomes.iter().chain(node.children.iter().flat_map(outcomes)).collect()
 }
 
-/// What the longest way through a run takes at least, in seconds: tests are written while children work, all else comes one after the other.
-fn longest(node: &Node, command: f64) -> f64 {
+/// What the longest way through a run takes at least, in seconds: until it is ready to merge, and from then on. Tests are written while
+/// children work; children merge one after the other, each when it is ready and the one before has merged; all else comes one after the
+/// other.
+fn longest(node: &Node, command: f64) -> (f64, f64) {
     let takes = |outcome: &NodeOutcome| {
         let commands = match &*outcome.node {
             "scaffold" | "write_tests" | "implement" | "integrate" => 1.0,
@@ -230,12 +245,18 @@ fn longest(node: &Node, command: f64) -> f64 {
         };
         TURN * outcome.calls.len() as f64 + command * commands
     };
-    let (beside, alone): (Vec<_>, Vec<_>) =
-        node.outcomes.iter().partition(|outcome| matches!(&*outcome.node, "write_tests" | "integrate"));
-    let of =
-        |name: &str| beside.iter().filter(|outcome| outcome.node == name).map(|outcome| takes(outcome)).sum::<f64>();
-    let last = node.children.iter().max_by_key(|child| child.ended_at_ms).map_or(0.0, |child| longest(child, command));
-    alone.into_iter().map(takes).sum::<f64>() + of("write_tests").max(last + of("integrate"))
+    let all = |outcomes: &[NodeOutcome]| outcomes.iter().map(takes).sum::<f64>();
+    let of = |name: &str| node.outcomes.iter().filter(|outcome| outcome.node == name).map(takes).sum::<f64>();
+    let queued = node.outcomes.iter().position(|outcome| outcome.node == "merge_queue").unwrap_or(node.outcomes.len());
+    let (work, merging) = node.outcomes.split_at(queued);
+    let mut children: Vec<&Node> = node.children.iter().collect();
+    children.sort_by_key(|child| child.ended_at_ms);
+    let merged = children.into_iter().fold(0.0, |merged: f64, child| {
+        let (ready, merging) = longest(child, command);
+        merged.max(ready) + merging
+    });
+    let (tests, integrate) = (of("write_tests"), of("integrate"));
+    (all(work) - tests - integrate + tests.max(merged + integrate), all(merging))
 }
 
 impl Commands {

@@ -1,9 +1,50 @@
 //! The routing table: the protocol on one page. What the nodes do is in [`handlers`](crate::handlers).
 //!
 //! The protocol has five roles, each an agent of its own: `scaffold`, `tdd` (three nodes), `impl`, `merger` and `rebaser`.
+//!
+//! A handler goes where the table says that its node may go, with what is taken there:
+//!
+//! ```
+//! use interlocking::prelude::*;
+//! use v3::{graph::v3, types::merge::MergerInput};
+//!
+//! struct Eager;
+//!
+//! impl LogicHandler<v3::merge_queue> for Eager {
+//!     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
+//!         goto!(cx, v3::merger, input)
+//!     }
+//! }
+//! ```
+//!
+//! It does not compile with another payload (V3-123):
+//!
+//! ```compile_fail,E0308
+//! # use interlocking::prelude::*;
+//! # use v3::{graph::v3, types::merge::MergerInput};
+//! # struct Eager;
+//! # impl LogicHandler<v3::merge_queue> for Eager {
+//! #     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
+//! goto!(cx, v3::merger, input.contract_suite)
+//! #     }
+//! # }
+//! ```
+//!
+//! Nor does a way that the table does not have (V3-124):
+//!
+//! ```compile_fail,E0277
+//! # use interlocking::prelude::*;
+//! # use v3::{graph::v3, types::merge::MergerInput};
+//! # struct Eager;
+//! # impl LogicHandler<v3::merge_queue> for Eager {
+//! #     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
+//! goto!(cx, v3::implement, cx.input_of::<v3::implement>()?)
+//! #     }
+//! # }
+//! ```
 
 use crate::handlers::{
-    Barrier, Fork, Implement, Integrate, Judge, Merger, Rebaser, Review, RunChildren, Scaffold, WriteTests,
+    Barrier, Fork, Implement, Integrate, Judge, MergeQueue, Merger, Rebaser, Review, RunChildren, Scaffold, WriteTests,
 };
 use crate::memory::{ImplMem, Integration, ScaffoldMem, TddMem};
 use crate::prompts::{
@@ -77,8 +118,13 @@ pub struct V3 {
 
     /// Reviews what makes the tests pass.
     #[node(input = ReviewInput, prompt = ReviewPrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "impl", read_only,
-        goto(merger, exit), goto(write_tests, times = 5, exhausted(exit, cancels(*))), memory(tdd: TddMem))]
+        goto(merge_queue, exit), goto(write_tests, times = 5, exhausted(exit, cancels(*))), memory(tdd: TddMem))]
     pub(crate) review: LLMNode<Review>,
+
+    /// Waits until no sibling is merging, and this node stands on what they have merged. It is this node's turn then until it is merged,
+    /// or sent back.
+    #[node(input = MergerInput, goto(merger), goto(merge_queue), attempts = 16)]
+    pub(crate) merge_queue: LogicNode<MergeQueue>,
 
     /// Makes one commit of it on the parent's branch, off to the side, and runs build, contract and all tests there.
     #[node(input = MergerInput, prompt = MergerPrompt<'_>, output = MergerExit, workspace = "candidate",
@@ -94,7 +140,7 @@ pub struct V3 {
     #[node(on(ParentMoved), prompt = RebaserPrompt<'_>, output = RebaserExit, workspace = "impl", resume,
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(*)),
         goto(write_tests, times = 16, exhausted(exit, cancels(*)),
-            cancels(write_tests, barrier.tests, implement, review, judge, merger)),
+            cancels(write_tests, barrier.tests, implement, review, merge_queue, judge, merger)),
         memory(integration: Integration))]
     pub(crate) rebaser: EventNode<Rebaser>,
 }
@@ -112,6 +158,7 @@ impl V3 {
             barrier: JoinNode(Barrier),
             implement: LLMNode(Implement(bench())),
             review: LLMNode(Review(bench())),
+            merge_queue: LogicNode(MergeQueue),
             merger: LLMNode(Merger(bench())),
             judge: LLMNode(Judge),
             rebaser: EventNode(Rebaser(bench())),

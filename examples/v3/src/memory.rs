@@ -67,6 +67,8 @@ pub struct AttemptRecord {
 pub struct Integration {
     /// What siblings have merged while this node was at work.
     pub heard: Vec<MergeEvent>,
+    /// Those on which this node's branch does not stand yet.
+    pub ahead: Vec<MergeEvent>,
     /// Why the last candidate could not be made, if it could not.
     pub conflict: Option<String>,
 }

@@ -5,7 +5,7 @@ use crate::types::implementation::ImplInput;
 use crate::types::merge::{MergerInput, RejectionReason};
 use crate::types::rebase::RebaserInput;
 use crate::types::scaffold::{Clarification, ScaffoldInput};
-use crate::types::shared::{ChangeType, ImpactLevel};
+use crate::types::shared::{ChangeType, ImpactLevel, MergeEvent};
 use crate::types::tdd::{JudgeInput, ReviewInput, WriteTestsInput};
 use askama::Template;
 
@@ -75,6 +75,10 @@ pub struct JudgePrompt<'a> {
 pub struct RebaserPrompt<'a> {
     /// What it is about.
     pub input: &'a RebaserInput,
+    /// What was merged before that, and this branch was not rebased onto either.
+    pub before: &'a [MergeEvent],
+    /// The greatest impact of all of it.
+    pub impact: ImpactLevel,
     /// The files in which both sides have changed the same lines: the sibling's stand there now.
     pub gave_way: Vec<String>,
     /// The tests that passed before, and fail now.

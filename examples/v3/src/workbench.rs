@@ -1,15 +1,13 @@
 //! What handlers work with that is no part of the protocol: commands that build and test, and files of commits.
 
-use crate::types::path::FilePath;
 use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
     BuildOutcome, Checkout, CommandLine, FailureType, KnownTests, NamedCommand, Recorder, Runner, StructuredFailure,
     TestOutcome, TestRun, Toolchain,
 };
-use interlocking::workspaces::FreshCheckout;
-use interlocking::worktree::{CommitId, FileChange, Repository};
-use std::collections::BTreeSet;
+use interlocking::workspaces::{FilePath, FreshCheckout, in_repository};
+use interlocking::worktree::{CommitId, Repository};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -183,10 +181,8 @@ impl Workbench {
     }
 
     fn runner(&self, toolchain: Toolchain) -> Result<Runner, NodeError> {
-        let runner = match self.accept_weaker_isolation {
-            true => Runner::with_weaker_isolation(toolchain, &self.target_directory, &self.checkouts),
-            false => Runner::new(toolchain, &self.target_directory, &self.checkouts)?,
-        };
+        let (target, checkouts) = (&self.target_directory, &self.checkouts);
+        let runner = Runner::new_accepting(toolchain, target, checkouts, self.accept_weaker_isolation)?;
         Ok(match &self.recorder {
             Some(recorder) => runner.with_recorder(recorder.clone()),
             None => runner,
@@ -203,45 +199,10 @@ impl Workbench {
     }
 }
 
-/// Does git work, which is synchronous, where it may block.
-pub(crate) async fn in_repository<T: Send + 'static>(
-    repository: Repository,
-    work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
-) -> Result<T, NodeError> {
-    tokio::task::spawn_blocking(move || work(&repository)).await?
-}
-
-/// A file of a commit as text; none if it is not there.
-pub(crate) async fn text_at(
-    repository: Repository,
-    commit: CommitId,
-    file: &FilePath,
-) -> Result<Option<String>, NodeError> {
-    let path = file.in_repository()?;
-    in_repository(repository, move |repository| {
-        Ok(repository.read_file(commit, &path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-    })
-    .await
-}
-
 /// A file of a checkout as text; none if it is not there.
 pub(crate) async fn text_in(checkout: &FreshCheckout, file: &FilePath) -> Result<Option<String>, NodeError> {
-    let bytes = checkout.read_file(&file.in_repository()?, LONGEST).await?;
+    let bytes = checkout.read_file(file.in_repository(), LONGEST).await?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// The paths in which two commits differ; of a renamed file both.
-pub(crate) async fn changed(
-    repository: Repository,
-    from: CommitId,
-    to: CommitId,
-) -> Result<BTreeSet<String>, NodeError> {
-    in_repository(repository, move |repository| Ok(paths(&repository.diff(from, to)?))).await
-}
-
-/// The paths of changes.
-pub(crate) fn paths(changes: &[FileChange]) -> BTreeSet<String> {
-    changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
 }
 
 /// Whether one commit is another, or below it; not, where either is not there.

@@ -146,6 +146,30 @@ pub trait RunContext<N: Node> {
     where
         Event: Node,
         Event::Input: Serialize;
+
+    /// Whether a message waits to be handled once this execution has ended, before any other begins; also one that was written to the run
+    /// before this asks, and has not been received.
+    ///
+    /// # Errors
+    ///
+    /// The journal's.
+    fn has_mail(&self) -> impl Future<Output = Result<bool, JournalError>> + Send;
+
+    /// Waits until it is this run's turn among the runs of its tree that ask under `name`, in the order in which they ask. The run keeps
+    /// it, whichever of its nodes runs, until it [gives it back](Self::give_turn_back), ends, or is held back because a budget is used
+    /// up: so several executions, such as making, judging and landing a candidate, are one step to others. Asking for a turn that the
+    /// run has changes nothing.
+    ///
+    /// It is in memory alone: a run that another process takes up has none, and asks again. Whoever has one must wait neither for a
+    /// person nor for a run that asks for the same.
+    ///
+    /// # Errors
+    ///
+    /// That the executor knows no other runs.
+    fn take_turn(&self, name: &str) -> impl Future<Output = Result<(), ContextError>> + Send;
+
+    /// Ends this run's turn, if it has it: once this execution's outcome counts, and what it has sent is there.
+    fn give_turn_back(&self, name: &str);
 }
 
 impl<N: Node> RunContext<N> for Cx<'_, N> {
@@ -290,5 +314,32 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
         let json = serde_json::to_string(message)?;
         self.post(to.clone(), &row.name, json);
         Ok(())
+    }
+
+    fn has_mail(&self) -> impl Future<Output = Result<bool, JournalError>> + Send {
+        let untyped = UntypedServices::of(self).ok();
+        async move {
+            match untyped {
+                Some(untyped) => {
+                    let has_mail = untyped.has_mail().await;
+                    has_mail.inspect_err(|error| untyped.settings.tree().journal_failed(error))
+                }
+                None => Ok(false),
+            }
+        }
+    }
+
+    fn take_turn(&self, name: &str) -> impl Future<Output = Result<(), ContextError>> + Send {
+        let (untyped, name) = (UntypedServices::of(self), name.to_owned());
+        async move {
+            untyped?.take_turn(&name).await;
+            Ok(())
+        }
+    }
+
+    fn give_turn_back(&self, name: &str) {
+        if let Ok(untyped) = UntypedServices::of(self) {
+            untyped.give_turn_back(name, self.execution());
+        }
     }
 }

@@ -12,6 +12,7 @@ use crate::mutex::Mutex;
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
+use crate::tree::run_turns::{KeptRunTurns, RunTurn};
 use crate::tree::turns::{Asker, KeptTurns, Turn};
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
@@ -69,8 +70,21 @@ struct Notes {
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
     /// Of executions that are exclusive.
     turns: KeptTurns,
+    /// Of the run.
+    run_turns: KeptRunTurns,
+    /// What others have written to the run.
+    mail: Mail,
     /// Items for maps.
     additions: Arc<Additions>,
+}
+
+/// What others have written to a run, as its handlers see it.
+#[derive(Default)]
+pub(crate) struct Mail {
+    /// The number of the last letter that was taken up, and how many messages wait since to be handled.
+    state: Mutex<(u64, usize)>,
+    /// Told of every change.
+    changed: Notify,
 }
 
 /// An agent call that neither the journal has nor any observer.
@@ -304,10 +318,13 @@ impl UntypedServices {
         if self.net.features().exclusive { self.notes().turns.share(execution) } else { None }
     }
 
-    /// The turn of an execution whose end is absorbed now, until this is dropped.
+    /// The turns that end with an execution whose end is absorbed now: its own, and those that it has given back. They last until these
+    /// are dropped.
     #[inline]
-    pub(crate) fn turn_of(&self, execution: Execution) -> Option<Arc<Turn>> {
-        if self.net.features().exclusive { self.notes().turns.of(execution) } else { None }
+    pub(crate) fn turns_of(&self, execution: Execution) -> (Option<Arc<Turn>>, Vec<RunTurn>) {
+        self.notes
+            .get()
+            .map_or_else(Default::default, |notes| (notes.turns.of(execution), notes.run_turns.of(execution)))
     }
 
     /// An execution has come to an end: whoever waits for a section below it waits no longer.
@@ -317,10 +334,51 @@ impl UntypedServices {
         }
     }
 
-    /// Ends the turns of executions whose end nobody absorbs any more.
+    /// Ends the turns of executions whose end nobody absorbs any more, and those of the run.
     pub(crate) fn end_turns(&self) {
-        if self.net.features().exclusive {
-            self.notes().turns.end();
+        if let Some(notes) = self.notes.get() {
+            notes.turns.end();
+            notes.run_turns.end();
+        }
+    }
+
+    /// Waits until it is the run's turn among those of its tree that ask under one name, unless it has it.
+    pub(crate) async fn take_turn(&self, name: &str) {
+        let kept = &self.notes().run_turns;
+        if !kept.has(name) {
+            let turn = self.settings.tree().run_turns.take(name).await;
+            kept.keep(name, turn);
+        }
+    }
+
+    /// The run's turn ends when the outcome of an execution is absorbed.
+    pub(crate) fn give_turn_back(&self, name: &str, by: Execution) {
+        self.notes().run_turns.give_back(name, by);
+    }
+
+    /// Notes that letters were taken up, and how many messages wait to be handled.
+    pub(crate) fn note_mail(&self, last_letter: u64, messages: usize) {
+        let Mail { state, changed } = &self.notes().mail;
+        *state.lock() = (last_letter, messages);
+        changed.notify_waiters();
+    }
+
+    /// Whether a message waits to be handled, or was written to the run and is about to be taken up, which is waited for.
+    pub(crate) async fn has_mail(&self) -> Result<bool, JournalError> {
+        let Some(journal) = &self.settings.journal else { return Ok(false) };
+        let Mail { state, changed } = &self.notes().mail;
+        loop {
+            let mut told = std::pin::pin!(changed.notified());
+            // Registered before it is looked, so that nothing falls between the two.
+            told.as_mut().enable();
+            let (last_letter, messages) = *state.lock();
+            if messages > 0 {
+                return Ok(true);
+            }
+            if journal.letters(self.run(), last_letter).await?.is_empty() {
+                return Ok(false);
+            }
+            told.await;
         }
     }
 

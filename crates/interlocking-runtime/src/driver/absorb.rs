@@ -31,7 +31,7 @@ impl<G: Graph> Driver<G> {
     /// Absorbs the outcome of an execution that took so long; an error if it ends the run.
     pub(crate) async fn absorb(&mut self, completed: Completed<G>, took: Elapsed) -> Result<(), End> {
         let Completed { execution, result, now } = completed;
-        let _turn = self.shared.services.untyped.turn_of(execution);
+        let _turns = self.shared.services.untyped.turns_of(execution);
         let Some(mut judged) = self.judge(execution, result, took)? else {
             return self.record_calls(execution).await;
         };
@@ -95,6 +95,8 @@ impl<G: Graph> Driver<G> {
                 let untyped = &self.shared.services.untyped;
                 untyped.settings.tree().hold_back(stopped.clone());
                 untyped.idle().hold_back(execution);
+                // It does not go on in this process, and others may.
+                untyped.end_turns();
                 return Ok(None);
             }
             if self.recorded.is_some()

@@ -55,7 +55,7 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
-        let _turn = shared.services.untyped.turn_of(execution);
+        let _turns = shared.services.untyped.turns_of(execution);
         if let Ok(Done { route: Err(error), .. }) = &returned.result
             && self.recorded.is_some()
             && let Some(error) = journal_error(error)
@@ -101,7 +101,7 @@ impl<G: Graph> Driver<G> {
         while self.is_background_busy() {
             // Tasks that were stopped with the run's end complete now. Each wakes the driver until it is taken.
             while let Some(completed) = self.tasks.next() {
-                drop(self.shared.services.untyped.turn_of(completed.execution));
+                drop(self.shared.services.untyped.turns_of(completed.execution));
             }
             if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
@@ -146,7 +146,7 @@ impl<G: Graph> Driver<G> {
         tokio::spawn(async move {
             while let Some(returned) = tasks.join_next().await {
                 let Ok(returned) = returned else { continue };
-                let _turn = shared.services.untyped.turn_of(returned.execution);
+                let _turns = shared.services.untyped.turns_of(returned.execution);
                 if G::net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;
                 }

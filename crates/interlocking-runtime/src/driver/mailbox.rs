@@ -57,6 +57,7 @@ impl<G: Graph> Driver<G> {
             LetterBody::Answer { to, answer } => self.take_answer(number, to, answer).await,
             LetterBody::Message { node, message } => self.take_message(number, &node, message).await,
         };
+        self.note_mail();
         taken.map_err(|error| self.journal_failed(error))
     }
 
@@ -115,6 +116,13 @@ impl<G: Graph> Driver<G> {
         Ok(())
     }
 
+    /// Has handlers see what waits to be handled.
+    pub(crate) fn note_mail(&self) {
+        if let Some(recorded) = &self.recorded {
+            self.shared.services.untyped.note_mail(recorded.letters, recorded.mailbox.len());
+        }
+    }
+
     /// Sends what an execution has sent.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
@@ -131,7 +139,9 @@ impl<G: Graph> Driver<G> {
             if self.frontier.has_ended() {
                 // After the exit there is nothing that a message could change (rule 13).
                 self.recorded.iter_mut().for_each(|recorded| recorded.mailbox.clear());
+                self.note_mail();
             } else if let Some((node, message)) = self.recorded.as_mut().and_then(|it| it.mailbox.pop_front()) {
+                self.note_mail();
                 self.handle(node, message).await?;
             }
         }

@@ -160,6 +160,7 @@ impl<G: Graph> Driver<G> {
 
     /// Starts once more what the records say had begun, and receives the letters that have come since.
     pub(crate) async fn resume(&mut self, resumption: Resumption<G>) -> Result<(), End> {
+        self.note_mail();
         if let Some((by, messages)) = &resumption.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
         }
@@ -202,6 +203,7 @@ impl<G: Graph> Driver<G> {
                     _ => self.take_letter(posted).await?,
                 }
             }
+            self.note_mail();
         }
         // An answer that is there counts, however late it came.
         for (execution, token) in timed {

@@ -5,6 +5,7 @@ pub(crate) mod end_children;
 pub(crate) mod child;
 pub(crate) mod idle;
 pub(crate) mod turns;
+pub(crate) mod run_turns;
 pub(crate) mod sections;
 
 use crate::cancel::CancelToken;
@@ -14,6 +15,7 @@ use crate::limits::allowance::Stopped;
 use crate::mutex::Mutex;
 use crate::run::claims::Leaving;
 use crate::tree::past_calls::PastCalls;
+use crate::tree::run_turns::RunTurns;
 use crate::tree::turns::Turns;
 use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
@@ -37,6 +39,8 @@ pub(crate) struct Tree {
     usage: Mutex<TreeUsage>,
     /// Whose turn it is among those that never overlap.
     pub(crate) turns: Arc<Turns>,
+    /// The same among whole runs, by the names under which they ask.
+    pub(crate) run_turns: RunTurns,
     /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Cancelled when the root run's future is dropped before its end.
@@ -98,8 +102,22 @@ pub(crate) struct AskedQuestion<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, used_up, left) = Default::default();
-        let (usage, turns, tasks, abandoned, abandoned_in) = Default::default();
-        Self { root, members, questions, halt, halted, used_up, left, usage, turns, tasks, abandoned, abandoned_in }
+        let (usage, turns, run_turns, tasks, abandoned, abandoned_in) = Default::default();
+        Self {
+            root,
+            members,
+            questions,
+            halt,
+            halted,
+            used_up,
+            left,
+            usage,
+            turns,
+            run_turns,
+            tasks,
+            abandoned,
+            abandoned_in,
+        }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {

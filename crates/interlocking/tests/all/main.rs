@@ -54,6 +54,7 @@ mod retry_migrated;
 mod adopted;
 mod aftermath;
 mod route;
+mod run_turns;
 mod slow;
 mod session;
 mod start;

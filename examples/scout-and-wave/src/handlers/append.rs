@@ -32,7 +32,7 @@ impl LogicHandler<scout_and_wave::append> for Append {
                 return Err(format!("the lines for `{}` would change others", shared.file).into());
             }
             if after != before {
-                staging.write_file(&shared.file.in_repository()?, after).await?;
+                staging.write_file(shared.file.in_repository(), after).await?;
             }
         }
         let committed = staging.commit(format!("Add the lines of wave {}", merged.wave)).await?;

@@ -4,9 +4,8 @@ use super::Arrive;
 use crate::graph::{Assignment, Done, agent};
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit};
-use crate::workbench::touched;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{GitWorkspacesError, changed_paths};
 
 impl LogicHandler<agent::arrive> for Arrive {
     async fn run(&self, assignment: Assignment, cx: &mut Cx<'_, agent::arrive>) -> Route<agent::arrive> {
@@ -39,7 +38,7 @@ async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::arrive>) -> Result
         return Ok(None);
     }
     cx.note(format!("kept {}", post.label()));
-    let touched = touched(cx.repository()?, base, head).await?;
+    let touched = changed_paths(cx.repository()?, base, head).await?;
     let report = CompletionReport { commit: ReportedCommit::Hash(head.to_string()), ..report.clone() };
     Ok(Some(Done { post: post.clone(), report, facts: Facts { base, head, touched, uncommitted: Default::default() } }))
 }

@@ -5,8 +5,8 @@ use crate::graph::{Assignment, Done, agent};
 use crate::prompts::{AgentLaunch, Preflight};
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::CompletionReport;
-use crate::workbench::{paths, touched};
 use interlocking::prelude::*;
+use interlocking::workspaces::{changed_paths, touched_paths};
 
 impl LLMHandler<agent::implement> for Implement {
     async fn before<'a>(
@@ -29,8 +29,8 @@ impl LLMHandler<agent::implement> for Implement {
         let mut tree = cx.worktree().await?;
         let base = tree.base();
         let head = tree.adopt_commits().await?;
-        let uncommitted = paths(&tree.diff_since(head).await?);
-        let touched = touched(cx.repository()?, base, head).await?;
+        let uncommitted = touched_paths(&tree.diff_since(head).await?);
+        let touched = changed_paths(cx.repository()?, base, head).await?;
         let facts = Facts { base, head, touched, uncommitted };
         goto!(cx, agent::exit, Done { post: assignment.post, report: reply.output, facts })
     }

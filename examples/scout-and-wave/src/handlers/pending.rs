@@ -7,12 +7,12 @@ use crate::graph::{Assignment, Done, Draft, Executed, Launch, Next, ReviewQuesti
 use crate::protocol::agent::Post;
 use crate::protocol::invariant::{Invariant, Violation};
 use crate::protocol::ownership::{self, Wave};
-use crate::protocol::path::FilePath;
 use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
 use crate::request::Brief;
 use crate::workbench::{refuse_changes, text_at};
 use interlocking::prelude::*;
+use interlocking::workspaces::FilePath;
 
 impl LogicHandler<scout_and_wave::pending> for Pending {
     async fn run(

@@ -53,7 +53,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         }
         let mut staging = cx.worktree_of(STAGING).await?;
         staging.reset(at).await?;
-        staging.write_file(&document.in_repository()?, text).await?;
+        staging.write_file(document.in_repository(), text).await?;
         if let Some(commit) = staging.commit(format!("docs: plan {}", plan.title)).await? {
             cx.land(commit).await?;
         }

@@ -52,7 +52,7 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         if !noted.is_empty() && !text.contains(&heading) {
             let lines: Vec<_> = noted.iter().map(|(post, said)| format!("Agent {}: {said}", post.agent)).collect();
             let text = document::with_list(file.as_str(), &text, &heading, &lines)?;
-            staging.write_file(&file.in_repository()?, text).await?;
+            staging.write_file(file.in_repository(), text).await?;
             staging.commit(format!("docs: discrepancies of wave {}", launch.wave)).await?;
         }
         if !conflicts.is_empty() {

@@ -8,8 +8,9 @@ use crate::protocol::agent::Post;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
 use crate::protocol::state::State;
-use crate::workbench::{in_repository, text_at, touched};
+use crate::workbench::text_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::{changed_paths, in_repository};
 use interlocking::worktree::{CommitId, Repository};
 
 /// What an agent reports is nowhere.
@@ -50,7 +51,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             let completed = read.report(&files.agent).filter(|report| report.status == Status::Complete);
             if let Some(report) = completed {
                 let head = head_of(&post, report, staging, repository.clone()).await?;
-                let touched = touched(repository.clone(), base, head).await?;
+                let touched = changed_paths(repository.clone(), base, head).await?;
                 facts.push((post.clone(), Facts { base, head, touched, uncommitted: Default::default() }));
                 let sent = Sent { generation: 0, section: section.clone(), base };
                 let label = post.label();

@@ -10,8 +10,8 @@ use crate::prompts::{AgentLaunch, Preflight};
 use crate::protocol::prediction::{Facts, not_committed, orchestrators_file};
 use crate::protocol::report::CompletionReport;
 use crate::protocol::state::BlockReason;
-use crate::workbench::{paths, touched};
 use interlocking::prelude::*;
+use interlocking::workspaces::{changed_paths, touched_paths};
 
 impl LLMHandler<scout_and_wave::solo> for Solo {
     async fn before<'a>(&'a self, launch: &'a Launch, cx: &mut Cx<'_, scout_and_wave::solo>) -> Ask<AgentLaunch<'a>> {
@@ -32,8 +32,8 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
         let post = launch.only().ok_or("a wave of several agents is no solo wave")?.post.clone();
         let mut staging = cx.worktree().await?;
         let head = staging.adopt_commits().await?;
-        let uncommitted = paths(&staging.diff_since(head).await?);
-        let touched = touched(cx.repository()?, base, head).await?;
+        let uncommitted = touched_paths(&staging.diff_since(head).await?);
+        let touched = changed_paths(cx.repository()?, base, head).await?;
         let facts = Facts { base, head, touched, uncommitted };
         let document = cx.entry()?.document()?.clone();
         let is_written =

@@ -2,10 +2,9 @@
 
 use crate::document::WriteError;
 use crate::graph::{Progress, ScoutAndWave};
-use crate::protocol::path::FilePath;
 use interlocking::graph::{Node, Remembers};
 use interlocking::prelude::*;
-use interlocking::workspaces::Checkout;
+use interlocking::workspaces::{Checkout, FilePath};
 
 /// The workspace: the document is written there, and waves are merged there.
 pub(super) const STAGING: &str = "staging";
@@ -15,7 +14,7 @@ const LONGEST: u64 = 16 << 20;
 
 /// A file of the staging worktree.
 pub(super) async fn text_of(staging: &Checkout<'_>, file: &FilePath) -> Result<String, NodeError> {
-    let bytes = staging.read_file(&file.in_repository()?, LONGEST).await?;
+    let bytes = staging.read_file(file.in_repository(), LONGEST).await?;
     let bytes = bytes.ok_or_else(|| format!("there is no file `{file}`"))?;
     Ok(String::from_utf8(bytes).map_err(|error| format!("`{file}` is no text: {error}"))?)
 }
@@ -32,7 +31,7 @@ where
     let file = cx.entry()?.document()?.clone();
     let mut staging = cx.worktree_of(STAGING).await?;
     let text = change(file.as_str(), &text_of(&staging, &file).await?)?;
-    staging.write_file(&file.in_repository()?, text).await?;
+    staging.write_file(file.in_repository(), text).await?;
     staging.commit(message).await?;
     Ok(())
 }

@@ -37,7 +37,7 @@ impl LogicHandler<scout_and_wave::verified> for Verified {
             deviations: deviations.collect(),
         };
         let text = document::with_status(file.as_str(), &text, &status)?;
-        staging.write_file(&file.in_repository()?, text).await?;
+        staging.write_file(file.in_repository(), text).await?;
         let committed = staging.commit(format!("docs: wave {} is verified", merged.wave)).await?;
         // SAW-109: the target moves once a wave.
         let commit = cx.land(committed.unwrap_or(merged.commit)).await?;

@@ -1,7 +1,7 @@
 //! Bootstrap mode: a project without code, whose first wave is one agent that makes the types the others share (SAW-95, SAW-96).
 
-use super::path::FilePath;
 use super::plan::{Plan, PlannedAgent, PlannedWave};
+use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,5 @@
 //! The protocol without a run: its values, and judgements that look at nothing but what they are given.
 
-pub mod path;
 pub mod agent;
 pub mod plan;
 pub mod ownership;

@@ -2,8 +2,8 @@
 
 use super::agent::AgentLetter;
 use super::invariant::Invariant;
-use super::path::FilePath;
 use super::plan::{Addition, AppendOnly, Plan, PlannedAgent, PlannedWave};
+use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
 /// The files of one agent, as the document has them.

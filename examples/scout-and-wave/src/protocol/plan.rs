@@ -1,8 +1,8 @@
 //! What the scout returns: everything that the document is made of, and that suitability is judged by.
 
 use super::agent::AgentLetter;
-use super::path::FilePath;
 use interlocking::toolchain::CommandLine;
+use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
 //! Quick mode: two or three agents on files of their own, without a document, contracts or reports (SAW-91 to SAW-94).
 
 use super::agent::AgentLetter;
-use super::path::FilePath;
 use super::plan::Command;
+use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
 /// Who owns what, declared by a person before anybody is launched: that it is disjoint is all that quick mode guarantees.

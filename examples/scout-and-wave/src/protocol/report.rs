@@ -1,7 +1,7 @@
 //! An agent's completion report (SAW-68 to SAW-79).
 
 use super::agent::AgentLetter;
-use super::path::FilePath;
+use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -4,8 +4,8 @@
 use super::agent::AgentLetter;
 use super::bootstrap::TYPES_WAVE;
 use super::ownership::{self, waves_of};
-use super::path::FilePath;
 use super::plan::{FindingClass, Plan, PlannedAgent};
+use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Whose files are whose, before anything is launched.
 
+use interlocking::workspaces::FilePath;
 use scout_and_wave::protocol::ownership::{AgentFiles, OwnershipProblem, Wave, problems};
-use scout_and_wave::protocol::path::FilePath;
 
 fn files(agent: &str, changes: &[&str], creates: &[&str], needs: &[&str]) -> AgentFiles {
     let paths = |paths: &[&str]| paths.iter().map(|path| FilePath::new(*path).unwrap()).collect();

@@ -94,7 +94,7 @@ fn p1_lets_append_only_files_be_shared() {
     assert!(shared.iter().all(|shared| shared.additions.len() >= 5) && changed(|_| {}).failed.is_empty());
     let owned = "agent A of wave 1 owns `README.md`, which is append-only and so the orchestrator's: take it from one of the lists";
     fails(Precondition::FileDecomposition, owned, |plan| {
-        let file: scout_and_wave::protocol::path::FilePath = "README.md".to_owned().try_into().unwrap();
+        let file: interlocking::workspaces::FilePath = "README.md".to_owned().try_into().unwrap();
         plan.waves[0].agents[0].changes.push(file.clone());
         plan.append_only.push(AppendOnly { file, additions: Vec::new() });
     });

@@ -1,8 +1,8 @@
 //! The implementation's source, held against its scaffold: of files that are Rust.
 
 use super::Violation;
-use crate::types::path::FilePath;
 use interlocking::rust_source::{Change, Denied, PublicApi, StubMarkers, denied_code, stubs_in};
+use interlocking::workspaces::FilePath;
 
 /// A file as it was at the scaffold, and as it is.
 #[derive(Clone, Debug)]

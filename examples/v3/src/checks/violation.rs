@@ -1,6 +1,7 @@
 //! What is wrong with an agent's answer.
 
-use crate::types::path::{FilePath, NodeId};
+use crate::types::node_id::NodeId;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 
 /// What is wrong with an agent's answer, in words for that agent.

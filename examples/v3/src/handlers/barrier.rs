@@ -6,11 +6,9 @@ use crate::graph::{Tests, v3};
 use crate::types::children::Merges;
 use crate::types::implementation::ImplInput;
 use crate::types::outcome::{Failed, V3Outcome};
-use crate::types::path::FilePath;
 use crate::types::scaffold::{Clarification, ScaffoldInput};
-use crate::workbench::in_repository;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{FilePath, GitWorkspacesError, in_repository};
 use interlocking::worktree::{CherryPickError, CommitId, Repository};
 
 impl JoinHandler<v3::barrier> for Barrier {
@@ -64,7 +62,7 @@ async fn picked(
     (skeleton, tests): (CommitId, CommitId),
     head: CommitId,
 ) -> Result<CommitId, NodeError> {
-    let path = file.in_repository()?;
+    let path = file.in_repository().clone();
     in_repository(repository, move |repository| {
         let there = repository.read_file(head, &path)?;
         let mut last = skeleton;

@@ -8,8 +8,8 @@ use crate::types::lineage::{Lineage, ParentContext};
 use crate::types::outcome::{Failed, V3Outcome};
 use crate::types::scaffold::ScaffoldInput;
 use crate::types::spec::ChildSpec;
-use crate::workbench::text_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 

@@ -1,10 +1,8 @@
 //! What an agent says of its commits, held against its branch.
 
 use crate::checks::Violation;
-use crate::types::path::FilePath;
-use crate::workbench::paths;
 use interlocking::prelude::NodeError;
-use interlocking::workspaces::Checkout;
+use interlocking::workspaces::{Checkout, FilePath, touched_paths};
 use interlocking::worktree::CommitId;
 
 /// What an agent has committed.
@@ -33,7 +31,7 @@ pub(crate) async fn committed(
     if claimed != tip {
         violations.push(Violation::NotYourCommit { claimed, found: tip });
     }
-    let uncommitted = paths(&tree.diff_since(tip).await?);
+    let uncommitted = touched_paths(&tree.diff_since(tip).await?);
     if !uncommitted.is_empty() {
         violations.push(Violation::Uncommitted { paths: uncommitted.into_iter().collect() });
     }

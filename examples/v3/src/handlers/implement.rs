@@ -16,9 +16,9 @@ use crate::types::outcome::{Stuck, V3Outcome};
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::Critique;
 use crate::types::tdd::ReviewInput;
-use crate::workbench::{changed, in_repository, text_at};
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
+use interlocking::workspaces::{changed_paths, in_repository, text_at};
 
 impl LLMHandler<v3::implement> for Implement {
     async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
@@ -122,7 +122,7 @@ impl Implement {
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
-        let touched = changed(repository.clone(), claim.before, claim.tip).await?;
+        let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
         let tests = touched.iter().filter(|path| is_test(path, &input.spec, &input.scaffold.contract_suite));
         let tests: Vec<String> = tests.cloned().collect();
         let mut refused = Vec::new();

@@ -2,6 +2,7 @@
 
 use super::Judge;
 use super::endings::undecided;
+use super::merge_queue::{give_turn_back, take_turn};
 use super::review::missing_criteria;
 use crate::graph::v3;
 use crate::prompts::JudgePrompt;
@@ -15,6 +16,8 @@ use interlocking::worktree::FastForwardError;
 
 impl LLMHandler<v3::judge> for Judge {
     async fn before<'a>(&'a self, input: &'a JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Ask<JudgePrompt<'a>> {
+        // It is, unless another process has begun this.
+        take_turn(cx).await?;
         // CON-139, CON-33: it is the parent's session that is asked, each time anew.
         let parent = cx.entry()?.lineage.session.clone();
         let slug = Slug::new("judge")?;
@@ -50,6 +53,7 @@ impl LLMHandler<v3::judge> for Judge {
                 JudgeRefusal { reason, critiques: Vec::new(), additional_tests: Vec::new(), missing_criteria }
             }
         };
+        give_turn_back(cx);
         let review = ReviewInput { judgement: Some(refusal), ..cx.input_of::<v3::review>()? };
         goto!(cx, v3::review, review)
     }

@@ -4,6 +4,7 @@
 use super::Merger;
 use super::claims::touched_interfaces;
 use super::endings::undecided;
+use super::merge_queue::{give_turn_back, take_turn};
 use super::places::{CANDIDATE, is_merge_of_child, merge_subject, standing};
 use crate::checks::source::{Versions, seen_by_others};
 use crate::graph::v3;
@@ -11,19 +12,20 @@ use crate::prompts::MergerPrompt;
 use crate::types::implementation::ImplInput;
 use crate::types::merge::{MergeRejected, MergerExit, MergerInput, RejectionReason};
 use crate::types::outcome::V3Outcome;
-use crate::types::path::FilePath;
 use crate::types::shared::{ImpactLevel, MergeComplete};
 use crate::types::tdd::JudgeInput;
-use crate::workbench::{changed, in_repository, is_below, text_at};
+use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Change;
-use interlocking::workspaces::{Checkout, GitWorkspacesError};
+use interlocking::workspaces::{Checkout, FilePath, GitWorkspacesError, changed_paths, in_repository, text_at};
 use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, MergeError, RebaseError};
 use std::ops::Range;
 
 impl LLMHandler<v3::merger> for Merger {
     async fn before<'a>(&'a self, input: &'a MergerInput, cx: &mut Cx<'_, v3::merger>) -> Ask<MergerPrompt<'a>> {
+        // It is, unless another process has begun this.
+        take_turn(cx).await?;
         let conflict = make_candidate(cx).await?;
         let remembered = conflict.clone();
         cx.update_memory(move |memory| memory.conflict.clone_from(&remembered));
@@ -145,7 +147,7 @@ impl Merger {
         let repository = cx.repository()?;
         let candidate = cx.worktree_of(CANDIDATE).await?.head();
         let (_, target) = cx.target().await?;
-        let touched = changed(repository, target, candidate).await?;
+        let touched = changed_paths(repository, target, candidate).await?;
         let (spec, interfaces) = (cx.entry()?.spec.clone(), cx.entry()?.lineage.interface_files.clone());
         if let Some(violation) = touched_interfaces(&touched, &interfaces) {
             return rejected(RejectionReason::ContractViolation, violation.to_string(), Vec::new());
@@ -173,7 +175,7 @@ impl Merger {
 async fn impact(cx: &mut Cx<'_, v3::merger>, from: CommitId, to: CommitId) -> Result<ImpactLevel, NodeError> {
     let repository = cx.repository()?;
     let mut impact = ImpactLevel::Trivial;
-    for path in changed(repository.clone(), from, to).await? {
+    for path in changed_paths(repository.clone(), from, to).await? {
         let path = FilePath::new(path)?;
         let before = text_at(repository.clone(), from, &path).await?;
         let now = text_at(repository.clone(), to, &path).await?;
@@ -188,6 +190,7 @@ async fn impact(cx: &mut Cx<'_, v3::merger>, from: CommitId, to: CommitId) -> Re
 }
 
 fn reject(rejected: MergeRejected, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
+    give_turn_back(cx);
     let input = cx.input_of::<v3::implement>()?;
     let again = ImplInput {
         merge_rejection: Some(rejected),

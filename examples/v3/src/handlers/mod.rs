@@ -11,6 +11,7 @@ mod write_tests;
 mod barrier;
 mod implement;
 mod review;
+mod merge_queue;
 mod merger;
 mod judge;
 mod rebase;
@@ -42,6 +43,9 @@ pub struct Implement(pub(crate) Arc<Workbench>);
 
 /// Handler of `review`.
 pub struct Review(pub(crate) Arc<Workbench>);
+
+/// Handler of `merge_queue`.
+pub struct MergeQueue;
 
 /// Handler of `merger`.
 pub struct Merger(pub(crate) Arc<Workbench>);

@@ -1,12 +1,12 @@
 //! The workspaces of a node of the tree. Where their branches stand is what counts: a rebase moves them all, and whatever commits
 //! travelled before that are those that were checked then.
 
-use crate::types::path::{FilePath, NodeId};
+use crate::types::node_id::NodeId;
 use crate::types::shared::NodeInfo;
 use crate::types::spec::Spec;
-use crate::workbench::{changed, in_repository};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
+use interlocking::workspaces::{FilePath, changed_paths, in_repository};
 use interlocking::worktree::{CommitId, Repository};
 use std::collections::BTreeSet;
 
@@ -99,7 +99,7 @@ pub(crate) async fn changed_sources(
     spec: &Spec,
     contract_suite: &FilePath,
 ) -> Result<Vec<FilePath>, NodeError> {
-    let paths: BTreeSet<String> = changed(repository, from, to).await?;
+    let paths: BTreeSet<String> = changed_paths(repository, from, to).await?;
     let sources = paths.into_iter().filter(|path| path.ends_with(".rs") && !is_test(path, spec, contract_suite));
     // What cannot be named as a path of the repository was not made by way of it.
     Ok(sources.map(FilePath::new).collect::<Result<_, _>>()?)

@@ -1,11 +1,9 @@
 //! Moving a node's branches onto another commit of the parent's, and back where that cannot be.
 
-use super::places::{BASE, IMPL, SKELETON, Standing, TESTS, is_merge_of_child};
-use crate::types::path::NodeId;
-use crate::workbench::{in_repository, is_below};
+use super::places::{BASE, IMPL, SKELETON, Standing, TESTS};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{GitWorkspacesError, in_repository};
 use interlocking::worktree::{CommitId, RebaseError, Repository};
 use std::ops::Range;
 
@@ -32,33 +30,21 @@ pub(crate) enum Moved {
 pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: CommitId) -> Result<Moved, NodeError> {
     let repository = cx.repository()?;
     let own = ids(repository.clone(), from.base..from.skeleton).await?.len();
+    let before = ids(repository, from.base..from.head).await?.len();
     let mut tree = cx.worktree_of(IMPL).await?;
-    // Children go on, and wait to merge until the branch has moved (CON-149).
-    tree.hold().await;
-    let from = Standing { head: tree.head(), ..from };
-    // A process that was killed had moved it, and a child has merged there before that was recorded.
-    let is_there = is_below(repository.clone(), onto, from.head).await?;
-    let (moved, gave_way) = match is_there {
-        true => (ids(repository, onto..from.head).await?, Vec::new()),
-        false => {
-            let before = ids(repository, from.base..from.head).await?.len();
-            let rebased = match tree.rebase_preferring_onto(from.base, onto).await {
-                Ok(rebased) => rebased,
-                Err(error) => return refused(error),
-            };
-            if rebased.moved.len() != before {
-                tree.reset(from.head).await?;
-                let why = "a commit of this branch says nothing that is not there already.".to_owned();
-                return Ok(Moved::Refused { file: String::new(), why });
-            }
-            let conflicts = rebased.conflicts.iter().flat_map(|commit| &commit.conflicts);
-            let gave_way = conflicts.map(|conflict| conflict.path.to_text().into_owned()).collect();
-            (rebased.moved, gave_way)
-        }
+    let rebased = match tree.rebase_preferring_onto(from.base, onto).await {
+        Ok(rebased) => rebased,
+        Err(error) => return refused(error),
     };
+    if rebased.moved.len() != before {
+        tree.reset(from.head).await?;
+        let why = "a commit of this branch says nothing that is not there already.".to_owned();
+        return Ok(Moved::Refused { file: String::new(), why });
+    }
+    let conflicts = rebased.conflicts.iter().flat_map(|commit| &commit.conflicts);
+    let gave_way = conflicts.map(|conflict| conflict.path.to_text().into_owned()).collect();
     let head = tree.head();
-    drop(tree);
-    let skeleton = own.checked_sub(1).and_then(|last| moved.get(last)).copied().unwrap_or(onto);
+    let skeleton = own.checked_sub(1).and_then(|last| rebased.moved.get(last)).copied().unwrap_or(onto);
     let tests = match cx.worktree_of(TESTS).await?.rebase(from.skeleton, skeleton).await {
         Ok(tests) => tests,
         Err(error) => {
@@ -71,30 +57,9 @@ pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: Comm
     Ok(Moved::To { standing: Standing { skeleton, tests, head, base: onto }, gave_way })
 }
 
-/// Takes all branches of a node back from where they were moved to where they stood (V3-105). What children have merged meanwhile comes
-/// along.
-pub(crate) async fn back<N: Node>(
-    cx: &mut Cx<'_, N>,
-    id: &NodeId,
-    now: Standing,
-    to: Standing,
-) -> Result<(), NodeError> {
-    let repository = cx.repository()?;
-    let mut tree = cx.worktree_of(IMPL).await?;
-    tree.hold().await;
-    let (id, since) = (id.clone(), now.head..tree.head());
-    let merged = in_repository(repository, move |repository| {
-        let commits = repository.commits(since)?;
-        let of_children = commits.into_iter().filter(|commit| is_merge_of_child(&id, commit.subject()));
-        Ok(of_children.filter_map(|commit| Some((*commit.parents.first()?, commit.id))).collect::<Vec<_>>())
-    });
-    let merged = merged.await?;
-    tree.reset(to.head).await?;
-    for (parent, commit) in merged {
-        tree.cherry_pick(parent, commit).await?;
-    }
-    drop(tree);
-    for (place, commit) in [(SKELETON, to.skeleton), (TESTS, to.tests), (BASE, to.base)] {
+/// Takes all branches of a node back to where they stood (V3-105).
+pub(crate) async fn back<N: Node>(cx: &mut Cx<'_, N>, to: Standing) -> Result<(), NodeError> {
+    for (place, commit) in [(IMPL, to.head), (SKELETON, to.skeleton), (TESTS, to.tests), (BASE, to.base)] {
         cx.worktree_of(place).await?.reset(commit).await?;
     }
     Ok(())

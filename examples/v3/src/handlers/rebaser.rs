@@ -1,24 +1,38 @@
-//! Rebaser: the parent's branch has moved, and this node's follows. Nothing else of this node runs meanwhile, but its children.
+//! Rebaser: the parent's branch has moved, and this node's follows. Nothing else of this node runs meanwhile, but its children, none of
+//! which is merged.
 
 use super::Rebaser;
+use super::merge_queue::{give_turn_back, hold_off_children};
 use super::places::{Standing, changed_sources, node_info, standing};
 use super::rebase::{Moved, back, onto};
 use crate::graph::v3;
 use crate::prompts::RebaserPrompt;
 use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaseConflict, RebaserExit, RebaserInput};
 use crate::types::scaffold::{Clarification, ScaffoldInput};
+use crate::types::shared::{ImpactLevel, MergeEvent};
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
-use crate::workbench::{Verdict, is_below, text_at};
+use crate::workbench::{Verdict, is_below};
 use interlocking::prelude::*;
 use interlocking::rust_source::{Rebased, rewritten_by_rebase};
+use interlocking::workspaces::text_at;
 use interlocking::worktree::CommitId;
 
 impl EventHandler<v3::rebaser> for Rebaser {
     async fn handle(&self, moved: ParentMoved, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
         let event = moved.merge_event.clone();
-        cx.update_memory(move |memory| memory.heard.push(event.clone()));
+        cx.update_memory(move |memory| {
+            memory.heard.push(event.clone());
+            memory.ahead.push(event.clone());
+        });
+        if cx.has_mail().await? {
+            // The branch is moved once, onto what was merged last.
+            return cx.resume();
+        }
+        hold_off_children(cx).await?;
+        let ahead = cx.memory().ahead;
+        cx.update_memory(|memory| memory.ahead.clear());
         let (_, target) = cx.target().await?;
-        // The parent may have moved on since.
+        // The parent may have been taken back since.
         let to = match is_below(cx.repository()?, moved.new_parent_head, target).await? {
             true => moved.new_parent_head,
             false => target,
@@ -30,23 +44,23 @@ impl EventHandler<v3::rebaser> for Rebaser {
             return cx.resume();
         }
         let id = cx.entry()?.spec.id.clone();
-        cx.note(format!("moves {id} onto what {} has merged", moved.merge_event.author));
+        cx.note(format!("moves {id} onto what {} has merged", authors(&ahead)));
         let (now, gave_way) = match onto(cx, from, to).await? {
             Moved::To { standing, gave_way } => (standing, gave_way),
-            Moved::Refused { file, why } => return conflict(file, &moved, why, cx),
+            Moved::Refused { file, why } => return conflict(file, &ahead, why, cx),
         };
         let failing = self.newly_failing(from.head, now.head, cx).await?;
         if gave_way.is_empty() && failing.is_empty() {
             cx.label(&RebaserExit::RebaseClean(RebaseClean { new_base: to }));
-            tell_children(&moved, now.head, cx).await?;
+            tell_children(&ahead, now.head, cx).await?;
             return cx.resume();
         }
         let Ok(fork) = cx.input_of::<v3::fork>() else {
             // Nothing has begun but the scaffold: whoever makes it looks at both.
-            back(cx, &id, now, from).await?;
+            back(cx, from).await?;
             let file = gave_way.into_iter().next().unwrap_or_default();
             let why = format!("the scaffold does not fit what is there now; failing: {}", failing.join(", "));
-            return conflict(file, &moved, why, cx);
+            return conflict(file, &ahead, why, cx);
         };
         let input = RebaserInput {
             node: node_info(cx, &id).await?,
@@ -54,7 +68,9 @@ impl EventHandler<v3::rebaser> for Rebaser {
             new_parent_head: to,
             merge_event: moved.merge_event.clone(),
         };
-        let prompt = RebaserPrompt { input: &input, gave_way, failing_tests: failing };
+        let impact = ahead.iter().map(|event| event.impact_level).fold(ImpactLevel::Trivial, ImpactLevel::max);
+        let before = ahead.split_last().map_or(&[][..], |(_, before)| before);
+        let prompt = RebaserPrompt { input: &input, before, impact, gave_way, failing_tests: failing };
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
         let reply = cx.converse(prompt, session).await?;
         cx.label(&reply.output);
@@ -66,7 +82,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
                 their_change,
                 why_unresolvable,
             }) => {
-                back(cx, &id, now, from).await?;
+                back(cx, from).await?;
                 let conflict_file = conflict_file.to_string();
                 return ask_scaffold(
                     Clarification::RebaseConflict { conflict_file, our_change, their_change, why_unresolvable },
@@ -80,22 +96,23 @@ impl EventHandler<v3::rebaser> for Rebaser {
             cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
         }
         if let Some(why) = self.not_mechanical(from, now, cx).await? {
-            back(cx, &id, now, from).await?;
+            back(cx, from).await?;
             return ask_scaffold(
                 Clarification::RebaseConflict {
                     conflict_file: fork.spec.target_path.to_string(),
                     our_change: "what was adapted is more than mechanical.".to_owned(),
-                    their_change: format!("{} was merged.", moved.merge_event.author),
+                    their_change: format!("{} was merged.", authors(&ahead)),
                     why_unresolvable: why,
                 },
                 cx,
             );
         }
         let head = cx.worktree().await?.head();
-        tell_children(&moved, head, cx).await?;
+        tell_children(&ahead, head, cx).await?;
         if adaptations.is_none() && head == known {
             return cx.resume();
         }
+        give_turn_back(cx);
         let has_tests = now.tests != now.skeleton;
         let tests = WriteTestsInput {
             spec: fork.spec,
@@ -162,23 +179,29 @@ impl Rebaser {
     }
 }
 
-fn conflict(file: String, moved: &ParentMoved, why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+fn conflict(file: String, ahead: &[MergeEvent], why: String, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
     let found = Clarification::RebaseConflict {
         conflict_file: file,
         our_change: "this branch changes it.".to_owned(),
-        their_change: format!("{} was merged, which changes it too.", moved.merge_event.author),
+        their_change: format!("{} was merged, which changes it too.", authors(ahead)),
         why_unresolvable: why,
     };
     ask_scaffold(found, cx)
 }
 
+/// Whose merges they are.
+fn authors(events: &[MergeEvent]) -> String {
+    events.iter().map(|event| event.author.as_str()).collect::<Vec<_>>().join(" and ")
+}
+
 fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::rebaser>) -> Route<v3::rebaser> {
+    give_turn_back(cx);
     let asked = ScaffoldInput { clarification: Some(clarification), ..cx.input_of::<v3::scaffold>()? };
     goto!(cx, v3::scaffold, asked)
 }
 
 /// Tells this node's own children that the branch that they stand on has moved (CON-147).
-async fn tell_children(moved: &ParentMoved, head: CommitId, cx: &mut Cx<'_, v3::rebaser>) -> Result<(), NodeError> {
+async fn tell_children(ahead: &[MergeEvent], head: CommitId, cx: &mut Cx<'_, v3::rebaser>) -> Result<(), NodeError> {
     let running: Vec<_> =
         cx.children::<v3::children>().await?.into_iter().filter(|child| child.ended.is_none()).collect();
     if running.is_empty() {
@@ -187,12 +210,11 @@ async fn tell_children(moved: &ParentMoved, head: CommitId, cx: &mut Cx<'_, v3::
     let id = cx.entry()?.spec.id.clone();
     let own = node_info(cx, &id).await?;
     for child in running {
-        let passed_on = ParentMoved {
-            parent_branch: own.branch.clone(),
-            new_parent_head: head,
-            merge_event: moved.merge_event.clone(),
-        };
-        cx.send::<v3::rebaser>(&child.run, &passed_on)?;
+        for event in ahead {
+            let passed_on =
+                ParentMoved { parent_branch: own.branch.clone(), new_parent_head: head, merge_event: event.clone() };
+            cx.send::<v3::rebaser>(&child.run, &passed_on)?;
+        }
     }
     Ok(())
 }

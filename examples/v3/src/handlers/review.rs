@@ -13,9 +13,9 @@ use crate::types::outcome::V3Outcome;
 use crate::types::shared::{Critique, NodeInfo};
 use crate::types::spec::Spec;
 use crate::types::tdd::{MoreTests, ReviewExit, ReviewInput, TddApproval, TestsFeedback, WriteTestsInput};
-use crate::workbench::text_at;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 use std::collections::BTreeSet;
 
 impl LLMHandler<v3::review> for Review {
@@ -79,7 +79,7 @@ impl LLMHandler<v3::review> for Review {
         let parent_node =
             parent.unwrap_or_else(|| NodeInfo { node_id: "the user".to_owned(), branch: target.to_string() });
         let contract_suite = input.scaffold.contract_suite;
-        goto!(cx, v3::merger, MergerInput { parent_node, child_node, tdd_approval: approval, contract_suite })
+        goto!(cx, v3::merge_queue, MergerInput { parent_node, child_node, tdd_approval: approval, contract_suite })
     }
 
     async fn unanswered(&self, _: ReviewInput, error: AgentError, cx: &mut Cx<'_, v3::review>) -> Route<v3::review> {

@@ -11,9 +11,10 @@ use crate::memory::session_of;
 use crate::prompts::ScaffoldPrompt;
 use crate::types::outcome::V3Outcome;
 use crate::types::scaffold::{Clarification, ForkInput, InitWork, ScaffoldExit, ScaffoldInput};
-use crate::workbench::{changed, in_repository, is_below};
+use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
+use interlocking::workspaces::{changed_paths, in_repository};
 use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::scaffold> for Scaffold {
@@ -90,7 +91,7 @@ impl Scaffold {
         if !work.children().is_empty() && !may_split(cx) {
             violations.push(Violation::TooDeep { limit: cx.depth_limit::<v3::children>().unwrap_or_default() });
         }
-        let touched = changed(repository.clone(), claim.before, claim.tip).await?;
+        let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
         violations.extend(touched_interfaces(&touched, &input.lineage.interface_files));
         let mut files = work.interface_files();
         files.push(work.contract_suite.clone());
@@ -98,7 +99,7 @@ impl Scaffold {
         let missing = in_repository(repository, move |repository| {
             let mut missing = Vec::new();
             for path in files {
-                if repository.read_file(tip, &path.in_repository()?)?.is_none() {
+                if repository.read_file(tip, path.in_repository())?.is_none() {
                     missing.push(Violation::NoSuchFile { path });
                 }
             }

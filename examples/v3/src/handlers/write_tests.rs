@@ -11,11 +11,12 @@ use crate::prompts::WriteTestsPrompt;
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::PlannedTest;
 use crate::types::tdd::{InvalidScaffold, TestsReadyPayload, WriteTestsExit, WriteTestsInput};
-use crate::workbench::{changed, in_repository, text_in};
+use crate::workbench::text_in;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::test_functions;
 use interlocking::toolchain::red_check;
+use interlocking::workspaces::{changed_paths, in_repository};
 
 impl LLMHandler<v3::write_tests> for WriteTests {
     async fn before<'a>(
@@ -113,7 +114,7 @@ impl WriteTests {
             violations.push(Violation::SeveralCommits { count });
         }
         let allowed = &input.spec.test_path;
-        let touched = changed(repository, claim.before, claim.tip).await?;
+        let touched = changed_paths(repository, claim.before, claim.tip).await?;
         let named = ready.test_files.iter().map(|file| file.as_str().to_owned());
         let others = touched.into_iter().chain(named).filter(|path| path != allowed.as_str());
         let others: Vec<String> = others.collect();

@@ -1,8 +1,8 @@
 //! What becomes of children.
 
 use super::lineage::SentBack;
+use super::node_id::NodeId;
 use super::outcome::V3Outcome;
-use super::path::NodeId;
 use super::scaffold::ForkInput;
 use super::shared::MergeComplete;
 use interlocking::prelude::RunId;

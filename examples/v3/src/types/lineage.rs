@@ -1,8 +1,8 @@
 //! Where a node stands in the tree: what a run begins with beside its specification (CON-138).
 
-use super::path::FilePath;
 use super::shared::NodeInfo;
 use interlocking::prelude::SessionId;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
 //! Merger: what it takes, and what its agent may come to.
 
-use super::path::FilePath;
 use super::shared::{MergeComplete, NodeInfo};
 use super::tdd::TddApproval;
 use crate::graph::v3;
 use interlocking::prelude::*;
+use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

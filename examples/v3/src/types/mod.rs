@@ -2,7 +2,7 @@
 //!
 //! On the wire names of fields are in camel case, and a variant of an agent's answer is an object with one field of its name.
 
-pub mod path;
+pub mod node_id;
 pub mod spec;
 pub mod shared;
 pub mod lineage;

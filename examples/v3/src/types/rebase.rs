@@ -1,9 +1,9 @@
 //! Rebaser: what it is told, what its agent is asked, and what that may come to.
 
-use super::path::FilePath;
 use super::shared::{MergeEvent, NodeInfo};
 use crate::graph::v3;
 use interlocking::prelude::*;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

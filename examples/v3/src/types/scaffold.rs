@@ -1,11 +1,11 @@
 //! Scaffold: what it takes, and what its agent may come to.
 
 use super::lineage::{Lineage, ParentContext};
-use super::path::FilePath;
 use super::shared::{InterfaceFile, PlannedTest};
 use super::spec::{ChildSpec, Spec};
 use crate::graph::v3;
 use interlocking::prelude::*;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

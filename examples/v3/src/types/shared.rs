@@ -1,6 +1,7 @@
 //! What several nodes have to do with.
 
-use super::path::{FilePath, NodeId};
+use super::node_id::NodeId;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! What is to be built.
 
-use super::path::{FilePath, NodeId};
+use super::node_id::NodeId;
+use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

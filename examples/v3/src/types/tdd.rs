@@ -1,13 +1,13 @@
 //! TDD: what its two nodes take, and what its agent may come to. A mode has a node, so it cannot answer for the other (CON-02).
 
 use super::implementation::ImplResult;
-use super::path::FilePath;
 use super::rebase::Adaptation;
 use super::scaffold::InitWorkPayload;
 use super::shared::{CoverageReport, Critique, MergeEvent, PlannedTest};
 use super::spec::Spec;
 use crate::graph::v3;
 use interlocking::prelude::*;
+use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,9 @@ use crate::tree::family;
 use crate::watched::{Call, Hold};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::NodeOutcome;
+use interlocking::runtime::{Event, EventKind};
 use serde_json::json;
+use std::time::Duration;
 use v3::types::outcome::V3Outcome;
 
 fn is_merged(outcome: &V3Outcome) {
@@ -61,28 +63,99 @@ async fn the_implementer_waits_for_tests_and_children() {
     }
 }
 
-/// CON-142, V3-139, CON-32: a sibling that merges while the judge looks makes the candidate void. It is made again, and judged again, with
-/// what the sibling has merged.
+/// The executions of `node` in a run that have begun.
+pub(crate) fn begun(play: &Play<'_>, run: &RunId, node: &str) -> usize {
+    let is_it = |event: &Event| match &event.kind {
+        EventKind::NodeStarted(begun) => event.run == *run && begun.node == node,
+        _ => false,
+    };
+    play.events().iter().filter(|event| is_it(event)).count()
+}
+
+/// CON-142, V3-139, CON-32, V3-09, V3-97: while a candidate is made and judged, no sibling is merged: who is ready waits, is rebased, and its
+/// candidate is made and judged once, with what was merged before it.
 #[tokio::test]
-async fn a_candidate_that_came_too_late_is_made_again() {
+async fn siblings_are_merged_one_after_the_other() {
     let project = project().await;
     let play = play(&project, &family());
-    let hold = play.agent.hold("judge what `top/a`");
+    let (reviewer, judge) = (play.agent.hold("reviewer of `top/b`"), play.agent.hold("judge what `top/a`"));
     let watch = async {
-        hold.reached().await;
-        play.until("b", |play| play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")).await;
-        hold.release();
+        reviewer.reached().await;
+        judge.reached().await;
+        let stood = project.git(&["rev-parse", "run/impl"]);
+        reviewer.release();
+        let b = play.run_of("top/b").await;
+        play.until("b is ready", |play| begun(play, &b, "merge_queue") == 1).await;
+        // It would be merged in this time, were it not held up.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!((begun(&play, &b, "merger"), project.git(&["rev-parse", "run/impl"])), (0, stood));
+        judge.release();
     };
     let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
     is_merged(&outcome);
-    let judged = play.prompts("judge what `top/a`");
-    assert_eq!(judged.len(), 2);
-    let heard = "## What its siblings have merged\n\n- top/b: `b` (It is done.)";
-    assert!(!judged[0].contains(heard) && judged[1].contains(heard), "{}", judged[1]);
-    let nodes = play.nodes_of(&play.run_of("top/a").await);
-    assert!(nodes.ends_with(&["judge", "rebaser", "merger", "judge"].map(str::to_owned)), "{nodes:?}");
+    let judged = ["a", "b"].map(|child| play.prompts(&format!("judge what `top/{child}`")));
+    assert_eq!(judged.each_ref().map(Vec::len), [1, 1]);
+    let heard = "## What its siblings have merged\n\n- top/a: `a` (It is done.)";
+    assert!(judged[1][0].contains(heard), "{}", judged[1][0]);
+    let nodes = play.nodes_of(&play.run_of("top/b").await);
+    let way = ["review", "merge_queue", "rebaser", "merge_queue", "merger", "judge"];
+    assert!(nodes.ends_with(&way.map(str::to_owned)), "{nodes:?}");
     assert_eq!(project.subjects("main").len(), 5);
     project.is_tidy();
+}
+
+/// CON-142, CON-11: a parent whose scaffold is made again while a child is judged keeps that child; its candidate does not stand on that
+/// scaffold, and is made and judged again.
+#[tokio::test]
+async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
+    let project = project().await;
+    let invalid = json!({ "InvalidScaffold": { "missingType": "Top", "expectedLocation": "src/top.api" } });
+    let play = play(&project, &Cast::with(Cast::default().once(Who::TestAuthor, "top", &invalid, &[]), family()));
+    let (author, judge) = (play.agent.hold("test author of `top`"), play.agent.hold("judge what `top/a`"));
+    let planner = play.agent.hold("planner of `top/b`");
+    let watch = async {
+        author.reached().await;
+        judge.reached().await;
+        planner.reached().await;
+        // The judge does not answer before all of it is stopped.
+        author.release();
+        planner.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    is_merged(&outcome);
+    assert_eq!(play.prompts("planner of `top`").len(), 2);
+    assert_eq!(play.prompts("planner of `top/a`").len(), 1, "it is kept");
+    let nodes = play.nodes_of(&play.run_of("top/a").await);
+    assert!(nodes.ends_with(&["merger", "judge", "merger", "judge"].map(str::to_owned)), "{nodes:?}");
+    let subjects = project.subjects("main");
+    assert_eq!(subjects.iter().filter(|subject| subject.contains("top/a")).count(), 1, "{subjects:?}");
+    project.is_tidy();
+}
+
+/// V3-97, V3-139, CON-15: who waits for its turn while several others merge is rebased once, onto all of it, and hears of each.
+#[tokio::test]
+async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
+    let project = project().await;
+    let children = ["a", "b", "c"];
+    let cast = children
+        .iter()
+        .fold(Cast::default().honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
+    let play = play(&project, &cast);
+    let author = play.agent.hold("test author of `top/c`");
+    let watch = async {
+        author.reached().await;
+        play.until("a and b", |play| play.ended().iter().filter(|(_, node)| node == "judge").count() == 2).await;
+        author.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&children)), watch);
+    is_merged(&outcome);
+    let outcomes = play.outcomes(&play.run_of("top/c").await).await;
+    let rebasers: Vec<_> = outcomes.iter().filter(|outcome| outcome.node == "rebaser").collect();
+    let moved: Vec<_> =
+        rebasers.iter().map(|rebaser| rebaser.commits.iter().any(|commit| commit.workspace == "impl")).collect();
+    assert_eq!(moved, [false, true]);
+    let judged = &play.prompts("judge what `top/c`")[0];
+    assert!(judged.contains("- top/a: `a` (It is done.)") && judged.contains("- top/b: `b` (It is done.)"), "{judged}");
 }
 
 /// V3-160, CON-11, CON-10: another scaffold keeps the child that is as it was, with what it has merged, and cancels the one that is not.
@@ -174,7 +247,7 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
     project.is_tidy();
 }
 
-/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
+/// V3-151, V3-93, V3-97, V3-118, CON-41: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
 /// is told twice hears it in the order in which they merged.
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {

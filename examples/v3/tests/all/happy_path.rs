@@ -5,7 +5,8 @@ use crate::project::Project;
 use v3::demo;
 use v3::types::outcome::V3Outcome;
 
-/// PRG-42…49: the URL shortener, from its file to a commit a child on `main`.
+/// PRG-42…49, CON-40: the URL shortener, from its file to a commit a child on `main`: what runs it is the executor, its fork, its barrier, and
+/// runs below a run.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_comes_to_main() {
     let spec = demo::spec().unwrap();
@@ -19,6 +20,8 @@ async fn the_demonstration_comes_to_main() {
     assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
     assert_eq!((merge.author.as_str(), merge.changes.len()), ("shortener", 1), "V3-94");
 
+    // CON-30: what is merged is a commit on a local branch, and no forge is asked.
+    assert_eq!(project.git(&["remote"]), "");
     // V3-89, V3-05: a commit a child, with one parent each; the grandchildren's are in their parent's.
     let subjects = project.subjects("main");
     let children = ["feat(shortener/codec): implement".to_owned(), "feat(shortener/store): implement".to_owned()];
@@ -32,8 +35,8 @@ async fn the_demonstration_comes_to_main() {
     project.is_tidy();
 
     // V3-106: tests are written while children work.
-    let way = ["scaffold", "fork", "write_tests", "children", "integrate", "barrier", "implement", "review", "merger"];
-    assert_eq!(play.path(), way);
+    let way = ["scaffold", "fork", "write_tests", "children", "integrate", "barrier", "implement", "review"];
+    assert_eq!(play.path(), [&way[..], &["merge_queue", "merger"]].concat());
 
     // PRG-43, PRG-44, V3-04: five runs of one graph.
     let ended = play.ended();
@@ -49,7 +52,8 @@ async fn the_demonstration_comes_to_main() {
         let is_at =
             |node: &str| nodes.iter().position(|other| *other == node).unwrap_or_else(|| panic!("{node}: {nodes:?}"));
         // V3-106, V3-108, V3-113, V3-87, PRG-47: in this order, each.
-        let way = ["scaffold", "fork", "write_tests", "barrier", "implement", "review", "merger"].map(is_at);
+        let way =
+            ["scaffold", "fork", "write_tests", "barrier", "implement", "review", "merge_queue", "merger"].map(is_at);
         assert!(way.is_sorted(), "{nodes:?}");
         // V3-73, V3-126, PRG-45: where there are children, the barrier waits for them.
         if let Some(children) = nodes.iter().position(|node| *node == "children") {

@@ -1,6 +1,8 @@
 //! Each loop has a budget, and a run whose budget is spent says which loop it was (V3-159, CON-15, CON-145).
 
-use crate::small::{Cast, Who, play, project, spec};
+use crate::small::{Act, Cast, Who, plan, planned, play, project, scaffold, scaffolding, spec, write};
+use interlocking::agents::Nudges;
+use interlocking::prelude::Outcome;
 use serde_json::{Value, json};
 use v3::types::outcome::{Stuck, V3Outcome};
 
@@ -95,4 +97,120 @@ async fn clarification_of_a_child() {
     assert!(!asked[0].contains(told) && asked[1..].iter().all(|prompt| prompt.contains(told)), "{}", asked[1]);
     // V3-160, CON-11: the child that has ended well is kept.
     assert_eq!(play.prompts("planner of `top/b`").len(), 1);
+}
+
+/// CON-26, V3-122: tests that fit nothing that children merge are asked of the planner until the budget is spent: each time another child has
+/// written to their file.
+#[tokio::test]
+async fn tests_that_never_fit() {
+    let project = project().await;
+    let children = ["a", "b", "c", "d", "e", "f"];
+    let mut cast = Cast::default();
+    for child in children {
+        let id = format!("top/{child}");
+        cast = cast.once(Who::Planner, "top", &scaffold("top", &[child], &planned(&children)), &scaffolding("top"));
+        let mut acts = scaffolding(&id);
+        acts.insert(0, write("checks/top.sh", &format!("true # {child}\n")));
+        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
+    }
+    let cast =
+        children.iter().fold(cast.honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
+    let play = play(&project, &cast);
+    let outcome = play.outcome(spec(&children)).await;
+    let V3Outcome::Stuck(Stuck { spent_loop, attempts, .. }) = outcome else { panic!("{outcome}") };
+    assert_eq!((spent_loop.as_deref(), attempts), (Some("barrier → scaffold"), 5));
+    assert_eq!(play.prompts("planner of `top`").len(), 6);
+    assert_eq!(project.subjects("main"), ["Begin"]);
+    project.is_tidy();
+}
+
+/// CON-142, CON-15: a candidate that never stands where the parent's branch is, because somebody has moved that, is made and judged again
+/// until the budget is spent; the parent goes on without it.
+#[tokio::test]
+async fn candidates_that_come_too_late() {
+    let project = project().await;
+    let family = Cast::default().honest("top", &["a", "b"]).honest("top/a", &[]).honest("top/b", &[]);
+    let play = play(&project, &family);
+    let (judge, reviewer) = (play.agent.hold("judge what `top/a`"), play.agent.hold("reviewer of `top/b`"));
+    let watch = async {
+        reviewer.reached().await;
+        judge.reached().await;
+        let stood = project.git(&["rev-parse", "run/impl"]);
+        let elsewhere = project.git(&[
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+            "commit-tree",
+            "run/impl^{tree}",
+            "-p",
+            "run/impl",
+            "-m",
+            "moved",
+        ]);
+        project.git(&["update-ref", "refs/heads/run/impl", elsewhere.trim()]);
+        judge.release();
+        let a = play.run_of("top/a").await;
+        play.until("a is stuck", |play| play.nodes_of(&a).iter().filter(|node| *node == "judge").count() == 17).await;
+        project.git(&["update-ref", "refs/heads/run/impl", stood.trim()]);
+        reviewer.release();
+    };
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    assert_eq!(play.prompts("judge what `top/a`").len(), 17);
+    let told = &play.prompts("implementer of `top`")[0];
+    let stuck = "- top/a: stuck: judge → merger was taken as often as the table allows: times = 16;";
+    assert!(told.contains(stuck), "{told}");
+    assert_eq!(project.subjects("main").iter().filter(|subject| subject.contains("top/a")).count(), 0);
+}
+
+/// V3-121, CON-15: a branch that has to be adapted to each of seventeen siblings, one after the other, has had its tests looked at again
+/// sixteen times, and is stuck then; the parent goes on without it.
+#[tokio::test]
+async fn adapted_again_and_again() {
+    let project = project().await;
+    let siblings: Vec<String> = (1..=17).map(|number| format!("b{number}")).collect();
+    let children: Vec<&str> = std::iter::once("a").chain(siblings.iter().map(String::as_str)).collect();
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let mut cast = Cast::default().always(Who::Rebaser, "top/a", &adapted, &[]);
+    let shared = |by: &str, name: &str| write(&format!("shared/{name}.txt"), &format!("by {by}\n"));
+    for child in &children {
+        let id = format!("top/{child}");
+        let own: Vec<Act> = match *child {
+            "a" => siblings.iter().map(|sibling| shared("a", sibling)).collect(),
+            sibling => vec![shared(sibling, sibling)],
+        };
+        let acts = [own, scaffolding(&id)].concat();
+        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
+    }
+    let cast =
+        children.iter().fold(cast.honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
+    let play = play(&project, &cast);
+    let reviewers: Vec<_> =
+        siblings.iter().map(|sibling| play.agent.hold(&format!("reviewer of `top/{sibling}`"))).collect();
+    let mut author = play.agent.hold("test author of `top/a`");
+    let watch = async {
+        for reviewer in &reviewers {
+            reviewer.reached().await;
+        }
+        for (sibling, reviewer) in siblings.iter().zip(&reviewers) {
+            author.reached().await;
+            reviewer.release();
+            let run = play.run_of(&format!("top/{sibling}")).await;
+            play.until("it is merged", |play| play.nodes_of(&run).iter().any(|node| node == "judge")).await;
+            let next = play.agent.hold("test author of `top/a`");
+            author.release();
+            author = next;
+        }
+    };
+    // Those that are held say nothing for as long as it takes.
+    let run = play.run().with_nudges(Nudges::NONE).start(spec(&children).into());
+    let (ended, ()) = tokio::join!(run, watch);
+    let ended = ended.unwrap().outcome;
+    assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
+    assert_eq!(play.prompts("rebaser of `top/a`").len(), 17);
+    let told = &play.prompts("implementer of `top`")[0];
+    let stuck = "- top/a: stuck: rebaser → write_tests was taken as often as the table allows: times = 16;";
+    assert!(told.contains(stuck), "{told}");
+    project.is_tidy();
 }

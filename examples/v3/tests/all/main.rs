@@ -32,4 +32,5 @@ mod prompts;
 mod sessions;
 mod reminders;
 mod killed;
+mod stored;
 mod real_agents;

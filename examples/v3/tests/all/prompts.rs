@@ -6,6 +6,7 @@ use v3::memory::{ImplMem, TddMem};
 use v3::prompts::{ImplPrompt, MergerPrompt, RebaserPrompt, ReviewPrompt, ScaffoldPrompt, WriteTestsPrompt};
 use v3::types::rebase::RebaserInput;
 use v3::types::scaffold::ScaffoldInput;
+use v3::types::shared::MergeEvent;
 
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -215,9 +216,17 @@ fn the_rebaser_is_told_what_it_may_do() {
         let node = json!({ "nodeId": "top/a", "branch": "r/a/impl" });
         let input: RebaserInput =
             read(json!({ "node": node, "parentBranch": "r/impl", "newParentHead": COMMIT, "mergeEvent": event }));
-        let prompt = RebaserPrompt { input: &input, gave_way: vec![], failing_tests: vec!["it_stops".to_owned()] }
-            .render()
-            .unwrap();
+        let before: MergeEvent = read(json!({ "author": "top/c", "impactLevel": "Trivial", "changes": [
+            { "symbol": "c::sum", "changeType": "NewExport", "reason": "It sums." },
+        ] }));
+        let prompt = RebaserPrompt {
+            input: &input,
+            before: &[before],
+            impact: input.merge_event.impact_level,
+            gave_way: vec![],
+            failing_tests: vec!["it_stops".to_owned()],
+        };
+        let prompt = prompt.render().unwrap();
         has(
             &prompt,
             &["rebaser of `top/a`", "`r/a/impl`", COMMIT, "`top/b` was merged", &format!("Impact: {impact}."), words],
@@ -225,7 +234,7 @@ fn the_rebaser_is_told_what_it_may_do() {
         has(
             &prompt,
             &[
-                "- `b::count`: SignatureChange: It counts further.",
+                "\n\n- `b::count`: SignatureChange: It counts further.\n\nBefore it, `top/c` was merged:\n\n- `c::sum`: NewExport: It sums.\n",
                 "These tests fail now: it_stops.",
                 "4. Run the tests, and commit.",
             ],

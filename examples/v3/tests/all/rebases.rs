@@ -183,11 +183,18 @@ async fn rebase_conflict_again_and_again() {
         let (a, b) = (play.run_of("top/a").await, play.run_of("top/b").await);
         let judged = play.outcomes(&b).await;
         let sent = &judged.iter().find(|outcome| outcome.node == "judge").unwrap().posted[0];
+        // Each while the one before is handled: of several that wait only the last one has the branch moved.
+        let mut rebaser = play.agent.hold("rebaser of `top/a`");
+        author.release();
         for _ in 0..5 {
+            rebaser.reached().await;
             let body = LetterBody::Message { node: sent.node.clone(), message: sent.message.json().unwrap().clone() };
             play.journal.post(&a, Letter { key: None, body }).await.unwrap();
+            let next = play.agent.hold("rebaser of `top/a`");
+            rebaser.release();
+            rebaser = next;
         }
-        author.release();
+        rebaser.release();
     };
     let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");

@@ -29,7 +29,7 @@ async fn tdd_remembers_tests_until_they_are_covered() {
     let outcome = play.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let once = ["write_tests", "barrier", "implement", "review"];
-    let way = [&["scaffold", "fork"][..], &once[..3], &once[2..], &once, &["merger"]].concat();
+    let way = [&["scaffold", "fork"][..], &once[..3], &once[2..], &once, &["merge_queue", "merger"]].concat();
     assert_eq!(play.path(), way, "V3-08");
 
     let remembered = play.memories(&RunId::DEFAULT, "tdd").await;

@@ -2,7 +2,9 @@
 
 use crate::play::Play;
 use crate::small::{Cast, project, shell, spec};
-use interlocking::agents::Script;
+use interlocking::agents::{Nudges, Script};
+use interlocking::prelude::*;
+use std::time::Duration;
 use v3::types::outcome::{Stuck, V3Outcome};
 
 /// V3-135, V3-136, V3-137: it is reminded, in these words, three times; that counts as no attempt, and then the node is stuck.
@@ -25,4 +27,24 @@ async fn an_agent_that_decides_nothing_is_reminded() {
         assert_eq!(project.subjects("main"), ["Begin"]);
         project.is_tidy();
     }
+}
+
+/// CON-18, V3-135: an agent that gives no sign of life is interrupted and reminded, three times, each after as long as the run says; then the
+/// node is stuck. Without a word that is a minute.
+#[tokio::test]
+async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
+    assert_eq!((Nudges::DEFAULT.idle, Nudges::DEFAULT.limit), (Some(Duration::from_secs(60)), 3));
+    let project = project().await;
+    let silent = "[[turn]]\nagent = \"impl\"\ntimes = \"any\"\ndelay = \"1h\"\n".to_owned();
+    let script = Script::parse("a test's script", &(silent + Cast::default().honest("top", &[]).text())).unwrap();
+    let play = Play::new(&project, script, shell);
+    let run = play.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_millis(300))));
+    let Outcome::Finished(V3Outcome::Stuck(stuck)) = run.start(spec(&[]).into()).await.unwrap().outcome else {
+        panic!()
+    };
+    assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 300ms after 3 reminders");
+    let calls = play.agent.calls().into_iter().filter(|call| call.role == "impl");
+    let prompts: Vec<_> = calls.skip(1).map(|call| call.prompt).collect();
+    assert_eq!(prompts, ["REMINDER: Emit a decision to complete this phase"; 3]);
+    project.is_tidy();
 }

@@ -45,6 +45,11 @@ async fn history_is_shared() {
         assert_eq!(pair[1].session, SessionOp::ContinueFrom(answered(&pair[0]).clone()));
     }
     assert!(implementer.len() >= 4);
+    // EVO-06: whoever is called is told the session to fork, and nobody looks it up where others write: those who fork one at the same time
+    // have each a session of their own.
+    let planners = ["a", "b"].map(|child| calls(&format!("planner of `top/{child}`")).remove(0));
+    let forks = [&tests[0], &implementer[0], &planners[0], &planners[1]].map(answered);
+    assert_eq!(forks.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{forks:?}");
 
     // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52, PRG-13, PRG-15).
     let tdd: Vec<Call> = play

@@ -3,9 +3,9 @@
 use crate::play::Play;
 use crate::project::Project;
 use crate::small::{Act, Cast, Who, append, planned, play, project, scaffold, spec, write};
+use interlocking::workspaces::FilePath;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
-use v3::types::path::FilePath;
 
 /// What the implementer is told whose commit has `file` with this text, where the scaffold's was `before`; the run ends well without it.
 async fn told(file: &str, before: &str, now: &str) -> String {

@@ -4,7 +4,9 @@ use expect_test::expect_file;
 use interlocking::draw::mermaid;
 use interlocking::graph::Graph as _;
 use interlocking::table::{NodeKind, NodeRow};
+use serde_json::json;
 use v3::graph::V3;
+use v3::memory::{ImplMem, Integration, ScaffoldMem, TddMem};
 
 held!(V3);
 
@@ -57,7 +59,7 @@ fn five_roles_are_declared() {
 fn every_edge_is_there() {
     // V3-107
     assert_eq!(leads_to("scaffold"), ["fork", "exit", "scaffold"]);
-    // V3-106, PRG-29
+    // V3-106, PRG-29, CON-03: children are begun at one place, with the tests.
     assert_eq!(leads_to("fork"), ["write_tests", "children", "barrier.merges"]);
     assert_eq!(leads_to("children"), ["integrate"]);
     assert_eq!(leads_to("integrate"), ["barrier.merges", "children", "scaffold", "exit"]);
@@ -67,7 +69,8 @@ fn every_edge_is_there() {
     // V3-113, V3-114, V3-115, V3-116, V3-117, PRG-12
     assert_eq!(leads_to("implement"), ["review", "exit", "implement", "scaffold"]);
     // V3-110, V3-111, V3-112, V3-63, PRG-14
-    assert_eq!(leads_to("review"), ["merger", "exit", "write_tests"]);
+    assert_eq!(leads_to("review"), ["merge_queue", "exit", "write_tests"]);
+    assert_eq!(leads_to("merge_queue"), ["merger", "merge_queue"]);
     // V3-119, PRG-18
     assert_eq!(leads_to("merger"), ["judge", "exit", "implement"]);
     assert_eq!(leads_to("judge"), ["exit", "review", "merger"]);
@@ -98,6 +101,34 @@ fn memories_are_of_groups() {
     assert_eq!(V3::net().memory_groups().len(), 4);
 }
 
+/// PRG-51: the subjects of the protocol's basic tests: kinds of handlers, their routes, memories as they begin, effects that are given out
+/// together, workspaces, the children's graph, and what a run comes to.
+#[test]
+fn the_basic_subjects_are_covered() {
+    let kinds = |kind: NodeKind| V3::net().table().nodes.iter().filter(|row| row.kind == kind).count();
+    use NodeKind::{Event, Fork, Join, Llm, Logic, Map};
+    assert_eq!([Llm, Logic, Fork, Join, Map, Event].map(kinds), [6, 2, 1, 1, 1, 1]);
+    // An agent works in a place that the table names: nobody may change what is reviewed or judged.
+    let place = |name: &str| (row(name).workspace.clone().unwrap_or_default(), row(name).read_only);
+    let places = ["scaffold", "write_tests", "implement", "review", "merger", "judge", "rebaser"].map(place);
+    let expected = [
+        ("impl", false),
+        ("tests", false),
+        ("impl", false),
+        ("impl", true),
+        ("candidate", false),
+        ("candidate", true),
+        ("impl", false),
+    ];
+    assert_eq!(places, expected.map(|(name, is_read_only)| (name.to_owned(), is_read_only)));
+    // Nobody remembers anything when a run begins.
+    assert_eq!(serde_json::to_value(TddMem::default()).unwrap()["pendingTests"], json!([]));
+    assert_eq!((ImplMem::default().session_id, ImplMem::default().attempt_history), (None, Vec::new()));
+    assert_eq!((Integration::default().heard, ScaffoldMem::default().session), (Vec::new(), None));
+    // V3-154, CON-05
+    assert_eq!(V3::net().table().output, "V3Outcome");
+}
+
 /// V3-159: each way back has a budget, of the edge or of the node's attempts.
 #[test]
 fn every_way_back_has_a_budget() {
@@ -119,6 +150,10 @@ fn every_way_back_has_a_budget() {
     for (from, to) in backs {
         assert_eq!(budget(from, to), Some(5), "{from} → {to}");
     }
+    for (from, to) in [("judge", "merger"), ("rebaser", "write_tests")] {
+        assert_eq!(budget(from, to), Some(16), "{from} → {to}");
+    }
+    assert_eq!(row("merge_queue").attempts, Some(16));
     for name in ["scaffold", "write_tests", "implement"] {
         assert_eq!(row(name).attempts, Some(5), "{name}");
     }

@@ -6,12 +6,12 @@ use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Exe
 use crate::handlers::staging::{STAGING, change_document};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
-use crate::protocol::path::FilePath;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verification};
 use crate::protocol::state::State;
-use crate::workbench::{in_repository, paths, text_at};
+use crate::workbench::text_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::{FilePath, in_repository, touched_paths};
 use interlocking::worktree::{CommitId, FileChange, FileChangeKind};
 
 impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
@@ -165,7 +165,7 @@ async fn on_branch(
     in_repository(cx.repository()?, move |repository| {
         let Some(head) = repository.branch_head(&branch)? else { return Ok(None) };
         let changes = repository.diff(base, head)?;
-        Ok(Some((Facts { base, head, touched: paths(&changes), uncommitted: Default::default() }, changes)))
+        Ok(Some((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes)))
     })
     .await
 }
@@ -181,7 +181,7 @@ async fn in_staging(
     let mut staging = cx.worktree_of(STAGING).await?;
     if let Some(planned) = planned.filter(|_| before.is_some_and(|before| before.touched.contains(document.as_str()))) {
         // The document is nobody else's to write.
-        staging.write_file(&document.in_repository()?, planned).await?;
+        staging.write_file(document.in_repository(), planned).await?;
     }
     let committed = staging.commit(format!("fix: {}, by hand", only.post.label())).await?;
     let head = committed.unwrap_or_else(|| staging.head());
@@ -189,7 +189,7 @@ async fn in_staging(
     changes.retain(|change| change.touched().all(|path| path.to_text() != document.as_str()));
     // The document alone is nobody's work.
     let head = if changes.is_empty() { base } else { head };
-    Ok((Facts { base, head, touched: paths(&changes), uncommitted: Default::default() }, changes))
+    Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes))
 }
 
 /// The report of what a person has finished: what git knows, and no more.

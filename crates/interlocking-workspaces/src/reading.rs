@@ -1,0 +1,49 @@
+//! What handlers read from a repository: git work is synchronous, and done where it may block.
+
+use crate::file_path::FilePath;
+use interlocking_core::failure::NodeError;
+use interlocking_worktree::{CommitId, FileChange, Repository};
+use std::collections::BTreeSet;
+
+/// Does git work where it may block.
+///
+/// # Errors
+///
+/// Those of `work`.
+pub async fn in_repository<T: Send + 'static>(
+    repository: Repository,
+    work: impl FnOnce(&Repository) -> Result<T, NodeError> + Send + 'static,
+) -> Result<T, NodeError> {
+    tokio::task::spawn_blocking(move || work(&repository)).await?
+}
+
+/// A file of a commit as text, with replacement characters where it is not UTF-8; none if it is not there.
+///
+/// # Errors
+///
+/// Where the commit or the file cannot be read.
+pub async fn text_at(repository: Repository, commit: CommitId, file: &FilePath) -> Result<Option<String>, NodeError> {
+    let path = file.in_repository().clone();
+    in_repository(repository, move |repository| {
+        Ok(repository.read_file(commit, &path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    })
+    .await
+}
+
+/// The paths in which two commits differ; of a renamed file both.
+///
+/// # Errors
+///
+/// Where one of the commits cannot be read.
+pub async fn changed_paths(
+    repository: Repository,
+    from: CommitId,
+    to: CommitId,
+) -> Result<BTreeSet<String>, NodeError> {
+    in_repository(repository, move |repository| Ok(touched_paths(&repository.diff(from, to)?))).await
+}
+
+/// The paths of changes; of a renamed file both.
+pub fn touched_paths(changes: &[FileChange]) -> BTreeSet<String> {
+    changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
+}

@@ -1,0 +1,186 @@
+//! Runs that take turns over several of their nodes, and hear of each other before they go on.
+
+use crate::support::{finished, pass, timed};
+use askama::Template;
+use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::prelude::*;
+use interlocking::runtime::journal::LetterBody;
+use interlocking::runtime::{Budgets, Journal, MemoryJournal};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Template)]
+#[template(source = "Go on.", ext = "txt")]
+struct GoOn;
+
+/// Three customers of one till.
+#[derive(Graph)]
+#[graph(output = usize)]
+struct Shop {
+    #[node(entry, input = Vec<String>, map = Customer, goto(exit))]
+    customers: MapNode<Customers>,
+}
+
+/// Waits for its turn, and tells the others when it has paid; or is not ready after all, and comes again.
+#[derive(Graph)]
+#[graph(output = ())]
+struct Customer {
+    #[node(entry, input = String, goto(pay), goto(queue), attempts = 4)]
+    queue: LogicNode<Queue>,
+    #[node(input = String, goto(leave, fetch))]
+    pay: LogicNode<Pay>,
+    #[node(input = String, goto(queue), visits = 1)]
+    fetch: LogicNode<Fetch>,
+    #[node(input = String, prompt = GoOn, output = bool, goto(exit))]
+    leave: LLMNode<Leave>,
+    #[node(on(String), resume, visits = 9)]
+    hear: EventNode<Hear>,
+}
+
+held!(Shop, Customer);
+
+type Trace = Arc<Mutex<Vec<String>>>;
+
+struct Customers(Trace);
+impl MapHandler<shop::customers> for Customers {
+    fn graph(&self, _: &Cx<'_, shop::customers>) -> Result<Arc<Customer>, NodeError> {
+        let trace = || self.0.clone();
+        Ok(Arc::new(Customer {
+            queue: LogicNode(Queue(trace())),
+            pay: LogicNode(Pay(trace())),
+            fetch: LogicNode(Fetch),
+            leave: LLMNode(Leave),
+            hear: EventNode(Hear(trace())),
+        }))
+    }
+    async fn items(
+        &self,
+        names: &Vec<String>,
+        _: &mut Cx<'_, shop::customers>,
+    ) -> Result<Vec<Item<Customer>>, NodeError> {
+        Ok(names.iter().cloned().map(Item::new).collect())
+    }
+    async fn gather(
+        &self,
+        _: Vec<String>,
+        served: Children<Customer>,
+        cx: &mut Cx<'_, shop::customers>,
+    ) -> Route<shop::customers> {
+        goto!(cx, shop::exit, served.all().await.len())
+    }
+}
+
+logic!(Queue(trace: Trace) for customer::queue, |name: String, cx| {
+    cx.take_turn("till").await?;
+    // Once more changes nothing.
+    cx.take_turn("till").await?;
+    if cx.has_mail().await? {
+        trace.lock().unwrap().push(format!("{name} has mail"));
+        return goto!(cx, self, name);
+    }
+    goto!(cx, customer::pay, name)
+});
+logic!(Pay(trace: Trace) for customer::pay, |name: String, cx| {
+    trace.lock().unwrap().push(format!("{name} pays"));
+    pass(10).await;
+    if name == "forgetful" && cx.visit() == 1 {
+        cx.give_turn_back("till");
+        return goto!(cx, customer::fetch, name);
+    }
+    for sibling in cx.siblings().await? {
+        cx.send::<customer::hear>(&sibling, &name)?;
+    }
+    goto!(cx, customer::leave, name)
+});
+logic!(Fetch for customer::fetch, |name: String, cx| {
+    pass(1).await;
+    goto!(cx, customer::queue, name)
+});
+
+struct Leave;
+impl LLMHandler<customer::leave> for Leave {
+    async fn before<'a>(&'a self, _: &'a String, cx: &mut Cx<'_, customer::leave>) -> Ask<GoOn> {
+        Ok((GoOn, cx.fresh_session()))
+    }
+    async fn after(&self, _: String, _: Reply<bool>, cx: &mut Cx<'_, customer::leave>) -> Route<customer::leave> {
+        goto!(cx, customer::exit, ())
+    }
+}
+
+struct Hear(Trace);
+impl EventHandler<customer::hear> for Hear {
+    async fn handle(&self, by: String, cx: &mut Cx<'_, customer::hear>) -> Route<customer::hear> {
+        let name = cx.entry()?.clone();
+        self.0.lock().unwrap().push(format!("{name} hears that {by} has paid"));
+        cx.resume()
+    }
+}
+
+fn shop(trace: &Trace, journal: &Arc<MemoryJournal>) -> Run<Shop> {
+    let script = Script::parse("a test's script", "[[turn]]\ntimes = 'any'\noutput_json = 'true'\n").unwrap();
+    timed(Shop { customers: MapNode(Customers(trace.clone())) })
+        .with_journal(journal.clone())
+        .with_agent_for_others(Arc::new(ScriptedAgent::new(script)))
+}
+
+fn names(names: [&str; 3]) -> Vec<String> {
+    names.map(str::to_owned).into()
+}
+
+/// A turn lasts over the run's nodes, until it ends; whoever is next has had all that was written before it begins, and hears it first.
+#[tokio::test(start_paused = true)]
+async fn a_turn_lasts_until_its_run_has_ended() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
+    let expected = [
+        "ann pays",
+        "bob has mail",
+        "bob hears that ann has paid",
+        "bob pays",
+        "cem has mail",
+        "cem hears that ann has paid",
+        "cem hears that bob has paid",
+        "cem pays",
+    ];
+    assert_eq!(*trace.lock().unwrap(), expected);
+}
+
+/// A turn that is given back goes to whoever asked next, and comes again.
+#[tokio::test(start_paused = true)]
+async fn a_turn_is_given_back() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    assert_eq!(finished(shop(&trace, &journal).start(names(["forgetful", "bob", "cem"])).await.unwrap()), 3);
+    let trace = trace.lock().unwrap();
+    let paid: Vec<_> = trace.iter().filter(|line| line.ends_with("pays")).collect();
+    assert_eq!(paid, ["forgetful pays", "bob pays", "cem pays", "forgetful pays"]);
+}
+
+/// A run that is held back, because a budget is used up, has no turn any more: the others come as far as they can, and all of it stops.
+#[tokio::test(start_paused = true)]
+async fn who_is_held_back_holds_nobody_up() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let run =
+        shop(&trace, &journal).with_budgets(Budgets::unlimited().with_calls(0)).start(names(["ann", "bob", "cem"]));
+    let report = tokio::time::timeout(Duration::from_secs(60), run).await.expect("nobody waits for ever").unwrap();
+    assert!(!matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_)), "{:?}", report.outcome);
+    let paid = trace.lock().unwrap().iter().filter(|line| line.ends_with("pays")).count();
+    assert_eq!(paid, 3);
+    // And goes on where it stood.
+    assert_eq!(finished(shop(&trace, &journal).resume().await.unwrap()), 3);
+}
+
+/// A letter that is no message for an event node is no mail.
+#[tokio::test(start_paused = true)]
+async fn only_what_is_handled_is_mail() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let (report, ()) = tokio::join!(shop(&trace, &journal).start(names(["ann", "bob", "cem"])), async {
+        pass(5).await;
+        for child in journal.children(&RunId::DEFAULT).await.unwrap() {
+            let body = LetterBody::Message { node: "nobody".to_owned(), message: "1".into() };
+            let letter = interlocking::runtime::journal::Letter { key: None, body };
+            journal.post(&child.run, letter).await.unwrap();
+        }
+    });
+    assert_eq!(finished(report.unwrap()), 3);
+    assert_eq!(trace.lock().unwrap().iter().filter(|line| line.ends_with("has mail")).count(), 2);
+}

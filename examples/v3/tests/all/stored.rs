@@ -1,0 +1,123 @@
+//! What travels between nodes, as a journal stores it: each payload once, by its content, and read by whoever takes it.
+
+use crate::killed::{Cut, start_until};
+use crate::play::Play;
+use crate::project::Project;
+use crate::small::{Act, Cast, Who, play, project, spec, write};
+use crate::tree::family;
+use interlocking::prelude::*;
+use interlocking::runtime::Journal;
+use interlocking::runtime::journal::{Digest, Entry, RecordedPayload};
+use interlocking::sqlite::{Holds, SqliteJournal};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use v3::types::outcome::V3Outcome;
+
+/// A play whose journal is in a database of the project's own.
+fn stored<'p>(project: &'p Project, cast: &Cast) -> (Play<'p>, Arc<SqliteJournal>) {
+    let mut play = play(project, cast);
+    let journal = Arc::new(SqliteJournal::open(project.place().join("journal")).unwrap());
+    play.journal = journal.clone();
+    (play, journal)
+}
+
+/// The payloads that travel in all runs of a tree, by the node that they came from.
+async fn travelled(journal: &dyn Journal) -> Vec<(RunId, String, Digest)> {
+    let mut found = Vec::new();
+    for summary in journal.runs().await.unwrap() {
+        for record in journal.load(&summary.run).await.unwrap() {
+            let Entry::Outcome(outcome) = record.entry else { continue };
+            for token in outcome.tokens {
+                if let RecordedPayload::Stored(digest) = token.payload {
+                    found.push((summary.run.clone(), outcome.node.clone(), digest));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// V3-144, V3-145, V3-147, V3-149: what nodes of a tree hand on lies in the store under the digest of its content, the same content once; and
+/// nobody who routes reads any of it.
+#[tokio::test]
+async fn what_nodes_hand_on_is_stored_by_its_content() {
+    let project = project().await;
+    let (play, journal) = stored(&project, &family());
+    let watched = Cut::never(journal.clone());
+    let started = play.run().with_journal(watched.clone()).start(spec(&["a", "b"]).into()).await.unwrap();
+    assert!(matches!(started.outcome, Outcome::Finished(V3Outcome::Merged(_))), "{:?}", started.outcome);
+    // V3-145
+    assert_eq!(*watched.fetched.lock().unwrap(), []);
+
+    let travelled = travelled(&*journal).await;
+    let nodes: BTreeSet<&str> = travelled.iter().map(|(_, node, _)| node.as_str()).collect();
+    for node in ["scaffold", "fork", "children", "integrate", "write_tests", "barrier", "implement", "review", "merger"]
+    {
+        assert!(nodes.contains(node), "{node}: {nodes:?}");
+    }
+    let mut texts = BTreeMap::new();
+    for (run, node, digest) in &travelled {
+        let text = journal.fetch(run, &[*digest]).await.unwrap().remove(0);
+        // V3-144
+        let hex: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(digest.to_string(), format!("sha256:{hex}"), "{node}");
+        // V3-149: it is what was written, to the byte.
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert!(value.is_object(), "{node}: {text}");
+        // V3-147: one name, one content.
+        assert_eq!(texts.entry(*digest).or_insert_with(|| text.clone()), &text);
+    }
+    // The queue hands on what it was given: twice on its way, and once in the store.
+    assert!(texts.len() < travelled.len(), "{} of {}", texts.len(), travelled.len());
+    assert_eq!(journal.check().await.unwrap(), [""; 0]);
+}
+
+/// V3-145, V3-146: a run that is taken up reads what its nodes are still to take, and not what lies behind them; where that is gone, the error
+/// says which payload, and of which run.
+#[tokio::test]
+async fn a_run_that_is_taken_up_reads_what_it_needs() {
+    let project = project().await;
+    let (play, journal) = stored(&project, &family());
+    assert!(start_until(&play, 40).is_none());
+    let all: BTreeSet<Digest> = travelled(&*journal).await.into_iter().map(|(.., digest)| digest).collect();
+    let watched = Cut::never(journal.clone());
+    // V3-146
+    let lost = Cut::without_payloads(journal.clone());
+    let refused = play.run().with_journal(lost).resume().await.unwrap_err().to_string();
+    assert!(refused.contains("sha256:") && refused.contains("run `run`"), "{refused}");
+
+    let ended = play.run().with_journal(watched.clone()).resume().await.unwrap().outcome;
+    assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
+    let fetched: BTreeSet<Digest> = watched.fetched.lock().unwrap().iter().copied().collect();
+    assert!(!fetched.is_empty() && all.difference(&fetched).count() > 0, "{} of {}", fetched.len(), all.len());
+}
+
+/// V3-148: of a large payload, such as the diff that a review takes, one section is one object, and can be read without the others.
+#[tokio::test]
+async fn a_section_of_a_large_payload_is_read_alone() {
+    let project = project().await;
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let long: String = (0..60_000).map(|line| format!("line {line} of a file\n")).collect();
+    let acts = [write("src/top.txt", &format!("done\n{long}")), Act::Commit];
+    let cast = Cast::default().once(Who::Implementer, "top", &passed, &acts).honest("top", &[]);
+    let (play, journal) = stored(&project, &cast);
+    let outcome = play.outcome(spec(&[])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let travelled = travelled(&*journal).await;
+    let (run, _, digest) = travelled.iter().find(|(_, node, _)| node == "implement").unwrap();
+    let parts = journal.parts(run, *digest).await.unwrap();
+    let has = |holds: &Holds, field: &str| match holds {
+        Holds::Field(name) => name == field,
+        Holds::Fields(names) => names.iter().any(|name| name == field),
+        _ => false,
+    };
+    let [diff, spec] = ["diff", "spec"].map(|field| parts.iter().find(|part| has(&part.holds, field)).unwrap());
+    assert!(diff.bytes > 1 << 20 && spec.bytes < 1 << 12, "{parts:?}");
+    let before = journal.stats().reads;
+    let text = journal.fetch(run, &[spec.sha256]).await.unwrap().remove(0);
+    assert_eq!(journal.stats().reads - before, 1, "one object");
+    let section: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(section["spec"]["id"].as_str().or(section["id"].as_str()), Some("top"), "{section}");
+}
