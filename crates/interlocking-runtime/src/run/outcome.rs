@@ -83,7 +83,7 @@ impl<O> Outcome<O> {
             Self::Cancelled => Outcome::Cancelled,
             Self::Suspended => Outcome::Suspended,
             Self::Waiting { questions } => Outcome::Waiting { questions: questions.clone() },
-            Self::BudgetExhausted(used_up) => Outcome::BudgetExhausted(used_up),
+            Self::BudgetExhausted(used_up) => Outcome::BudgetExhausted(*used_up),
             Self::JournalFailed(error) => Outcome::JournalFailed(error.clone()),
             Self::ProviderLimited(limit) => Outcome::ProviderLimited(limit.clone()),
         }
