@@ -4,7 +4,7 @@ use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
 use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
 use interlocking::workspaces::{FilePath, in_repository};
-use interlocking::worktree::{CommitId, FileChange, Repository};
+use interlocking::worktree::{CommitId, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

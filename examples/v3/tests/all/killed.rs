@@ -143,19 +143,21 @@ fn asked(play: &Play<'_>) -> BTreeMap<String, usize> {
 }
 
 /// V3-04, CON-144, EVO-06: whichever record a process ends with, another one comes to the same; nobody is asked again whose answer was
-/// recorded. Each record with `V3_EVERY_RECORD=1`; otherwise a sample, every ninth from the second on.
+/// recorded. Each record from the Nth on with `V3_EVERY_RECORD=N`; otherwise a sample, every ninth from the second on.
 #[tokio::test]
 async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
-    let step = if std::env::var_os("V3_EVERY_RECORD").is_some() { 1 } else { 9 };
-    let (mut cut, mut nodes) = (0, BTreeSet::new());
-    for record in (2..).step_by(step) {
+    let every = std::env::var("V3_EVERY_RECORD").ok().map(|first| first.parse::<usize>().unwrap());
+    let step = if every.is_some() { 1 } else { 9 };
+    let (mut last, mut nodes) = (0, BTreeSet::new());
+    // Before the first record there is no run.
+    for record in (every.unwrap_or_default().max(2)..).step_by(step) {
         let project = project().await;
         let play = play(&project, &family());
         if let Some(ended) = start_until(&play, record) {
             assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{record}: {ended:?}");
             break;
         }
-        cut += 1;
+        last = record;
         let mut recorded = 0;
         for run in play.journal.runs().await.unwrap() {
             for outcome in play.outcomes(&run.run).await {
@@ -167,10 +169,16 @@ async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
         let ended = play.run().resume().await.unwrap().outcome;
         assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{record}: {ended:?}");
         is_whole(&project, &format!("record {record}"));
-        let again: usize = asked(&play).values().map(|times| times - 1).sum();
-        assert!(again <= at_work, "{record}: {again} were asked again, and {at_work} were at work: {:?}", asked(&play));
+        let asked = asked(&play);
+        let again: usize = asked.values().map(|times| times - 1).sum();
+        // Whose turn it was is forgotten: where a sibling takes it that had waited, one candidate is made and judged again (CON-142).
+        let is_of_candidate = |title: &&String| ["merger", "judge"].iter().any(|who| title.contains(who));
+        let candidates: usize =
+            asked.iter().filter(|(title, _)| is_of_candidate(title)).map(|(_, times)| times - 1).sum();
+        let allowed = at_work + candidates.min(2);
+        assert!(again <= allowed, "{record}: {again} were asked again, and {at_work} were at work: {asked:?}");
     }
-    assert!(cut * step >= 60, "{cut}");
+    assert!(last >= 60, "{last}");
     assert!(nodes.len() >= 9, "{nodes:?}");
 }
 
