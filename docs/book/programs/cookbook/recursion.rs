@@ -30,7 +30,7 @@ struct Parts {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Outline {
     title: String,
-    parts: Vec<Outline>,
+    parts: Vec<Self>,
 }
 
 #[derive(Default)]

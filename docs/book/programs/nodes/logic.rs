@@ -20,7 +20,7 @@ impl LogicHandler<collatz::look> for Look {
             return goto!(cx, collatz::exit, cx.memory());
         }
         cx.update_memory(|steps| *steps += 1);
-        if number % 2 == 0 { goto!(cx, collatz::halve, number) } else { goto!(cx, collatz::triple, number) }
+        if number.is_multiple_of(2) { goto!(cx, collatz::halve, number) } else { goto!(cx, collatz::triple, number) }
     }
 }
 
