@@ -32,7 +32,7 @@
 //! In reading order:
 //!
 //! - `verdict`: what is found: the rules, and the way to where one is broken.
-//! - `model`: what a run can come to; `model::moves`: what a node execution does to it.
+//! - `model`: what a run can come to; `model::moves`: what a node execution does to it; `model::ahead`: which budgets still matter.
 //! - `search`: the search through that, with `known` and `effort`; `check`: the searches that make a verdict.
 //! - `together`, `stubborn`, `goal`: why most of it need not be searched.
 //! - `writers`: who may change one workspace at once.

@@ -51,7 +51,7 @@ fn has_rows(heading: &str, mut names: Vec<String>) {
 
 /// A row with every field that a row can have.
 fn full_row() -> NodeRow {
-    let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").resume();
+    let row = NodeRow::new("all", NodeKind::Event).entry().input("T").llm("P", "O").resume().transient();
     let row = row.edge(Goto::new("a", &["*"]).times(1).exhausted(Goto::new("b", &["*"])));
     let row = row.slot("slot", "T", &["a"], true).fork(&["a", "b"], &["*"]).spawn("c").exhausted("a", &["*"]);
     let row =
