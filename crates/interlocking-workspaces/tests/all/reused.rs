@@ -6,8 +6,9 @@ use interlocking::runtime::{Journal, MemoryJournal};
 use interlocking::worktree::CommitId;
 use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// Two waves of agents, one after the other.
@@ -37,10 +38,18 @@ fn identity(path: &Path) -> Identity {
     (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
 }
 
+/// What is in a directory, if it is there.
+fn names(directory: &Path) -> impl Iterator<Item = String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
+}
+
 #[derive(Clone, Default)]
 struct Watch {
     /// The README that each agent has found, by its letter.
     found: Arc<Mutex<BTreeSet<(String, Identity)>>>,
+    /// Where the worktrees are that are ready to be used again. The second wave waits for those of the first.
+    ready: Option<PathBuf>,
     /// Whether the run stops after the first wave.
     stops: bool,
     stopped: Arc<Notify>,
@@ -54,7 +63,7 @@ impl LogicHandler<agent::work> for Work {
     async fn run(&self, letter: String, cx: &mut Cx<'_, agent::work>) -> Route<agent::work> {
         let mut worktree = cx.worktree().await?;
         let path = worktree.path().to_owned();
-        let mut there: Vec<_> = std::fs::read_dir(&path)?.map(|entry| entry.unwrap().file_name()).collect();
+        let mut there: Vec<_> = names(&path).collect();
         there.sort();
         // Those of the wave before, which have been merged, and nothing else.
         let merged = ["a.txt", "b.txt"].into_iter().filter(|_| ["c", "d"].contains(&letter.as_str()));
@@ -94,6 +103,14 @@ impl MapHandler<waves::first> for First {
         }
         cx.retire_child_workspaces::<waves::first>().await?;
         assert_eq!(cx.repository()?.worktrees()?.len(), 1, "that of the parent");
+        while self
+            .0
+            .ready
+            .as_ref()
+            .is_some_and(|ready| names(ready).filter(|name| name.ends_with(".ready")).count() < 2)
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         if self.0.stops {
             self.0.stopped.notify_one();
             std::future::pending::<()>().await;
@@ -126,6 +143,11 @@ fn waves(project: &Project, journal: &Arc<dyn Journal>, watch: &Watch, reuses: b
     Run::new(graph).with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
 }
 
+/// Where the worktrees of a run are that are ready to be used again.
+fn ready(project: &Project) -> PathBuf {
+    project.runs().join(RunId::DEFAULT.as_str()).join(".retired")
+}
+
 /// How many agents of the second wave have found a file that was written for one of the first.
 fn found_again(watch: &Watch) -> usize {
     let found = watch.found.lock().unwrap();
@@ -142,7 +164,8 @@ fn is_landed(project: &Project) {
 #[tokio::test]
 async fn worktrees_of_the_next_wave_have_the_files_of_the_last() {
     for reuses in [false, true] {
-        let (project, watch) = (Project::new(), Watch::default());
+        let project = Project::new();
+        let watch = Watch { ready: reuses.then(|| ready(&project)), ..Watch::default() };
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
         waves(&project, &journal, &watch, reuses).start(()).await.unwrap().outcome.finished().unwrap();
         is_landed(&project);
@@ -153,13 +176,14 @@ async fn worktrees_of_the_next_wave_have_the_files_of_the_last() {
 /// Another process that goes on uses them, too.
 #[tokio::test]
 async fn a_run_that_was_interrupted_between_two_waves_comes_to_the_same() {
-    let (project, watch) = (Project::new(), Watch { stops: true, ..Watch::default() });
+    let project = Project::new();
+    let watch = Watch { ready: Some(ready(&project)), stops: true, ..Watch::default() };
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     tokio::select! {
         ended = waves(&project, &journal, &watch, true).start(()) => panic!("{ended:?}"),
         () = watch.stopped.notified() => {}
     }
-    let watch = Watch { stops: false, ..watch };
+    let watch = Watch { ready: None, stops: false, ..watch };
     waves(&project, &journal, &watch, true).resume().await.unwrap().outcome.finished().unwrap();
     is_landed(&project);
     assert!(found_again(&watch) > 0, "{:?}", watch.found);
