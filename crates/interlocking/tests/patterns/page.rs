@@ -43,7 +43,7 @@ fn expected(pattern: &Pattern) -> [String; 3] {
     };
     let (table, test) = files(pattern);
     let shown = pattern.table.split_once("::").map_or("table", |(_, graph)| graph);
-    [verdict.to_owned(), format!("[{shown}](../{table})"), format!("[{}](../{test})", pattern.test)]
+    [verdict.to_owned(), format!("[{shown}](../../../{table})"), format!("[{}](../../../{test})", pattern.test)]
 }
 
 #[test]
