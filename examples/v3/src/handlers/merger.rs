@@ -50,13 +50,13 @@ impl LLMHandler<v3::merger> for Merger {
         }
         let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
         let candidate = cx.worktree_of(CANDIDATE).await?.head();
-        let (_, target) = cx.target().await?;
+        let target = merges_onto(cx).await?;
         // Which commit it is and whose is known; what it means to others is at least what can be seen of it.
         let seen = impact(cx, target, candidate).await?;
         let impact_level = claim.impact_level.max(seen);
         let merge = MergeComplete { merge_commit: candidate, author: spec.id.clone(), impact_level, ..claim };
         if cx.parent().is_none() {
-            cx.land(candidate).await?;
+            let merge = MergeComplete { merge_commit: cx.land(candidate).await?, ..merge };
             return goto!(cx, v3::exit, V3Outcome::Merged(merge));
         }
         let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(target, candidate)?));
@@ -81,7 +81,7 @@ impl LLMHandler<v3::merger> for Merger {
 async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);
-    let (_, target) = cx.target().await?;
+    let target = merges_onto(cx).await?;
     // Not where the parent was rebased meanwhile, and the message is on its way.
     let stands_on_target = is_below(repository.clone(), at.base, target).await?;
     let mut candidate = cx.worktree_of(CANDIDATE).await?;
@@ -119,6 +119,24 @@ async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, N
     }
 }
 
+/// What the candidate is made on: where the branch is on which it is to land. A process that was killed once the root had landed has moved
+/// that; the same candidate is made again then, for which nothing is left to do.
+async fn merges_onto(cx: &mut Cx<'_, v3::merger>) -> Result<CommitId, NodeError> {
+    let (_, now) = cx.target().await?;
+    if cx.parent().is_some() {
+        return Ok(now);
+    }
+    let begun = cx.once("merges onto", std::future::ready(Ok(now))).await?;
+    if begun == now {
+        return Ok(now);
+    }
+    let subject = merge_subject(&cx.entry()?.spec.id);
+    let has_landed = in_repository(cx.repository()?, move |repository| {
+        Ok(repository.commits(begun..now)?.iter().any(|commit| commit.subject() == subject))
+    });
+    Ok(if has_landed.await? { begun } else { now })
+}
+
 /// Puts commits on top as one.
 async fn squash(
     candidate: &mut Checkout<'_>,
@@ -146,7 +164,7 @@ impl Merger {
         }
         let repository = cx.repository()?;
         let candidate = cx.worktree_of(CANDIDATE).await?.head();
-        let (_, target) = cx.target().await?;
+        let target = merges_onto(cx).await?;
         let touched = changed_paths(repository, target, candidate).await?;
         let (spec, interfaces) = (cx.entry()?.spec.clone(), cx.entry()?.lineage.interface_files.clone());
         if let Some(violation) = touched_interfaces(&touched, &interfaces) {
