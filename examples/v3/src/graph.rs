@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use interlocking::prelude::*;
-//! use v3::{graph::v3, types::merge::MergerInput};
+//! use ::v3::{graph::v3, types::merge::MergerInput};
 //!
 //! struct Eager;
 //!
@@ -21,7 +21,7 @@
 //!
 //! ```compile_fail,E0308
 //! # use interlocking::prelude::*;
-//! # use v3::{graph::v3, types::merge::MergerInput};
+//! # use ::v3::{graph::v3, types::merge::MergerInput};
 //! # struct Eager;
 //! # impl LogicHandler<v3::merge_queue> for Eager {
 //! #     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
@@ -34,7 +34,7 @@
 //!
 //! ```compile_fail,E0277
 //! # use interlocking::prelude::*;
-//! # use v3::{graph::v3, types::merge::MergerInput};
+//! # use ::v3::{graph::v3, types::merge::MergerInput};
 //! # struct Eager;
 //! # impl LogicHandler<v3::merge_queue> for Eager {
 //! #     async fn run(&self, input: MergerInput, cx: &mut Cx<'_, v3::merge_queue>) -> Route<v3::merge_queue> {
@@ -81,60 +81,60 @@ pub struct V3 {
     /// Makes the signatures and the contract, plans the tests, and splits the work if it is too much for one.
     #[node(entry, input = ScaffoldInput, prompt = ScaffoldPrompt<'_>, output = ScaffoldExit, workspace = "impl",
         goto(fork, exit), goto(scaffold), attempts = 5, exhausted(exit), memory(scaffold: ScaffoldMem))]
-    pub(crate) scaffold: LLMNode<Scaffold>,
+    pub scaffold: LLMNode<Scaffold>,
 
     /// Starts the children and the tests at once; the barrier waits for both.
     #[node(input = ForkInput, fork(write_tests, children | barrier.merges))]
-    pub(crate) fork: ForkNode<Fork>,
+    pub fork: ForkNode<Fork>,
 
     /// The children: runs of this graph, each on a branch of its own, which they merge into this node's.
     #[node(input = ChildrenInput, map = V3, depth = 4, adopt, workspace = "impl", goto(integrate))]
-    pub(crate) children: MapNode<RunChildren>,
+    pub children: MapNode<RunChildren>,
 
     /// Runs the contract on what all children have merged.
     #[node(input = IntegrateInput, goto(barrier.merges),
         goto(children, times = 5, exhausted(exit, cancels(*))),
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(write_tests, barrier)), goto(exit, cancels(*)))]
-    pub(crate) integrate: LogicNode<Integrate>,
+    pub integrate: LogicNode<Integrate>,
 
     /// Writes tests that fail on the scaffold.
     #[node(input = WriteTestsInput, prompt = WriteTestsPrompt<'_>, output = WriteTestsExit, agent = "tdd", workspace = "tests",
         goto(barrier.tests),
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(children, integrate, barrier)),
         goto(write_tests), attempts = 5, exhausted(exit, cancels(*)), goto(exit, cancels(*)), memory(tdd: TddMem))]
-    pub(crate) write_tests: LLMNode<WriteTests>,
+    pub write_tests: LLMNode<WriteTests>,
 
     /// Waits for the tests and for all children, whose merges it remembers, and puts the tests on the branch.
     #[node(join(tests: Tests from(write_tests), merges: Merges from(integrate, fork) latched), workspace = "impl",
         goto(implement), goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), goto(exit, cancels(*)),
         memory(impl_mem: ImplMem))]
-    pub(crate) barrier: JoinNode<Barrier>,
+    pub barrier: JoinNode<Barrier>,
 
     /// Makes the tests pass.
     #[node(input = ImplInput, prompt = ImplPrompt<'_>, output = ImplExit, agent = "impl", workspace = "impl",
         goto(review, exit), goto(implement), attempts = 5, exhausted(exit),
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), memory(impl_mem: ImplMem))]
-    pub(crate) implement: LLMNode<Implement>,
+    pub implement: LLMNode<Implement>,
 
     /// Reviews what makes the tests pass.
     #[node(input = ReviewInput, prompt = ReviewPrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "impl", read_only,
         goto(merge_queue, exit), goto(write_tests, times = 5, exhausted(exit, cancels(*))), memory(tdd: TddMem))]
-    pub(crate) review: LLMNode<Review>,
+    pub review: LLMNode<Review>,
 
     /// Waits until no sibling is merging, and this node stands on what they have merged. It is this node's turn then until it is merged,
     /// or sent back.
     #[node(input = MergerInput, goto(merger), goto(merge_queue), attempts = 16)]
-    pub(crate) merge_queue: LogicNode<MergeQueue>,
+    pub merge_queue: LogicNode<MergeQueue>,
 
     /// Makes one commit of it on the parent's branch, off to the side, and runs build, contract and all tests there.
     #[node(input = MergerInput, prompt = MergerPrompt<'_>, output = MergerExit, workspace = "candidate",
         goto(judge, exit), goto(implement, times = 5, exhausted(exit, cancels(*))), memory(integration: Integration))]
-    pub(crate) merger: LLMNode<Merger>,
+    pub merger: LLMNode<Merger>,
 
     /// The parent's say on that commit, before it lands: it knows what the parent's scaffold knew.
     #[node(input = JudgeInput, prompt = JudgePrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "candidate", read_only,
         goto(exit), goto(review, times = 5, exhausted(exit, cancels(*))), goto(merger, times = 16, exhausted(exit, cancels(*))))]
-    pub(crate) judge: LLMNode<Judge>,
+    pub judge: LLMNode<Judge>,
 
     /// The parent's branch has moved: puts this node's work on top of it, while nothing else of this node runs.
     #[node(on(ParentMoved), prompt = RebaserPrompt<'_>, output = RebaserExit, workspace = "impl", resume,
@@ -142,7 +142,7 @@ pub struct V3 {
         goto(write_tests, times = 16, exhausted(exit, cancels(*)),
             cancels(write_tests, barrier.tests, implement, review, merge_queue, judge, merger)),
         memory(integration: Integration))]
-    pub(crate) rebaser: EventNode<Rebaser>,
+    pub rebaser: EventNode<Rebaser>,
 }
 
 impl V3 {
