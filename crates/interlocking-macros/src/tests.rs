@@ -231,9 +231,9 @@ fn a_small_graph_expands_to_this() {
                     &it.write
                 }
             }
-            impl __P for newsroom::write {
+            impl __p::EndPlace for newsroom::write {
                 type Graph = Newsroom;
-                type Payload = Draft;
+                type End = __p::Beginning;
                 fn put(it: Draft) -> __T {
                     __T::write(it)
                 }
@@ -326,9 +326,9 @@ fn a_small_graph_expands_to_this() {
                 type To = newsroom::exit;
                 const ALTERNATIVE: __u = 4;
             }
-            impl __P for newsroom::exit {
+            impl __p::EndPlace for newsroom::exit {
                 type Graph = Newsroom;
-                type Payload = Article;
+                type End = __p::Ending;
                 fn put(it: Article) -> __T {
                     __T::exit(it)
                 }
