@@ -1,4 +1,4 @@
-//! What the compiler says is what README.md and the pages of docs show of it.
+//! What the compiler says is what README.md and the pages of the book show of it.
 
 #![expect(clippy::unwrap_used, reason = "a page that cannot be read should fail its test")]
 
@@ -28,7 +28,9 @@ fn blocks<'p>(page: &'p str, kind: &str) -> Vec<&'p str> {
 fn every_message_that_is_shown_is_the_compilers() {
     let said = texts(&root().join("tests/compile-fail"), ".stderr");
     let said: Vec<String> = said.iter().map(|(_, stderr)| format!("\n{}\n", without_place(stderr))).collect();
-    let mut pages = texts(&root().join("docs"), ".md");
+    let book = root().join("docs/book/src");
+    let chapters = fs::read_dir(&book).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let mut pages: Vec<_> = chapters.chain([book.clone()]).flat_map(|chapter| texts(&chapter, ".md")).collect();
     pages.push(("README".to_owned(), fs::read_to_string(root().join("README.md")).unwrap()));
     let mut shown = 0;
     for (name, page) in &pages {
