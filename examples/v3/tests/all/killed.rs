@@ -178,7 +178,7 @@ async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
         let allowed = at_work + candidates.min(2);
         assert!(again <= allowed, "{record}: {again} were asked again, and {at_work} were at work: {asked:?}");
     }
-    assert!(last >= 60, "{last}");
+    assert!(last >= 50, "{last}");
     assert!(nodes.len() >= 9, "{nodes:?}");
 }
 
