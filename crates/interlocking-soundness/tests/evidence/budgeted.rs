@@ -1,7 +1,7 @@
 //! Ten thousand tables with budgets on edges, held against the brute force as the others are.
 
 use crate::brute::Budgets;
-use crate::compare::{Compared, compare, smallest};
+use crate::compare::Compared;
 use crate::edge_budgets::budgeted;
 use crate::explore::{Broken, explore};
 use crate::generated::{Counted, count};
@@ -9,6 +9,7 @@ use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
 use crate::mutate;
 use crate::mutations::{STATES as MUTANT_STATES, compare_all};
+use crate::sweep::compare_all_of;
 use interlocking_core::table::{Goto, NodeRow, Table};
 use std::ops::Range;
 
@@ -17,31 +18,14 @@ const STATES: usize = 3000;
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut counted, mut wrong) = (Compared::default(), Counted::default(), Vec::new());
+    let mut counted = Counted::default();
     // Tables of which something is broken only because an edge may be spent.
     let mut by_routes = 0;
-    for seed in seeds {
-        let table = budgeted(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
-                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
-                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
-                }
-                by_routes += usize::from(is_broken_by_a_route(&table, &by_one_bit));
-            }
-        }
-    }
+    let compared = compare_all_of(seeds, STATES, budgeted, |table, explored| {
+        count(table, explored, &mut counted);
+        by_routes += usize::from(is_broken_by_a_route(table, &explored.broken.keys().collect::<Vec<_>>()));
+    });
     report(&compared, &counted, by_routes);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(budgeted(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_500 && compared.too_large * 25 <= many, "{compared:?}");
     assert!(compared.share(compared.sound) > 0.15 && by_routes * 20 > compared.tables, "{by_routes} of {compared:?}");
     assert!(compared.frontier_paths * 1000 >= (compared.paths - compared.event_paths) * 995, "{compared:?}");

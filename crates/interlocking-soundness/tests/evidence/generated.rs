@@ -2,10 +2,11 @@
 //! budgets are counted.
 
 use crate::brute::Budgets;
-use crate::compare::{Compared, compare, smallest};
-use crate::explore::{Broken, explore};
+use crate::compare::Compared;
+use crate::explore::{Broken, Explored, explore};
 use crate::generate;
 use crate::rich;
+use crate::sweep::compare_all_of;
 use interlocking_core::table::{Fork, NodeKind, Table, Visits};
 use std::ops::Range;
 
@@ -25,29 +26,10 @@ pub(crate) struct Counted {
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut counted) = (Compared::default(), Counted::default());
-    let mut wrong = Vec::new();
-    for seed in seeds {
-        let table = generate::table(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
-                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
-                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
-                }
-            }
-        }
-    }
+    let mut counted = Counted::default();
+    let compared =
+        compare_all_of(seeds, STATES, generate::table, |table, explored| count(table, explored, &mut counted));
     report(&compared, &counted);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(generate::table(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_500, "with the other quarters, ten thousand are compared: {compared:?}");
     assert!(compared.too_large * 25 <= many, "{compared:?}");
     assert!((0.15..0.45).contains(&compared.share(compared.sound)), "{compared:?}");
@@ -65,24 +47,32 @@ fn sweep(seeds: Range<u64>) {
     assert!(counted.out_of_reach * 200 <= counted.tables && counted.too_large * 25 <= counted.tables, "{counted:?}");
 }
 
-/// Holds what one bit says against budgets as they are.
-pub(crate) fn count(table: &Table, by_one_bit: &[&Broken], counted: &mut Counted) -> Result<(), String> {
+/// Holds what one bit says, as it was `explored`, against budgets as they are.
+///
+/// # Panics
+///
+/// Where one bit hides something.
+pub(crate) fn count(table: &Table, explored: &Explored, counted: &mut Counted) {
     let Some(concrete) = explore(table, Budgets::Concrete, STATES) else {
         counted.too_large += 1;
-        return Ok(());
+        return;
     };
     counted.tables += 1;
+    let (by_one_bit, json) = (&explored.broken, || serde_json::to_string(table).unwrap());
     let is_bounded = table.nodes.iter().all(|row| row.visits != Some(Visits::Unbounded));
-    if is_bounded && concrete.endless && !by_one_bit.contains(&&Broken::UnboundedCycle) {
-        return Err("a run can go on for ever, and no cycle is without a budget".into());
-    }
-    let missed: Vec<&Broken> = concrete.broken.keys().filter(|rule| !by_one_bit.contains(rule)).collect();
-    if missed.iter().any(|rule| rule.ends_the_run()) && !by_one_bit.iter().any(|rule| rule.ends_the_run()) {
-        return Err(format!("one bit hides {missed:?}"));
-    }
+    assert!(
+        !is_bounded || !concrete.endless || by_one_bit.contains_key(&Broken::UnboundedCycle),
+        "a run can go on for ever, and no cycle is without a budget\n{}",
+        json()
+    );
+    let missed: Vec<&Broken> = concrete.broken.keys().filter(|rule| !by_one_bit.contains_key(rule)).collect();
+    assert!(
+        !missed.iter().any(|rule| rule.ends_the_run()) || by_one_bit.keys().any(|rule| rule.ends_the_run()),
+        "one bit hides {missed:?}\n{}",
+        json()
+    );
     counted.out_of_reach += usize::from(by_one_bit.is_empty() && !missed.is_empty());
     counted.false_alarms += usize::from(concrete.broken.is_empty() && !by_one_bit.is_empty());
-    Ok(())
 }
 
 #[expect(clippy::print_stderr, reason = "the measured shares, for whoever asks with --nocapture")]
@@ -92,34 +82,16 @@ pub(crate) fn report(compared: &Compared, counted: &Counted) {
 
 /// The same for tables of all that the others have little of; only by one bit.
 fn sweep_rich(seeds: Range<u64>) {
-    let (mut compared, mut wrong) = (Compared::default(), Vec::new());
     let (mut events, mut wide, mut beside) = (0, 0, 0);
-    for seed in seeds.clone() {
-        let table = rich::table(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(_)) => {
-                let count = |kind| table.nodes.iter().filter(|row| row.kind == kind).count();
-                let combinations = |fork: &Fork| fork.branches.iter().map(Vec::len).product::<usize>();
-                let visits = |visits: fn(Visits) -> bool| table.nodes.iter().any(|row| row.visits.is_some_and(visits));
-                events += usize::from(count(NodeKind::Event) > 1);
-                wide +=
-                    usize::from(table.nodes.iter().filter_map(|row| row.fork.as_ref()).any(|f| combinations(f) > 64));
-                beside += usize::from(
-                    visits(|one| one == Visits::Unbounded) && visits(|one| matches!(one, Visits::AtMost(_))),
-                );
-            }
-        }
-    }
+    let compared = compare_all_of(seeds, STATES, rich::table, |table, _| {
+        let count = |kind| table.nodes.iter().filter(|row| row.kind == kind).count();
+        let combinations = |fork: &Fork| fork.branches.iter().map(Vec::len).product::<usize>();
+        let visits = |visits: fn(Visits) -> bool| table.nodes.iter().any(|row| row.visits.is_some_and(visits));
+        events += usize::from(count(NodeKind::Event) > 1);
+        wide += usize::from(table.nodes.iter().filter_map(|row| row.fork.as_ref()).any(|f| combinations(f) > 64));
+        beside += usize::from(visits(|one| one == Visits::Unbounded) && visits(|one| matches!(one, Visits::AtMost(_))));
+    });
     report_rich(&compared, [events, wide, beside]);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(rich::table(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {seeds:?}:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 600 && compared.too_large * 20 <= compared.tables, "{compared:?}");
     assert!(compared.wide * 20 <= compared.tables && compared.share(compared.sound) > 0.1, "{compared:?}");
     assert!(events * 5 >= compared.tables && wide * 8 >= compared.tables && beside * 4 >= compared.tables);

@@ -8,6 +8,7 @@ mod names;
 mod cycles;
 mod explore;
 mod compare;
+mod sweep;
 mod replay;
 mod generate;
 mod mutate;

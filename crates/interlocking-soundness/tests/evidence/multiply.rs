@@ -1,8 +1,6 @@
 //! What many budgets, and long branches that are cleared, must not multiply: small, by brute force; and large, by how many markings
 //! are looked at.
 
-use crate::compare::{Compared, compare, smallest};
-use crate::explore::Broken;
 use crate::gadgets::{beside, chain, gadget, gadgets, ring};
 use crate::generate::Dice;
 use crate::generated::{Counted, count};
@@ -10,6 +8,7 @@ use crate::hand_made::logic;
 use crate::hard_tables::both_say;
 use crate::mutate::mutants;
 use crate::mutations::compare_all;
+use crate::sweep::compare_all_of;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
 use interlocking_soundness::{Rule, Verdict, check};
@@ -217,28 +216,9 @@ fn disturbed(seed: u64) -> Table {
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut counted, mut wrong) = (Compared::default(), Counted::default(), Vec::new());
-    for seed in seeds {
-        let table = disturbed(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
-                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
-                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
-                }
-            }
-        }
-    }
+    let mut counted = Counted::default();
+    let compared = compare_all_of(seeds, STATES, disturbed, |table, explored| count(table, explored, &mut counted));
     crate::generated::report(&compared, &counted);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(disturbed(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_000 && compared.too_large * 10 <= many, "{compared:?}");
     assert!((0.2..0.8).contains(&compared.share(compared.sound)), "{compared:?}");
 }

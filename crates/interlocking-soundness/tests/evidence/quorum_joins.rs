@@ -1,9 +1,8 @@
 //! Ten thousand tables with joins that have a quorum, held against the brute force as the others are.
 
 use crate::brute::Budgets;
-use crate::compare::{Compared, compare, smallest};
+use crate::compare::{Compared, compare};
 use crate::edge_budgets::give_budgets;
-use crate::explore::Broken;
 use crate::generate::Dice;
 use crate::generated::{Counted, count, report};
 use crate::hand_made::{event, logic, said, table};
@@ -11,6 +10,7 @@ use crate::hard_tables::both_say;
 use crate::mutate::mutants;
 use crate::mutations::compare_all;
 use crate::quorums::with_quorums;
+use crate::sweep::compare_all_of;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table};
 use interlocking_soundness::{Verdict, check};
@@ -32,30 +32,12 @@ fn generated(seed: u64) -> Table {
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut counted) = (Compared::default(), Counted::default());
-    let (mut wrong, mut matters) = (Vec::new(), 0);
-    for seed in seeds {
-        let table = generated(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
-                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
-                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
-                }
-                matters += usize::from(is_sound(&table) != is_sound(&without(&table)));
-            }
-        }
-    }
+    let (mut counted, mut matters) = (Counted::default(), 0);
+    let compared = compare_all_of(seeds, STATES, generated, |table, explored| {
+        count(table, explored, &mut counted);
+        matters += usize::from(is_sound(table) != is_sound(&without(table)));
+    });
     report(&compared, &counted);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(generated(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_500, "with the other quarters, ten thousand are compared: {compared:?}");
     assert!(compared.too_large * 25 <= many && compared.share(compared.sound) > 0.1, "{compared:?}");
     assert!(matters * 20 >= compared.tables, "what is sound, or not, only by its quorums: {matters}");

@@ -1,11 +1,10 @@
 //! Ten thousand tables in which nodes go somewhere when they fail or take too long: the verdict is that of the brute force, and where
 //! no token is wrong by one bit, none is however budgets are counted.
 
-use crate::compare::{Compared, compare, smallest};
-use crate::explore::Broken;
 use crate::generate::{self, Dice};
 use crate::generated::{Counted, count, report};
 use crate::mutate;
+use crate::sweep::compare_all_of;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 use interlocking_soundness::{Verdict, check};
@@ -77,35 +76,16 @@ fn target(dice: &mut Dice, table: &Table) -> Target {
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut counted) = (Compared::default(), Counted::default());
-    let (mut wrong, mut taken) = (Vec::new(), 0);
-    for seed in seeds {
-        let table = table(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let by_one_bit: Vec<&Broken> = explored.broken.keys().collect();
-                if let Err(why) = count(&table, &by_one_bit, &mut counted) {
-                    panic!("{why}\n{}", serde_json::to_string(&table).unwrap());
-                }
-                // What is wrong only because of them.
-                let mut without = table.clone();
-                without.nodes.iter_mut().for_each(|row| (row.timed_out, row.failed) = (None, None));
-                let is_sound =
-                    |table: Table| Net::new(table).is_ok_and(|net| matches!(check(&net), Verdict::Sound { .. }));
-                taken += usize::from(!explored.broken.is_empty() && is_sound(without));
-            }
-        }
-    }
+    let (mut counted, mut taken) = (Counted::default(), 0);
+    let compared = compare_all_of(seeds, STATES, table, |table, explored| {
+        count(table, explored, &mut counted);
+        // What is wrong only because of them.
+        let mut without = table.clone();
+        without.nodes.iter_mut().for_each(|row| (row.timed_out, row.failed) = (None, None));
+        let is_sound = |table: Table| Net::new(table).is_ok_and(|net| matches!(check(&net), Verdict::Sound { .. }));
+        taken += usize::from(!explored.broken.is_empty() && is_sound(without));
+    });
     report(&compared, &counted);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(table(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_500, "with the other quarters, ten thousand are compared: {compared:?}");
     assert!(compared.too_large * 25 <= many && compared.share(compared.sound) > 0.1, "{compared:?}");
     assert!(taken * 20 >= compared.tables, "what only a route breaks: {taken} of {}", compared.tables);

@@ -1,7 +1,7 @@
 //! Ten thousand tables whose nodes work in workspaces, held against the brute force as the others are: none of them breaks a
 //! rule of tokens, so that it is all about who is at work at once.
 
-use crate::compare::{Compared, compare, smallest};
+use crate::compare::Compared;
 use crate::explore::Broken;
 use crate::generate::{self, Dice};
 use crate::hand_made::{event, join, logic, table};
@@ -9,6 +9,7 @@ use crate::hard_tables::both_say;
 use crate::mutate;
 use crate::mutations::compare_all;
 use crate::quorums::with_quorums;
+use crate::sweep::compare_all_of;
 use crate::{rich, writers};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
@@ -55,28 +56,13 @@ fn give_workspace(dice: &mut Dice, row: &mut NodeRow, many: usize) {
 
 fn sweep(seeds: Range<u64>) {
     let many = seeds.clone().count();
-    let (mut compared, mut wrong) = (Compared::default(), Vec::new());
     // Tables in which two nodes that change one workspace are never at work at once, though they take no turns.
     let mut apart = 0;
-    for seed in seeds {
-        let table = shared(seed);
-        match compare(&table, STATES, &mut compared) {
-            Err(why) => wrong.push((seed, why)),
-            Ok(None) => {}
-            Ok(Some(explored)) => {
-                let shared = explored.broken.keys().filter(|rule| matches!(rule, Broken::SharedWorkspace { .. }));
-                apart += usize::from(shared.count() < writers::all(&table).len());
-            }
-        }
-    }
+    let compared = compare_all_of(seeds, STATES, shared, |table, explored| {
+        let shared = explored.broken.keys().filter(|rule| matches!(rule, Broken::SharedWorkspace { .. }));
+        apart += usize::from(shared.count() < writers::all(table).len());
+    });
     report(&compared, apart);
-    if let Some((seed, _)) = wrong.first() {
-        let again = |table: &Table| compare(table, STATES, &mut Compared::default()).err();
-        let table = smallest(shared(*seed), &|table| again(table).is_some());
-        let why = again(&serde_json::from_str(&table).unwrap()).unwrap();
-        let all: Vec<String> = wrong.iter().map(|(seed, why)| format!("{seed}: {why}")).collect();
-        panic!("{} of {many} tables:\n{}\nThe first, made small: {why}\n{table}", wrong.len(), all.join("\n"));
-    }
     assert!(compared.tables >= 2_500 && compared.too_large * 25 <= many, "{compared:?}");
     let shared = compared.broken["shared workspace"];
     assert!(shared * 4 > compared.tables && compared.share(compared.sound) > 0.25, "{compared:?}");
