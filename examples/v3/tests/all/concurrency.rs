@@ -1,6 +1,7 @@
 //! What runs at the same time, and who waits for whom.
 
 use crate::play::Play;
+use crate::project::Project;
 use crate::small::{Cast, Who, play, project, scaffold, scaffolding, spec};
 use crate::tree::family;
 use crate::watched::{Call, Hold};
@@ -132,23 +133,30 @@ async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
     project.is_tidy();
 }
 
-/// V3-97, V3-139, CON-15: who waits for its turn while several others merge is rebased once, onto all of it, and hears of each.
-#[tokio::test]
-async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
-    let project = project().await;
-    let children = ["a", "b", "c"];
-    let cast = children
+/// The three siblings of a root, of which `c` begins once `a` and `b` are merged.
+const SIBLINGS: [&str; 3] = ["a", "b", "c"];
+
+async fn c_comes_last(project: &Project) -> Play<'_> {
+    let cast = SIBLINGS
         .iter()
-        .fold(Cast::default().honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
-    let play = play(&project, &cast);
+        .fold(Cast::default().honest("top", &SIBLINGS), |cast, child| cast.honest(&format!("top/{child}"), &[]));
+    let play = play(project, &cast);
     let author = play.agent.hold("test author of `top/c`");
     let watch = async {
         author.reached().await;
         play.until("a and b", |play| play.ended().iter().filter(|(_, node)| node == "judge").count() == 2).await;
         author.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&children)), watch);
+    let (outcome, ()) = tokio::join!(play.outcome(spec(&SIBLINGS)), watch);
     is_merged(&outcome);
+    play
+}
+
+/// V3-97, V3-139, CON-15: who waits for its turn while several others merge is rebased once, onto all of it, and hears of each.
+#[tokio::test]
+async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
+    let project = project().await;
+    let play = c_comes_last(&project).await;
     let outcomes = play.outcomes(&play.run_of("top/c").await).await;
     let rebasers: Vec<_> = outcomes.iter().filter(|outcome| outcome.node == "rebaser").collect();
     let moved: Vec<_> =
@@ -252,26 +260,10 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {
     let project = project().await;
-    let children = ["a", "b", "c"];
-    let cast = children
-        .iter()
-        .fold(Cast::default().honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
-    let play = play(&project, &cast);
-    let author = play.agent.hold("test author of `top/c`");
-    let watch = async {
-        author.reached().await;
-        let merged = |play: &Play<'_>| {
-            project.git(&["log", "--format=%s", "run/impl"]).matches("): implement").count() == 2
-                && play.ended().iter().any(|(_, node)| node == "judge")
-        };
-        play.until("a and b", merged).await;
-        author.release();
-    };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&children)), watch);
-    is_merged(&outcome);
+    let play = c_comes_last(&project).await;
     let told = |outcomes: Vec<NodeOutcome>| outcomes.iter().map(|outcome| outcome.posted.len()).sum::<usize>();
     let mut told_by = Vec::new();
-    for child in children {
+    for child in SIBLINGS {
         told_by.push(told(play.outcomes(&play.run_of(&format!("top/{child}")).await).await));
     }
     told_by.sort_unstable();
