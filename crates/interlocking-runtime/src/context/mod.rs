@@ -4,6 +4,7 @@ pub(crate) mod additions;
 pub(crate) mod begun_sessions;
 pub(crate) mod child_run;
 pub(crate) mod history;
+pub(crate) mod mail;
 pub(crate) mod memory_store;
 pub(crate) mod reports;
 pub mod run_context;

@@ -3,6 +3,7 @@
 use crate::clock::Elapsed;
 use crate::context::additions::Additions;
 use crate::context::history::History;
+use crate::context::mail::Mail;
 use crate::context::memory_store::MemoryStore;
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
@@ -76,15 +77,6 @@ struct Notes {
     mail: Mail,
     /// Items for maps.
     additions: Arc<Additions>,
-}
-
-/// What others have written to a run, as its handlers see it.
-#[derive(Default)]
-pub(crate) struct Mail {
-    /// The number of the last letter that was taken up, and how many messages wait since to be handled.
-    state: Mutex<(u64, usize)>,
-    /// Told of every change.
-    changed: Notify,
 }
 
 /// An agent call that neither the journal has nor any observer.
@@ -356,29 +348,16 @@ impl UntypedServices {
         self.notes().run_turns.give_back(name, by);
     }
 
-    /// Notes that letters were taken up, and how many messages wait to be handled.
-    pub(crate) fn note_mail(&self, last_letter: u64, messages: usize) {
-        let Mail { state, changed } = &self.notes().mail;
-        *state.lock() = (last_letter, messages);
-        changed.notify_waiters();
+    /// What others have written to the run.
+    pub(crate) fn mail(&self) -> &Mail {
+        &self.notes().mail
     }
 
     /// Whether a message waits to be handled, or was written to the run and is about to be taken up, which is waited for.
     pub(crate) async fn has_mail(&self) -> Result<bool, JournalError> {
-        let Some(journal) = &self.settings.journal else { return Ok(false) };
-        let Mail { state, changed } = &self.notes().mail;
-        loop {
-            let mut told = std::pin::pin!(changed.notified());
-            // Registered before it is looked, so that nothing falls between the two.
-            told.as_mut().enable();
-            let (last_letter, messages) = *state.lock();
-            if messages > 0 {
-                return Ok(true);
-            }
-            if journal.letters(self.run(), last_letter).await?.is_empty() {
-                return Ok(false);
-            }
-            told.await;
+        match &self.settings.journal {
+            Some(journal) => self.mail().is_any(&**journal, self.run()).await,
+            None => Ok(false),
         }
     }
 

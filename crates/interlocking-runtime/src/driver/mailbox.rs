@@ -119,7 +119,7 @@ impl<G: Graph> Driver<G> {
     /// Has handlers see what waits to be handled.
     pub(crate) fn note_mail(&self) {
         if let Some(recorded) = &self.recorded {
-            self.shared.services.untyped.note_mail(recorded.letters, recorded.mailbox.len());
+            self.shared.services.untyped.mail().note(recorded.letters, recorded.mailbox.len());
         }
     }
 
