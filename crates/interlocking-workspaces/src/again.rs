@@ -57,7 +57,7 @@ impl GitRun {
         let is_on_its_own = worktree.branch() == Some(&branch).filter(|_| !self.wanted(name).is_read_only);
         // One that was being made is locked.
         let is_whole = repository
-            .worktrees()?
+            .worktrees_in(&directory)?
             .iter()
             .any(|entry| Some(entry.name.as_str()) == worktree.name() && !entry.is_missing && entry.locked.is_none());
         Ok(Some(worktree).filter(|_| is_on_its_own && is_whole))

@@ -4,7 +4,6 @@ use crate::alive::{ALIVE, Alive};
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use crate::git_workspaces::GitWorkspaces;
-use crate::make::listed_in;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunEnd;
 use interlocking_worktree::{BranchName, CommitId, WorktreeEntry};
@@ -122,7 +121,7 @@ impl LeftRun {
     }
 
     fn unlocked(run: GitRun) -> Result<Self, GitWorkspacesError> {
-        let worktrees = listed_in(&run.settings().repository, &run.tree_directory())?;
+        let worktrees = run.settings().repository.worktrees_in(run.tree_directory())?;
         let branches = run.branches()?;
         Ok(Self { run, worktrees, branches })
     }

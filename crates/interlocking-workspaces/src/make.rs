@@ -6,7 +6,6 @@ use crate::settings::{Base, Settings};
 use interlocking_worktree::{
     BranchName, CommitId, CreateError, Force, Repository, Worktree, WorktreeEntry, delete_directory,
 };
-use std::fs;
 use std::path::Path;
 
 impl GitRun {
@@ -114,27 +113,11 @@ impl GitRun {
     pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
         let mut result = Ok(());
-        for entry in listed_in(repository, directory)? {
+        for entry in repository.worktrees_in(directory)? {
             result = result.and(remove_listed(repository, &entry));
         }
         delete_directory(directory)?;
         result
-    }
-}
-
-/// The worktrees at a directory and below, as git lists them.
-pub(crate) fn listed_in(repository: &Repository, directory: &Path) -> Result<Vec<WorktreeEntry>, GitWorkspacesError> {
-    let real = real(directory);
-    let is_in = |entry: &WorktreeEntry| entry.path.starts_with(directory) || entry.path.starts_with(&real);
-    Ok(repository.worktrees()?.into_iter().filter(is_in).collect())
-}
-
-/// The directory's path without links, also where it is not there any more.
-fn real(directory: &Path) -> std::path::PathBuf {
-    match (fs::canonicalize(directory), directory.parent(), directory.file_name()) {
-        (Ok(real), ..) => real,
-        (Err(_), Some(parent), Some(name)) if !parent.as_os_str().is_empty() => real(parent).join(name),
-        _ => directory.to_owned(),
     }
 }
 

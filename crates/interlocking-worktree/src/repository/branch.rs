@@ -1,9 +1,6 @@
 //! Branches and archive references: reading, advancing, keeping, deleting.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
 use crate::{
     checkout::{
@@ -22,6 +19,7 @@ use crate::{
         name::{ArchiveName, BranchName},
         signature::Signature,
     },
+    worktrees::head_file::HeadFile,
 };
 
 /// A branch could not be advanced. Neither it nor any file has changed.
@@ -258,19 +256,23 @@ impl Repository {
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
         git_directory::look_at_list(self.common_directory(), self.limits())?;
-        let main = self.git_of_main_worktree()?;
         let mut found = Vec::new();
-        if let Some(place) = main.workdir().map(Path::to_owned)
-            && main.head_name().doing(doing)?.as_ref().and_then(|name| BranchName::from_git(name.as_ref())).as_ref()
-                == Some(branch)
+        if let Some(place) = self.working_tree()
+            && self.head()?.branch.as_ref() == Some(branch)
         {
-            found.push((place, main));
+            found.push((place.to_owned(), self.git_of_main_worktree()?));
         }
         let git = self.git();
         for proxy in git.worktrees().doing(doing)? {
             // Without its directory there are no files to update and nobody to disturb.
             let Ok(place) = proxy.base() else { continue };
-            if !place.is_dir() {
+            let is_elsewhere = match HeadFile::read(proxy.git_dir()) {
+                Some(HeadFile::Branch(other)) => other != *branch,
+                Some(_) => true,
+                // It may be half-way through being written.
+                None => false,
+            };
+            if is_elsewhere || !place.is_dir() {
                 continue;
             }
             let Some((checkout, head)) = open_settled(&proxy).doing(doing)? else { continue };

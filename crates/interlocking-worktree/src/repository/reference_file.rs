@@ -137,7 +137,7 @@ impl<'git> ReferenceFile<'git> {
 }
 
 /// The name at the end of symbolic references, and its value.
-fn follow(git: &gix::Repository, name: &str) -> Result<(String, Option<ObjectId>), GitError> {
+pub(crate) fn follow(git: &gix::Repository, name: &str) -> Result<(String, Option<ObjectId>), GitError> {
     let doing = || format!("reading {name}");
     let mut leaf = name.to_owned();
     for _ in 0..5 {

@@ -130,8 +130,12 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
     }
     // Whoever makes a link of one has a reason; what is no file at its end has none.
     let loose = if name == "HEAD" { git.git_dir() } else { git.common_dir() }.join(name);
-    if std::fs::metadata(&loose).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
-        file::read(&loose, Kind::Reference)?;
+    if let Some(found) = std::fs::metadata(&loose).ok().filter(|found| !found.is_dir()) {
+        if !found.is_file() {
+            file::read(&loose, Kind::Reference)?;
+        }
+        // gix reads all of it.
+        file::hold(&loose, Kind::Reference, found.len()).map_err(|refused| GitError::refused(doing(), refused))?;
     }
     Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
 }

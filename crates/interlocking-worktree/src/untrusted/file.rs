@@ -161,7 +161,7 @@ pub(crate) fn look(path: &Path, kind: Kind) -> Result<(), GitError> {
     refused.map_err(|refused| GitError::refused(format!("looking at {}", path.display()), refused))
 }
 
-fn hold(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
+pub(crate) fn hold(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
     let (most, limit) = kind.most();
     match limit {
         _ if bytes <= most => Ok(()),

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    repository::{Repository, head_of},
+    repository::Repository,
     untrusted::git_directory,
     values::{
         git_error::{Doing as _, GitError},
         id::CommitId,
         name::BranchName,
     },
-    worktrees::worktree::Worktree,
+    worktrees::{head_file::head_of_entry, worktree::Worktree},
 };
 
 /// A worktree as git lists it. The main one is not in the list.
@@ -53,14 +53,28 @@ impl Repository {
         self.list()
     }
 
+    /// Those of them that lie at a directory or below, which need not be there any more.
+    pub fn worktrees_in(&self, directory: impl AsRef<Path>) -> Result<Vec<WorktreeEntry>, GitError> {
+        let (directory, real) = (directory.as_ref(), real(directory.as_ref()));
+        let _registration = self.lock_registration()?;
+        self.list_where(|path| path.starts_with(directory) || path.starts_with(&real))
+    }
+
     /// Opens the worktree whose root is at `path`, on the branch it is on now.
     pub fn open_worktree(&self, path: impl AsRef<Path>) -> Result<Worktree, OpenWorktreeError> {
         let path = path.as_ref();
-        let canonical = std::fs::canonicalize(path).ok();
-        let entry = self.worktrees()?.into_iter().find(|entry| {
-            entry.path == path || std::fs::canonicalize(&entry.path).ok() == canonical && canonical.is_some()
-        });
-        match entry {
+        let mut found = {
+            let _registration = self.lock_registration()?;
+            let found = self.list_where(|listed| listed == path)?;
+            match std::fs::canonicalize(path) {
+                // Under another name.
+                Ok(canonical) if found.is_empty() => {
+                    self.list_where(|listed| std::fs::canonicalize(listed).is_ok_and(|listed| listed == canonical))?
+                }
+                _ => found,
+            }
+        };
+        match found.pop() {
             Some(entry) => Ok(Worktree::linked(self.clone(), entry.name, entry.path, entry.branch)),
             None => Err(OpenWorktreeError::NotRegistered {
                 repository: self.common_directory().to_owned(),
@@ -71,6 +85,11 @@ impl Repository {
 
     /// The caller holds the registration lock.
     pub(crate) fn list(&self) -> Result<Vec<WorktreeEntry>, GitError> {
+        self.list_where(|_| true)
+    }
+
+    /// Those whose root is as wanted. The caller holds the registration lock.
+    fn list_where(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<WorktreeEntry>, GitError> {
         let doing = || format!("listing the worktrees of {}", self.common_directory().display());
         git_directory::look_at_list(self.common_directory(), self.limits())?;
         let git = self.git();
@@ -78,14 +97,21 @@ impl Repository {
         for proxy in git.worktrees().doing(doing)? {
             let name = proxy.id().doing(doing)?.to_string();
             // Git writes an entry in several steps and takes our lock for none of them.
-            let Ok(path) = proxy.base() else { continue };
+            let Some(path) = proxy.base().ok().filter(|path| is_wanted(path)) else { continue };
             let locked = proxy.lock_reason().map(|reason| reason.to_string());
             let is_missing = !path.is_dir();
-            let linked = proxy.into_repo_with_possibly_inaccessible_worktree().ok();
-            let head = linked.and_then(|linked| head_of(&linked).ok());
-            let (branch, head) = head.map_or((None, None), |head| (head.branch, head.commit));
+            let (branch, head) = head_of_entry(&git, proxy).map_or((None, None), |head| (head.branch, head.commit));
             entries.push(WorktreeEntry { name, path, branch, head, locked, is_missing });
         }
         Ok(entries)
+    }
+}
+
+/// The directory's path without links, also where it is not there any more.
+fn real(directory: &Path) -> PathBuf {
+    match (std::fs::canonicalize(directory), directory.parent(), directory.file_name()) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(parent), Some(name)) if !parent.as_os_str().is_empty() => real(parent).join(name),
+        _ => directory.to_owned(),
     }
 }

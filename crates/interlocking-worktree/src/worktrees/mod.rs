@@ -3,6 +3,7 @@
 pub(crate) mod create;
 pub(crate) mod files;
 pub(crate) mod finding;
+pub(crate) mod head_file;
 pub(crate) mod keep;
 pub(crate) mod list;
 pub(crate) mod lock;

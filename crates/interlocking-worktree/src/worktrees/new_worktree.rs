@@ -8,7 +8,7 @@ use crate::{
     checkout::reset::tree_of,
     clones::settings::is_clone,
     filesystem::own_paths,
-    repository::{Repository, create_branch::CreateBranchError, head_of},
+    repository::{Repository, create_branch::CreateBranchError},
     values::{
         git_error::{Doing as _, GitError},
         id::CommitId,
@@ -142,9 +142,8 @@ impl Repository {
 
     /// Where a worktree is on the branch, its directory there or not. The caller holds the registration lock.
     pub(crate) fn place_on(&self, branch: &BranchName) -> Result<Option<PathBuf>, GitError> {
-        let main = self.git_of_main_worktree()?;
-        if let Some(place) = main.workdir()
-            && head_of(&main)?.branch.as_ref() == Some(branch)
+        if let Some(place) = self.working_tree()
+            && self.head()?.branch.as_ref() == Some(branch)
         {
             return Ok(Some(place.to_owned()));
         }
