@@ -106,6 +106,19 @@ pub trait GitContext<N: Node> {
     where
         Child: RunsChildren<Graph = N::Graph>;
 
+    /// Writes the files of as many worktrees at a commit ahead of time, where [worktrees are used
+    /// again](crate::GitWorkspaces::with_worktrees_reused): the next that are made find them there, those of child runs too, and begin much
+    /// sooner. To be asked while the run would wait anyway, as for a person. Elsewhere it does nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`GitWorkspacesError::Create`], [`GitWorkspacesError::Pool`].
+    fn prepare_worktrees(
+        &self,
+        count: usize,
+        at: CommitId,
+    ) -> impl Future<Output = Result<(), GitWorkspacesError>> + Send;
+
     /// What is left of another run on the same repository; none if that is nothing, or somebody works on it.
     ///
     /// # Errors
@@ -171,6 +184,13 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
         }
         let workspaces = self.child_workspaces::<Child>().await?;
         run.blocking((), move |run| run.retire_workspaces_of_children(&workspaces)).await
+    }
+
+    async fn prepare_worktrees(&self, count: usize, at: CommitId) -> Result<(), GitWorkspacesError> {
+        let run = git_run(self)?;
+        // One after the other: each is written by as many threads as there are cores.
+        while run.blocking((), move |run| run.prepare_worktree(count, at)).await? {}
+        Ok(())
     }
 
     async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {

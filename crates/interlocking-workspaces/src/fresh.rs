@@ -5,12 +5,13 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use interlocking_worktree::{BranchName, CommitId, RepositoryPath, Worktree, delete_directory};
-use std::collections::BTreeSet;
+use interlocking_worktree::{BranchName, CommitId, RepositoryPath, Worktree, WrittenFiles, delete_directory};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The files of a commit, in a directory that no agent is given. They are deleted when this is dropped.
+/// The files of a commit, in a directory that no agent is given. They are deleted when this is dropped; where [worktrees are used
+/// again](crate::GitWorkspaces::with_worktrees_reused), they stay for the next one, which is made from those that nobody has touched.
 ///
 /// The directory is `DIRECTORY/RUN/.checkouts/NUMBER`, with the smallest number that no other checkout has: builds know a project by its
 /// path, and use again what they know.
@@ -18,7 +19,40 @@ pub struct FreshCheckout {
     worktree: Worktree,
     commit: CommitId,
     number: u32,
+    /// What was written there, where it is used again.
+    written: Option<WrittenFiles>,
     run: GitRun,
+}
+
+/// The fresh checkouts of a tree of runs.
+#[derive(Default)]
+pub(crate) struct Checkouts(Mutex<Numbers>);
+
+#[derive(Default)]
+struct Numbers {
+    taken: BTreeSet<u32>,
+    /// Those that nobody needs any more, and whose files are there.
+    left: BTreeMap<u32, WrittenFiles>,
+}
+
+impl Checkouts {
+    fn lock(&self) -> MutexGuard<'_, Numbers> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the smallest number that is free, and what is left there.
+    fn take(&self) -> (u32, Option<WrittenFiles>) {
+        let Numbers { taken, left } = &mut *self.lock();
+        let free = (1..).find(|number| !taken.contains(number)).unwrap_or_default();
+        taken.insert(free);
+        (free, left.remove(&free))
+    }
+
+    fn give_back(&self, number: u32, left: Option<WrittenFiles>) {
+        let mut numbers = self.lock();
+        numbers.taken.remove(&number);
+        numbers.left.extend(left.map(|left| (number, left)));
+    }
 }
 
 impl FreshCheckout {
@@ -47,11 +81,12 @@ impl Drop for FreshCheckout {
     fn drop(&mut self) {
         // Once the run is over, its end deletes all of them.
         let closed = self.run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
-        if !*closed {
+        let left = self.written.take();
+        if !*closed && left.is_none() {
             // What cannot be deleted is in the way of the next one with its number, which says so.
             let _ = delete_directory(self.path());
         }
-        self.run.checkouts().remove(&self.number);
+        self.run.0.tree.checkouts.give_back(self.number, left);
     }
 }
 
@@ -59,21 +94,35 @@ impl GitRun {
     /// Checks a commit out. Git work.
     pub(crate) fn check_out(&self, commit: CommitId) -> Result<FreshCheckout, GitWorkspacesError> {
         self.lives()?;
-        let number = self.take_number();
-        match self.make_checkout(number, commit) {
-            Ok(worktree) => Ok(FreshCheckout { worktree, commit, number, run: self.clone() }),
+        let (number, left) = self.0.tree.checkouts.take();
+        match self.make_checkout(number, commit, left) {
+            Ok((worktree, written)) => {
+                let written = written.filter(|_| self.settings().reuses_worktrees);
+                Ok(FreshCheckout { worktree, commit, number, written, run: self.clone() })
+            }
             Err(error) => {
-                self.checkouts().remove(&number);
+                self.0.tree.checkouts.give_back(number, None);
                 Err(error)
             }
         }
     }
 
-    fn make_checkout(&self, number: u32, commit: CommitId) -> Result<Worktree, GitWorkspacesError> {
+    fn make_checkout(
+        &self,
+        number: u32,
+        commit: CommitId,
+        left: Option<WrittenFiles>,
+    ) -> Result<(Worktree, Option<WrittenFiles>), GitWorkspacesError> {
+        let (repository, branch) = (&self.settings().repository, BranchName::new("checkout")?);
         let directory = self.checkouts_directory().join(number.to_string());
-        // Of a process that was killed.
+        if let Some(left) = left
+            && let Ok(made) = repository.create_clone_again(&directory, &branch, commit, left)
+        {
+            return Ok(made);
+        }
+        // Of a process that was killed, or not fit to be used again.
         delete_directory(&directory)?;
-        Ok(self.settings().repository.create_clone(&directory, &BranchName::new("checkout")?, commit)?)
+        Ok(repository.create_noted_clone(&directory, &branch, commit)?)
     }
 
     /// Checks out what would be committed in a workspace now. Git work.
@@ -106,17 +155,6 @@ impl GitRun {
                 Err(GitWorkspacesError::ChangedMeanwhile { name: name.to_owned(), path: change.path })
             }
         }
-    }
-
-    fn take_number(&self) -> u32 {
-        let mut taken = self.checkouts();
-        let free = (1..).find(|number| !taken.contains(number)).unwrap_or_default();
-        taken.insert(free);
-        free
-    }
-
-    fn checkouts(&self) -> MutexGuard<'_, BTreeSet<u32>> {
-        self.0.tree.checkouts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::alive::Alive;
 use crate::child::Child;
 use crate::error::GitWorkspacesError;
+use crate::fresh::Checkouts;
 use crate::git_workspaces::GitWorkspaces;
 use crate::lock::{Held, lock};
 use crate::named_branches::Named;
@@ -14,7 +15,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 use interlocking_runtime::workspaces::{ParentJournal, RunScope};
 use interlocking_worktree::{BranchName, CommitId, Keep, Signature};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// The workspaces of one run. A cheap handle.
@@ -44,8 +45,7 @@ pub(crate) struct Tree {
     pub(crate) named: Named,
     /// The worktrees that are to be used again.
     pub(crate) retired: Retired,
-    /// The numbers of the fresh checkouts that there are.
-    pub(crate) checkouts: Mutex<BTreeSet<u32>>,
+    pub(crate) checkouts: Checkouts,
     /// Whether what has the tree's name in the repository is the tree's: of a new one once it was looked.
     is_claimed: Mutex<bool>,
 }

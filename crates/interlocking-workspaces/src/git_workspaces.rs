@@ -150,7 +150,8 @@ impl GitWorkspaces {
 
     /// The same with worktrees that are used again: one that is not needed any more is cleaned, and kept until the run that was started ends,
     /// and the next one of the run or its children is made from it. In a large repository that is much faster than to delete its files
-    /// and to write them once more.
+    /// and to write them once more. [Fresh checkouts](crate::GitContext::fresh_checkout) are made from each other in the same way, and
+    /// worktrees from what was [prepared](crate::GitContext::prepare_worktrees).
     ///
     /// It is cleaned of all that its agent has left there. But a program that the agent has started and that still runs knows the
     /// directory, and can reach who works there next: so not where agents are to know nothing of each other.

@@ -5,7 +5,6 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
-use crate::make::listed_in;
 use interlocking_worktree::{BranchName, CommitId, Force, Pool, Retired as RetiredWorktree, Worktree};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -68,6 +67,19 @@ impl GitRun {
         })
     }
 
+    /// Writes the files of one more worktree, unless so many are ready or none is used again. Whether it did. Git work.
+    pub(crate) fn prepare_worktree(&self, count: usize, at: CommitId) -> Result<bool, GitWorkspacesError> {
+        if !self.settings().reuses_worktrees {
+            return Ok(false);
+        }
+        self.claim()?;
+        self.lives()?;
+        match self.pool()? {
+            Some(pool) if pool.ready()? < count => Ok(pool.prepare(at)?),
+            _ => Ok(false),
+        }
+    }
+
     /// Takes away these workspaces, while others go on. Git work.
     pub(crate) fn put_away(&self, directories: &[PathBuf]) -> Result<(), GitWorkspacesError> {
         let mut retired = Vec::new();
@@ -92,7 +104,7 @@ impl GitRun {
     pub(crate) fn retire_worktrees(&self, directory: &Path) -> Result<Vec<RetiredWorktree>, GitWorkspacesError> {
         let Some(pool) = self.pool()? else { return Ok(Vec::new()) };
         let repository = &self.settings().repository;
-        let worktrees = listed_in(repository, directory)?.into_iter().filter_map(|entry| {
+        let worktrees = repository.worktrees_in(directory)?.into_iter().filter_map(|entry| {
             // What is not fit for it is removed like any other.
             pool.retire(&repository.open_worktree(&entry.path).ok()?, Force::EvenIfLocked).ok()
         });

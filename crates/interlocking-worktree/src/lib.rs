@@ -47,7 +47,7 @@
 //! | what | where |
 //! |---|---|
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
-//! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] a branch that is there, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::open_worktree`], [`Repository::remove_worktree`] |
+//! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] a branch that is there, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::worktrees_in`] a directory, [`Repository::open_worktree`], [`Repository::remove_worktree`] |
 //! | keep the list in order | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
 //! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::take_in`] or [`Repository::take_in_objects`], [`Repository::remove_clone`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
@@ -55,7 +55,7 @@
 //! | read and write a file where an agent works | [`Worktree::read_file`], [`Worktree::write_file`] |
 //! | see what an agent did to its place | [`Place::verify`] |
 //! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
-//! | use worktrees again | [`Pool::create_worktree`], [`Pool::retire`] |
+//! | use worktrees again, or write their files ahead of time | [`Pool::create_worktree`], [`Pool::retire`], [`Pool::prepare`]; of clones, [`Repository::create_clone_again`] |
 //! | make ready: the user's own command, and ignored files | [`Setup::run`], [`Repository::copy_ignored`] |
 //! | after a process of ours was killed | every operation recovers; [`Repository::recover`] does nothing else |
 //! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::rebase_preferring_onto`], [`Worktree::rebase_until_conflict`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
@@ -143,7 +143,7 @@ mod untrusted;
 pub use checkout::reset::ResetError;
 pub use checkout::switch::SwitchError;
 pub use checkout::unlock::UnlockError;
-pub use clones::clone::{CreateCloneError, OpenCloneError};
+pub use clones::clone::{CreateCloneError, OpenCloneError, WrittenFiles};
 pub use clones::export::{ClonedCommits, ExportError, FetchError};
 pub use clones::import::TakeInError;
 pub use clones::remove::RemoveCloneError;

@@ -3,16 +3,22 @@
 //! The agents are scripted: each thinks for two seconds, writes a file and commits it. What is printed of each run:
 //!
 //! - **wall**: from the approval of the plan to COMPLETE, when the wave is on `main`.
-//! - **path**: what cannot but come one after the other. It is the making of the worktrees, the slowest agent, from where it is asked to
-//!   its answer, and what the git program takes for the same merges, one after the other in a worktree of the same repository. The gate is
-//!   `true`: it is in the wall with the checkout that it runs in, and not in the path.
-//! - **worktrees**: from where the agents are launched until the last of them has its worktree, and what `git worktree add` takes for as
-//!   many, one after the other in a clone of the repository.
+//! - **path**: what cannot but come one after the other. It is the slowest agent, from where it is asked to its answer, and what the git
+//!   program takes for the same merges, one after the other in a worktree of the same repository. The gate is `true`: it is in the wall with
+//!   the checkout that it runs in, and not in the path.
+//! - **prepared**: how long the files of the worktrees take to write, with all that the orchestrator does to judge the plan. That is done
+//!   before a person is asked to approve it, and so not in the wall.
+//! - **launched**: from where the agents are launched until the last of them has its worktree. That is in the wall and not in the path.
+//! - **by git**: what `git worktree add` takes for as many, one after the other in a clone of the repository, and which share of that the
+//!   two take together.
 //! - **clean-up**: from COMPLETE until the files of all worktrees are deleted, and the run's caller has its outcome.
 //! - **memory**: the most that this process ever had resident, scripted agents and an in-memory journal included. It does not fall from
 //!   one run to the next.
 //!
-//! Three numbers as arguments: how often (3), how many agents (26), how many files (10,000).
+//! Nothing is deleted before everything is measured but by the runs themselves: for some minutes after many files were deleted, some file
+//! systems (ext4) take longer to make new ones. So wait that long between two calls, and measure once a call.
+//!
+//! Three numbers as arguments: how often (1), how many agents (26), how many files (10,000).
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
@@ -47,7 +53,8 @@ struct Measured {
     clean_up: f64,
     agent: f64,
     merges: f64,
-    worktrees: f64,
+    prepared: f64,
+    launched: f64,
     worktrees_of_git: f64,
     /// What each node of the orchestrator took, in its order.
     nodes: Vec<(String, f64)>,
@@ -59,24 +66,21 @@ type Told = Arc<Mutex<Vec<(Instant, Event)>>>;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
-    let (times, agents) = (numbers.next().unwrap_or(3), numbers.next().unwrap_or(26).clamp(2, 26));
+    let (times, agents) = (numbers.next().unwrap_or(1), numbers.next().unwrap_or(26).clamp(2, 26));
     let files = numbers.next().unwrap_or(10_000);
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wave");
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
-    }
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     println!("{agents} agents, {files} files");
-    println!("run   wall     path   over  agent  merges  worktrees  by git  share  clean-up");
+    println!("run   wall    path   over  agent  merges  prepared  launched  by git  share  clean-up");
     let (mut over, mut shares, mut last) = (Vec::new(), Vec::new(), Vec::new());
     for number in 1..=times {
-        let Measured { wall, clean_up, agent, merges, worktrees, worktrees_of_git, nodes } =
-            measure(&place.join(number.to_string()), agents, files).await?;
-        let (path, share) = (worktrees + agent + merges, worktrees / worktrees_of_git);
+        let Measured { wall, clean_up, agent, merges, prepared, launched, worktrees_of_git, nodes } =
+            measure(&place.path().join(number.to_string()), agents, files).await?;
+        let (path, share) = (agent + merges, (prepared + launched) / worktrees_of_git);
         over.push(wall / path);
         last = nodes;
         shares.push(share);
         println!(
-            "{number:>3} {wall:5.2}s  {path:6.2}s  {:5.3} {agent:5.2}s  {merges:5.2}s     {worktrees:5.2}s  {worktrees_of_git:5.2}s  {share:5.2}    {clean_up:5.2}s",
+            "{number:>3} {wall:5.2}s  {path:5.2}s  {:5.3} {agent:5.2}s  {merges:5.2}s    {prepared:5.2}s    {launched:5.2}s  {worktrees_of_git:5.2}s  {share:5.2}    {clean_up:5.2}s",
             wall / path
         );
     }
@@ -94,6 +98,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, Box<dyn Error>> {
     let root = place.join("repository");
     lay_out(&root, files)?;
+    let worktrees_of_git = worktrees_of_git(place, &root, agents)?;
     let letters: Vec<String> = ('A'..='Z').take(agents).map(String::from).collect();
     let journal = Arc::new(MemoryJournal::new());
     let told = Told::default();
@@ -156,15 +161,17 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
         }
         _ => None,
     });
-    let nodes = of_orchestrator.collect();
+    let nodes: Vec<_> = of_orchestrator.collect();
+    let prepared = nodes.iter().filter(|(node, _)| node == "suit").map(|(_, took)| took).sum();
     let agent = Duration::from_millis(took.max().unwrap_or(0)).as_secs_f64();
     Ok(Measured {
         wall: complete.duration_since(began).as_secs_f64(),
         clean_up: ended_at.duration_since(*complete).as_secs_f64(),
         agent,
         merges: merges_of_git(place, &root, base.trim(), agents)?,
-        worktrees: there.duration_since(*launched).as_secs_f64(),
-        worktrees_of_git: worktrees_of_git(place, &root, agents)?,
+        prepared,
+        launched: there.duration_since(*launched).as_secs_f64(),
+        worktrees_of_git,
         nodes,
     })
 }

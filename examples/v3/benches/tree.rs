@@ -11,7 +11,10 @@
 //! - **rebases** and **candidates**: how often a branch was put on another commit, and how often work was made one commit on the parent's.
 //! - **moves**: how often a branch was moved, all operations of all nodes together.
 //!
-//! One number as an argument: how often (1).
+//! Nothing is deleted before everything is measured but by the runs themselves: for some minutes after many files were deleted, some file
+//! systems (ext4) take longer to make new ones. So wait that long between two calls.
+//!
+//! As arguments: how often (1), and which tree by its name (both).
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports to whoever runs it")]
 
@@ -25,7 +28,6 @@ use interlocking::worktree::{BranchName, CommitId, CommitRecord, Keep, Repositor
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -60,15 +62,15 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 #[tokio::main]
 async fn measure_all(commands: &Commands) -> Result<(), Box<dyn Error>> {
-    let times = std::env::args().skip(1).find_map(|argument| argument.parse::<u32>().ok()).unwrap_or(1);
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tree");
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
-    }
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    let times = arguments.iter().find_map(|argument| argument.parse::<u32>().ok()).unwrap_or(1);
+    let named = arguments.iter().find(|argument| argument.contains('+'));
+    let place = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     println!("tree      wall    path   over  commands (mean)  broadcasts  rebases  candidates  moves");
     for number in 1..=times {
-        for (name, shape) in [("1+5+20", &[5, 4][..]), ("1+20", &[20][..])] {
-            measure(name, shape, &place.join(format!("{name}-{number}")), commands).await?;
+        let trees = [("1+5+20", &[5, 4][..]), ("1+20", &[20][..])];
+        for (name, shape) in trees.into_iter().filter(|(name, _)| named.is_none_or(|named| named == name)) {
+            measure(name, shape, &place.path().join(format!("{name}-{number}")), commands).await?;
         }
     }
     Ok(())

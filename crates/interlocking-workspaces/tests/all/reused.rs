@@ -28,7 +28,7 @@ struct Agent {
     work: LogicNode<Work>,
 }
 
-held!(Waves, Agent);
+held!(Waves, Agent, Ahead);
 
 /// A file as the file system knows it: its number, and when it was written.
 type Identity = (u64, i64, i64);
@@ -187,4 +187,64 @@ async fn a_run_that_was_interrupted_between_two_waves_comes_to_the_same() {
     waves(&project, &journal, &watch, true).resume().await.unwrap().outcome.finished().unwrap();
     is_landed(&project);
     assert!(found_again(&watch) > 0, "{:?}", watch.found);
+}
+
+/// Two fresh checkouts, one after the other, and a worktree whose files were written before it was asked for.
+#[derive(Graph)]
+#[graph(output = Vec<bool>)]
+struct Ahead {
+    #[node(entry, input = (), goto(exit), workspace = "work")]
+    look: LogicNode<Look>,
+}
+
+struct Look {
+    /// Where the worktrees are that are ready to be used.
+    ready: PathBuf,
+}
+
+impl LogicHandler<ahead::look> for Look {
+    async fn run(&self, (): (), cx: &mut Cx<'_, ahead::look>) -> Route<ahead::look> {
+        let mut work = cx.worktree().await?;
+        let begun = work.base();
+        std::fs::write(work.path().join("code.rs"), "code")?;
+        let commit = work.commit("Add code").await?.ok_or("nothing new")?;
+        let first = cx.fresh_checkout(begun).await?;
+        let (path, readme) = (first.path().to_owned(), identity(&first.path().join("README.md")));
+        // What a build may leave behind.
+        std::fs::write(path.join(".gitignore"), "*")?;
+        std::fs::create_dir_all(path.join("target"))?;
+        std::fs::write(path.join("target/built"), "built")?;
+        std::fs::write(path.join(".git/config"), "[core]\n\tfsmonitor = ./target/built\n")?;
+        drop(first);
+        let stays = path.exists();
+        let second = cx.fresh_checkout(commit).await?;
+        let mut there: Vec<_> = names(&path).collect();
+        there.sort();
+        assert_eq!((second.path(), there.join(" ").as_str()), (&*path, ".git .gitignore README.md code.rs"));
+        assert!(!std::fs::read_to_string(path.join(".git/config"))?.contains("fsmonitor"));
+        assert_ne!(std::fs::read_to_string(path.join(".gitignore"))?, "*");
+        let is_same = identity(&path.join("README.md")) == readme;
+
+        cx.prepare_worktrees(2, commit).await?;
+        let written: Vec<_> = names(&self.ready).filter(|name| name.ends_with(".ready")).collect();
+        let readmes = written.iter().map(|name| identity(&self.ready.join(name).join("files/README.md")));
+        let readmes: BTreeSet<_> = readmes.collect();
+        let other = cx.worktree_of("other").await?;
+        let is_one = readmes.contains(&identity(&other.path().join("README.md")));
+        goto!(cx, ahead::exit, vec![stays, is_same, readmes.len() == 2, is_one])
+    }
+}
+
+#[tokio::test]
+async fn files_of_checkouts_and_of_worktrees_to_come_are_there_where_they_are_used_again() {
+    for reuses in [false, true] {
+        let project = Project::new();
+        let workspaces = project.workspaces();
+        let workspaces = if reuses { workspaces.with_worktrees_reused() } else { workspaces };
+        let graph = Ahead { look: LogicNode(Look { ready: ready(&project) }) };
+        let run = Run::new(graph).with_workspaces(Arc::new(workspaces));
+        let is_used = run.start(()).await.unwrap().outcome.finished().unwrap();
+        assert_eq!(is_used, [reuses; 4]);
+        assert_eq!(project.left(), [""; 0]);
+    }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use gix::{ObjectId, objs::Kind};
@@ -12,6 +13,10 @@ use crate::{
     clones::settings::{MARK, is_clone},
     clones::{pack::PackWriter, settings::CloneSettings, unfinished::Making},
     filesystem::own_paths,
+    pool::{
+        rewrite::rewrite_files,
+        written_files::{self, Pristine},
+    },
     repository::{Repository, registration_lock::private_directory},
     status::index,
     untrusted::{
@@ -65,6 +70,18 @@ pub enum OpenCloneError {
     Git(#[from] GitError),
 }
 
+/// What was written into a clone, as the process knows that has made it.
+pub struct WrittenFiles {
+    noted: Pristine,
+    at: SystemTime,
+}
+
+impl std::fmt::Debug for WrittenFiles {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("WrittenFiles").field("tree", &self.noted.tree).finish_non_exhaustive()
+    }
+}
+
 impl Repository {
     /// Creates a repository of its own at `place`, on a new branch there, at `base`.
     ///
@@ -85,6 +102,21 @@ impl Repository {
         branch: &BranchName,
         base: CommitId,
     ) -> Result<Worktree, CreateCloneError> {
+        Ok(self.create_noted_clone(place, branch, base)?.0)
+    }
+
+    /// [`Repository::create_clone`], and what was written there, from which [another](Repository::create_clone_again) can be made once
+    /// nobody needs it any more. None where no file is used again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Repository::create_clone`].
+    pub fn create_noted_clone(
+        &self,
+        place: impl AsRef<Path>,
+        branch: &BranchName,
+        base: CommitId,
+    ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
         let git = self.git();
         if git.find_commit(base.git()).is_err() {
             return Err(CreateCloneError::NoSuchCommit { commit: base });
@@ -95,7 +127,7 @@ impl Repository {
             self.check_place(&place).map_err(place_error)?;
         }
         let missing_parents = missing_parents(&place);
-        let made = self.make_clone(&git, &place, branch, base);
+        let made = self.make_clone(&git, &place, branch, base, None);
         if made.is_err() {
             for parent in missing_parents.iter().rev() {
                 // Only what is empty goes.
@@ -103,6 +135,35 @@ impl Repository {
             }
         }
         made
+    }
+
+    /// Makes another clone in the place of one that nobody needs any more, of which this process knows what it has `written` there: files
+    /// that nobody has touched since are used again, and everything else is deleted, its `.git` whatever it is. The clone is one that
+    /// [`Repository::create_clone`] might have made.
+    ///
+    /// Whether a file was touched is told by its number, size, owner and times: see `docs/book/src/worktrees.md`. A program that still runs
+    /// there, with files or directories open, can change them later.
+    ///
+    /// # Errors
+    ///
+    /// See [`CreateCloneError`]. What is left at the place is to be deleted.
+    pub fn create_clone_again(
+        &self,
+        place: impl AsRef<Path>,
+        branch: &BranchName,
+        base: CommitId,
+        written: WrittenFiles,
+    ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
+        let git = self.git();
+        if git.find_commit(base.git()).is_err() {
+            return Err(CreateCloneError::NoSuchCommit { commit: base });
+        }
+        let place = resolve(place.as_ref()).map_err(place_error)?;
+        {
+            let _registration = self.lock_registration()?;
+            self.check_outside(&place).map_err(place_error)?;
+        }
+        self.make_clone(&git, &place, branch, base, Some(written))
     }
 
     /// Opens a clone that [`Repository::create_clone`] of this repository made at `place`, on the branch it should be
@@ -132,16 +193,21 @@ impl Repository {
         place: &Path,
         branch: &BranchName,
         base: CommitId,
-    ) -> Result<Worktree, CreateCloneError> {
+        left: Option<WrittenFiles>,
+    ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
         let doing = || format!("creating a clone at {}", place.display());
         let parent = place.parent().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
-        let making = Making::begin(parent)?;
+        let making = match left {
+            Some(_) => Making::over(place, parent)?,
+            None => Making::begin(parent)?,
+        };
         // Read afresh, as a linked worktree reads it.
         let settings = CloneSettings::of(&self.git_of_main_worktree()?);
         fill(git, self.common_directory(), making.root(), branch, base, &settings)?;
-        check_out(&self.open_own(making.root(), settings.clone())?.git(), making.root(), base)?;
+        let cloned = self.open_own(making.root(), settings.clone())?.git();
+        let written = check_out(&cloned, making.root(), base, left, parent)?;
         making.put_in_place(place).doing(doing)?;
-        Ok(Worktree::clone_at(self.open_own(place, settings)?, place.to_owned(), branch.clone()))
+        Ok((Worktree::clone_at(self.open_own(place, settings)?, place.to_owned(), branch.clone()), written))
     }
 }
 
@@ -246,12 +312,26 @@ pub(crate) fn objects_of_tree(
     Ok((trees, blobs))
 }
 
-/// Writes the files and the index.
-fn check_out(git: &gix::Repository, root: &Path, base: CommitId) -> Result<(), GitError> {
+/// Writes the files, as far as they are not `left`, and the index. `model` is a directory as a new one is.
+fn check_out(
+    git: &gix::Repository,
+    root: &Path,
+    base: CommitId,
+    left: Option<WrittenFiles>,
+    model: &Path,
+) -> Result<Option<WrittenFiles>, GitError> {
     let doing = || format!("checking out {base} at {}", root.display());
     program::check(git, root)?;
-    let tree = tree_of(git, base)?;
+    let (tree, form) = (tree_of(git, base)?, written_files::form(git)?);
     let mut index = git.index_from_tree(&tree).doing(doing)?;
-    write_all_files(git, root, &mut index)?;
-    file::write_anew(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)
+    match left {
+        None => write_all_files(git, root, &mut index)?,
+        Some(WrittenFiles { noted, at }) => {
+            rewrite_files(git, root, &noted, model, form.as_ref(), &mut index, Some(at))?;
+        }
+    }
+    let at = SystemTime::now();
+    file::write_anew(git.index_path(), index::to_bytes(&index, Some(tree)).doing(doing)?).doing(doing)?;
+    let (index, _) = index.into_parts();
+    Ok(form.map(|form| WrittenFiles { noted: Pristine { index, tree, form }, at }))
 }

@@ -8,7 +8,11 @@ use std::{
 };
 
 use crate::{
-    filesystem::{own_paths, trash::delete_tree},
+    filesystem::{
+        directory::Directory,
+        own_paths,
+        trash::{delete_named, delete_tree},
+    },
     repository::registration_lock::private_directory,
     untrusted::file::{Kind, create_new, open_with},
     values::git_error::{Doing as _, GitError},
@@ -33,6 +37,24 @@ impl Making {
         let root = parent.join(name());
         let doing = || format!("creating {}", root.display());
         own_paths::create_dir(&root).doing(doing)?;
+        match lock(&root) {
+            Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
+            Err(error) => {
+                let _ = delete_tree(&root);
+                Err(error).doing(doing)
+            }
+        }
+    }
+
+    /// Begins with the files of a clone that nobody needs any more, which is no clone from here on.
+    pub(crate) fn over(place: &Path, parent: &Path) -> Result<Self, GitError> {
+        let doing = || format!("taking over the clone at {}", place.display());
+        let directory = Directory::open(place).doing(doing)?;
+        // Whoever was there may have made anything of it.
+        delete_named(&directory, b".git", &place.join(".git")).doing(doing)?;
+        drop(directory);
+        let root = parent.join(name());
+        own_paths::rename(place, &root).doing(doing)?;
         match lock(&root) {
             Ok(alive) => Ok(Self { root, alive, is_in_place: false }),
             Err(error) => {

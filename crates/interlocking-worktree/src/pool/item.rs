@@ -10,32 +10,29 @@
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    time::{Duration, SystemTime},
 };
 
 use gix::{
-    bstr::{BString, ByteSlice as _},
+    ObjectId,
+    bstr::{BStr, BString, ByteSlice as _},
     index::entry::Stat,
 };
 
 use crate::{
-    filesystem::{clean_up::strip, directory::Directory, own_paths, trash::delete_tree},
+    checkout::files::write_all_files,
+    filesystem::{clean_up::strip, own_paths, trash::delete_tree},
     pool::{
         lock,
+        rewrite::look_again,
         written_files::{self, Pristine},
     },
-    recovery::{
-        intent_log::unique_name,
-        process_lock::Held,
-        recover_locks::{Forms, Found},
-        step,
+    recovery::{intent_log::unique_name, process_lock::Held, step},
+    untrusted::{
+        file::{Kind as FileKind, create_new, open_with},
+        program,
     },
-    untrusted::file::{Kind as FileKind, create_new, open_with},
     values::git_error::{Doing as _, GitError},
 };
-
-/// Clocks of file systems tick this slowly.
-const TICK: Duration = Duration::from_millis(20);
 
 /// An item that is being made.
 pub(crate) struct Draft {
@@ -66,9 +63,22 @@ impl Draft {
         Ok(Some(Self { directory, _lock: lock, is_done: false }))
     }
 
+    /// Writes the files of a tree, and takes them in. `form` is what decides how they look.
+    pub(crate) fn write(self, git: &gix::Repository, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
+        let files = self.directory.join("files");
+        let doing = || format!("writing {}", files.display());
+        own_paths::create_dir(&files).doing(doing)?;
+        program::check(git, &files)?;
+        let mut index = git.index_from_tree(&tree).doing(doing)?;
+        write_all_files(git, &files, &mut index)?;
+        written_files::save(&self.directory, &index, tree, form)?;
+        step::reached("files are written into the pool");
+        self.finish()
+    }
+
     /// Cleans `files` and takes them in. `noted_at` is where what is noted of them comes from.
     pub(crate) fn fill(
-        mut self,
+        self,
         git: &gix::Repository,
         files: &Path,
         noted_at: &Path,
@@ -76,23 +86,11 @@ impl Draft {
     ) -> Result<(), GitError> {
         let doing = || format!("cleaning {}", files.display());
         let keep = vec![true; noted.index.entries().len()];
-        // A file that was written in the same moment as what was noted of it may have been written once more in it.
         let when =
             std::fs::metadata(noted_at.join(written_files::NOTE)).and_then(|note| note.modified()).doing(doing)?;
-        let since = when.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
         let mut kept = strip(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
         step::reached("retired files are cleaned");
-        let mut forms = Forms::of_tree(git, &noted.index)?;
-        let opened = Directory::open(files).doing(doing)?;
-        for (number, is_kept) in kept.iter_mut().enumerate().filter(|(_, is_kept)| **is_kept) {
-            let entry = noted.index.entry(number);
-            if seconds(&entry.stat.ctime) >= since {
-                let path = entry.path(&noted.index);
-                let form = forms.of(path, (entry.id, entry.mode))?;
-                *is_kept = Found::at(&opened, path, form.len()).doing(doing)? == form;
-            }
-        }
-        drop(forms);
+        look_again(git, files, &noted.index, &mut kept, when)?;
         let attributes: Vec<BString> =
             written_files::attributes(&noted.index).into_iter().map(|(path, _)| path.to_owned()).collect();
         for (number, (entry, path)) in noted.index.entries_mut_with_paths().enumerate() {
@@ -106,7 +104,13 @@ impl Draft {
         written_files::save(&self.directory, &noted.index, noted.tree, noted.form.as_bstr())?;
         own_paths::rename(files, self.directory.join("files")).doing(doing)?;
         step::reached("retired files are in the pool");
-        own_paths::rename(&self.directory, self.directory.with_extension("ready")).doing(doing)?;
+        self.finish()
+    }
+
+    /// Has it be used from here on.
+    fn finish(mut self) -> Result<(), GitError> {
+        let ready = self.directory.with_extension("ready");
+        own_paths::rename(&self.directory, &ready).doing(|| format!("naming {}", ready.display()))?;
         self.is_done = true;
         step::reached("a retired worktree is ready");
         Ok(())
@@ -208,8 +212,4 @@ fn items(pool: &Path) -> Result<Vec<PathBuf>, GitError> {
     }
     items.sort();
     Ok(items)
-}
-
-fn seconds(time: &gix::index::entry::stat::Time) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::new(u64::from(time.secs), time.nsecs)
 }

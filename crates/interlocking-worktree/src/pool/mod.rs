@@ -7,14 +7,21 @@
 
 pub(crate) mod item;
 pub(crate) mod owned_directory;
+pub(crate) mod rewrite;
 pub(crate) mod written_files;
 pub(crate) mod written_files_note;
 
 use std::path::{Path, PathBuf};
 
+use gix::bstr::ByteSlice as _;
+
 use crate::{
     filesystem::own_paths,
-    pool::{item::Claim, owned_directory::own, written_files::Pristine},
+    pool::{
+        item::{Claim, Draft},
+        owned_directory::own,
+        written_files::Pristine,
+    },
     recovery::process_lock::Held,
     repository::Repository,
     values::{git_error::GitError, id::CommitId, name::BranchName},
@@ -94,6 +101,25 @@ impl Pool {
     /// How many worktrees are ready to be used again.
     pub fn ready(&self) -> Result<usize, GitError> {
         Ok(item::ready(&self.directory)?.len())
+    }
+
+    /// Writes the files of a commit into the pool, so that a worktree that is made later finds them there. Whether it did: not where
+    /// there are enough, or where nothing is used again.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError::NoSuchCommit`], [`CreateError::Git`]; nothing is left behind.
+    pub fn prepare(&self, from: CommitId) -> Result<bool, CreateError> {
+        let git = self.repository.git();
+        let tree = tree_at(&git, from)?;
+        if !is_ordinary(&git) {
+            return Ok(false);
+        }
+        let git = self.repository.git_as_configured()?;
+        let Some(form) = written_files::form(&git)? else { return Ok(false) };
+        let Some(draft) = Draft::begin(&self.directory, self.limit)? else { return Ok(false) };
+        draft.write(&git, tree, form.as_bstr())?;
+        Ok(true)
     }
 
     /// [`Repository::create_worktree`], from a retired worktree if there is one.
@@ -199,7 +225,7 @@ impl Retired {
         if !noted_at.is_dir() {
             return Ok(false);
         }
-        let Some(draft) = item::Draft::begin(directory, *limit)? else { return Ok(false) };
+        let Some(draft) = Draft::begin(directory, *limit)? else { return Ok(false) };
         let noted = Pristine::read(&git, &noted_at)?;
         draft.fill(&git, files, &noted_at, noted)?;
         Ok(true)

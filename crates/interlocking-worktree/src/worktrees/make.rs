@@ -4,21 +4,14 @@
 //! Taking the mark off is what makes the worktree: before that everything is undone, by this process or by another
 //! after a crash.
 
-use std::{collections::HashSet, io::ErrorKind, path::Path};
+use std::{io::ErrorKind, path::Path};
 
-use gix::{
-    ObjectId,
-    bstr::{BString, ByteSlice as _},
-    index::entry::{Mode, Stat},
-};
+use gix::{ObjectId, bstr::ByteSlice as _};
 
 use crate::{
-    checkout::{
-        files::{InTheWay, write_all_files, write_files},
-        index_between::between,
-    },
-    filesystem::{clean_up::strip, own_paths},
-    pool::{item::Claim, written_files},
+    checkout::{files::write_all_files, index_between::between},
+    filesystem::own_paths,
+    pool::{item::Claim, rewrite::rewrite_files, written_files},
     recovery::{
         intent_log::{Intent, Note},
         recover_locks::open_private,
@@ -27,12 +20,7 @@ use crate::{
     repository::{Repository, create_branch::create_branch, current_configuration::is_shared, references},
     status::index,
     untrusted::{file, program},
-    values::{
-        git_error::{Doing as _, GitError},
-        id::CommitId,
-        name::BranchName,
-        signature::Signature,
-    },
+    values::{git_error::Doing as _, id::CommitId, name::BranchName, signature::Signature},
     worktrees::{
         new_worktree::{CreateError, NewHead},
         register::{self, Entry},
@@ -143,7 +131,7 @@ impl Repository {
                 Filling::Fresh | Filling::Noted => write_all_files(&configured, place, &mut index)?,
                 Filling::Retired(claim) => {
                     self.recent_objects().attach(&mut configured);
-                    rewrite_files(&configured, place, claim, form.as_ref(), &mut index)?;
+                    rewrite_files(&configured, place, &claim.noted, claim.model(), form.as_ref(), &mut index, None)?;
                 }
             }
             step::reached("new files are written");
@@ -185,48 +173,4 @@ fn make_directory(place: &Path) -> std::io::Result<()> {
     }
     step::reached("a directory is made");
     Ok(())
-}
-
-/// Takes a retired worktree's files from what they are to those of `index`: the two-tree switch.
-fn rewrite_files(
-    git: &gix::Repository,
-    place: &Path,
-    claim: &Claim,
-    form: Option<&BString>,
-    index: &mut gix::index::File,
-) -> Result<(), GitError> {
-    let doing = || format!("using files again in {}", place.display());
-    let noted = &claim.noted.index;
-    // What an attribute changes is not told by a version's id.
-    let is_same_form =
-        form == Some(&claim.noted.form) && written_files::attributes(noted) == written_files::attributes(index);
-    let mut keep = vec![false; noted.entries().len()];
-    let mut pairs = Vec::with_capacity(noted.entries().len());
-    let mut next = 0;
-    for (position, entry) in index.entries().iter().enumerate() {
-        let path = entry.path(index);
-        while noted.entries().get(next).is_some_and(|other| other.path(noted) < path) {
-            next += 1;
-        }
-        let before = noted.entries().get(next).filter(|other| other.path(noted) == path);
-        let same = before.is_some_and(|other| {
-            let is_version = other.id == entry.id && other.mode == entry.mode && entry.mode != Mode::COMMIT;
-            is_version && other.stat != Stat::default()
-        });
-        let number = (same && is_same_form).then_some(next);
-        if let Some(number) = number {
-            keep[number] = true;
-        }
-        pairs.push((position, number));
-    }
-    let kept = strip(place, noted, &keep, claim.model(), true).doing(doing)?;
-    step::reached("files that are to go are gone");
-    let mut write = HashSet::new();
-    for (position, number) in pairs {
-        match number.filter(|number| kept[*number]) {
-            Some(number) => index.entries_mut()[position].stat = noted.entry(number).stat,
-            None => drop(write.insert(index.entry(position).path(index).to_owned())),
-        }
-    }
-    write_files(git, place, index, &write, InTheWay::File)
 }

@@ -295,4 +295,65 @@ proptest! {
         prop_assert_eq!(pool.ready().unwrap(), 0);
         assert_like_new(&place, &again, later);
     }
+
+    #[test]
+    fn a_clone_in_the_place_of_another_is_a_new_one(messes in proptest::collection::vec(mess(), 1..9), is_other in any::<bool>()) {
+        let place = Place::with_files(&FILES);
+        let start = place.main();
+        let later = commit_with_git(
+            place.worktree("later").path(),
+            if is_other { &[("src/lib.rs", "three\n"), ("new/file.rs", "new\n")] } else { &[("src/lib.rs", "3\n")] },
+            "Later",
+        );
+        let (at, new) = (place.path().join("run/again"), place.path().join("run/new"));
+        let (clone, written) = place.repository.create_noted_clone(&at, &branch("clone"), start).unwrap();
+        for mess in &messes {
+            apply(&place, clone.path(), mess);
+        }
+        let made = place.repository.create_clone_again(&at, &branch("clone"), later, written.unwrap());
+        // A directory that was given another mode is not fit for it.
+        prop_assert!(made.is_ok() || messes.iter().any(|mess| matches!(mess, Mess::DirectoryMode)), "{:?}", made);
+        if let Ok((again, _)) = made {
+            place.repository.create_clone(&new, &branch("clone"), later).unwrap();
+            prop_assert_eq!(look_inside(again.path()), look_inside(&new));
+            prop_assert_eq!(run(&at, &["status", "--porcelain=v2", "--ignored"]).stdout, b"");
+            prop_assert!(run(&at, &["fsck", "--strict", "--full"]).status.success());
+        }
+    }
+}
+
+/// The same with what is in a clone's `.git`, but for its index, which has the times of files.
+fn look_inside(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+    let mut found = look(root);
+    let own = look(&root.join(".git")).into_iter().filter(|(name, _)| name != Path::new("index"));
+    found.extend(own.map(|(name, entry)| (Path::new(".git").join(name), entry)));
+    found
+}
+
+/// Files that nobody has touched are the same ones; one that was written once more in the same moment is not.
+#[test]
+fn untouched_files_of_a_clone_are_used_again() {
+    let place = Place::with_files(&FILES);
+    let (start, at) = (place.main(), place.path().join("run/again"));
+    let (_, mut written) = place.repository.create_noted_clone(&at, &branch("clone"), start).unwrap();
+    // A number alone may be used again for a new file.
+    let number = |file: &str| {
+        let found = std::fs::metadata(at.join(file)).unwrap();
+        (found.ino(), found.ctime(), found.ctime_nsec())
+    };
+    for _ in 0..3 {
+        // At once, at the same length, and with the old time.
+        apply(&place, &at, &Mess::WriteUnseen(1));
+        let before = FILES.map(|(file, _)| number(file));
+        std::fs::remove_dir_all(at.join(".git")).unwrap();
+        symlink(place.project().join(".git"), at.join(".git")).unwrap();
+        let made = place.repository.create_clone_again(&at, &branch("clone"), start, written.unwrap()).unwrap();
+        written = made.1;
+        for ((file, contents), before) in FILES.iter().zip(before) {
+            assert_eq!(std::fs::read_to_string(at.join(file)).unwrap(), *contents);
+            assert_eq!(number(file) == before, *file != FILES[1].0, "{file}");
+        }
+        assert!(at.join(".git").symlink_metadata().unwrap().is_dir());
+        place.assert_sound();
+    }
 }

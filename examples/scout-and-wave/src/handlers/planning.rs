@@ -65,6 +65,10 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         if matches!(cx.entry()?, Request::Scout { .. }) {
             return goto!(cx, scout_and_wave::exit, SawResult::Reviewed { document, suitability });
         }
+        // Nobody is launched before a person has approved. Then their files are there already.
+        if let Some(agents) = plan.waves.iter().map(|wave| wave.agents.len()).max().filter(|&agents| agents > 1) {
+            cx.prepare_worktrees(agents, cx.target().await?.1).await?;
+        }
         let question = ReviewQuestion::new(document, suitability);
         goto!(cx, scout_and_wave::review, Draft { question, brief, first_wave: plan.first_wave })
     }

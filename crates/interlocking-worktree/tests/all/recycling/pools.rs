@@ -186,3 +186,26 @@ fn a_directory_of_somebody_elses_is_no_pool() {
     Pool::open(&place.repository, pool.directory(), 2).unwrap();
     assert!(pool.directory().join("mine.ready/file").exists() && pool.directory().join("notes.txt").exists());
 }
+
+#[test]
+fn files_that_are_written_ahead_are_those_of_the_next_worktree() {
+    let place = Place::with_files(&FILES);
+    let start = place.main();
+    let later = commit_with_git(place.worktree("later").path(), &[("src/lib.rs", "three\n")], "Later");
+    let pool = pool(&place);
+    assert_eq!((pool.prepare(start).unwrap(), pool.prepare(start).unwrap(), pool.ready().unwrap()), (true, true, 2));
+    assert!(!pool.prepare(start).unwrap(), "there are as many as the pool holds");
+    let before = place.repository.worktrees().unwrap().len();
+    let number = |root: &Path, file: &str| std::fs::metadata(root.join(file)).unwrap().ino();
+    let items = std::fs::read_dir(pool.directory()).unwrap().map(|item| item.unwrap().path().join("files"));
+    let written: Vec<_> = items.filter(|files| files.is_dir()).map(|files| number(&files, "README.md")).collect();
+    assert_eq!(written.len(), 2);
+    for (name, commit) in [("one", start), ("two", later)] {
+        let worktree = pool.create_worktree(place.path().join("run").join(name), branch(name), commit).unwrap();
+        assert!(written.contains(&number(worktree.path(), "README.md")), "{name}");
+        assert_like_new(&place, &worktree, commit);
+    }
+    assert_eq!((pool.ready().unwrap(), place.repository.worktrees().unwrap().len()), (0, before + 2));
+    let absent = "0123456789012345678901234567890123456789".parse().unwrap();
+    assert_eq!(pool.prepare(absent), Err(CreateError::NoSuchCommit { commit: absent }));
+}
