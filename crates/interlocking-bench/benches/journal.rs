@@ -107,6 +107,7 @@ fn outcome(run: &RunId, sequence: u64, ball: &Ball) -> Record {
         took_ms: 0,
         failed: None,
         added: None,
+        turns: Vec::new(),
     });
     Record { run: run.clone(), sequence, entry }
 }

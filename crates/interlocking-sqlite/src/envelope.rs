@@ -110,7 +110,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
             let plain = (|| {
                 let tokens = vec![TokenRecord { place: place?, payload: RecordedPayload::Stored(digest?) }];
                 let (node, visit, attempt, took_ms) = (node?, visit?, attempt?, took_ms?);
-                let (spawned, posted, calls, commits) = Default::default();
+                let (spawned, posted, calls, commits, turns) = Default::default();
                 let (label, memory, failed, added) = (None, None, None, None);
                 Some(NodeOutcome {
                     node,
@@ -127,6 +127,7 @@ pub(crate) fn to_entry(row: Envelope) -> Result<Read, String> {
                     took_ms,
                     failed,
                     added,
+                    turns,
                 })
             })();
             match plain {
@@ -145,7 +146,7 @@ impl Envelope {
 
 /// Whether columns say all of it.
 fn is_plain(outcome: &NodeOutcome) -> bool {
-    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, added, .. } = outcome;
+    let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, added, turns, .. } = outcome;
     matches!(&tokens[..], [TokenRecord { payload: RecordedPayload::Stored(_), .. }])
         && spawned.is_empty()
         && posted.is_empty()
@@ -155,6 +156,7 @@ fn is_plain(outcome: &NodeOutcome) -> bool {
         && commits.is_empty()
         && failed.is_none()
         && added.is_none()
+        && turns.is_empty()
 }
 
 fn name(payload: &RecordedPayload) -> Option<Digest> {

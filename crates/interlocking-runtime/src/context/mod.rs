@@ -9,4 +9,5 @@ pub(crate) mod memory_store;
 pub(crate) mod reports;
 pub mod run_context;
 pub(crate) mod services;
+pub(crate) mod turns;
 pub(crate) mod usage_guard;

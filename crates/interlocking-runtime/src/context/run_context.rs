@@ -160,8 +160,8 @@ pub trait RunContext<N: Node> {
     /// up: so several executions, such as making, judging and landing a candidate, are one step to others. Asking for a turn that the
     /// run has changes nothing.
     ///
-    /// It is in memory alone: a run that another process takes up has none, and asks again. Whoever has one must wait neither for a
-    /// person nor for a run that asks for the same.
+    /// A run that another process takes up has none, and asks again: it comes before all others, if it had the turn by the last outcome
+    /// that was recorded of it. Whoever has one must wait neither for a person nor for a run that asks for the same.
     ///
     /// # Errors
     ///
@@ -330,9 +330,9 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     }
 
     fn take_turn(&self, name: &str) -> impl Future<Output = Result<(), ContextError>> + Send {
-        let (untyped, name) = (UntypedServices::of(self), name.to_owned());
+        let (untyped, name, by) = (UntypedServices::of(self), name.to_owned(), self.execution());
         async move {
-            untyped?.take_turn(&name).await;
+            untyped?.take_turn(&name, by).await;
             Ok(())
         }
     }

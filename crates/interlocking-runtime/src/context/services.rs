@@ -13,8 +13,8 @@ use crate::mutex::Mutex;
 use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
-use crate::tree::run_turns::{KeptRunTurns, RunTurn};
-use crate::tree::turns::{Asker, KeptTurns, Turn};
+use crate::tree::run_turns::KeptRunTurns;
+use crate::tree::turns::KeptTurns;
 use crate::workspaces::isolation;
 use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Usage};
 use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
@@ -57,12 +57,12 @@ pub(crate) struct UntypedServices {
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) record_writer: Option<Arc<RecordWriter>>,
-    notes: OnceBox<Notes>,
+    pub(super) notes: OnceBox<Notes>,
 }
 
 /// What is noted of a run that talks to agents or people, has effects, or was resumed: made when the first of it comes.
 #[derive(Default)]
-struct Notes {
+pub(super) struct Notes {
     history: History,
     idle: Arc<IdleExecutions>,
     /// Told of every answer that was received.
@@ -70,9 +70,9 @@ struct Notes {
     calls: Mutex<Vec<UnrecordedCall>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
     /// Of executions that are exclusive.
-    turns: KeptTurns,
+    pub(super) turns: KeptTurns,
     /// Of the run.
-    run_turns: KeptRunTurns,
+    pub(super) run_turns: KeptRunTurns,
     /// What others have written to the run.
     mail: Mail,
     /// Items for maps.
@@ -206,7 +206,7 @@ impl UntypedServices {
         &self.settings.run
     }
 
-    fn notes(&self) -> &Notes {
+    pub(super) fn notes(&self) -> &Notes {
         self.notes.get_or_init(Box::default)
     }
 
@@ -263,89 +263,6 @@ impl UntypedServices {
             let _parked = idle.park(execution);
             told.await;
         }
-    }
-
-    /// Waits until it is the turn of an execution, if its node is exclusive.
-    pub(crate) async fn turn(&self, execution: Execution) -> Option<Arc<Turn>> {
-        let row = self.net.row(execution.node);
-        let name = row.exclusive.as_deref()?;
-        let (tree, idle) = (self.settings.tree(), self.idle());
-        let (turn, told) = tree.turns.ask(name, || {
-            let (idle, child_slot) = (idle.clone(), self.settings.child_slot().cloned());
-            let goes_on = Box::new(move || {
-                child_slot.iter().for_each(|child_slot| child_slot.set_waiting(false));
-                idle.leave(execution);
-            });
-            Asker { run: self.run().clone(), by: self.by(execution), goes_on }
-        });
-        let turn = Arc::new(turn);
-        if let Some(told) = told {
-            let node = self.node(execution);
-            tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
-            self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
-            while !turn.has_come() {
-                // Whoever has the turn may be held back, and then it does not come in this process.
-                let _parked = tree.held_back_by().map(|_| idle.park(execution));
-                told.notified().await;
-            }
-            tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
-        }
-        if tree.halted.is_cancelled() {
-            // Whoever had it was stopped in the middle, and this one is about to be.
-            std::future::pending::<()>().await;
-        }
-        if row.kind == NodeKind::Graph {
-            self.keep_turn(execution, turn.clone());
-        }
-        Some(turn)
-    }
-
-    /// The turn of an execution lasts until its end is absorbed.
-    pub(crate) fn keep_turn(&self, execution: Execution, turn: Arc<Turn>) {
-        self.notes().turns.keep(execution, turn);
-    }
-
-    /// The turn of a graph node's execution, which lasts as long as its child holds this.
-    pub(crate) fn share_turn(&self, execution: Execution) -> Option<Arc<Turn>> {
-        if self.net.features().exclusive { self.notes().turns.share(execution) } else { None }
-    }
-
-    /// The turns that end with an execution whose end is absorbed now: its own, and those that it has given back. They last until these
-    /// are dropped.
-    #[inline]
-    pub(crate) fn turns_of(&self, execution: Execution) -> (Option<Arc<Turn>>, Vec<RunTurn>) {
-        self.notes
-            .get()
-            .map_or_else(Default::default, |notes| (notes.turns.of(execution), notes.run_turns.of(execution)))
-    }
-
-    /// An execution has come to an end: whoever waits for a section below it waits no longer.
-    pub(crate) fn leads_to_no_section(&self, execution: Execution) {
-        if let Some(tree) = self.settings.known_tree() {
-            tree.turns.give_up(|section| section.passes(self.run(), &self.by(execution)));
-        }
-    }
-
-    /// Ends the turns of executions whose end nobody absorbs any more, and those of the run.
-    pub(crate) fn end_turns(&self) {
-        if let Some(notes) = self.notes.get() {
-            notes.turns.end();
-            notes.run_turns.end();
-        }
-    }
-
-    /// Waits until it is the run's turn among those of its tree that ask under one name, unless it has it.
-    pub(crate) async fn take_turn(&self, name: &str) {
-        let kept = &self.notes().run_turns;
-        if !kept.has(name) {
-            let turn = self.settings.tree().run_turns.take(name).await;
-            kept.keep(name, turn);
-        }
-    }
-
-    /// The run's turn ends when the outcome of an execution is absorbed.
-    pub(crate) fn give_turn_back(&self, name: &str, by: Execution) {
-        self.notes().run_turns.give_back(name, by);
     }
 
     /// What others have written to the run.

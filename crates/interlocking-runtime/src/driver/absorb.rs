@@ -335,6 +335,7 @@ impl<G: Graph> Driver<G> {
             took_ms: took.as_millis(),
             failed: failed.clone(),
             added: None,
+            turns: services.untyped.turns_after(execution),
         })
     }
 

@@ -187,6 +187,15 @@ pub(crate) fn taken_by(records: &[Record]) -> Option<&By> {
     })
 }
 
+/// The names of the turns that the run with these records has.
+pub(crate) fn turns(records: &[Record]) -> &[String] {
+    let last = records.iter().rev().find_map(|record| match &record.entry {
+        Entry::Outcome(outcome) => Some(&*outcome.turns),
+        _ => None,
+    });
+    last.unwrap_or_default()
+}
+
 /// The number of the last letter that had come when a run was retried last; 0 if it never was.
 pub(crate) fn retried_after(records: &[Record]) -> u64 {
     let last = records.iter().rev().find_map(|record| match record.entry {
@@ -286,6 +295,9 @@ pub struct NodeOutcome {
     /// The items that it added to a map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<Box<AddedItems>>,
+    /// The names of the turns that the run has [taken](crate::RunContext::take_turn), and keeps after it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<String>,
 }
 
 /// Items that an event node added to a map.
@@ -369,7 +381,7 @@ impl NodeOutcome {
         commits: Vec<Commit>,
     ) -> Self {
         let tokens = vec![TokenRecord { place: EXIT.to_owned(), payload: report }];
-        let (alternative, spawned, memory, calls, took_ms, failed, added) = Default::default();
+        let (alternative, spawned, memory, calls, took_ms, failed, added, turns) = Default::default();
         Self {
             node,
             visit,
@@ -385,6 +397,7 @@ impl NodeOutcome {
             took_ms,
             failed,
             added,
+            turns,
         }
     }
 

@@ -117,6 +117,7 @@ pub(crate) async fn prepare<G: Graph>(
         end_abandoned(&begin, journal.as_deref(), &run).await?;
         ask_agents::<G>(&settings).await?;
     }
+    let mut has_turns = false;
     if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
         let past = past(&**journal, &run, &records, claim.is_none(), goes_on, G::net().features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
@@ -127,6 +128,7 @@ pub(crate) async fn prepare<G: Graph>(
                 account.book(&if of == run { used + below } else { used });
             }
         }
+        has_turns = past.iter().any(|run| run.has_turn);
         settings.tree().had_spent(past);
     }
     if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
@@ -155,7 +157,7 @@ pub(crate) async fn prepare<G: Graph>(
         shared.account(&run, true);
     }
     if let (Some(journal), 0, true) = (&services.untyped.settings.journal, services.untyped.settings.depth(), !begins)
-        && section_rules::has_sections(&nets::<G>(&services.untyped.settings))
+        && (has_turns || section_rules::has_sections(&nets::<G>(&services.untyped.settings)))
     {
         services.untyped.settings.tree().turns.expect(sections::under_way(&**journal, &run).await?);
     }

@@ -3,6 +3,7 @@
 use crate::journal::account::family;
 use crate::journal::fork::kept;
 use crate::journal::killed::killed;
+use crate::journal::record::turns;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
 use crate::run::claims;
 use crate::tree::past_calls::PastCalls;
@@ -21,7 +22,8 @@ pub(crate) async fn past(
     goes_on: bool,
     has_children: bool,
 ) -> Result<Vec<PastCalls>, JournalError> {
-    let mut past = vec![PastCalls { run: run.clone(), parent: None, calls: calls(records, is_executed) }];
+    let has_turn = !turns(records).is_empty();
+    let mut past = vec![PastCalls { run: run.clone(), parent: None, calls: calls(records, is_executed), has_turn }];
     if !has_children {
         return Ok(past);
     }
@@ -39,8 +41,10 @@ pub(crate) async fn past(
         // And so is what was given up at its end.
         let is_done = goes_on && claims::addenda(journal, run).await;
         // Only what works on after its end is still executed: the run above is this executor's.
-        let calls = calls(&journal.load(run).await?, holder.is_some() && ended.is_some() && !is_done);
-        past.push(PastCalls { run: run.clone(), parent, calls });
+        let records = journal.load(run).await?;
+        let calls = calls(&records, holder.is_some() && ended.is_some() && !is_done);
+        let has_turn = ended.is_none() && !turns(&records).is_empty();
+        past.push(PastCalls { run: run.clone(), parent, calls, has_turn });
     }
     Ok(past)
 }

@@ -6,6 +6,7 @@ use crate::context::memory_store::{MemoryStore, memories, read};
 use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::driver::initial_state::{InitialState, Resumption};
 use crate::journal::named_payloads::Texts;
+use crate::journal::record::turns;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{self, Asked, Replayed, replay};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
@@ -56,6 +57,7 @@ pub(crate) async fn taken_up<G: Graph>(
         records.first().map(|record| &record.entry),
         Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
     );
+    let turns = turns(&records).to_vec();
     let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
     let digests = replayed.named();
     let texts = journal.fetch(&run, &digests).await?;
@@ -78,6 +80,7 @@ pub(crate) async fn taken_up<G: Graph>(
     let record_writer = Arc::new(settings.record_writer(journal, count));
     let table = migrated.then(|| Box::new(net.table().clone()));
     let (state, services) = reader.state(graph, *settings, &record_writer, replayed)?;
+    services.untyped.had_turns(turns);
     if let Some(retried) = retried {
         record_writer.write(retried).await?;
     }

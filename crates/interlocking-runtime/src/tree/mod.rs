@@ -15,7 +15,6 @@ use crate::limits::allowance::Stopped;
 use crate::mutex::Mutex;
 use crate::run::claims::Leaving;
 use crate::tree::past_calls::PastCalls;
-use crate::tree::run_turns::RunTurns;
 use crate::tree::turns::Turns;
 use interlocking_agents::{Ledger, LedgerEntry};
 use interlocking_core::run_id::RunId;
@@ -39,8 +38,6 @@ pub(crate) struct Tree {
     usage: Mutex<TreeUsage>,
     /// Whose turn it is among those that never overlap.
     pub(crate) turns: Arc<Turns>,
-    /// The same among whole runs, by the names under which they ask.
-    pub(crate) run_turns: RunTurns,
     /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Cancelled when the root run's future is dropped before its end.
@@ -102,22 +99,8 @@ pub(crate) struct AskedQuestion<'tree> {
 impl Tree {
     pub(crate) fn new(root: RunId) -> Self {
         let (members, questions, halt, halted, used_up, left) = Default::default();
-        let (usage, turns, run_turns, tasks, abandoned, abandoned_in) = Default::default();
-        Self {
-            root,
-            members,
-            questions,
-            halt,
-            halted,
-            used_up,
-            left,
-            usage,
-            turns,
-            run_turns,
-            tasks,
-            abandoned,
-            abandoned_in,
-        }
+        let (usage, turns, tasks, abandoned, abandoned_in) = Default::default();
+        Self { root, members, questions, halt, halted, used_up, left, usage, turns, tasks, abandoned, abandoned_in }
     }
 
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
@@ -206,7 +189,7 @@ impl Tree {
     /// Calls were made before this process.
     pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
         let mut usage = self.usage.lock();
-        for PastCalls { run, parent, calls } in past {
+        for PastCalls { run, parent, calls, .. } in past {
             usage.calls.extend(calls.into_iter().map(|call| (run.clone(), call)));
             usage.parents.extend(parent.map(|parent| (run, parent)));
         }
@@ -320,7 +303,7 @@ impl Drop for ChildTask {
             }
         }
         drop(tasks);
-        self.tree.turns.give_up(|section| section.way(&self.child).is_some());
+        self.tree.turns.give_up(|section| section.is_within(&self.child));
         self.tree.left.notify_waiters();
     }
 }

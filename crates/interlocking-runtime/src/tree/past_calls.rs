@@ -1,4 +1,4 @@
-//! What a run had used up before.
+//! What a run had done before.
 
 use interlocking_agents::LedgerEntry;
 use interlocking_core::run_id::RunId;
@@ -9,4 +9,6 @@ pub(crate) struct PastCalls {
     /// The run that it is a child of, if it is one.
     pub(crate) parent: Option<RunId>,
     pub(crate) calls: Vec<LedgerEntry>,
+    /// Whether it has not ended, and has its turn among other runs.
+    pub(crate) has_turn: bool,
 }

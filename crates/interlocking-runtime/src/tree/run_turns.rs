@@ -1,75 +1,66 @@
-//! Whose turn it is among the runs of a tree that ask under one name: they get it in the order in which they ask.
+//! The turns of one run, which it takes with other runs of its tree.
 //!
 //! A run keeps its turn from execution to execution. It ends when the outcome of the execution that gives it back is absorbed: whoever is
-//! next finds in memory, workspace and journal what the run left. It is in memory alone; a run whose process ended has none.
+//! next finds in memory, workspace and journal what the run left. Every outcome says which turns the run has after it: in another process
+//! it has none, and comes first where it asks again.
 
 use crate::mutex::Mutex;
+use crate::tree::turns::Turn;
 use interlocking_core::frontier::Execution;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use tokio::sync::OwnedMutexGuard;
-
-/// The turns of the runs of one tree.
-#[derive(Default)]
-pub(crate) struct RunTurns {
-    /// By name. Tokio's mutex is fair, and whoever no longer waits for it leaves its queue.
-    lanes: Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>,
-}
-
-/// A run's turn, which ends when this is dropped.
-pub(crate) struct RunTurn(#[expect(dead_code, reason = "it is held")] OwnedMutexGuard<()>);
+use std::collections::BTreeMap;
 
 /// The turns of one run.
 #[derive(Default)]
-pub(crate) struct KeptRunTurns {
-    /// Those that it has, by name.
-    held: Mutex<BTreeMap<String, RunTurn>>,
+pub(crate) struct KeptRunTurns(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    /// Those that it has, by name; `None` where it had it in an earlier process, and has not asked again.
+    held: BTreeMap<String, Option<Turn>>,
     /// Those that an execution has given back, until what came of it is absorbed.
-    given_back: Mutex<Vec<(Execution, RunTurn)>>,
-}
-
-impl RunTurns {
-    /// Waits for the turn.
-    pub(crate) async fn take(&self, name: &str) -> RunTurn {
-        let lane = self.lane(name);
-        RunTurn(lane.lock_owned().await)
-    }
-
-    fn lane(&self, name: &str) -> Arc<tokio::sync::Mutex<()>> {
-        let mut lanes = self.lanes.lock();
-        if let Some(lane) = lanes.get(name) {
-            return lane.clone();
-        }
-        lanes.entry(name.to_owned()).or_default().clone()
-    }
+    given_back: Vec<(Execution, String, Option<Turn>)>,
 }
 
 impl KeptRunTurns {
+    /// The run had these turns when its process ended.
+    pub(crate) fn had(&self, names: Vec<String>) {
+        self.0.lock().held.extend(names.into_iter().map(|name| (name, None)));
+    }
+
     /// Whether the run has a turn.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.held.lock().contains_key(name)
+        self.0.lock().held.get(name).is_some_and(Option::is_some)
     }
 
     /// The run has a turn from now on.
-    pub(crate) fn keep(&self, name: &str, turn: RunTurn) {
-        self.held.lock().insert(name.to_owned(), turn);
+    pub(crate) fn keep(&self, name: &str, turn: Turn) {
+        self.0.lock().held.insert(name.to_owned(), Some(turn));
     }
 
     /// The run's turn ends when the outcome of an execution is absorbed.
     pub(crate) fn give_back(&self, name: &str, by: Execution) {
-        let turn = self.held.lock().remove(name);
-        self.given_back.lock().extend(turn.map(|turn| (by, turn)));
+        let mut kept = self.0.lock();
+        if let Some((name, turn)) = kept.held.remove_entry(name) {
+            kept.given_back.push((by, name, turn));
+        }
+    }
+
+    /// The names of those that the run has once what came of an execution counts.
+    pub(crate) fn after(&self, execution: Execution) -> Vec<String> {
+        let kept = self.0.lock();
+        let given_back = kept.given_back.iter().filter(|(by, ..)| *by != execution).map(|(_, name, _)| name);
+        kept.held.keys().chain(given_back).cloned().collect()
     }
 
     /// The turns that an execution has given back; they end when these are dropped.
-    pub(crate) fn of(&self, execution: Execution) -> Vec<RunTurn> {
-        let mut given_back = self.given_back.lock();
-        given_back.extract_if(.., |(other, _)| *other == execution).map(|(_, turn)| turn).collect()
+    pub(crate) fn of(&self, execution: Execution) -> Vec<Option<Turn>> {
+        let given_back = &mut self.0.lock().given_back;
+        given_back.extract_if(.., |(by, ..)| *by == execution).map(|(_, _, turn)| turn).collect()
     }
 
     /// Ends all: nothing is absorbed any more.
     pub(crate) fn end(&self) {
-        let kept = (std::mem::take(&mut *self.held.lock()), std::mem::take(&mut *self.given_back.lock()));
+        let kept = std::mem::take(&mut *self.0.lock());
         drop(kept);
     }
 }
@@ -77,27 +68,40 @@ impl KeptRunTurns {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
+    use crate::journal::By;
+    use crate::tree::turns::{Asker, Queue, Turns};
+    use std::sync::Arc;
 
     #[test]
     fn a_run_keeps_its_turn_until_the_execution_is_absorbed_that_gives_it_back() {
-        let (turns, kept) = (RunTurns::default(), KeptRunTurns::default());
-        let take = |name| match pin!(turns.take(name)).poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(turn) => Some(turn),
-            Poll::Pending => None,
+        let (turns, kept) = (Arc::new(Turns::default()), KeptRunTurns::default());
+        let take = |name: &'static str| {
+            let by = By { node: "a".to_owned(), visit: 1, attempt: 1 };
+            let asker = || Asker { run: "r".parse().unwrap(), by, goes_on: Box::new(|| {}) };
+            Some(turns.ask(Queue::Runs(name.into()), asker).0).filter(Turn::has_come)
         };
-        let by = Execution { node: 1, visit: 1, attempt: 1 };
+        let (by, other) = (Execution { node: 1, visit: 1, attempt: 1 }, Execution { node: 2, visit: 1, attempt: 1 });
         kept.keep("main", take("main").unwrap());
         drop(kept.of(by));
         assert!(kept.has("main") && take("main").is_none() && take("other").is_some());
         kept.give_back("main", by);
         assert!(!kept.has("main") && take("main").is_none(), "its outcome is not absorbed yet");
+        assert_eq!((kept.after(by), kept.after(other)), (Vec::new(), vec!["main".to_owned()]));
         drop(kept.of(by));
         kept.keep("main", take("main").unwrap());
         kept.end();
-        assert!(take("main").is_some());
+        assert!(take("main").is_some() && kept.after(by).is_empty());
         kept.give_back("main", by);
         assert!(kept.of(by).is_empty(), "it had none");
+    }
+
+    #[test]
+    fn what_a_run_had_in_another_process_it_has_to_ask_for() {
+        let (kept, by) = (KeptRunTurns::default(), Execution { node: 1, visit: 1, attempt: 1 });
+        kept.had(vec!["main".to_owned()]);
+        assert!(!kept.has("main"));
+        assert_eq!(kept.after(by), ["main"], "until it is known to have given it back");
+        kept.give_back("main", by);
+        assert!(kept.after(by).is_empty());
     }
 }

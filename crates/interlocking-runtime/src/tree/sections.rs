@@ -1,26 +1,34 @@
-//! Sections: the child runs of graph nodes that are `exclusive`. Nothing else of that name begins while one is under way, in the next
-//! process neither. What such a child may not do is in [`section_rules`](crate::run::section_rules).
+//! Sections: what lasts over several executions while nobody else of its queue may begin, in the next process neither. One is the child run
+//! of a graph node that is `exclusive`; what that may not do is in [`section_rules`](crate::run::section_rules). The other is what a run
+//! does while it has its turn.
 
 use crate::journal::account::family;
-use crate::journal::record::taken_by;
+use crate::journal::record::{taken_by, turns};
 use crate::journal::standing::standing;
-use crate::journal::{By, Entry, Journal, JournalError, Origin, RunSummary};
+use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, RunSummary};
+use crate::tree::turns::Queue;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeKind, Table};
 
 /// A section that was under way when the process ended which executed it.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// The name of its turn.
-    pub(crate) name: String,
-    /// The executions that lead to it, each with its run: from one of the run that was started to that of the graph node.
+    /// Where its turn is waited for.
+    pub(crate) queue: Queue,
+    /// The executions that lead to it, each with its run: from one of the run that was started to that of the graph node whose child it
+    /// is, or that of the map node whose child has the turn.
     pub(crate) way: Vec<(RunId, By)>,
+    /// The run that has the turn, where it is not the execution at the end of the way that has it.
+    pub(crate) run: Option<RunId>,
 }
 
 impl Section {
     /// Whether it is that of this execution.
     pub(crate) fn is_of(&self, run: &RunId, by: &By) -> bool {
-        self.way.last().is_some_and(|(last, node)| last == run && node == by)
+        match &self.run {
+            Some(own) => own == run,
+            None => self.way.last().is_some_and(|(last, node)| last == run && node == by),
+        }
     }
 
     /// Whether this execution leads to it.
@@ -33,42 +41,60 @@ impl Section {
         self.way.iter().find(|(other, _)| other == run).map(|(_, by)| by)
     }
 
+    /// Whether it is in `run`, or below it.
+    pub(crate) fn is_within(&self, run: &RunId) -> bool {
+        self.way(run).is_some() || self.run.as_ref() == Some(run)
+    }
+
     /// The child run through which this execution leads to it; `None` also where it is the execution's own.
     pub(crate) fn child_of(&self, run: &RunId, by: &By) -> Option<&RunId> {
         let at = self.way.iter().position(|(other, node)| other == run && node == by)?;
-        self.way.get(at + 1).map(|(child, _)| child)
+        self.way.get(at + 1).map(|(child, _)| child).or(self.run.as_ref())
     }
 }
 
 /// The sections that were under way in `run` and all below it, by the records: a child of a graph node that is `exclusive` has begun,
-/// and its node is not done.
+/// and its node is not done; or a run has its turn, and has not ended.
 pub(crate) async fn under_way(journal: &dyn Journal, run: &RunId) -> Result<Vec<Section>, JournalError> {
     let runs = journal.runs().await?;
     let family = family(&runs, run);
-    let mut sections = Vec::new();
-    let mut open = vec![(run, Vec::new())];
-    while let Some((run, way)) = open.pop() {
+    let records = journal.load(run).await?;
+    let mut sections = of_run(run, &records, &[]);
+    let mut open = vec![(run, records, Vec::new())];
+    while let Some((run, records, way)) = open.pop() {
         let children = family.iter().copied().filter(|child| is_child(child, run));
         let children: Vec<&RunSummary> = children.collect();
         if children.is_empty() {
             continue;
         }
-        let records = journal.load(run).await?;
         let Some(table) = records.iter().rev().find_map(|record| table(&record.entry)) else { continue };
         let in_flight = standing(&records).in_flight;
         for child in children {
-            let Some(by) = started_by(journal, child).await?.filter(|by| in_flight.contains(by)) else { continue };
+            let records = journal.load(&child.run).await?;
+            let Some(by) = started_by(child, &records).filter(|by| in_flight.contains(by)) else { continue };
             let Some(row) = table.node(&by.node) else { continue };
             let way: Vec<_> = way.iter().cloned().chain([(run.clone(), by)]).collect();
             match &row.exclusive {
-                Some(name) if row.kind == NodeKind::Graph => sections.push(Section { name: name.clone(), way }),
+                Some(name) if row.kind == NodeKind::Graph => {
+                    sections.push(Section { queue: Queue::Nodes(name.clone().into()), way, run: None });
+                }
                 // Within a section there are none.
-                _ if child.ended.is_none() => open.push((&child.run, way)),
+                _ if child.ended.is_none() => {
+                    sections.extend(of_run(&child.run, &records, &way));
+                    open.push((&child.run, records, way));
+                }
                 _ => {}
             }
         }
     }
     Ok(sections)
+}
+
+/// What a run with these records does in its turns.
+fn of_run(run: &RunId, records: &[Record], way: &[(RunId, By)]) -> Vec<Section> {
+    let section =
+        |name: &String| Section { queue: Queue::Runs(name.clone().into()), way: way.to_vec(), run: Some(run.clone()) };
+    turns(records).iter().map(section).collect()
 }
 
 fn is_child(child: &RunSummary, run: &RunId) -> bool {
@@ -82,12 +108,9 @@ fn table(entry: &Entry) -> Option<&Table> {
     }
 }
 
-/// The execution that goes on with a child.
-async fn started_by(journal: &dyn Journal, child: &RunSummary) -> Result<Option<By>, JournalError> {
-    if let Some(by) = taken_by(&journal.load(&child.run).await?) {
-        return Ok(Some(by.clone()));
-    }
-    Ok(match &child.origin {
+/// The execution that goes on with a child that has these records.
+fn started_by(child: &RunSummary, records: &[Record]) -> Option<By> {
+    taken_by(records).cloned().or_else(|| match &child.origin {
         Some(Origin::Child { node, visit, attempt, .. }) => {
             Some(By { node: node.clone(), visit: *visit, attempt: *attempt })
         }

@@ -1,16 +1,18 @@
-//! Who may run of those that are `exclusive` under one name: one execution at a time in a whole tree of runs, in the order in which
-//! they came to ask.
+//! Whose turn it is in a whole tree of runs, in the order in which they came to ask: that of one execution at a time of those that are
+//! `exclusive` under one name, and that of one run at a time of those that ask under one.
 //!
-//! A turn lasts from before the execution's workspace is made ready until its outcome is absorbed: whoever is next finds in memory,
-//! workspace and journal what it left. That of a graph node lasts until its child has come to rest, too. It is in memory alone; an
-//! execution whose process ended has none. But a child run that was under way then is a [section](super::sections) of which a part is
-//! done: in the next process its node's turn comes before all others of that name.
+//! An execution's turn lasts from before its workspace is made ready until its outcome is absorbed: whoever is next finds in memory,
+//! workspace and journal what it left. That of a graph node lasts until its child has come to rest, too; and [that of a
+//! run](super::run_turns) from execution to execution. It is in memory alone; who asked in a process that has ended has none. But a child
+//! run that was under way then is a [section](super::sections) of which a part is done, and so is what a run has done in its turn: in the
+//! next process that turn comes before all others of its queue.
 
 use super::sections::Section;
 use crate::journal::By;
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
 use interlocking_core::run_id::RunId;
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,14 +26,23 @@ pub(crate) struct Turns {
     expects: AtomicBool,
 }
 
+/// Who takes turns with whom.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Queue {
+    /// The executions of nodes that are `exclusive` under this name.
+    Nodes(Cow<'static, str>),
+    /// The runs that ask under this name.
+    Runs(Cow<'static, str>),
+}
+
 #[derive(Default)]
 struct Lanes {
-    by_name: HashMap<String, Lane>,
+    by_queue: HashMap<Queue, Lane>,
     /// How often somebody has asked.
     asked: u64,
 }
 
-/// Those of one name.
+/// Those of one queue.
 #[derive(Default)]
 struct Lane {
     holder: Option<u64>,
@@ -58,7 +69,7 @@ pub(crate) struct Asker {
 /// A turn, or a place in the queue. Whoever is next has its turn when this is dropped.
 pub(crate) struct Turn {
     turns: Arc<Turns>,
-    name: &'static str,
+    queue: Queue,
     number: u64,
 }
 
@@ -68,16 +79,12 @@ pub(crate) struct KeptTurns(Mutex<Vec<(Execution, Arc<Turn>)>>);
 
 impl Turns {
     /// Asks for a turn: gives it, or a place in the queue with what is told once it may have come.
-    pub(crate) fn ask(
-        self: &Arc<Self>,
-        name: &'static str,
-        asker: impl FnOnce() -> Asker,
-    ) -> (Turn, Option<Arc<Notify>>) {
+    pub(crate) fn ask(self: &Arc<Self>, queue: Queue, asker: impl FnOnce() -> Asker) -> (Turn, Option<Arc<Notify>>) {
         let mut lanes = self.lanes.lock();
         lanes.asked += 1;
         let number = lanes.asked;
-        let turn = Turn { turns: self.clone(), name, number };
-        let lane = lanes.lane(name);
+        let lane = lanes.lane(&queue);
+        let turn = Turn { turns: self.clone(), queue, number };
         if lane.holder.is_none() && lane.begun.is_empty() {
             // Then nobody waits either.
             lane.holder = Some(number);
@@ -93,22 +100,22 @@ impl Turns {
     /// Has everybody who waits look around: what executions may use is used up.
     pub(crate) fn tell_all(&self) {
         let lanes = self.lanes.lock();
-        lanes.by_name.values().flat_map(|lane| &lane.queue).for_each(|asking| asking.told.notify_one());
+        lanes.by_queue.values().flat_map(|lane| &lane.queue).for_each(|asking| asking.told.notify_one());
     }
 
-    /// These sections come before all others of their names.
+    /// These sections come before all others of their queues.
     pub(crate) fn expect(&self, sections: Vec<Section>) {
         self.expects.store(!sections.is_empty(), Ordering::Release);
         let mut lanes = self.lanes.lock();
         for section in sections {
-            lanes.lane(&section.name).begun.push(section);
+            lanes.lane(&section.queue).begun.push(section);
         }
     }
 
     /// Whether a section is waited for that is in `run`, or below it.
     pub(crate) fn expects(&self, run: &RunId) -> bool {
         self.expects.load(Ordering::Acquire)
-            && self.lanes.lock().by_name.values().flat_map(|lane| &lane.begun).any(|section| section.way(run).is_some())
+            && self.lanes.lock().by_queue.values().flat_map(|lane| &lane.begun).any(|section| section.is_within(run))
     }
 
     /// Waits no longer for the sections that come no more.
@@ -117,20 +124,17 @@ impl Turns {
             return;
         }
         let mut lanes = self.lanes.lock();
-        for lane in lanes.by_name.values_mut() {
+        for lane in lanes.by_queue.values_mut() {
             lane.begun.retain(|section| !comes_no_more(section));
             lane.give();
         }
-        self.expects.store(lanes.by_name.values().any(|lane| !lane.begun.is_empty()), Ordering::Release);
+        self.expects.store(lanes.by_queue.values().any(|lane| !lane.begun.is_empty()), Ordering::Release);
     }
 }
 
 impl Lanes {
-    fn lane(&mut self, name: &str) -> &mut Lane {
-        if !self.by_name.contains_key(name) {
-            self.by_name.insert(name.to_owned(), Lane::default());
-        }
-        self.by_name.entry(name.to_owned()).or_default()
+    fn lane(&mut self, queue: &Queue) -> &mut Lane {
+        self.by_queue.entry(queue.clone()).or_default()
     }
 }
 
@@ -158,14 +162,14 @@ impl Lane {
 impl Turn {
     /// Whether it has come.
     pub(crate) fn has_come(&self) -> bool {
-        self.turns.lanes.lock().lane(self.name).holder == Some(self.number)
+        self.turns.lanes.lock().lane(&self.queue).holder == Some(self.number)
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         let mut lanes = self.turns.lanes.lock();
-        let lane = lanes.lane(self.name);
+        let lane = lanes.lane(&self.queue);
         if lane.holder == Some(self.number) {
             lane.holder = None;
             lane.give();
@@ -217,12 +221,17 @@ mod tests {
 
     /// Node `node` of run `r` asks.
     fn ask(turns: &Arc<Turns>, name: &'static str, node: &str) -> Turn {
-        turns.ask(name, || Asker { run: run("r"), by: by(node), goes_on: Box::new(|| {}) }).0
+        turns.ask(Queue::Nodes(name.into()), || asker("r", node)).0
+    }
+
+    fn asker(of: &str, node: &str) -> Asker {
+        Asker { run: run(of), by: by(node), goes_on: Box::new(|| {}) }
     }
 
     /// The section `till` of graph node `node` of run `r`, whose parent run is `root`.
     fn section(node: &str) -> Section {
-        Section { name: "till".to_owned(), way: vec![(run("root"), by("map")), (run("r"), by(node))] }
+        let way = vec![(run("root"), by("map")), (run("r"), by(node))];
+        Section { queue: Queue::Nodes("till".into()), way, run: None }
     }
 
     #[test]
@@ -275,6 +284,21 @@ mod tests {
         let begun = ask(&turns, "till", "till");
         assert!(begun.has_come() && !turns.expects(&run("r")));
         drop(begun);
+        assert!(other.has_come());
+    }
+
+    #[test]
+    fn a_run_that_had_its_turn_comes_first() {
+        let turns = Arc::new(Turns::default());
+        let till = || Queue::Runs("till".into());
+        let way = vec![(run("root"), by("map"))];
+        turns.expect(vec![Section { queue: till(), way, run: Some(run("r")) }]);
+        assert!(turns.expects(&run("r")) && turns.expects(&run("root")) && !turns.expects(&run("other")));
+        let (other, _) = turns.ask(till(), || asker("other", "pay"));
+        assert!(!other.has_come() && ask(&turns, "till", "pay").has_come(), "nodes are in a queue of their own");
+        let (own, _) = turns.ask(till(), || asker("r", "anything"));
+        assert!(own.has_come() && !turns.expects(&run("r")));
+        drop(own);
         assert!(other.has_come());
     }
 

@@ -40,6 +40,7 @@ pub(crate) fn outcome(run: &RunId, sequence: u64, payload: impl Into<RecordedPay
         took_ms: 3,
         failed: None,
         added: None,
+        turns: Vec::new(),
     });
     Record { run: run.clone(), sequence, entry }
 }

@@ -5,7 +5,7 @@ use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
 use interlocking::runtime::journal::LetterBody;
-use interlocking::runtime::{Budgets, Journal, MemoryJournal};
+use interlocking::runtime::{Budgets, CancelToken, Journal, MemoryJournal};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ impl MapHandler<shop::customers> for Customers {
             queue: LogicNode(Queue(trace())),
             pay: LogicNode(Pay(trace())),
             fetch: LogicNode(Fetch),
-            leave: LLMNode(Leave),
+            leave: LLMNode(Leave(trace())),
             hear: EventNode(Hear(trace())),
         }))
     }
@@ -97,12 +97,13 @@ logic!(Fetch for customer::fetch, |name: String, cx| {
     goto!(cx, customer::queue, name)
 });
 
-struct Leave;
+struct Leave(Trace);
 impl LLMHandler<customer::leave> for Leave {
     async fn before<'a>(&'a self, _: &'a String, cx: &mut Cx<'_, customer::leave>) -> Ask<GoOn> {
         Ok((GoOn, cx.fresh_session()))
     }
-    async fn after(&self, _: String, _: Reply<bool>, cx: &mut Cx<'_, customer::leave>) -> Route<customer::leave> {
+    async fn after(&self, name: String, _: Reply<bool>, cx: &mut Cx<'_, customer::leave>) -> Route<customer::leave> {
+        self.0.lock().unwrap().push(format!("{name} leaves"));
         goto!(cx, customer::exit, ())
     }
 }
@@ -117,10 +118,10 @@ impl EventHandler<customer::hear> for Hear {
 }
 
 fn shop(trace: &Trace, journal: &Arc<MemoryJournal>) -> Run<Shop> {
-    let script = Script::parse("a test's script", "[[turn]]\ntimes = 'any'\noutput_json = 'true'\n").unwrap();
+    let script = Script::parse("a test's script", "[[turn]]\ntimes = 'any'\ndelay = '5ms'\noutput_json = 'true'\n");
     timed(Shop { customers: MapNode(Customers(trace.clone())) })
         .with_journal(journal.clone())
-        .with_agent_for_others(Arc::new(ScriptedAgent::new(script)))
+        .with_agent_for_others(Arc::new(ScriptedAgent::new(script.unwrap())))
 }
 
 fn names(names: [&str; 3]) -> Vec<String> {
@@ -134,13 +135,16 @@ async fn a_turn_lasts_until_its_run_has_ended() {
     assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
     let expected = [
         "ann pays",
+        "ann leaves",
         "bob has mail",
         "bob hears that ann has paid",
         "bob pays",
+        "bob leaves",
         "cem has mail",
         "cem hears that ann has paid",
         "cem hears that bob has paid",
         "cem pays",
+        "cem leaves",
     ];
     assert_eq!(*trace.lock().unwrap(), expected);
 }
@@ -167,6 +171,44 @@ async fn who_is_held_back_holds_nobody_up() {
     assert_eq!(paid, 3);
     // And goes on where it stood.
     assert_eq!(finished(shop(&trace, &journal).resume().await.unwrap()), 3);
+}
+
+/// Whatever the moment at which all is killed, or suspended: who had the turn goes on in the next process before any other begins, whether or
+/// not it asks again.
+#[tokio::test(start_paused = true)]
+async fn who_had_the_turn_comes_first_in_the_next_process() {
+    for milliseconds in 1..=55 {
+        for suspends in [false, true] {
+            let (trace, journal, cancel) = (Trace::default(), Arc::new(MemoryJournal::new()), CancelToken::new());
+            let names = names(["ann", "forgetful", "cem"]);
+            let run = shop(&trace, &journal).with_cancel(cancel.clone()).start(names.clone());
+            if suspends {
+                let ((), _) = tokio::join!(
+                    async {
+                        pass(milliseconds).await;
+                        cancel.suspend();
+                    },
+                    run
+                );
+            } else {
+                drop(tokio::time::timeout(Duration::from_millis(milliseconds), run).await);
+                // What the tasks of the dropped run held is dropped when they are polled.
+                pass(0).await;
+            }
+            let resumed = tokio::time::timeout(Duration::from_secs(5), shop(&trace, &journal).resume());
+            assert_eq!(finished(resumed.await.expect("nobody waits for ever").unwrap()), 3);
+            let trace = trace.lock().unwrap();
+            let is_step = |line: &&str| line.ends_with("pays") || line.ends_with("leaves");
+            let mut steps: Vec<&str> = trace.iter().map(String::as_str).filter(is_step).collect();
+            steps.dedup();
+            // Who is forgetful pays, is gone, and comes again.
+            steps.remove(steps.iter().position(|step| *step == "forgetful pays").unwrap());
+            for step in steps.chunks(2) {
+                let [pays, leaves] = step else { panic!("{milliseconds} ms: {trace:?}") };
+                assert_eq!(pays.strip_suffix("pays"), leaves.strip_suffix("leaves"), "{milliseconds} ms: {trace:?}");
+            }
+        }
+    }
 }
 
 /// A letter that is no message for an event node is no mail.
