@@ -1,5 +1,6 @@
 //! Runs that take turns over several of their nodes, and hear of each other before they go on.
 
+use crate::slow::Slow;
 use crate::support::{finished, pass, timed};
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
@@ -117,7 +118,7 @@ impl EventHandler<customer::hear> for Hear {
     }
 }
 
-fn shop(trace: &Trace, journal: &Arc<MemoryJournal>) -> Run<Shop> {
+fn shop(trace: &Trace, journal: &Arc<impl Journal + 'static>) -> Run<Shop> {
     let script = Script::parse("a test's script", "[[turn]]\ntimes = 'any'\ndelay = '5ms'\noutput_json = 'true'\n");
     timed(Shop { customers: MapNode(Customers(trace.clone())) })
         .with_journal(journal.clone())
@@ -128,11 +129,10 @@ fn names(names: [&str; 3]) -> Vec<String> {
     names.map(str::to_owned).into()
 }
 
-/// A turn lasts over the run's nodes, until it ends; whoever is next has had all that was written before it begins, and hears it first.
+/// A turn lasts over the run's nodes, until it ends; whoever is next has had all that was written before it begins, and hears it first, also
+/// where that takes its time to come.
 #[tokio::test(start_paused = true)]
 async fn a_turn_lasts_until_its_run_has_ended() {
-    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
-    assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
     let expected = [
         "ann pays",
         "ann leaves",
@@ -146,7 +146,11 @@ async fn a_turn_lasts_until_its_run_has_ended() {
         "cem pays",
         "cem leaves",
     ];
-    assert_eq!(*trace.lock().unwrap(), expected);
+    for mail_takes in [0, 3, 20] {
+        let (trace, journal) = (Trace::default(), Slow::with_slow_mail(mail_takes));
+        assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
+        assert_eq!(*trace.lock().unwrap(), expected, "{mail_takes} ms");
+    }
 }
 
 /// A turn that is given back goes to whoever asked next, and comes again.

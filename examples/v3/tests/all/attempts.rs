@@ -1,6 +1,6 @@
 //! Attempts: counted by the runtime, shown to the agent, and five at most.
 
-use crate::small::{Cast, Who, append, play, project, spec};
+use crate::small::{AgentScript, Who, append, project, spec, test_run};
 use serde_json::{Value, json};
 use v3::types::outcome::{Stuck, V3Outcome};
 
@@ -15,11 +15,12 @@ fn retry() -> Value {
 #[tokio::test]
 async fn the_fifth_attempt_is_the_last() {
     let project = project().await;
-    let play = play(&project, &Cast::default().always(Who::Implementer, "top", &retry(), &[]).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test =
+        test_run(&project, &AgentScript::default().always(Who::Implementer, "top", &retry(), &[]).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Stuck(Stuck { diagnosis, attempts, spent_loop, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!((diagnosis.as_str(), attempts, spent_loop), ("failed: It says nothing.", 5, None));
-    let prompts = play.prompts("implementer");
+    let prompts = test.prompts("implementer");
     assert_eq!(prompts.len(), 5);
     for (number, prompt) in (1..).zip(&prompts) {
         assert!(prompt.contains(&format!("This is attempt {number} of 5.")), "{prompt}");
@@ -39,10 +40,11 @@ async fn the_fifth_attempt_is_the_last() {
 async fn what_is_unfinished_is_kept() {
     let project = project().await;
     let begun = [append("src/top.txt", "half\n")];
-    let play = play(&project, &Cast::default().once(Who::Implementer, "top", &retry(), &begun).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test =
+        test_run(&project, &AgentScript::default().once(Who::Implementer, "top", &retry(), &begun).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    assert!(play.prompts("implementer")[1].contains("- waiting: partial: It says nothing."));
+    assert!(test.prompts("implementer")[1].contains("- waiting: partial: It says nothing."));
     assert_eq!(project.git(&["show", "main:src/top.txt"]), "stub\nhalf\ndone\n");
 }
 
@@ -53,13 +55,13 @@ async fn an_agent_cannot_count() {
     let mut lie = retry();
     lie["RequestRetry"]["attemptCount"] = json!(1);
     let stuck = json!({ "Stuck": { "diagnosis": "No way.", "recommendation": "Ask.", "attempts": 99 } });
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Implementer, "top", &lie, &[])
         .always(Who::Implementer, "top", &stuck, &[])
         .correcting("impl", &retry())
         .honest("top", &[]);
-    let play = play(&project, &cast);
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &script);
+    let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Stuck(Stuck { attempts, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!(attempts, 2, "one that was corrected, and the one that is stuck (V3-117)");
 }
@@ -74,10 +76,10 @@ async fn an_agent_decides_by_tools() {
                    [[turn.decide]]\ntool = \"Stuck\"\ninput = { diagnosis = \"D.\", recommendation = \"R.\", attempts = 1 }\n";
     let script = interlocking::agents::Script::parse(
         "a test's script",
-        &(decides.to_owned() + Cast::default().honest("top", &[]).text()),
+        &(decides.to_owned() + AgentScript::default().honest("top", &[]).text()),
     );
-    let play = crate::play::Play::new(&project, script.unwrap(), crate::small::shell);
-    let outcome = play.outcome(spec(&[])).await;
+    let test = crate::test_run::TestRun::new(&project, script.unwrap(), crate::small::shell);
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    assert_eq!(play.prompts("implementer").len(), 1);
+    assert_eq!(test.prompts("implementer").len(), 1);
 }

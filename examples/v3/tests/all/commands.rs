@@ -1,7 +1,7 @@
 //! Which commands are run, and in which order: a recorder answers in the place of programs, and notes each.
 
-use crate::play::Play;
-use crate::small::{Cast, project, shell, spec};
+use crate::small::{AgentScript, project, shell, spec};
+use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::toolchain::{CommandLine, Recorder};
 use std::sync::Arc;
@@ -36,8 +36,8 @@ fn commands(recorder: &Recorder) -> Vec<String> {
 #[tokio::test]
 async fn a_leaf_runs_these_commands() {
     let (project, recorder) = (project().await, red(&["checks/top.sh"]));
-    let play = Play::new(&project, Cast::default().honest("top", &[]).script(), recording(&recorder));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let (build, tests, contract, all) = ("make all", "sh checks/top.sh", "sh checks/contract_top.sh", "make check");
     assert_eq!(commands(&recorder), [build, tests, tests, build, tests, build, contract, all]);
@@ -51,13 +51,13 @@ async fn a_leaf_runs_these_commands() {
 #[tokio::test]
 async fn a_parent_runs_its_contract_on_all_children() {
     let (project, recorder) = (project().await, red(&["checks/top.sh", "checks/a.sh", "checks/b.sh"]));
-    let play = Play::new(&project, family().script(), recording(&recorder));
-    let (author, judge) = (play.agent.hold("test author of `top/a`"), play.agent.hold("judge what `top/a`"));
-    let implementer = play.agent.hold("implementer of `top`");
+    let test = TestRun::new(&project, family().script(), recording(&recorder));
+    let (author, judge) = (test.agent.hold("test author of `top/a`"), test.agent.hold("judge what `top/a`"));
+    let implementer = test.agent.hold("implementer of `top`");
     let count = |of: &str| commands(&recorder).into_iter().filter(|command| command == of).count();
     let watch = async {
         author.reached().await;
-        play.until("b has merged", |play| play.ended().iter().any(|(_, node)| node == "judge")).await;
+        test.until("b has merged", |test| test.ended().iter().any(|(_, node)| node == "judge")).await;
         // Of the candidate of `b`.
         assert_eq!(count("make check"), 1);
         author.release();
@@ -70,7 +70,7 @@ async fn a_parent_runs_its_contract_on_all_children() {
         assert_eq!(count("sh checks/contract_top.sh"), 1);
         implementer.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert_eq!(count("sh checks/contract_top.sh"), 2, "and of its own candidate");
 }
@@ -88,18 +88,18 @@ async fn a_candidate_that_does_not_build_is_rejected() {
         recorder = recorder.answer(command, answer);
     }
     let recorder = Arc::new(recorder.otherwise(Recorder::exit(0, "")));
-    let play = Play::new(&project, Cast::default().honest("top", &[]).script(), recording(&recorder));
-    let implementer = play.agent.hold("implementer of `top`");
+    let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
+    let implementer = test.agent.hold("implementer of `top`");
     let watch = async {
         implementer.reached().await;
-        let again = play.agent.hold("implementer of `top`");
+        let again = test.agent.hold("implementer of `top`");
         implementer.release();
         again.reached().await;
         assert_eq!(project.subjects("main"), ["Begin"]);
         again.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&[])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&[])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &play.prompts("implementer of `top`")[1];
+    let told = &test.prompts("implementer of `top`")[1];
     assert!(told.contains("## Why it could not be merged\n\nBuildFailure:\n\n```\nit does not fit"), "{told}");
 }

@@ -1,8 +1,8 @@
 //! What runs at the same time, and who waits for whom.
 
-use crate::play::Play;
 use crate::project::Project;
-use crate::small::{Cast, Who, play, project, scaffold, scaffolding, spec};
+use crate::small::{AgentScript, Who, project, scaffold, scaffolding, spec, test_run};
+use crate::test_run::TestRun;
 use crate::tree::family;
 use crate::watched::{Call, Hold};
 use interlocking::prelude::*;
@@ -17,27 +17,27 @@ fn is_merged(outcome: &V3Outcome) {
 }
 
 /// The calls of implementers of the root so far.
-fn implementers(play: &Play<'_>) -> Vec<Call> {
-    play.agent.calls_to("implementer of `top`")
+fn implementers(test: &TestRun<'_>) -> Vec<Call> {
+    test.agent.calls_to("implementer of `top`")
 }
 
 /// V3-03, V3-106, PRG-17, PRG-29, EVO-02: the tests and each child are begun before any of them has ended.
 #[tokio::test]
 async fn tests_and_children_begin_at_once() {
     let project = project().await;
-    let play = play(&project, &family());
+    let test = test_run(&project, &family());
     let holds =
-        ["test author of `top`", "planner of `top/a`", "planner of `top/b`"].map(|title| play.agent.hold(title));
+        ["test author of `top`", "planner of `top/a`", "planner of `top/b`"].map(|title| test.agent.hold(title));
     let watch = async {
         for hold in &holds {
             hold.reached().await;
         }
-        assert_eq!(play.path(), ["scaffold", "fork"], "nothing that came after has ended");
+        assert_eq!(test.path(), ["scaffold", "fork"], "nothing that came after has ended");
         // V3-125: nobody is asked to implement who would have to wait.
-        assert!(implementers(&play).is_empty());
+        assert!(implementers(&test).is_empty());
         holds.iter().for_each(Hold::release);
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     is_merged(&outcome);
 }
 
@@ -46,31 +46,31 @@ async fn tests_and_children_begin_at_once() {
 async fn the_implementer_waits_for_tests_and_children() {
     for (late, early) in [("test author of `top`", "integrate"), ("judge what `top/b`", "write_tests")] {
         let project = project().await;
-        let play = play(&project, &family());
-        let hold = play.agent.hold(late);
+        let test = test_run(&project, &family());
+        let hold = test.agent.hold(late);
         let watch = async {
             hold.reached().await;
-            play.until(early, |play| play.path().iter().any(|node| node == early)).await;
+            test.until(early, |test| test.path().iter().any(|node| node == early)).await;
             assert!(
-                implementers(&play).is_empty() && !play.path().contains(&"barrier".to_owned()),
+                implementers(&test).is_empty() && !test.path().contains(&"barrier".to_owned()),
                 "{:?}",
-                play.path()
+                test.path()
             );
             hold.release();
         };
-        let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+        let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
         is_merged(&outcome);
-        assert_eq!(implementers(&play).len(), 1);
+        assert_eq!(implementers(&test).len(), 1);
     }
 }
 
 /// The executions of `node` in a run that have begun.
-pub(crate) fn begun(play: &Play<'_>, run: &RunId, node: &str) -> usize {
+pub(crate) fn begun(test: &TestRun<'_>, run: &RunId, node: &str) -> usize {
     let is_it = |event: &Event| match &event.kind {
         EventKind::NodeStarted(begun) => event.run == *run && begun.node == node,
         _ => false,
     };
-    play.events().iter().filter(|event| is_it(event)).count()
+    test.events().iter().filter(|event| is_it(event)).count()
 }
 
 /// CON-142, V3-139, CON-32, V3-09, V3-97: while a candidate is made and judged, no sibling is merged: who is ready waits, is rebased, and its
@@ -78,31 +78,57 @@ pub(crate) fn begun(play: &Play<'_>, run: &RunId, node: &str) -> usize {
 #[tokio::test]
 async fn siblings_are_merged_one_after_the_other() {
     let project = project().await;
-    let play = play(&project, &family());
-    let (reviewer, judge) = (play.agent.hold("reviewer of `top/b`"), play.agent.hold("judge what `top/a`"));
+    let test = test_run(&project, &family());
+    let (reviewer, judge) = (test.agent.hold("reviewer of `top/b`"), test.agent.hold("judge what `top/a`"));
     let watch = async {
         reviewer.reached().await;
         judge.reached().await;
         let stood = project.git(&["rev-parse", "run/impl"]);
         reviewer.release();
-        let b = play.run_of("top/b").await;
-        play.until("b is ready", |play| begun(play, &b, "merge_queue") == 1).await;
+        let b = test.run_of("top/b").await;
+        test.until("b is ready", |test| begun(test, &b, "merge_queue") == 1).await;
         // It would be merged in this time, were it not held up.
         tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!((begun(&play, &b, "merger"), project.git(&["rev-parse", "run/impl"])), (0, stood));
+        assert_eq!((begun(&test, &b, "merger"), project.git(&["rev-parse", "run/impl"])), (0, stood));
         judge.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     is_merged(&outcome);
-    let judged = ["a", "b"].map(|child| play.prompts(&format!("judge what `top/{child}`")));
+    let judged = ["a", "b"].map(|child| test.prompts(&format!("judge what `top/{child}`")));
     assert_eq!(judged.each_ref().map(Vec::len), [1, 1]);
     let heard = "## What its siblings have merged\n\n- top/a: `a` (It is done.)";
     assert!(judged[1][0].contains(heard), "{}", judged[1][0]);
-    let nodes = play.nodes_of(&play.run_of("top/b").await);
+    let nodes = test.nodes_of(&test.run_of("top/b").await);
     let way = ["review", "merge_queue", "rebaser", "merge_queue", "merger", "judge"];
     assert!(nodes.ends_with(&way.map(str::to_owned)), "{nodes:?}");
     assert_eq!(project.subjects("main").len(), 5);
     project.is_tidy();
+}
+
+/// CON-41: whichever child is done first is merged first, while others are at work; what has to be done with all of them waits for all.
+#[tokio::test]
+async fn who_is_done_first_is_merged_while_others_are_at_work() {
+    for (early, late) in [("a", "b"), ("b", "a")] {
+        let project = project().await;
+        let test = test_run(&project, &family());
+        let planner = test.agent.hold(&format!("planner of `top/{late}`"));
+        let watch = async {
+            planner.reached().await;
+            let merged = format!("feat(top/{early}): implement\n");
+            test.until("it is merged", |_| project.git(&["log", "-1", "--format=%s", "run/impl"]) == merged).await;
+            let early = test.run_of(&format!("top/{early}")).await;
+            test.until("it has ended", |test| test.nodes_of(&early).iter().any(|node| node == "judge")).await;
+            // What comes after all children would begin in this time.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            assert_eq!(test.path(), ["scaffold", "fork", "write_tests"]);
+            planner.release();
+        };
+        let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+        is_merged(&outcome);
+        assert_eq!(test.path()[3..5], ["children", "integrate"]);
+        let subjects = project.subjects("main");
+        assert_eq!(subjects[1..3], [late, early].map(|child| format!("feat(top/{child}): implement")));
+    }
 }
 
 /// CON-142, CON-11: a parent whose scaffold is made again while a child is judged keeps that child; its candidate does not stand on that
@@ -111,9 +137,12 @@ async fn siblings_are_merged_one_after_the_other() {
 async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
     let project = project().await;
     let invalid = json!({ "InvalidScaffold": { "missingType": "Top", "expectedLocation": "src/top.api" } });
-    let play = play(&project, &Cast::with(Cast::default().once(Who::TestAuthor, "top", &invalid, &[]), family()));
-    let (author, judge) = (play.agent.hold("test author of `top`"), play.agent.hold("judge what `top/a`"));
-    let planner = play.agent.hold("planner of `top/b`");
+    let test = test_run(
+        &project,
+        &AgentScript::with(AgentScript::default().once(Who::TestAuthor, "top", &invalid, &[]), family()),
+    );
+    let (author, judge) = (test.agent.hold("test author of `top`"), test.agent.hold("judge what `top/a`"));
+    let planner = test.agent.hold("planner of `top/b`");
     let watch = async {
         author.reached().await;
         judge.reached().await;
@@ -122,11 +151,11 @@ async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
         author.release();
         planner.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     is_merged(&outcome);
-    assert_eq!(play.prompts("planner of `top`").len(), 2);
-    assert_eq!(play.prompts("planner of `top/a`").len(), 1, "it is kept");
-    let nodes = play.nodes_of(&play.run_of("top/a").await);
+    assert_eq!(test.prompts("planner of `top`").len(), 2);
+    assert_eq!(test.prompts("planner of `top/a`").len(), 1, "it is kept");
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
     assert!(nodes.ends_with(&["merger", "judge", "merger", "judge"].map(str::to_owned)), "{nodes:?}");
     let subjects = project.subjects("main");
     assert_eq!(subjects.iter().filter(|subject| subject.contains("top/a")).count(), 1, "{subjects:?}");
@@ -136,33 +165,33 @@ async fn a_candidate_for_an_earlier_scaffold_is_made_again() {
 /// The three siblings of a root, of which `c` begins once `a` and `b` are merged.
 const SIBLINGS: [&str; 3] = ["a", "b", "c"];
 
-async fn c_comes_last(project: &Project) -> Play<'_> {
-    let cast = SIBLINGS
-        .iter()
-        .fold(Cast::default().honest("top", &SIBLINGS), |cast, child| cast.honest(&format!("top/{child}"), &[]));
-    let play = play(project, &cast);
-    let author = play.agent.hold("test author of `top/c`");
+async fn c_comes_last(project: &Project) -> TestRun<'_> {
+    let script = SIBLINGS.iter().fold(AgentScript::default().honest("top", &SIBLINGS), |script, child| {
+        script.honest(&format!("top/{child}"), &[])
+    });
+    let test = test_run(project, &script);
+    let author = test.agent.hold("test author of `top/c`");
     let watch = async {
         author.reached().await;
-        play.until("a and b", |play| play.ended().iter().filter(|(_, node)| node == "judge").count() == 2).await;
+        test.until("a and b", |test| test.ended().iter().filter(|(_, node)| node == "judge").count() == 2).await;
         author.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&SIBLINGS)), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&SIBLINGS)), watch);
     is_merged(&outcome);
-    play
+    test
 }
 
 /// V3-97, V3-139, CON-15: who waits for its turn while several others merge is rebased once, onto all of it, and hears of each.
 #[tokio::test]
 async fn who_waits_is_rebased_once_onto_all_that_was_merged() {
     let project = project().await;
-    let play = c_comes_last(&project).await;
-    let outcomes = play.outcomes(&play.run_of("top/c").await).await;
+    let test = c_comes_last(&project).await;
+    let outcomes = test.outcomes(&test.run_of("top/c").await).await;
     let rebasers: Vec<_> = outcomes.iter().filter(|outcome| outcome.node == "rebaser").collect();
     let moved: Vec<_> =
         rebasers.iter().map(|rebaser| rebaser.commits.iter().any(|commit| commit.workspace == "impl")).collect();
     assert_eq!(moved, [false, true]);
-    let judged = &play.prompts("judge what `top/c`")[0];
+    let judged = &test.prompts("judge what `top/c`")[0];
     assert!(judged.contains("- top/a: `a` (It is done.)") && judged.contains("- top/b: `b` (It is done.)"), "{judged}");
 }
 
@@ -175,25 +204,25 @@ async fn another_scaffold_keeps_the_children_that_are_as_they_were() {
     let mut answer = scaffold("top", &children, &crate::small::planned(&children));
     let first = answer.clone();
     answer["InitWork"]["childSpecs"][1]["description"] = json!("Says it aloud.");
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Planner, "top", &first, &scaffolding("top"))
         .always(Who::Planner, "top", &answer, &scaffolding("top"))
         .once(Who::TestAuthor, "top", &invalid, &[]);
-    let play = play(&project, &Cast::with(cast, family()));
-    let (author, planner) = (play.agent.hold("test author of `top`"), play.agent.hold("planner of `top/b`"));
+    let test = test_run(&project, &AgentScript::with(script, family()));
+    let (author, planner) = (test.agent.hold("test author of `top`"), test.agent.hold("planner of `top/b`"));
     let watch = async {
         author.reached().await;
         planner.reached().await;
         let is_merged =
-            |play: &Play<'_>| play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge");
-        play.until("a", is_merged).await;
+            |test: &TestRun<'_>| test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge");
+        test.until("a", is_merged).await;
         // `b` stays where it is: nobody lets it go.
         author.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&children)), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&children)), watch);
     is_merged(&outcome);
-    assert_eq!(play.agent.calls_to("planner of `top/a`").len(), 1, "it is kept");
-    let of_b = play.agent.calls_to("planner of `top/b`");
+    assert_eq!(test.agent.calls_to("planner of `top/a`").len(), 1, "it is kept");
+    let of_b = test.agent.calls_to("planner of `top/b`");
     assert_eq!((of_b.len(), of_b[0].answered_in.is_some()), (2, false), "it is cancelled, and the other one begins");
     assert!(of_b[1].prompt.contains("Says it aloud."), "{}", of_b[1].prompt);
     let subjects = project.subjects("main");
@@ -210,16 +239,16 @@ async fn a_silent_test_author_ends_all() {
                   [[turn]]\nagent = \"tdd\"\ncontains = [\"REMINDER\"]\ntimes = \"any\"\ntext = \"Hm.\"\n";
     let script =
         interlocking::agents::Script::parse("a test's script", &(silent.to_owned() + family().text())).unwrap();
-    let play = Play::new(&project, script, crate::small::shell);
-    let (author, planner) = (play.agent.hold("test author of `top`"), play.agent.hold("planner of `top/b`"));
+    let test = TestRun::new(&project, script, crate::small::shell);
+    let (author, planner) = (test.agent.hold("test author of `top`"), test.agent.hold("planner of `top/b`"));
     let watch = async {
         author.reached().await;
         planner.reached().await;
         author.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Stuck(_)), "{outcome}");
-    assert_eq!(play.path(), ["scaffold", "fork", "write_tests"], "children and barrier have ended with it");
+    assert_eq!(test.path(), ["scaffold", "fork", "write_tests"], "children and barrier have ended with it");
     assert_eq!(project.subjects("main"), ["Begin"]);
     project.is_tidy();
 }
@@ -228,48 +257,48 @@ async fn a_silent_test_author_ends_all() {
 #[tokio::test]
 async fn the_children_of_a_node_that_was_rebased_follow() {
     let project = project().await;
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .honest("top", &["a+x", "b"])
         .honest_with("top/a", &["a".to_owned(), "x".to_owned()], &["x"])
         .honest("top/a/x", &[])
         .honest("top/b", &[]);
-    let play = play(&project, &cast);
-    let hold = play.agent.hold("planner of `top/a/x`");
+    let test = test_run(&project, &script);
+    let hold = test.agent.hold("planner of `top/a/x`");
     let watch = async {
         hold.reached().await;
-        play.until("a is rebased", |play| play.ended().iter().any(|(_, node)| node == "rebaser")).await;
+        test.until("a is rebased", |test| test.ended().iter().any(|(_, node)| node == "rebaser")).await;
         hold.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a+x", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a+x", "b"])), watch);
     is_merged(&outcome);
     for id in ["top/a", "top/a/x"] {
-        let nodes = play.nodes_of(&play.run_of(id).await);
+        let nodes = test.nodes_of(&test.run_of(id).await);
         assert_eq!(nodes.iter().filter(|node| *node == "rebaser").count(), 1, "{id}: {nodes:?}");
     }
     // The tests of `x` were written where `b` is.
-    let x = play.run_of("top/a/x").await;
-    let tests = play.outcomes(&x).await.into_iter().find(|outcome| outcome.node == "write_tests").unwrap();
+    let x = test.run_of("top/a/x").await;
+    let tests = test.outcomes(&x).await.into_iter().find(|outcome| outcome.node == "write_tests").unwrap();
     let tests = &tests.commits.iter().find(|commit| commit.workspace == "tests").unwrap().id;
     assert!(project.git(&["show", &format!("{tests}:src/b.txt")]).contains("done"));
     assert_eq!(project.git(&["rev-list", "--merges", "main"]), "");
     project.is_tidy();
 }
 
-/// V3-151, V3-93, V3-97, V3-118, CON-41: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
+/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
 /// is told twice hears it in the order in which they merged.
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {
     let project = project().await;
-    let play = c_comes_last(&project).await;
+    let test = c_comes_last(&project).await;
     let told = |outcomes: Vec<NodeOutcome>| outcomes.iter().map(|outcome| outcome.posted.len()).sum::<usize>();
     let mut told_by = Vec::new();
     for child in SIBLINGS {
-        told_by.push(told(play.outcomes(&play.run_of(&format!("top/{child}")).await).await));
+        told_by.push(told(test.outcomes(&test.run_of(&format!("top/{child}")).await).await));
     }
     told_by.sort_unstable();
     assert_eq!(told_by, [0, 1, 2]);
-    let c = play.run_of("top/c").await;
-    let heard = play.memories(&c, "integration").await.pop().unwrap();
+    let c = test.run_of("top/c").await;
+    let heard = test.memories(&c, "integration").await.pop().unwrap();
     let heard: Vec<&str> =
         heard["heard"].as_array().unwrap().iter().map(|event| event["author"].as_str().unwrap()).collect();
     let merged = project.subjects("main");

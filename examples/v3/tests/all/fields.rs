@@ -1,8 +1,8 @@
 //! No field of an agent's answer is dropped: each has someone who uses it (V3-158).
 
-use crate::play::Play;
 use crate::rebases::{clash, later};
-use crate::small::{Act, Cast, Who, play, project, scaffold, scaffolding, spec};
+use crate::small::{Act, AgentScript, Who, project, scaffold, scaffolding, spec, test_run};
+use crate::test_run::TestRun;
 use schemars::schema_for;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,11 +161,11 @@ fn leaves(value: &Value) -> Vec<String> {
 }
 
 /// Has agents say these things, one after the other, and looks for each of their fields in what their nodes have passed on.
-async fn pass_on(play: &Play<'_>, all: &[Said]) {
+async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
     let mut records: BTreeMap<String, String> = BTreeMap::new();
     let mut labels = BTreeSet::new();
-    for run in play.journal.runs().await.unwrap() {
-        for mut outcome in play.outcomes(&run.run).await {
+    for run in test.journal.runs().await.unwrap() {
+        for mut outcome in test.outcomes(&run.run).await {
             outcome.calls.clear();
             labels.extend(outcome.label.iter().map(|label| {
                 let severity = format!("{:?}", label.severity).to_uppercase();
@@ -197,12 +197,12 @@ async fn pass_on(play: &Play<'_>, all: &[Said]) {
     }
 }
 
-fn cast(all: &[Said]) -> Cast {
-    let each = |cast: Cast, said: &Said| {
+fn script(all: &[Said]) -> AgentScript {
+    let each = |script: AgentScript, said: &Said| {
         let acts = if said.node == "scaffold" { scaffolding(said.id) } else { Vec::new() };
-        cast.once(said.who, said.id, &said.answer, &acts)
+        script.once(said.who, said.id, &said.answer, &acts)
     };
-    all.iter().fold(Cast::default(), each)
+    all.iter().fold(AgentScript::default(), each)
 }
 
 /// V3-158, V3-143, EVO-03: the words of each way back are in what the next node takes.
@@ -263,12 +263,13 @@ async fn what_is_said_on_the_ways_back_is_passed_on() {
     ];
     let done = [crate::small::append("src/top.txt", "done\n"), Act::Commit];
     let project = project().await;
-    let script = cast(&all).once(Who::Implementer, "top", &json!({ "TestsPassed": passed }), &done).honest("top", &[]);
-    let play = play(&project, &script);
-    let outcome = play.outcome(spec(&[])).await;
+    let script =
+        script(&all).once(Who::Implementer, "top", &json!({ "TestsPassed": passed }), &done).honest("top", &[]);
+    let test = test_run(&project, &script);
+    let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
     assert_eq!(merge.changes.len(), 1);
-    pass_on(&play, &all).await;
+    pass_on(&test, &all).await;
     let work = scaffold("top", &[], &crate::small::planned(&[]));
     let ready =
         json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
@@ -278,7 +279,7 @@ async fn what_is_said_on_the_ways_back_is_passed_on() {
         said("implement", Who::Implementer, "top", json!({ "TestsPassed": passed })),
         said("merger", Who::Merger, "top", crate::small::merged("top")),
     ];
-    pass_on(&play, &honest).await;
+    pass_on(&test, &honest).await;
 }
 
 /// V3-158: and so are the words that end a run.
@@ -308,10 +309,10 @@ async fn what_is_said_at_the_end_is_passed_on() {
     ] {
         let all = [last];
         let project = project().await;
-        let play = play(&project, &cast(&all).honest("top", &[]));
-        let outcome = play.outcome(spec(&[])).await;
+        let test = test_run(&project, &script(&all).honest("top", &[]));
+        let outcome = test.outcome(spec(&[])).await;
         assert!(!matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-        pass_on(&play, &all).await;
+        pass_on(&test, &all).await;
     }
 }
 
@@ -347,11 +348,12 @@ async fn what_a_judge_and_a_rebaser_say_is_passed_on() {
     ];
     for rebaser in [adapted, conflict] {
         let project = project().await;
-        let script = Cast::with(cast(&judges), clash("shared.txt", |child| format!("by {child}\n"), &rebaser, &[]));
-        let play = play(&project, &script);
-        let outcome = later(&play, async {}).await;
+        let script =
+            AgentScript::with(script(&judges), clash("shared.txt", |child| format!("by {child}\n"), &rebaser, &[]));
+        let test = test_run(&project, &script);
+        let outcome = later(&test, async {}).await;
         assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-        pass_on(&play, &judges).await;
-        pass_on(&play, &[said("rebaser", Who::Rebaser, "top/a", rebaser)]).await;
+        pass_on(&test, &judges).await;
+        pass_on(&test, &[said("rebaser", Who::Rebaser, "top/a", rebaser)]).await;
     }
 }

@@ -1,19 +1,18 @@
 //! The demonstration: the main way through a tree of five nodes, with cargo.
 
-use crate::play::Play;
 use crate::project::Project;
+use crate::test_run::TestRun;
 use v3::demo;
 use v3::types::outcome::V3Outcome;
 
-/// PRG-42…49, CON-40: the URL shortener, from its file to a commit a child on `main`: what runs it is the executor, its fork, its barrier, and
-/// runs below a run.
+/// PRG-42…49: the URL shortener, from its file to a commit a child on `main`.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demonstration_comes_to_main() {
     let spec = demo::spec().unwrap();
     assert_eq!((spec.id.as_str(), spec.acceptance_criteria.len()), ("shortener", 6), "PRG-42");
     let project = Project::of(&demo::SEED).await;
-    let play = Play::new(&project, demo::script().unwrap(), |_| {});
-    let outcome = play.outcome(spec).await;
+    let test = TestRun::new(&project, demo::script().unwrap(), |_| {});
+    let outcome = test.outcome(spec).await;
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
 
     // PRG-49: with everything that the type has.
@@ -36,10 +35,10 @@ async fn the_demonstration_comes_to_main() {
 
     // V3-106: tests are written while children work.
     let way = ["scaffold", "fork", "write_tests", "children", "integrate", "barrier", "implement", "review"];
-    assert_eq!(play.path(), [&way[..], &["merge_queue", "merger"]].concat());
+    assert_eq!(test.path(), [&way[..], &["merge_queue", "merger"]].concat());
 
     // PRG-43, PRG-44, V3-04: five runs of one graph.
-    let ended = play.ended();
+    let ended = test.ended();
     let runs: std::collections::BTreeSet<_> = ended.iter().map(|(run, _)| run.clone()).collect();
     assert_eq!(runs.len(), 5);
     for run in &runs {

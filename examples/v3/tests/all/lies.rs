@@ -1,7 +1,7 @@
 //! Agents that lie, at every claim: each is told what is wrong, and nothing of it goes on.
 
 use crate::small::{
-    Act, Cast, Who, append, approved, merged, planned, play, project, scaffold, scaffolding, spec, write,
+    Act, AgentScript, Who, append, approved, merged, planned, project, scaffold, scaffolding, spec, test_run, write,
 };
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -11,12 +11,12 @@ const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
 /// Plays a lie once, and gives what the liar is told when it is asked again. The run comes to a good end all the same.
 async fn told(who: Who, title: &str, answer: &Value, acts: &[Act]) -> String {
     let project = project().await;
-    let play = play(&project, &Cast::default().once(who, "top", answer, acts).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &AgentScript::default().once(who, "top", answer, acts).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     assert_eq!(project.git(&["show", "main:src/top.txt"]).lines().last(), Some("done"));
     project.is_tidy();
-    play.prompts(title).into_iter().nth(1).unwrap_or_else(|| panic!("{title} was believed"))
+    test.prompts(title).into_iter().nth(1).unwrap_or_else(|| panic!("{title} was believed"))
 }
 
 fn has(told: &str, words: &str) {
@@ -101,11 +101,12 @@ async fn a_path_out_of_the_repository() {
     let mut answer = scaffold("top", &[], &planned(&[]));
     answer["InitWork"]["contractSuite"] = json!("../secret.sh");
     let good = scaffold("top", &[], &planned(&[]));
-    let cast = Cast::default().once(Who::Planner, "top", &answer, &scaffolding("top")).correcting("scaffold", &good);
-    let play = play(&project, &cast.honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let script =
+        AgentScript::default().once(Who::Planner, "top", &answer, &scaffolding("top")).correcting("scaffold", &good);
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    assert!(play.agent.calls()[1].prompt.contains("../secret.sh"), "{}", play.agent.calls()[1].prompt);
+    assert!(test.agent.calls()[1].prompt.contains("../secret.sh"), "{}", test.agent.calls()[1].prompt);
 }
 
 async fn tests_are_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String {
@@ -180,8 +181,8 @@ async fn a_merge_of_somebody_else() {
     let project = project().await;
     let mut lie = merged("somebody");
     lie["MergeComplete"]["mergeCommit"] = json!(NO_COMMIT);
-    let play = play(&project, &Cast::default().once(Who::Merger, "top", &lie, &[]).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &AgentScript::default().once(Who::Merger, "top", &lie, &[]).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
     assert_eq!(merge.author.as_str(), "top");
     assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());

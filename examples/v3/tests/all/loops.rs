@@ -1,6 +1,6 @@
 //! Each loop has a budget, and a run whose budget is spent says which loop it was (V3-159, CON-15, CON-145).
 
-use crate::small::{Act, Cast, Who, plan, planned, play, project, scaffold, scaffolding, spec, write};
+use crate::small::{Act, AgentScript, Who, plan, planned, project, scaffold, scaffolding, spec, test_run, write};
 use interlocking::agents::Nudges;
 use interlocking::prelude::Outcome;
 use serde_json::{Value, json};
@@ -9,8 +9,8 @@ use v3::types::outcome::{Stuck, V3Outcome};
 /// What a run comes to where agents of `top` say one thing again and again.
 async fn stuck_in(who: Who, answer: &Value, expected: &str) {
     let project = project().await;
-    let play = play(&project, &Cast::default().always(who, "top", answer, &[]).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &AgentScript::default().always(who, "top", answer, &[]).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Stuck(Stuck { spent_loop, attempts, diagnosis, .. }) = outcome else {
         panic!("{expected}: {outcome}")
     };
@@ -62,17 +62,17 @@ async fn spec_ambiguity() {
 async fn judge() {
     let project = project().await;
     let reject = json!({ "Reject": { "reason": "It does not fit.", "missingCriteria": ["a"] } });
-    let cast = Cast::default().always(Who::Judge, "top/a", &reject, &[]);
-    let play = play(&project, &cast.honest("top", &["a", "b"]).honest("top/a", &[]).honest("top/b", &[]));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let script = AgentScript::default().always(Who::Judge, "top/a", &reject, &[]);
+    let test = test_run(&project, &script.honest("top", &["a", "b"]).honest("top/a", &[]).honest("top/b", &[]));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let prompt = &play.prompts("implementer of `top`")[0];
+    let prompt = &test.prompts("implementer of `top`")[0];
     assert!(
         prompt.contains("- top/a: stuck: judge → review was taken as often as the table allows: times = 5;"),
         "{prompt}"
     );
     // V3-142: the judge's words are in the review.
-    let reviews = play.prompts("reviewer of `top/a`");
+    let reviews = test.prompts("reviewer of `top/a`");
     assert_eq!(reviews.len(), 6);
     assert!(reviews[1].contains("## The parent has refused it\n\nIt does not fit. Missing: a."), "{}", reviews[1]);
     assert!(!project.git(&["show", "main:src/top.txt"]).is_empty());
@@ -86,17 +86,17 @@ async fn clarification_of_a_child() {
     let needed = json!({ "ClarificationNeeded": {
         "question": "Done with what?", "ambiguityReference": "done", "specSentence": "The criterion a holds.",
     } });
-    let cast = Cast::default().always(Who::Planner, "top/a", &needed, &[]);
-    let play = play(&project, &cast.honest("top", &["a", "b"]).honest("top/b", &[]));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let script = AgentScript::default().always(Who::Planner, "top/a", &needed, &[]);
+    let test = test_run(&project, &script.honest("top", &["a", "b"]).honest("top/b", &[]));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Stuck(Stuck { spent_loop, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!(spent_loop.as_deref(), Some("integrate → scaffold"));
-    let asked = play.prompts("planner of `top`");
+    let asked = test.prompts("planner of `top`");
     assert_eq!(asked.len(), 6);
     let told = "It says: \"The criterion a holds.\". top/a cannot begin: done The question is: Done with what?";
     assert!(!asked[0].contains(told) && asked[1..].iter().all(|prompt| prompt.contains(told)), "{}", asked[1]);
     // V3-160, CON-11: the child that has ended well is kept.
-    assert_eq!(play.prompts("planner of `top/b`").len(), 1);
+    assert_eq!(test.prompts("planner of `top/b`").len(), 1);
 }
 
 /// CON-26, V3-122: tests that fit nothing that children merge are asked of the planner until the budget is spent: each time another child has
@@ -105,21 +105,22 @@ async fn clarification_of_a_child() {
 async fn tests_that_never_fit() {
     let project = project().await;
     let children = ["a", "b", "c", "d", "e", "f"];
-    let mut cast = Cast::default();
+    let mut script = AgentScript::default();
     for child in children {
         let id = format!("top/{child}");
-        cast = cast.once(Who::Planner, "top", &scaffold("top", &[child], &planned(&children)), &scaffolding("top"));
+        script = script.once(Who::Planner, "top", &scaffold("top", &[child], &planned(&children)), &scaffolding("top"));
         let mut acts = scaffolding(&id);
         acts.insert(0, write("checks/top.sh", &format!("true # {child}\n")));
-        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
+        script = script.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
     }
-    let cast =
-        children.iter().fold(cast.honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
-    let play = play(&project, &cast);
-    let outcome = play.outcome(spec(&children)).await;
+    let script = children
+        .iter()
+        .fold(script.honest("top", &children), |script, child| script.honest(&format!("top/{child}"), &[]));
+    let test = test_run(&project, &script);
+    let outcome = test.outcome(spec(&children)).await;
     let V3Outcome::Stuck(Stuck { spent_loop, attempts, .. }) = outcome else { panic!("{outcome}") };
     assert_eq!((spent_loop.as_deref(), attempts), (Some("barrier → scaffold"), 5));
-    assert_eq!(play.prompts("planner of `top`").len(), 6);
+    assert_eq!(test.prompts("planner of `top`").len(), 6);
     assert_eq!(project.subjects("main"), ["Begin"]);
     project.is_tidy();
 }
@@ -129,9 +130,9 @@ async fn tests_that_never_fit() {
 #[tokio::test]
 async fn candidates_that_come_too_late() {
     let project = project().await;
-    let family = Cast::default().honest("top", &["a", "b"]).honest("top/a", &[]).honest("top/b", &[]);
-    let play = play(&project, &family);
-    let (judge, reviewer) = (play.agent.hold("judge what `top/a`"), play.agent.hold("reviewer of `top/b`"));
+    let family = AgentScript::default().honest("top", &["a", "b"]).honest("top/a", &[]).honest("top/b", &[]);
+    let test = test_run(&project, &family);
+    let (judge, reviewer) = (test.agent.hold("judge what `top/a`"), test.agent.hold("reviewer of `top/b`"));
     let watch = async {
         reviewer.reached().await;
         judge.reached().await;
@@ -150,15 +151,15 @@ async fn candidates_that_come_too_late() {
         ]);
         project.git(&["update-ref", "refs/heads/run/impl", elsewhere.trim()]);
         judge.release();
-        let a = play.run_of("top/a").await;
-        play.until("a is stuck", |play| play.nodes_of(&a).iter().filter(|node| *node == "judge").count() == 17).await;
+        let a = test.run_of("top/a").await;
+        test.until("a is stuck", |test| test.nodes_of(&a).iter().filter(|node| *node == "judge").count() == 17).await;
         project.git(&["update-ref", "refs/heads/run/impl", stood.trim()]);
         reviewer.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    assert_eq!(play.prompts("judge what `top/a`").len(), 17);
-    let told = &play.prompts("implementer of `top`")[0];
+    assert_eq!(test.prompts("judge what `top/a`").len(), 17);
+    let told = &test.prompts("implementer of `top`")[0];
     let stuck = "- top/a: stuck: judge → merger was taken as often as the table allows: times = 16;";
     assert!(told.contains(stuck), "{told}");
     assert_eq!(project.subjects("main").iter().filter(|subject| subject.contains("top/a")).count(), 0);
@@ -172,7 +173,7 @@ async fn adapted_again_and_again() {
     let siblings: Vec<String> = (1..=17).map(|number| format!("b{number}")).collect();
     let children: Vec<&str> = std::iter::once("a").chain(siblings.iter().map(String::as_str)).collect();
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let mut cast = Cast::default().always(Who::Rebaser, "top/a", &adapted, &[]);
+    let mut script = AgentScript::default().always(Who::Rebaser, "top/a", &adapted, &[]);
     let shared = |by: &str, name: &str| write(&format!("shared/{name}.txt"), &format!("by {by}\n"));
     for child in &children {
         let id = format!("top/{child}");
@@ -181,14 +182,15 @@ async fn adapted_again_and_again() {
             sibling => vec![shared(sibling, sibling)],
         };
         let acts = [own, scaffolding(&id)].concat();
-        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
+        script = script.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &acts);
     }
-    let cast =
-        children.iter().fold(cast.honest("top", &children), |cast, child| cast.honest(&format!("top/{child}"), &[]));
-    let play = play(&project, &cast);
+    let script = children
+        .iter()
+        .fold(script.honest("top", &children), |script, child| script.honest(&format!("top/{child}"), &[]));
+    let test = test_run(&project, &script);
     let reviewers: Vec<_> =
-        siblings.iter().map(|sibling| play.agent.hold(&format!("reviewer of `top/{sibling}`"))).collect();
-    let mut author = play.agent.hold("test author of `top/a`");
+        siblings.iter().map(|sibling| test.agent.hold(&format!("reviewer of `top/{sibling}`"))).collect();
+    let mut author = test.agent.hold("test author of `top/a`");
     let watch = async {
         for reviewer in &reviewers {
             reviewer.reached().await;
@@ -196,20 +198,20 @@ async fn adapted_again_and_again() {
         for (sibling, reviewer) in siblings.iter().zip(&reviewers) {
             author.reached().await;
             reviewer.release();
-            let run = play.run_of(&format!("top/{sibling}")).await;
-            play.until("it is merged", |play| play.nodes_of(&run).iter().any(|node| node == "judge")).await;
-            let next = play.agent.hold("test author of `top/a`");
+            let run = test.run_of(&format!("top/{sibling}")).await;
+            test.until("it is merged", |test| test.nodes_of(&run).iter().any(|node| node == "judge")).await;
+            let next = test.agent.hold("test author of `top/a`");
             author.release();
             author = next;
         }
     };
     // Those that are held say nothing for as long as it takes.
-    let run = play.run().with_nudges(Nudges::NONE).start(spec(&children).into());
+    let run = test.run().with_nudges(Nudges::NONE).start(spec(&children).into());
     let (ended, ()) = tokio::join!(run, watch);
     let ended = ended.unwrap().outcome;
     assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
-    assert_eq!(play.prompts("rebaser of `top/a`").len(), 17);
-    let told = &play.prompts("implementer of `top`")[0];
+    assert_eq!(test.prompts("rebaser of `top/a`").len(), 17);
+    let told = &test.prompts("implementer of `top`")[0];
     let stuck = "- top/a: stuck: rebaser → write_tests was taken as often as the table allows: times = 16;";
     assert!(told.contains(stuck), "{told}");
     project.is_tidy();

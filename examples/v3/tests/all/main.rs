@@ -10,7 +10,7 @@ mod every_file_is_here;
 
 mod project;
 mod watched;
-mod play;
+mod test_run;
 mod small;
 
 mod table;

@@ -2,7 +2,7 @@
 //! loopback plays it.
 
 use crate::killed::Program;
-use crate::small::{Cast, approved, merged, plan, project, scaffold};
+use crate::small::{AgentScript, approved, merged, plan, project, scaffold};
 use interlocking_model_server::{ModelServer, Reaction, Request, Script, programs};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -53,7 +53,7 @@ fn bash(command: &str) -> Reaction {
 }
 
 /// Writes, commits, and says what it has done; but the root's test author says nothing until it is reminded.
-fn play(request: &Request) -> Reaction {
+fn react(request: &Request) -> Reaction {
     let (who, id) = asked(request);
     let is_reminded = request.prompt() == REMINDER;
     let (files, answer) = turn(&who, &id);
@@ -101,8 +101,8 @@ fn history(request: &Request) -> Vec<String> {
 async fn a_tree_of_real_agents() {
     let Some(claude) = programs::found(programs::claude()) else { return };
     let project = project().await;
-    let program = Program::of(&project, &Cast::default(), &["a"]);
-    let server = ModelServer::start(Script::computed(play)).unwrap();
+    let program = Program::of(&project, &AgentScript::default(), &["a"]);
+    let server = ModelServer::start(Script::computed(react)).unwrap();
     let mut command = program.begin();
     command.args(["--agent", "claude:haiku"]);
     let paths = std::env::var_os("PATH").unwrap_or_default();

@@ -1,24 +1,27 @@
 //! Siblings that have changed the same lines: whoever merges later is rebased, and its agent adapts, or its planner is asked.
 
-use crate::play::Play;
-use crate::small::{Act, Cast, Who, plan, play, project, scaffold, spec, write};
+use crate::small::{Act, AgentScript, Who, plan, project, scaffold, spec, test_run, write};
+use crate::test_run::TestRun;
 use crate::tree::family;
+use interlocking::graph::Graph as _;
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
 use interlocking::runtime::journal::{Letter, LetterBody};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use v3::graph::V3;
 use v3::types::outcome::V3Outcome;
 
 /// Both children write the same lines with their scaffold, once; `a` merges later, and its rebaser does and says this.
-pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> Cast {
-    let mut cast = Cast::default().always(Who::Rebaser, "top/a", answer, acts);
+pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts: &[Act]) -> AgentScript {
+    let mut script = AgentScript::default().always(Who::Rebaser, "top/a", answer, acts);
     for child in ["a", "b"] {
         let id = format!("top/{child}");
         let mut scaffolded = crate::small::scaffolding(&id);
         scaffolded.insert(0, write(shared, &text(child)));
-        cast = cast.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &scaffolded);
+        script = script.once(Who::Planner, &id, &scaffold(&id, &[], &[plan(child)]), &scaffolded);
     }
-    Cast::with(cast, family())
+    AgentScript::with(script, family())
 }
 
 fn by(child: &str) -> String {
@@ -26,20 +29,20 @@ fn by(child: &str) -> String {
 }
 
 /// Whether a child has merged.
-fn has_merged(play: &Play<'_>) -> bool {
-    play.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
+fn has_merged(test: &TestRun<'_>) -> bool {
+    test.ended().iter().any(|(run, node)| *run != RunId::DEFAULT && node == "judge")
 }
 
 /// Runs it with the test author of `a` waiting until `b` has merged, and then the rest of `watch`.
-pub(crate) async fn later(play: &Play<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
-    let author = play.agent.hold("test author of `top/a`");
+pub(crate) async fn later(test: &TestRun<'_>, watch: impl Future<Output = ()>) -> V3Outcome {
+    let author = test.agent.hold("test author of `top/a`");
     let watch = async {
         author.reached().await;
-        play.until("b has merged", has_merged).await;
+        test.until("b has merged", has_merged).await;
         author.release();
         watch.await;
     };
-    tokio::join!(play.outcome(spec(&["a", "b"])), watch).0
+    tokio::join!(test.outcome(spec(&["a", "b"])), watch).0
 }
 
 /// V3-99, CON-28, V3-100, CON-29, V3-101, V3-121, V3-98, V3-27: while the branch is rebased nothing else of its node runs; the sibling's
@@ -49,11 +52,11 @@ async fn a_branch_is_adapted() {
     let project = project().await;
     let adaptation = json!({ "symbol": "shared", "change": "left", "reason": "The sibling's counts." });
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [adaptation] } });
-    let play = play(&project, &clash("shared.txt", by, &adapted, &[]));
-    let rebaser = play.agent.hold("rebaser of `top/a`");
-    let outcome = later(&play, async {
+    let test = test_run(&project, &clash("shared.txt", by, &adapted, &[]));
+    let rebaser = test.agent.hold("rebaser of `top/a`");
+    let outcome = later(&test, async {
         rebaser.reached().await;
-        let prompt = &play.prompts("rebaser of")[0];
+        let prompt = &test.prompts("rebaser of")[0];
         let quoted: Vec<&str> = prompt.split('`').collect();
         let (own, parent) = (quoted[3], quoted[5]);
         // V3-100: it stands on the parent's branch, as that is.
@@ -63,13 +66,13 @@ async fn a_branch_is_adapted() {
         // CON-29: all of it in one repository.
         assert_eq!(project.git(&["remote"]), "");
         // V3-99: nothing else of it is at work.
-        let run = play.run_of("top/a").await;
-        let started = play.events().into_iter().filter(|event| event.run == run).filter_map(|event| match event.kind {
+        let run = test.run_of("top/a").await;
+        let started = test.events().into_iter().filter(|event| event.run == run).filter_map(|event| match event.kind {
             EventKind::NodeStarted(node) => Some(node.node.to_string()),
             _ => None,
         });
         let mut at_work: Vec<String> = started.collect();
-        for ended in play.nodes_of(&run) {
+        for ended in test.nodes_of(&run) {
             at_work.remove(at_work.iter().position(|node| *node == ended).unwrap());
         }
         assert_eq!(at_work, ["rebaser"]);
@@ -77,7 +80,7 @@ async fn a_branch_is_adapted() {
     })
     .await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let prompts = play.prompts("rebaser of");
+    let prompts = test.prompts("rebaser of");
     assert_eq!(prompts.len(), 1);
     for words in [
         "# You are the rebaser of `top/a`",
@@ -90,15 +93,40 @@ async fn a_branch_is_adapted() {
         assert!(prompts[0].contains(words), "{words}: {}", prompts[0]);
     }
     assert_eq!(project.git(&["show", "main:shared.txt"]), "by b\n");
-    let nodes = play.nodes_of(&play.run_of("top/a").await);
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
     let at = nodes.iter().position(|node| node == "rebaser").unwrap();
     assert_eq!(nodes[at + 1], "write_tests", "{nodes:?}");
     assert!(nodes.ends_with(&["merger".to_owned(), "judge".to_owned()]), "{nodes:?}");
     let told = "## What has been adapted\n\nThe branch stands on what a sibling has merged, and was adapted to that. Look whether your tests \
                 still say what they should.\n\n- `shared`: left: The sibling's counts.";
-    let author = play.prompts("test author of `top/a`");
+    let author = test.prompts("test author of `top/a`");
     assert!(!author[0].contains(told) && author[1].contains(told), "{}", author[1]);
     project.is_tidy();
+}
+
+/// CON-40: fork, barrier, children's runs and every other node of the table are executed by the runtime, which records each, and what it has made
+/// lies where the table says; no handler calls another one.
+#[tokio::test]
+async fn the_runtime_executes_each_node_of_the_table() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let test = test_run(&project, &clash("shared.txt", by, &adapted, &[]));
+    let outcome = later(&test, async {}).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let rows = &V3::net().table().nodes;
+    let mut executed = BTreeSet::new();
+    for run in test.journal.runs().await.unwrap() {
+        for outcome in test.outcomes(&run.run).await {
+            let row = rows.iter().find(|row| row.name == outcome.node).unwrap();
+            let branches = row.fork.iter().flat_map(|fork| &fork.branches).flatten().map(ToString::to_string);
+            let places: Vec<String> = branches.chain(row.goto.iter().map(|goto| goto.to.to_string())).collect();
+            let makes: Vec<&str> = outcome.tokens.iter().map(|token| token.place.as_str()).collect();
+            assert!(makes.iter().all(|made| places.iter().any(|place| place == made)), "{}: {makes:?}", row.name);
+            assert_eq!(makes.len(), if row.name == "fork" { 2 } else { 1 }, "{}: {makes:?}", row.name);
+            executed.insert(outcome.node);
+        }
+    }
+    assert_eq!(executed, rows.iter().map(|row| row.name.clone()).collect::<BTreeSet<_>>());
 }
 
 /// V3-120, CON-150: where nothing had to be changed after all, the node goes on where it was.
@@ -106,15 +134,15 @@ async fn a_branch_is_adapted() {
 async fn a_branch_that_needs_nothing_goes_on() {
     let project = project().await;
     let clean = json!({ "RebaseClean": { "newBase": "$HEAD" } });
-    let play = play(&project, &clash("shared.txt", by, &clean, &[]));
-    let outcome = later(&play, async {}).await;
+    let test = test_run(&project, &clash("shared.txt", by, &clean, &[]));
+    let outcome = later(&test, async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let nodes = play.nodes_of(&play.run_of("top/a").await);
+    let nodes = test.nodes_of(&test.run_of("top/a").await);
     let at = nodes.iter().position(|node| node == "rebaser").unwrap();
     assert_eq!(nodes[at - 1..=at + 1], ["write_tests", "rebaser", "barrier"], "{nodes:?}");
-    assert_eq!(play.prompts("test author of `top/a`").len(), 1);
+    assert_eq!(test.prompts("test author of `top/a`").len(), 1);
     // It has named the tip of its own branch.
-    let noted = play.events().into_iter().any(|event| match event.kind {
+    let noted = test.events().into_iter().any(|event| match event.kind {
         EventKind::Note { text, .. } => text.starts_with("the agent says that the branch stands on "),
         _ => false,
     });
@@ -124,13 +152,13 @@ async fn a_branch_that_needs_nothing_goes_on() {
 
 /// What the planner of `a` is asked the second time, once the rebase has come to a conflict; the branch is at its old base then (V3-105), and
 /// what is made on the new one is merged (CON-26).
-async fn asked_after(cast: Cast) -> String {
+async fn asked_after(script: AgentScript) -> String {
     let project = project().await;
-    let play = play(&project, &cast);
-    let outcome = later(&play, async {}).await;
+    let test = test_run(&project, &script);
+    let outcome = later(&test, async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let run = play.run_of("top/a").await;
-    let outcomes = play.outcomes(&run).await;
+    let run = test.run_of("top/a").await;
+    let outcomes = test.outcomes(&run).await;
     let at = outcomes.iter().position(|outcome| outcome.node == "rebaser").unwrap();
     assert_eq!(outcomes[at + 1].node, "scaffold");
     let stands = |outcomes: &[interlocking::runtime::journal::NodeOutcome]| {
@@ -142,7 +170,7 @@ async fn asked_after(cast: Cast) -> String {
     let subjects = project.subjects("main");
     assert_eq!(subjects.iter().filter(|subject| subject.contains("top/a")).count(), 1, "{subjects:?}");
     project.is_tidy();
-    play.prompts("planner of `top/a`").swap_remove(1)
+    test.prompts("planner of `top/a`").swap_remove(1)
 }
 
 /// V3-122, V3-105, CON-26: where logic would have to change, the planner is asked, with what both sides do.
@@ -175,35 +203,35 @@ async fn rebase_conflict_again_and_again() {
     let conflict = json!({ "RebaseConflict": {
         "conflictFile": "shared.txt", "ourChange": "Ours.", "theirChange": "Theirs.", "whyUnresolvable": "There is one.",
     } });
-    let play = play(&project, &clash("shared.txt", by, &conflict, &[]));
-    let author = play.agent.hold("test author of `top/a`");
+    let test = test_run(&project, &clash("shared.txt", by, &conflict, &[]));
+    let author = test.agent.hold("test author of `top/a`");
     let watch = async {
         author.reached().await;
-        play.until("b has merged", has_merged).await;
-        let (a, b) = (play.run_of("top/a").await, play.run_of("top/b").await);
-        let judged = play.outcomes(&b).await;
+        test.until("b has merged", has_merged).await;
+        let (a, b) = (test.run_of("top/a").await, test.run_of("top/b").await);
+        let judged = test.outcomes(&b).await;
         let sent = &judged.iter().find(|outcome| outcome.node == "judge").unwrap().posted[0];
         // Each while the one before is handled: of several that wait only the last one has the branch moved.
-        let mut rebaser = play.agent.hold("rebaser of `top/a`");
+        let mut rebaser = test.agent.hold("rebaser of `top/a`");
         author.release();
         for _ in 0..5 {
             rebaser.reached().await;
             let body = LetterBody::Message { node: sent.node.clone(), message: sent.message.json().unwrap().clone() };
-            play.journal.post(&a, Letter { key: None, body }).await.unwrap();
-            let next = play.agent.hold("rebaser of `top/a`");
+            test.journal.post(&a, Letter { key: None, body }).await.unwrap();
+            let next = test.agent.hold("rebaser of `top/a`");
             rebaser.release();
             rebaser = next;
         }
         rebaser.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &play.prompts("implementer of `top`")[0];
+    let told = &test.prompts("implementer of `top`")[0];
     assert!(
         told.contains("- top/a: stuck: rebaser → scaffold was taken as often as the table allows: times = 5;"),
         "{told}"
     );
-    assert_eq!(play.prompts("rebaser of `top/a`").len(), 6);
+    assert_eq!(test.prompts("rebaser of `top/a`").len(), 6);
 }
 
 /// V3-48, V3-91: whoever has changed an interface file of the parent, it is not merged.
@@ -212,13 +240,13 @@ async fn what_changes_the_parents_interface_is_not_merged() {
     let project = project().await;
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
     let acts = [crate::small::append("src/top.api", "and more\n"), Act::Commit];
-    let play = play(&project, &clash("shared.txt", by, &adapted, &acts));
-    let outcome = later(&play, async {}).await;
+    let test = test_run(&project, &clash("shared.txt", by, &adapted, &acts));
+    let outcome = later(&test, async {}).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &play.prompts("implementer of `top/a`")[1];
+    let told = &test.prompts("implementer of `top/a`")[1];
     let why =
         "ContractViolation:\n\n```\nyour commits change interface files of the nodes above: src/top.api; put them back";
     assert!(told.contains(why), "{told}");
     assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
-    assert!(play.prompts("implementer of `top`")[0].contains("- top/a: stuck: merger → implement was taken"));
+    assert!(test.prompts("implementer of `top`")[0].contains("- top/a: stuck: merger → implement was taken"));
 }

@@ -1,6 +1,6 @@
 //! What nodes remember, and what they find in their workspaces.
 
-use crate::small::{Cast, Who, play, project, spec};
+use crate::small::{AgentScript, Who, project, spec, test_run};
 use crate::tree::family;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::NodeOutcome;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
 
 /// A retry, and a review that wants another test.
-fn twice() -> Cast {
+fn twice() -> AgentScript {
     let retry =
         json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
     let more = json!({ "MoreTests": { "critiques": [], "additionalTests": [
         { "criterionId": "one", "plannedTestName": "one_is_loud", "approach": "Listens." },
     ] } });
-    Cast::default().once(Who::Implementer, "top", &retry, &[]).once(Who::Reviewer, "top", &more, &[])
+    AgentScript::default().once(Who::Implementer, "top", &retry, &[]).once(Who::Reviewer, "top", &more, &[])
 }
 
 fn names(tests: &Value) -> Vec<&str> {
@@ -25,14 +25,14 @@ fn names(tests: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn tdd_remembers_tests_until_they_are_covered() {
     let project = project().await;
-    let play = play(&project, &twice().honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &twice().honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let once = ["write_tests", "barrier", "implement", "review"];
     let way = [&["scaffold", "fork"][..], &once[..3], &once[2..], &once, &["merge_queue", "merger"]].concat();
-    assert_eq!(play.path(), way, "V3-08");
+    assert_eq!(test.path(), way, "V3-08");
 
-    let remembered = play.memories(&RunId::DEFAULT, "tdd").await;
+    let remembered = test.memories(&RunId::DEFAULT, "tdd").await;
     let pending: Vec<_> = remembered.iter().map(|memory| names(&memory["pendingTests"])).collect();
     let both = vec!["one_holds", "one_is_loud"];
     assert_eq!(pending, [vec!["one_holds"], vec!["one_holds"], both, Vec::new()]);
@@ -40,7 +40,7 @@ async fn tdd_remembers_tests_until_they_are_covered() {
     assert_eq!(covered, [json!([]), json!([]), json!([]), json!(["one"])]);
     // One conversation, whichever session it is in: the last one.
     assert!(remembered.iter().all(|memory| memory["conversationId"] == "top tdd"), "{remembered:?}");
-    let sessions = play.agent.calls().into_iter().filter(|call| call.role == "tdd");
+    let sessions = test.agent.calls().into_iter().filter(|call| call.role == "tdd");
     let sessions: Vec<_> = sessions.map(|call| json!(call.answered_in.unwrap().as_str())).collect();
     let last: Vec<_> = remembered.iter().map(|memory| memory["thread"]["session"].clone()).collect();
     assert_eq!(last, sessions);
@@ -51,13 +51,13 @@ async fn tdd_remembers_tests_until_they_are_covered() {
 #[tokio::test]
 async fn impl_remembers_its_attempts() {
     let project = project().await;
-    let play = play(&project, &twice().honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &twice().honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let remembered = play.memories(&RunId::DEFAULT, "impl_mem").await;
+    let remembered = test.memories(&RunId::DEFAULT, "impl_mem").await;
     assert_eq!(remembered.len(), 3, "after each of its turns");
     let attempt = json!([{ "strategy": "a", "outcome": "failed: D." }]);
-    let sessions = play.agent.calls_to("implementer of `top`");
+    let sessions = test.agent.calls_to("implementer of `top`");
     for (memory, call) in remembered.iter().zip(&sessions) {
         assert_eq!((&memory["conversationId"], &memory["attemptHistory"]), (&json!("top impl"), &attempt));
         assert_eq!(memory["sessionId"], call.answered_in.as_ref().unwrap().as_str());
@@ -65,7 +65,7 @@ async fn impl_remembers_its_attempts() {
     let passed: Vec<_> = remembered.iter().map(|memory| memory["passedTests"].as_array().unwrap().len()).collect();
     assert_eq!(passed, [0, 1, 1]);
     let of_barrier = |outcome: &NodeOutcome| outcome.node == "barrier" && outcome.memory.is_some();
-    assert!(!play.outcomes(&RunId::DEFAULT).await.iter().any(of_barrier));
+    assert!(!test.outcomes(&RunId::DEFAULT).await.iter().any(of_barrier));
 }
 
 /// V3-06, V3-83, V3-127, CON-09, CON-134, CON-136, CON-148, PRG-34, PRG-35, EVO-13: the implementer finds the tests on its branch, in a
@@ -73,12 +73,12 @@ async fn impl_remembers_its_attempts() {
 #[tokio::test]
 async fn the_implementer_finds_the_tests() {
     let project = project().await;
-    let play = play(&project, &Cast::with(twice(), family()));
-    let implementer = play.agent.hold("implementer of `top`");
-    let reviewer = play.agent.hold("reviewer of `top`");
+    let test = test_run(&project, &AgentScript::with(twice(), family()));
+    let implementer = test.agent.hold("implementer of `top`");
+    let reviewer = test.agent.hold("reviewer of `top`");
     let watch = async {
         implementer.reached().await;
-        let place = play.agent.calls_to("implementer of `top`")[0].workspace.clone();
+        let place = test.agent.calls_to("implementer of `top`")[0].workspace.clone();
         let tests = std::fs::read_to_string(place.join("checks/top.sh")).unwrap();
         assert_eq!(tests, "grep -q done src/top.txt || exit 1\n");
         let branches = project.git(&["branch", "--format=%(refname:short)"]);
@@ -90,7 +90,7 @@ async fn the_implementer_finds_the_tests() {
         assert_eq!(project.git(&["rev-list", "--merges", "run/impl"]), "");
         implementer.release();
         reviewer.reached().await;
-        let shown = play.prompts("reviewer of `top`").remove(0);
+        let shown = test.prompts("reviewer of `top`").remove(0);
         let shown = shown.split("```diff\n").nth(1).unwrap().split("```").next().unwrap().to_owned();
         let stands = ["skeleton", "impl"].map(|place| project.git(&["rev-parse", &format!("run/{place}")]));
         let diff = project.git(&["diff", stands[0].trim(), stands[1].trim()]);
@@ -101,12 +101,12 @@ async fn the_implementer_finds_the_tests() {
         assert!(changes(&diff).contains(&"+done".to_owned()), "{diff}");
         reviewer.release();
     };
-    let (outcome, ()) = tokio::join!(play.outcome(spec(&["a", "b"])), watch);
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let asked = play.prompts("implementer of `top`");
+    let asked = test.prompts("implementer of `top`");
     assert_eq!(asked.len(), 3);
     assert!(asked.iter().all(|prompt| prompt.contains("- top/a: `a`")), "V3-127");
-    let merger = &play.prompts("merger of `top/a`")[0];
+    let merger = &test.prompts("merger of `top/a`")[0];
     let own = merger.split('`').find(|part| part.starts_with("run/a-"));
     assert!(own.is_some() && merger.contains("into `run/impl` of `top`"), "{merger}");
     assert!(merger.contains("the contract in\n`checks/contract_a.sh`"), "{merger}");

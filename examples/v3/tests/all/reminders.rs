@@ -1,7 +1,7 @@
 //! Agents that decide nothing.
 
-use crate::play::Play;
-use crate::small::{Cast, project, shell, spec};
+use crate::small::{AgentScript, project, shell, spec};
+use crate::test_run::TestRun;
 use interlocking::agents::{Nudges, Script};
 use interlocking::prelude::*;
 use std::time::Duration;
@@ -15,13 +15,14 @@ async fn an_agent_that_decides_nothing_is_reminded() {
     {
         let project = project().await;
         let silent = format!("[[turn]]\nagent = \"{agent}\"\ntimes = \"any\"\ntext = \"Hm.\"\n");
-        let script = Script::parse("a test's script", &(silent + Cast::default().honest("top", &[]).text())).unwrap();
-        let play = Play::new(&project, script, shell);
-        let outcome = play.outcome(spec(&[])).await;
+        let script =
+            Script::parse("a test's script", &(silent + AgentScript::default().honest("top", &[]).text())).unwrap();
+        let test = TestRun::new(&project, script, shell);
+        let outcome = test.outcome(spec(&[])).await;
         let V3Outcome::Stuck(Stuck { diagnosis, attempts, .. }) = outcome else { panic!("{title}: {outcome}") };
         assert_eq!(attempts, 1, "{title}");
         assert!(diagnosis.starts_with("the agent gave no decision"), "{diagnosis}");
-        let calls: Vec<_> = play.agent.calls().into_iter().filter(|call| call.role == agent).collect();
+        let calls: Vec<_> = test.agent.calls().into_iter().filter(|call| call.role == agent).collect();
         let reminders = calls.iter().filter(|call| call.prompt == "REMINDER: Emit a decision to complete this phase");
         assert_eq!((reminders.count(), calls.len()), (3, 4), "{title}");
         assert_eq!(project.subjects("main"), ["Begin"]);
@@ -36,14 +37,15 @@ async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
     assert_eq!((Nudges::DEFAULT.idle, Nudges::DEFAULT.limit), (Some(Duration::from_secs(60)), 3));
     let project = project().await;
     let silent = "[[turn]]\nagent = \"impl\"\ntimes = \"any\"\ndelay = \"1h\"\n".to_owned();
-    let script = Script::parse("a test's script", &(silent + Cast::default().honest("top", &[]).text())).unwrap();
-    let play = Play::new(&project, script, shell);
-    let run = play.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_millis(300))));
+    let script =
+        Script::parse("a test's script", &(silent + AgentScript::default().honest("top", &[]).text())).unwrap();
+    let test = TestRun::new(&project, script, shell);
+    let run = test.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_millis(300))));
     let Outcome::Finished(V3Outcome::Stuck(stuck)) = run.start(spec(&[]).into()).await.unwrap().outcome else {
         panic!()
     };
     assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 300ms after 3 reminders");
-    let calls = play.agent.calls().into_iter().filter(|call| call.role == "impl");
+    let calls = test.agent.calls().into_iter().filter(|call| call.role == "impl");
     let prompts: Vec<_> = calls.skip(1).map(|call| call.prompt).collect();
     assert_eq!(prompts, ["REMINDER: Emit a decision to complete this phase"; 3]);
     project.is_tidy();

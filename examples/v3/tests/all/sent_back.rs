@@ -1,8 +1,8 @@
 //! A child that is sent back, because the parent's contract fails on what it has merged.
 
-use crate::play::Play;
 use crate::project::Project;
-use crate::small::{Act, Cast, Who, append, planned, project, scaffold, shell, spec, write};
+use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, shell, spec, write};
+use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::toolchain::CommandLine;
 use serde_json::json;
@@ -11,7 +11,7 @@ use v3::types::outcome::V3Outcome;
 
 /// A parent whose contract wants `a` to be loud, once there is anything of it. Each time that `a` runs, it tests for the next of these
 /// words, and writes that.
-fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Play<'p> {
+fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> TestRun<'p> {
     let mut answer = scaffold("top", children, &planned(children));
     answer["InitWork"]["contractSuite"] = json!("contract.rs");
     let scaffolded = [
@@ -23,13 +23,13 @@ fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Pla
     let ready =
         json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/a.sh"], "pendingCriteria": ["a"] } });
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
-    let mut cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
+    let mut script = AgentScript::default().always(Who::Planner, "top", &answer, &scaffolded);
     for word in words {
         let tests = [append("checks/a.sh", &format!("grep -q {word} src/a.txt || exit 1\n")), Act::Commit];
         let says = [append("src/a.txt", &format!("{word}\n")), Act::Commit];
-        cast = cast.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
+        script = script.once(Who::TestAuthor, "top/a", &ready, &tests).once(Who::Implementer, "top/a", &passed, &says);
     }
-    Play::new(project, Cast::with(cast, family()).script(), |workbench| {
+    TestRun::new(project, AgentScript::with(script, family()).script(), |workbench| {
         shell(workbench);
         let line = "case {path} in contract.rs) ! test -e src/a.txt || grep -q loud src/a.txt;; *) sh {path};; esac";
         workbench.suite_command = CommandLine::new("sh", &["-c", line]);
@@ -41,21 +41,21 @@ fn play_of<'p>(project: &'p Project, children: &[&str], words: &[String]) -> Pla
 #[tokio::test]
 async fn the_child_that_breaks_the_contract_is_sent_back() {
     let project = project().await;
-    let play = play_of(&project, &["a", "b"], &["done", "loud"].map(str::to_owned));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let test = play_of(&project, &["a", "b"], &["done", "loud"].map(str::to_owned));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
 
-    let planners = play.prompts("planner of `top/a`");
-    assert_eq!((planners.len(), play.prompts("planner of `top/b`").len()), (2, 1));
+    let planners = test.prompts("planner of `top/a`");
+    assert_eq!((planners.len(), test.prompts("planner of `top/b`").len()), (2, 1));
     assert!(!planners[0].contains("sent you back"), "{}", planners[0]);
     let told = "These tests of the parent's contract fail with it: contract_a_is_loud.";
     assert!(planners[1].contains("## Your parent has sent you back") && planners[1].contains(told), "{}", planners[1]);
-    let runs: BTreeSet<_> = play.ended().into_iter().map(|(run, _)| run).collect();
+    let runs: BTreeSet<_> = test.ended().into_iter().map(|(run, _)| run).collect();
     assert_eq!(runs.len(), 4, "the parent, two children, and one of them again");
-    let path = play.path();
+    let path = test.path();
     let way = ["children", "integrate", "children", "integrate", "barrier", "implement"];
     assert!(path.windows(6).any(|part| part == way), "{path:?}");
-    assert_eq!(play.prompts("implementer of `top`").len(), 1);
+    assert_eq!(test.prompts("implementer of `top`").len(), 1);
     assert_eq!(project.git(&["show", "main:src/a.txt"]), "stub\ndone\nstub\nloud\n");
     project.is_tidy();
 }
@@ -72,9 +72,9 @@ async fn a_contract_that_names_no_child_ends_the_run() {
         write("contract.sh", "exit 1\n"),
         Act::Commit,
     ];
-    let cast = Cast::default().always(Who::Planner, "top", &answer, &scaffolded);
-    let play = Play::new(&project, Cast::with(cast, family()).script(), shell);
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let script = AgentScript::default().always(Who::Planner, "top", &answer, &scaffolded);
+    let test = TestRun::new(&project, AgentScript::with(script, family()).script(), shell);
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Failed(failed) = outcome else { panic!("{outcome}") };
     let said = "the contract contract.sh fails on what the children have merged, and no test that fails names a child:";
     assert!(failed.node == "integrate" && failed.reason.starts_with(said), "{failed:?}");
@@ -86,10 +86,10 @@ async fn a_contract_that_names_no_child_ends_the_run() {
 #[tokio::test]
 async fn a_child_is_not_sent_back_for_ever() {
     let project = project().await;
-    let play = play_of(&project, &["a", "b"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let test = play_of(&project, &["a", "b"], &[1, 2, 3, 4, 5, 6].map(|time| format!("word{time}")));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     let V3Outcome::Stuck(stuck) = outcome else { panic!("{outcome}") };
     assert_eq!((stuck.spent_loop.as_deref(), stuck.attempts), (Some("integrate → children"), 5), "{stuck:?}");
-    assert_eq!(play.prompts("planner of `top/a`").len(), 6);
+    assert_eq!(test.prompts("planner of `top/a`").len(), 6);
     project.is_tidy();
 }

@@ -1,6 +1,6 @@
 //! Which agent goes on in which session: what was said once is known to whoever follows (V3-10, CON-19, CON-33, CON-139, CON-141).
 
-use crate::small::{Cast, Who, play, project, spec};
+use crate::small::{AgentScript, Who, project, spec, test_run};
 use crate::tree::family;
 use crate::watched::Call;
 use interlocking::prelude::*;
@@ -20,14 +20,14 @@ async fn history_is_shared() {
         { "criterionId": "one", "plannedTestName": "one_holds", "approach": "Again." },
     ] } });
     let blocked = json!({ "BlockedDependency": { "missingSymbol": "s", "expectedImportPath": "p" } });
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Implementer, "top", &retry, &[])
         .once(Who::Implementer, "top", &blocked, &[])
         .once(Who::Reviewer, "top", &more, &[]);
-    let play = play(&project, &Cast::with(cast, family()));
-    let outcome = play.outcome(spec(&["a", "b"])).await;
+    let test = test_run(&project, &AgentScript::with(script, family()));
+    let outcome = test.outcome(spec(&["a", "b"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let calls = |title: &str| play.agent.calls_to(title);
+    let calls = |title: &str| test.agent.calls_to(title);
 
     let planner = calls("planner of `top`");
     assert!(matches!(planner[0].session, SessionOp::StartFresh(_)), "{:?}", planner[0].session);
@@ -52,7 +52,7 @@ async fn history_is_shared() {
     assert_eq!(forks.iter().collect::<std::collections::BTreeSet<_>>().len(), 4, "{forks:?}");
 
     // TDD is one role with one thread: in the same place it goes on, in the other it is forked (V3-49, V3-52, PRG-13, PRG-15).
-    let tdd: Vec<Call> = play
+    let tdd: Vec<Call> = test
         .agent
         .calls()
         .into_iter()
@@ -68,7 +68,7 @@ async fn history_is_shared() {
         }
     }
     // V3-142, V3-163: the judge is the parent's session, forked, in the child's place.
-    let judges: Vec<Call> = play.agent.calls_to("You judge what");
+    let judges: Vec<Call> = test.agent.calls_to("You judge what");
     assert!(judges.len() >= 2);
     for judge in &judges {
         assert!(judge.place == "candidate" && judge.forked_from() == Some(root), "{judge:?}");

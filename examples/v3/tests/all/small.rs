@@ -1,8 +1,8 @@
 //! A small project that is built and tested by a shell, so that whole trees run in a second: a node `top` has its implementation in
 //! `src/top.txt`, which is done when it says so, its tests in `checks/top.sh`, and its contract in `checks/contract_top.sh`.
 
-use crate::play::Play;
 use crate::project::Project;
+use crate::test_run::TestRun;
 use interlocking::agents::Script;
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::toolchain::{CommandLine, Harness};
@@ -40,8 +40,8 @@ pub(crate) fn spec(children: &[&str]) -> Spec {
     .unwrap()
 }
 
-pub(crate) fn play<'p>(project: &'p Project, cast: &Cast) -> Play<'p> {
-    Play::new(project, cast.script(), shell)
+pub(crate) fn test_run<'p>(project: &'p Project, script: &AgentScript) -> TestRun<'p> {
+    TestRun::new(project, script.script(), shell)
 }
 
 /// Who is asked: the role, and how the prompt begins.
@@ -88,9 +88,9 @@ pub(crate) fn append(path: &str, content: &str) -> Act {
 
 /// What all agents do. Of several turns for one prompt the first that is not used up is played.
 #[derive(Clone, Default)]
-pub(crate) struct Cast(String);
+pub(crate) struct AgentScript(String);
 
-impl Cast {
+impl AgentScript {
     /// One turn, once.
     pub(crate) fn once(self, who: Who, id: &str, answer: &Value, acts: &[Act]) -> Self {
         self.turn((who, id), "1", answer, acts)
@@ -228,7 +228,7 @@ pub(crate) fn merged(id: &str) -> Value {
     json!({ "MergeComplete": { "mergeCommit": "$HEAD", "author": id, "impactLevel": "Trivial", "changes": [change] } })
 }
 
-impl Cast {
+impl AgentScript {
     /// What an agent answers that is asked to correct an answer.
     pub(crate) fn correcting(mut self, agent: &str, answer: &Value) -> Self {
         let corrected = json!(answer.to_string());
@@ -237,14 +237,14 @@ impl Cast {
     }
 }
 
-impl Cast {
+impl AgentScript {
     /// The turns of one, and then those of the other.
     pub(crate) fn with(first: Self, then: Self) -> Self {
         Self(first.0 + &then.0)
     }
 }
 
-impl Cast {
+impl AgentScript {
     /// The script.
     pub(crate) fn text(&self) -> &str {
         &self.0

@@ -1,8 +1,8 @@
 //! What is looked up in Rust source, whatever agents say of it.
 
-use crate::play::Play;
 use crate::project::Project;
-use crate::small::{Act, Cast, Who, append, planned, play, project, scaffold, spec, write};
+use crate::small::{Act, AgentScript, Who, append, planned, project, scaffold, spec, test_run, write};
+use crate::test_run::TestRun;
 use interlocking::workspaces::FilePath;
 use serde_json::json;
 use v3::types::outcome::V3Outcome;
@@ -24,14 +24,14 @@ async fn told(file: &str, before: &str, now: &str) -> String {
     let implemented = write("src/api.rs", "pub fn done() -> bool {\n    true\n}\n");
     let wrong = [append("src/top.txt", "done\n"), implemented.clone(), write(file, now), Act::Commit];
     let right = [append("src/top.txt", "done\n"), implemented, write("src/more.rs", "pub fn more() {}\n"), Act::Commit];
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Planner, "top", &answer, &scaffolded)
         .once(Who::Implementer, "top", &passed, &wrong)
         .once(Who::Implementer, "top", &passed, &right);
-    let play = play(&project, &cast.honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    play.prompts("implementer").into_iter().nth(1).unwrap()
+    test.prompts("implementer").into_iter().nth(1).unwrap()
 }
 
 /// V3-80, V3-61: the interface's signatures are what they were; bodies may change.
@@ -83,17 +83,17 @@ async fn tests_that_do_not_compile_are_not_red() {
     let invalid = json!({ "InvalidScaffold": { "missingType": "T", "expectedLocation": "src/lib.rs" } });
     let asks = json!({ "ClarificationNeeded": {
         "question": "Q?", "ambiguityReference": "R", "specSentence": "Says when it is done." } });
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Planner, "top", &answer, &scaffolded)
         .once(Who::TestAuthor, "top", &ready, &tests)
         .once(Who::TestAuthor, "top", &invalid, &[])
         .once(Who::Planner, "top", &asks, &[]);
-    let play = Play::new(&project, cast.script(), |_| {});
+    let test = TestRun::new(&project, script.script(), |_| {});
     let mut spec = spec(&[]);
     spec.target_path = FilePath::new("src/lib.rs").unwrap();
     spec.test_path = FilePath::new("tests/top.rs").unwrap();
-    let outcome = play.outcome(spec).await;
+    let outcome = test.outcome(spec).await;
     assert!(matches!(outcome, V3Outcome::ClarificationNeeded(_)), "{outcome}");
-    let told = &play.prompts("test author")[1];
+    let told = &test.prompts("test author")[1];
     assert!(told.contains("the tests cannot be run:") && told.contains("nobody_has_this"), "{told}");
 }

@@ -1,9 +1,9 @@
 //! What travels between nodes, as a journal stores it: each payload once, by its content, and read by whoever takes it.
 
 use crate::killed::{Cut, start_until};
-use crate::play::Play;
 use crate::project::Project;
-use crate::small::{Act, Cast, Who, play, project, spec, write};
+use crate::small::{Act, AgentScript, Who, project, spec, test_run, write};
+use crate::test_run::TestRun;
 use crate::tree::family;
 use interlocking::prelude::*;
 use interlocking::runtime::Journal;
@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use v3::types::outcome::V3Outcome;
 
-/// A play whose journal is in a database of the project's own.
-fn stored<'p>(project: &'p Project, cast: &Cast) -> (Play<'p>, Arc<SqliteJournal>) {
-    let mut play = play(project, cast);
+/// A test whose journal is in a database of the project's own.
+fn stored<'p>(project: &'p Project, script: &AgentScript) -> (TestRun<'p>, Arc<SqliteJournal>) {
+    let mut test = test_run(project, script);
     let journal = Arc::new(SqliteJournal::open(project.place().join("journal")).unwrap());
-    play.journal = journal.clone();
-    (play, journal)
+    test.journal = journal.clone();
+    (test, journal)
 }
 
 /// The payloads that travel in all runs of a tree, by the node that they came from.
@@ -44,9 +44,9 @@ async fn travelled(journal: &dyn Journal) -> Vec<(RunId, String, Digest)> {
 #[tokio::test]
 async fn what_nodes_hand_on_is_stored_by_its_content() {
     let project = project().await;
-    let (play, journal) = stored(&project, &family());
+    let (test, journal) = stored(&project, &family());
     let watched = Cut::never(journal.clone());
-    let started = play.run().with_journal(watched.clone()).start(spec(&["a", "b"]).into()).await.unwrap();
+    let started = test.run().with_journal(watched.clone()).start(spec(&["a", "b"]).into()).await.unwrap();
     assert!(matches!(started.outcome, Outcome::Finished(V3Outcome::Merged(_))), "{:?}", started.outcome);
     // V3-145
     assert_eq!(*watched.fetched.lock().unwrap(), []);
@@ -79,16 +79,16 @@ async fn what_nodes_hand_on_is_stored_by_its_content() {
 #[tokio::test]
 async fn a_run_that_is_taken_up_reads_what_it_needs() {
     let project = project().await;
-    let (play, journal) = stored(&project, &family());
-    assert!(start_until(&play, 40).is_none());
+    let (test, journal) = stored(&project, &family());
+    assert!(start_until(&test, 40).is_none());
     let all: BTreeSet<Digest> = travelled(&*journal).await.into_iter().map(|(.., digest)| digest).collect();
     let watched = Cut::never(journal.clone());
     // V3-146
     let lost = Cut::without_payloads(journal.clone());
-    let refused = play.run().with_journal(lost).resume().await.unwrap_err().to_string();
+    let refused = test.run().with_journal(lost).resume().await.unwrap_err().to_string();
     assert!(refused.contains("sha256:") && refused.contains("run `run`"), "{refused}");
 
-    let ended = play.run().with_journal(watched.clone()).resume().await.unwrap().outcome;
+    let ended = test.run().with_journal(watched.clone()).resume().await.unwrap().outcome;
     assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
     let fetched: BTreeSet<Digest> = watched.fetched.lock().unwrap().iter().copied().collect();
     assert!(!fetched.is_empty() && all.difference(&fetched).count() > 0, "{} of {}", fetched.len(), all.len());
@@ -101,9 +101,9 @@ async fn a_section_of_a_large_payload_is_read_alone() {
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
     let long: String = (0..60_000).map(|line| format!("line {line} of a file\n")).collect();
     let acts = [write("src/top.txt", &format!("done\n{long}")), Act::Commit];
-    let cast = Cast::default().once(Who::Implementer, "top", &passed, &acts).honest("top", &[]);
-    let (play, journal) = stored(&project, &cast);
-    let outcome = play.outcome(spec(&[])).await;
+    let script = AgentScript::default().once(Who::Implementer, "top", &passed, &acts).honest("top", &[]);
+    let (test, journal) = stored(&project, &script);
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
     let travelled = travelled(&*journal).await;
     let (run, _, digest) = travelled.iter().find(|(_, node, _)| node == "implement").unwrap();

@@ -59,7 +59,7 @@ fn five_roles_are_declared() {
 fn every_edge_is_there() {
     // V3-107
     assert_eq!(leads_to("scaffold"), ["fork", "exit", "scaffold"]);
-    // V3-106, PRG-29, CON-03: children are begun at one place, with the tests.
+    // V3-106, PRG-29: children are begun at one place, with the tests.
     assert_eq!(leads_to("fork"), ["write_tests", "children", "barrier.merges"]);
     assert_eq!(leads_to("children"), ["integrate"]);
     assert_eq!(leads_to("integrate"), ["barrier.merges", "children", "scaffold", "exit"]);

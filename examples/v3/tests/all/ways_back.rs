@@ -1,7 +1,9 @@
 //! The ways back: what is asked again is what was asked first, with the reason beside it. And each way to end.
 
 use crate::project::Project;
-use crate::small::{Act, Cast, Who, append, plan, planned, play, project, scaffold, scaffolding, spec, write};
+use crate::small::{
+    Act, AgentScript, Who, append, plan, planned, project, scaffold, scaffolding, spec, test_run, write,
+};
 use interlocking::cli::repository::EmbeddedFile;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
@@ -9,10 +11,10 @@ use v3::types::outcome::V3Outcome;
 /// What is asked the second time, and what the first, where an agent says something else once.
 async fn asked_again(who: Who, answer: &Value, acts: &[Act], title: &str) -> (String, String) {
     let project = project().await;
-    let play = play(&project, &Cast::default().once(who, "top", answer, acts).honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &AgentScript::default().once(who, "top", answer, acts).honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let mut prompts = play.prompts(title).into_iter();
+    let mut prompts = test.prompts(title).into_iter();
     (prompts.next().unwrap(), prompts.next().unwrap_or_else(|| panic!("{title} was asked once")))
 }
 
@@ -74,15 +76,15 @@ async fn a_rejected_merge_is_told() {
     let scaffolded = [append("src/top.txt", "stub\n"), write("src/top.api", "says done\n"), contract, Act::Commit];
     let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
     let says = |text: &str| [write("src/top.txt", text), Act::Commit];
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Planner, "top", &scaffold("top", &[], &planned(&[])), &scaffolded)
         .once(Who::Implementer, "top", &passed, &says("done\n"))
         .once(Who::Implementer, "top", &passed, &says("done, loud, with noise\n"))
         .once(Who::Implementer, "top", &passed, &says("done, loud\n"));
-    let play = play(&project, &cast.honest("top", &[]));
-    let outcome = play.outcome(spec(&[])).await;
+    let test = test_run(&project, &script.honest("top", &[]));
+    let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let prompts = play.prompts("implementer");
+    let prompts = test.prompts("implementer");
     assert!(!prompts[0].contains("## Why it could not be merged"), "{}", prompts[0]);
     assert!(
         prompts[1].contains("## Why it could not be merged\n\nContractViolation, of (whole suite):"),
@@ -104,7 +106,8 @@ async fn the_roots_question_is_the_outcome() {
     let asked = json!({ "ClarificationNeeded": {
         "question": "To whom?", "ambiguityReference": "Says", "specSentence": "Says when it is done.",
     } });
-    let outcome = play(&project, &Cast::default().once(Who::Planner, "top", &asked, &[])).outcome(spec(&[])).await;
+    let outcome =
+        test_run(&project, &AgentScript::default().once(Who::Planner, "top", &asked, &[])).outcome(spec(&[])).await;
     let V3Outcome::ClarificationNeeded(needed) = outcome else { panic!("{outcome}") };
     assert_eq!((needed.question.as_str(), needed.spec_sentence.as_str()), ("To whom?", "Says when it is done."));
     project.is_tidy();
@@ -115,15 +118,16 @@ async fn the_roots_question_is_the_outcome() {
 async fn a_run_is_rejected_or_stuck() {
     let reject = json!({ "Reject": { "reason": "Not this way.", "missingCriteria": ["one"] } });
     let (one, other) = (project().await, project().await);
-    let outcome = play(&one, &Cast::default().once(Who::Reviewer, "top", &reject, &[]).honest("top", &[]))
+    let outcome = test_run(&one, &AgentScript::default().once(Who::Reviewer, "top", &reject, &[]).honest("top", &[]))
         .outcome(spec(&[]))
         .await;
     let V3Outcome::Rejected(rejected) = outcome else { panic!("{outcome}") };
     assert_eq!((rejected.reason.as_str(), rejected.missing_criteria), ("Not this way.", vec!["one".to_owned()]));
     let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
-    let outcome = play(&other, &Cast::default().once(Who::Implementer, "top", &stuck, &[]).honest("top", &[]))
-        .outcome(spec(&[]))
-        .await;
+    let outcome =
+        test_run(&other, &AgentScript::default().once(Who::Implementer, "top", &stuck, &[]).honest("top", &[]))
+            .outcome(spec(&[]))
+            .await;
     assert_eq!(outcome.to_string(), "stuck: No bell.; Buy one.");
 }
 
@@ -132,8 +136,9 @@ async fn a_run_is_rejected_or_stuck() {
 async fn failed_children_do_not_block() {
     let project = project().await;
     let stuck = json!({ "Stuck": { "diagnosis": "No bell.", "recommendation": "Buy one.", "attempts": 1 } });
-    let cast = Cast::default().once(Who::Implementer, "top/a", &stuck, &[]).honest("top", &["a"]).honest("top/a", &[]);
-    let outcome = play(&project, &cast).outcome(spec(&["a"])).await;
+    let script =
+        AgentScript::default().once(Who::Implementer, "top/a", &stuck, &[]).honest("top", &["a"]).honest("top/a", &[]);
+    let outcome = test_run(&project, &script).outcome(spec(&["a"])).await;
     assert_eq!(outcome.to_string(), "failed in barrier: no child was merged: top/a: stuck: No bell.; Buy one.");
 }
 
@@ -144,24 +149,24 @@ async fn a_tree_has_a_greatest_depth() {
     let deepest = "top/a/b/c/d";
     let criteria = ["d".to_owned(), "e".to_owned()];
     let too_deep = scaffold(deepest, &["e"], &[plan("d"), plan("e")]);
-    let cast = Cast::default()
+    let script = AgentScript::default()
         .once(Who::Planner, deepest, &too_deep, &scaffolding(deepest))
         .honest("top", &["a+b+c+d+e"])
         .honest("top/a", &["b+c+d+e"])
         .honest("top/a/b", &["c+d+e"])
         .honest("top/a/b/c", &["d+e"])
         .honest_with(deepest, &criteria, &[]);
-    let play = play(&project, &cast);
-    let outcome = play.outcome(spec(&["a+b+c+d+e"])).await;
+    let test = test_run(&project, &script);
+    let outcome = test.outcome(spec(&["a+b+c+d+e"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let prompts = play.prompts("planner of `top/a/b/c/d`");
+    let prompts = test.prompts("planner of `top/a/b/c/d`");
     assert!(prompts[0].contains("The tree is as deep as it may be: no children here."), "{}", prompts[0]);
     assert!(
         prompts[1].contains("the tree is as deep as it may be, 4 below the root: do without children"),
         "{}",
         prompts[1]
     );
-    assert!(!play.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
+    assert!(!test.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
 }
 
 /// CON-26, CON-148: tests that do not fit what a child has merged are a conflict: the planner is asked again, with what the child has merged.
@@ -170,16 +175,16 @@ async fn tests_that_do_not_fit_what_is_merged() {
     let project = project().await;
     let mut acts = scaffolding("top/a");
     acts.insert(0, write("checks/top.sh", "true\n"));
-    let cast = Cast::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
-    let play = play(&project, &cast.honest("top", &["a"]).honest("top/a", &[]));
-    let outcome = play.outcome(spec(&["a"])).await;
+    let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
+    let test = test_run(&project, &script.honest("top", &["a"]).honest("top/a", &[]));
+    let outcome = test.outcome(spec(&["a"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let path = play.path();
+    let path = test.path();
     assert!(path.windows(2).any(|pair| pair == ["barrier", "scaffold"]), "{path:?}");
-    let asked = play.prompts("planner of `top`");
+    let asked = test.prompts("planner of `top`");
     let told = "in `checks/top.sh`. Here: the tests of this node are written there. There: a child has written to the same file.";
     assert!(asked.len() == 2 && asked[1].contains(told), "{asked:?}");
     assert_eq!(project.git(&["show", "main:checks/top.sh"]), "true\ngrep -q done src/top.txt || exit 1\n");
-    assert_eq!(play.prompts("planner of `top/a`").len(), 1);
+    assert_eq!(test.prompts("planner of `top/a`").len(), 1);
     project.is_tidy();
 }

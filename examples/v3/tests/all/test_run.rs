@@ -17,7 +17,7 @@ use v3::types::spec::Spec;
 use v3::workbench::Workbench;
 
 /// A run that can be taken up again: its journal, its agents, and what happened.
-pub(crate) struct Play<'p> {
+pub(crate) struct TestRun<'p> {
     pub(crate) project: &'p Project,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) agent: Arc<Watched>,
@@ -25,7 +25,7 @@ pub(crate) struct Play<'p> {
     told: Arc<Mutex<Vec<Event>>>,
 }
 
-impl<'p> Play<'p> {
+impl<'p> TestRun<'p> {
     pub(crate) fn new(project: &'p Project, script: Script, change: impl FnOnce(&mut Workbench)) -> Self {
         let checkouts = project.workspaces().checkouts_of(&RunId::DEFAULT);
         let mut workbench = Workbench::cargo(project.place().join("target"), checkouts);
