@@ -136,11 +136,9 @@ async fn a_turn_lasts_until_its_run_has_ended() {
     let expected = [
         "ann pays",
         "ann leaves",
-        "bob has mail",
         "bob hears that ann has paid",
         "bob pays",
         "bob leaves",
-        "cem has mail",
         "cem hears that ann has paid",
         "cem hears that bob has paid",
         "cem pays",
@@ -149,7 +147,9 @@ async fn a_turn_lasts_until_its_run_has_ended() {
     for mail_takes in [0, 3, 20] {
         let (trace, journal) = (Trace::default(), Slow::with_slow_mail(mail_takes));
         assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
-        assert_eq!(*trace.lock().unwrap(), expected, "{mail_takes} ms");
+        // Where several letters come one by one, it is asked once more for each.
+        let heard: Vec<_> = trace.lock().unwrap().iter().filter(|line| !line.ends_with("has mail")).cloned().collect();
+        assert_eq!(heard, expected, "{mail_takes} ms");
     }
 }
 
