@@ -26,6 +26,11 @@ pub(crate) fn still_wrong(node: &str, violations: &[Violation], attempts: u32) -
         diagnosis: format!("what `{node}` answers does not hold: {said}"),
         recommendation: "look at its last answer, and change the specification".to_owned(),
         attempts,
-        spent_loop: None,
+        spent_loop: Some(own_loop(node)),
     })
+}
+
+/// The loop from a node to itself, as `Stuck` names it.
+pub(crate) fn own_loop(node: &str) -> String {
+    format!("{node} → {node}")
 }

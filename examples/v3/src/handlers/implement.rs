@@ -2,7 +2,7 @@
 
 use super::Implement;
 use super::claims::{committed, touched_interfaces};
-use super::endings::undecided;
+use super::endings::{own_loop, undecided};
 use super::places::{IMPL, is_test, standing};
 use crate::checks::Violation;
 use crate::checks::source::{Versions, interface_violations};
@@ -169,7 +169,7 @@ fn again(
             diagnosis: outcome,
             recommendation: format!("what it would try next: {}", retry.strategy_to),
             attempts: cx.attempt(),
-            spent_loop: None,
+            spent_loop: Some(own_loop("implement")),
         };
         return goto!(cx, v3::exit, V3Outcome::Stuck(stuck));
     }

@@ -19,7 +19,11 @@ async fn the_fifth_attempt_is_the_last() {
         test_run(&project, &AgentScript::default().always(Who::Implementer, "top", &retry(), &[]).honest("top", &[]));
     let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Stuck(Stuck { diagnosis, attempts, spent_loop, .. }) = outcome else { panic!("{outcome}") };
-    assert_eq!((diagnosis.as_str(), attempts, spent_loop), ("failed: It says nothing.", 5, None));
+    let spent_loop = spent_loop.as_deref();
+    assert_eq!(
+        (diagnosis.as_str(), attempts, spent_loop),
+        ("failed: It says nothing.", 5, Some("implement → implement"))
+    );
     let prompts = test.prompts("implementer");
     assert_eq!(prompts.len(), 5);
     for (number, prompt) in (1..).zip(&prompts) {
@@ -62,7 +66,8 @@ async fn an_agent_cannot_count() {
         .honest("top", &[]);
     let test = test_run(&project, &script);
     let outcome = test.outcome(spec(&[])).await;
-    let V3Outcome::Stuck(Stuck { attempts, .. }) = outcome else { panic!("{outcome}") };
+    let V3Outcome::Stuck(Stuck { attempts, spent_loop, .. }) = outcome else { panic!("{outcome}") };
+    assert_eq!(spent_loop, None, "it knows no other way");
     assert_eq!(attempts, 2, "one that was corrected, and the one that is stuck (V3-117)");
 }
 

@@ -103,3 +103,27 @@ async fn a_candidate_that_does_not_build_is_rejected() {
     let told = &test.prompts("implementer of `top`")[1];
     assert!(told.contains("## Why it could not be merged\n\nBuildFailure:\n\n```\nit does not fit"), "{told}");
 }
+
+/// V3-61: a review that approves counts for nothing where it does not build, or a test fails, at the commit that is reviewed.
+#[tokio::test]
+async fn what_is_reviewed_is_built_and_tested() {
+    let tests = || CommandLine::new("sh", &["checks/top.sh"]);
+    let build = || CommandLine::new("make", &["all"]);
+    let answered = |recorder: Recorder, code, what| recorder.answer(what, Recorder::exit(code, "it is red"));
+    let red = || answered(Recorder::new(), 1, tests());
+    // The scaffold's build comes before the review's, and the test author's and the implementer's runs do.
+    let builds_not = answered(answered(red(), 0, build()), 1, build());
+    let fails = answered(answered(red(), 0, tests()), 1, tests());
+    for (recorder, why) in [(builds_not, "it does not build:\nit is red"), (fails, "these tests fail: (whole suite)")] {
+        let (project, recorder) = (project().await, Arc::new(recorder.otherwise(Recorder::exit(0, ""))));
+        let test = TestRun::new(&project, AgentScript::default().honest("top", &[]).script(), recording(&recorder));
+        let outcome = test.outcome(spec(&[])).await;
+        assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+        let way = ["review", "write_tests", "barrier", "implement", "review", "merge_queue", "merger"];
+        assert_eq!(test.path()[5..], way);
+        for title in ["test author", "implementer"] {
+            let told = &test.prompts(title)[1];
+            assert!(told.contains(why), "{title}: {told}");
+        }
+    }
+}

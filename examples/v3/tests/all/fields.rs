@@ -1,7 +1,7 @@
 //! No field of an agent's answer is dropped: each has someone who uses it (V3-158).
 
 use crate::rebases::{clash, later};
-use crate::small::{Act, AgentScript, Who, project, scaffold, scaffolding, spec, test_run};
+use crate::small::{Act, AgentScript, Who, planned, project, scaffold, scaffolding, spec, test_run};
 use crate::test_run::TestRun;
 use schemars::schema_for;
 use serde_json::{Value, json};
@@ -132,12 +132,37 @@ const ENVELOPES: [(&str, &str, &str, Option<&str>); 17] = [
     ("RebaseConflict", "REBASE_CONFLICT", "BLOCKER", Some("scaffold")),
 ];
 
+/// Where each answer of each node leads, of a run that lets it.
+const WAYS: [(&str, &str, &str); 19] = [
+    ("scaffold", "InitWork", "fork"),
+    ("scaffold", "ClarificationNeeded", "exit"),
+    ("write_tests", "TestsReady", "barrier.tests"),
+    ("write_tests", "InvalidScaffold", "scaffold"),
+    ("implement", "TestsPassed", "review"),
+    ("implement", "RequestRetry", "implement"),
+    ("implement", "BlockedDependency", "scaffold"),
+    ("implement", "SpecAmbiguity", "scaffold"),
+    ("implement", "Stuck", "exit"),
+    ("review", "Approved", "merge_queue"),
+    ("review", "MoreTests", "write_tests"),
+    ("review", "Reject", "exit"),
+    ("merger", "MergeComplete", "judge"),
+    ("merger", "MergeRejected", "implement"),
+    ("judge", "MoreTests", "review"),
+    ("judge", "Reject", "review"),
+    // One that leaves out a criterion; one that does not lands, and has nothing to pass on.
+    ("judge", "Approved", "review"),
+    ("rebaser", "RebaseAdapted", "write_tests"),
+    ("rebaser", "RebaseConflict", "scaffold"),
+];
+
 /// A text of its own for a field.
 fn mark(field: &str) -> String {
     format!("mark of {field}")
 }
 
 /// What an agent says, and what of it has to go on.
+#[derive(Clone)]
 struct Said {
     node: &'static str,
     who: Who,
@@ -163,7 +188,7 @@ fn leaves(value: &Value) -> Vec<String> {
 /// Has agents say these things, one after the other, and looks for each of their fields in what their nodes have passed on.
 async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
     let mut records: BTreeMap<String, String> = BTreeMap::new();
-    let mut labels = BTreeSet::new();
+    let (mut labels, mut ways) = (BTreeSet::new(), BTreeSet::new());
     for run in test.journal.runs().await.unwrap() {
         for mut outcome in test.outcomes(&run.run).await {
             outcome.calls.clear();
@@ -171,6 +196,8 @@ async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
                 let severity = format!("{:?}", label.severity).to_uppercase();
                 (outcome.node.clone(), label.ty.clone(), severity, label.route_hint.clone())
             }));
+            let place = outcome.tokens.first().map(|token| token.place.clone());
+            ways.extend(outcome.label.iter().map(|label| (outcome.node.clone(), label.ty.clone(), place.clone())));
             let passed = records.entry(outcome.node.clone()).or_default();
             *passed += &serde_json::to_string(&outcome).unwrap();
         }
@@ -184,6 +211,9 @@ async fn pass_on(test: &TestRun<'_>, all: &[Said]) {
         let hint = hint.filter(|_| !["review", "judge"].contains(node)).map(str::to_owned);
         let envelope = ((*node).to_owned(), (*ty).to_owned(), (*severity).to_owned(), hint);
         assert!(labels.contains(&envelope), "{envelope:?} is not in {labels:?}");
+        let to = WAYS.iter().find(|(from, said, _)| from == node && said == variant).map(|(.., to)| (*to).to_owned());
+        let way = ((*node).to_owned(), (*ty).to_owned(), to);
+        assert!(ways.contains(&way), "{way:?} is not in {ways:?}");
         for (field, value) in fields.as_object().unwrap() {
             let name = format!("{node}.{variant}.{field}");
             let consumer = CONSUMERS.iter().find(|(field, _)| *field == name).unwrap().1;
@@ -205,108 +235,119 @@ fn script(all: &[Said]) -> AgentScript {
     all.iter().fold(AgentScript::default(), each)
 }
 
-/// V3-158, V3-143, EVO-03: the words of each way back are in what the next node takes.
-#[tokio::test]
-async fn what_is_said_on_the_ways_back_is_passed_on() {
+/// What is said on the ways back of a run without children.
+fn ways_back() -> Vec<Said> {
     let critique = json!({ "file": "src/top.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
     let test = json!({ "criterionId": "one", "plannedTestName": "one_is_marked", "approach": mark("approach") });
-    let passed = json!({ "commitHash": "$HEAD", "iterations": 4711, "passedTests": [mark("passed")] });
     let covered = json!({ "criteriaWithTests": [["one", mark("test")]], "criteriaMissing": [] });
-    let all = [
-        said(
-            "write_tests",
-            Who::TestAuthor,
-            "top",
-            json!({ "InvalidScaffold": {
-            "missingType": mark("type"), "expectedLocation": mark("location") } }),
-        ),
-        said(
-            "implement",
-            Who::Implementer,
-            "top",
-            json!({ "RequestRetry": {
-            "diagnosis": mark("diagnosis"), "strategyFrom": mark("from"), "strategyTo": mark("to"), "failingTests": [mark("failing")] } }),
-        ),
-        said(
-            "implement",
-            Who::Implementer,
-            "top",
-            json!({ "BlockedDependency": {
-            "missingSymbol": mark("symbol"), "expectedImportPath": mark("path") } }),
-        ),
-        said(
-            "implement",
-            Who::Implementer,
-            "top",
-            json!({ "SpecAmbiguity": {
-            "specSentence": mark("sentence"), "contradictionTrace": mark("trace"), "question": mark("question") } }),
-        ),
-        said(
-            "review",
-            Who::Reviewer,
-            "top",
-            json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } }),
-        ),
-        said(
-            "review",
-            Who::Reviewer,
-            "top",
-            json!({ "Approved": { "signOff": mark("sign-off"), "coverageReport": covered } }),
-        ),
-        said(
-            "merger",
-            Who::Merger,
-            "top",
-            json!({ "MergeRejected": {
-            "reason": "BuildFailure", "details": mark("details"), "failingTests": [mark("rejecting")] } }),
-        ),
-    ];
+    let invalid = json!({ "missingType": mark("type"), "expectedLocation": mark("location") });
+    let retry = json!({ "diagnosis": mark("diagnosis"), "strategyFrom": mark("from"), "strategyTo": mark("to"),
+        "failingTests": [mark("failing")] });
+    let blocked = json!({ "missingSymbol": mark("symbol"), "expectedImportPath": mark("path") });
+    let ambiguous =
+        json!({ "specSentence": mark("sentence"), "contradictionTrace": mark("trace"), "question": mark("question") });
+    let more = json!({ "critiques": [critique], "additionalTests": [test] });
+    let approved = json!({ "signOff": mark("sign-off"), "coverageReport": covered });
+    let rejected = json!({ "reason": "BuildFailure", "details": mark("details"), "failingTests": [mark("rejecting")] });
+    vec![
+        said("write_tests", Who::TestAuthor, "top", json!({ "InvalidScaffold": invalid })),
+        said("implement", Who::Implementer, "top", json!({ "RequestRetry": retry })),
+        said("implement", Who::Implementer, "top", json!({ "BlockedDependency": blocked })),
+        said("implement", Who::Implementer, "top", json!({ "SpecAmbiguity": ambiguous })),
+        said("review", Who::Reviewer, "top", json!({ "MoreTests": more })),
+        said("review", Who::Reviewer, "top", json!({ "Approved": approved })),
+        said("merger", Who::Merger, "top", json!({ "MergeRejected": rejected })),
+    ]
+}
+
+/// What is said on the way to a merge of such a run.
+fn way_on() -> Vec<Said> {
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
+    let passed = json!({ "commitHash": "$HEAD", "iterations": 4711, "passedTests": [mark("passed")] });
+    vec![
+        said("write_tests", Who::TestAuthor, "top", ready),
+        said("implement", Who::Implementer, "top", json!({ "TestsPassed": passed })),
+    ]
+}
+
+/// What is said at the end of one.
+fn endings() -> Vec<Said> {
+    let needed = json!({ "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." });
+    let reject = json!({ "reason": mark("reason"), "missingCriteria": [mark("missing")] });
+    let stuck = json!({ "diagnosis": mark("diagnosis"), "recommendation": mark("recommendation"), "attempts": 99 });
+    vec![
+        said("scaffold", Who::Planner, "top", json!({ "ClarificationNeeded": needed })),
+        said("review", Who::Reviewer, "top", json!({ "Reject": reject })),
+        said("implement", Who::Implementer, "top", json!({ "Stuck": stuck })),
+    ]
+}
+
+/// What judges of a child say.
+fn judges() -> Vec<Said> {
+    let critique = json!({ "file": "src/a.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
+    let test = json!({ "criterionId": "a", "plannedTestName": "a_is_marked", "approach": mark("approach") });
+    let more = json!({ "critiques": [critique], "additionalTests": [test] });
+    let reject = json!({ "reason": mark("reason"), "missingCriteria": [mark("missing")] });
+    let left_out = json!({ "criteriaWithTests": [], "criteriaMissing": [mark("left out")] });
+    let approved = json!({ "signOff": mark("sign-off"), "coverageReport": left_out });
+    let answers = [json!({ "MoreTests": more }), json!({ "Reject": reject }), json!({ "Approved": approved })];
+    answers.into_iter().map(|answer| said("judge", Who::Judge, "top/a", answer)).collect()
+}
+
+/// What whoever rebases a child says, each in a run of its own.
+fn rebasers() -> Vec<Said> {
+    let adaptation = json!({ "symbol": mark("symbol"), "change": mark("change"), "reason": mark("why") });
+    let adapted = json!({ "newBase": "$HEAD", "adaptations": [adaptation] });
+    let conflict = json!({ "conflictFile": "mark/file", "ourChange": mark("ours"), "theirChange": mark("theirs"),
+        "whyUnresolvable": mark("conflict") });
+    let clean = json!({ "newBase": "$HEAD" });
+    let answers =
+        [json!({ "RebaseAdapted": adapted }), json!({ "RebaseConflict": conflict }), json!({ "RebaseClean": clean })];
+    answers.into_iter().map(|answer| said("rebaser", Who::Rebaser, "top/a", answer)).collect()
+}
+
+/// What is said in those runs by whoever does what it should.
+fn of_a_family() -> Vec<Said> {
+    vec![
+        said("scaffold", Who::Planner, "top", scaffold("top", &["a", "b"], &planned(&["a", "b"]))),
+        said("merger", Who::Merger, "top/a", crate::small::merged("top/a")),
+    ]
+}
+
+/// V3-158: and each has its words looked for below.
+#[test]
+fn each_field_of_each_exit_is_said_by_somebody() {
+    let all = [ways_back(), way_on(), endings(), judges(), rebasers(), of_a_family()].concat();
+    let fields = all.iter().flat_map(|Said { node, answer, .. }| {
+        let (variant, fields) = answer.as_object().unwrap().iter().next().unwrap();
+        let fields: Vec<&String> = fields.as_object().unwrap().keys().collect();
+        fields.into_iter().map(move |field| format!("{node}.{variant}.{field}"))
+    });
+    let table: BTreeSet<String> = CONSUMERS.iter().map(|(field, _)| (*field).to_owned()).collect();
+    assert_eq!(fields.collect::<BTreeSet<_>>(), table);
+}
+
+/// V3-158, V3-143, V3-109…119, PRG-11, PRG-12, PRG-14, PRG-16, PRG-18, EVO-03: each way back leads where it should, and its words are in
+/// what the next node takes.
+#[tokio::test]
+async fn what_is_said_on_the_ways_back_is_passed_on() {
     let done = [crate::small::append("src/top.txt", "done\n"), Act::Commit];
     let project = project().await;
-    let script =
-        script(&all).once(Who::Implementer, "top", &json!({ "TestsPassed": passed }), &done).honest("top", &[]);
+    let passed = way_on().pop().unwrap();
+    let script = script(&ways_back()).once(passed.who, passed.id, &passed.answer, &done).honest("top", &[]);
     let test = test_run(&project, &script);
     let outcome = test.outcome(spec(&[])).await;
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
     assert_eq!(merge.changes.len(), 1);
-    pass_on(&test, &all).await;
-    let work = scaffold("top", &[], &crate::small::planned(&[]));
-    let ready =
-        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": ["one"] } });
-    let honest = [
-        said("scaffold", Who::Planner, "top", work),
-        said("write_tests", Who::TestAuthor, "top", ready),
-        said("implement", Who::Implementer, "top", json!({ "TestsPassed": passed })),
-        said("merger", Who::Merger, "top", crate::small::merged("top")),
-    ];
-    pass_on(&test, &honest).await;
+    pass_on(&test, &ways_back()).await;
+    pass_on(&test, &way_on()).await;
 }
 
-/// V3-158: and so are the words that end a run.
+/// V3-158, V3-107, V3-112, V3-117, PRG-17: and so are the words that end a run.
 #[tokio::test]
 async fn what_is_said_at_the_end_is_passed_on() {
-    for last in [
-        said(
-            "scaffold",
-            Who::Planner,
-            "top",
-            json!({ "ClarificationNeeded": {
-            "question": mark("question"), "ambiguityReference": mark("reference"), "specSentence": "Says when it is done." } }),
-        ),
-        said(
-            "review",
-            Who::Reviewer,
-            "top",
-            json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } }),
-        ),
-        said(
-            "implement",
-            Who::Implementer,
-            "top",
-            json!({ "Stuck": {
-            "diagnosis": mark("diagnosis"), "recommendation": mark("recommendation"), "attempts": 99 } }),
-        ),
-    ] {
+    for last in endings() {
         let all = [last];
         let project = project().await;
         let test = test_run(&project, &script(&all).honest("top", &[]));
@@ -316,44 +357,15 @@ async fn what_is_said_at_the_end_is_passed_on() {
     }
 }
 
-/// V3-158: and so are those of a judge, and of whoever rebases.
+/// V3-158, V3-106, V3-118, V3-120…122, PRG-19: and so are those of a judge, and of whoever rebases.
 #[tokio::test]
 async fn what_a_judge_and_a_rebaser_say_is_passed_on() {
-    let critique = json!({ "file": "src/a.txt", "line": 4713, "issue": mark("issue"), "requiredFix": mark("fix") });
-    let test = json!({ "criterionId": "a", "plannedTestName": "a_is_marked", "approach": mark("approach") });
-    let adaptation = json!({ "symbol": mark("symbol"), "change": mark("change"), "reason": mark("why") });
-    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [adaptation] } });
-    let conflict = json!({ "RebaseConflict": {
-        "conflictFile": "mark/file", "ourChange": mark("ours"), "theirChange": mark("theirs"), "whyUnresolvable": mark("conflict") } });
-    let judges = [
-        said(
-            "judge",
-            Who::Judge,
-            "top/a",
-            json!({ "MoreTests": { "critiques": [critique], "additionalTests": [test] } }),
-        ),
-        said(
-            "judge",
-            Who::Judge,
-            "top/a",
-            json!({ "Reject": { "reason": mark("reason"), "missingCriteria": [mark("missing")] } }),
-        ),
-        said(
-            "judge",
-            Who::Judge,
-            "top/a",
-            json!({ "Approved": {
-            "signOff": mark("sign-off"), "coverageReport": { "criteriaWithTests": [], "criteriaMissing": [mark("left out")] } } }),
-        ),
-    ];
-    for rebaser in [adapted, conflict] {
+    for rebaser in rebasers() {
         let project = project().await;
-        let script =
-            AgentScript::with(script(&judges), clash("shared.txt", |child| format!("by {child}\n"), &rebaser, &[]));
-        let test = test_run(&project, &script);
+        let clash = clash("shared.txt", |child| format!("by {child}\n"), &rebaser.answer, &[]);
+        let test = test_run(&project, &AgentScript::with(script(&judges()), clash));
         let outcome = later(&test, async {}).await;
         assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-        pass_on(&test, &judges).await;
-        pass_on(&test, &[said("rebaser", Who::Rebaser, "top/a", rebaser)]).await;
+        pass_on(&test, &[judges(), vec![rebaser], of_a_family()].concat()).await;
     }
 }

@@ -357,7 +357,7 @@ async fn who_was_judged_is_merged_first_in_the_next_process() {
     is_whole(&project, "killed while `b` was judged");
     let asked = asked(&test);
     let again: Vec<_> = asked.iter().filter(|(_, times)| **times > 1).collect();
-    assert_eq!(again, [(&"# You judge what `top/b` has merged".to_owned(), &2)], "{asked:?}");
+    assert_eq!(again, [(&"# You judge what `top/b` wants to merge, for its parent".to_owned(), &2)], "{asked:?}");
     let merged = |child: &str| project.git(&["log", "--format=%h", "--grep", &format!("top/{child}"), "main"]);
     let older = merged("b");
     assert!(

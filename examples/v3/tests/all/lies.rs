@@ -1,10 +1,14 @@
 //! Agents that lie, at every claim: each is told what is wrong, and nothing of it goes on.
 
+use crate::project::Project;
 use crate::small::{
     Act, AgentScript, Who, append, approved, merged, planned, project, scaffold, scaffolding, spec, test_run, write,
 };
+use interlocking::cli::repository::EmbeddedFile;
+use interlocking::workspaces::FilePath;
 use serde_json::{Value, json};
 use v3::types::outcome::V3Outcome;
+use v3::types::shared::ImpactLevel;
 
 const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
 
@@ -72,6 +76,10 @@ async fn children_that_do_not_divide_the_work() {
         (|_| {}, "the child `top/other` names the criterion `other`, and there is none"),
         (|work| work["interfaces"] = json!([]), "there are children, and no `interfaces`"),
         (
+            |work| work["childSpecs"][0]["testPath"] = json!("src/one.txt"),
+            "`top/one` has its tests in the file of its implementation, src/one.txt: give them a file of their own",
+        ),
+        (
             |work| work["childSpecs"][0]["id"] = json!("elsewhere/one"),
             "the child `elsewhere/one` has no id of its own below `top`",
         ),
@@ -130,6 +138,32 @@ async fn tests_that_are_not_only_tests() {
     has(&prompt, "`pendingCriteria` names the criterion `two`, and there is none");
 }
 
+/// V3-64, V3-66: a file of Rust has each planned test, under its name.
+#[tokio::test]
+async fn tests_that_are_not_there() {
+    let project = project().await;
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.rs"], "pendingCriteria": ["one"] } });
+    let acts = [write("checks/top.rs", "#[test]\nfn something_else() {}\n"), Act::Commit];
+    let stuck = json!({ "InvalidScaffold": { "missingType": "T", "expectedLocation": "src/top.api" } });
+    let asks = json!({ "ClarificationNeeded": {
+        "question": "Q?", "ambiguityReference": "R", "specSentence": "Says when it is done." } });
+    let script = AgentScript::default()
+        .once(Who::Planner, "top", &scaffold("top", &[], &planned(&[])), &scaffolding("top"))
+        .once(Who::TestAuthor, "top", &ready, &acts)
+        .once(Who::TestAuthor, "top", &stuck, &[])
+        .once(Who::Planner, "top", &asks, &[]);
+    let test = test_run(&project, &script);
+    let mut spec = spec(&[]);
+    spec.test_path = FilePath::new("checks/top.rs").unwrap();
+    let outcome = test.outcome(spec).await;
+    assert!(matches!(outcome, V3Outcome::ClarificationNeeded(_)), "{outcome}");
+    has(
+        &test.prompts("test author")[1],
+        "the planned test `one_holds` is not in checks/top.rs: write it, under that name",
+    );
+}
+
 /// V3-65: tests that pass on the scaffold.
 #[tokio::test]
 async fn tests_that_are_green() {
@@ -186,4 +220,23 @@ async fn a_merge_of_somebody_else() {
     let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
     assert_eq!(merge.author.as_str(), "top");
     assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
+}
+
+/// V3-17, V3-21: what a merge means to others is at least what can be seen of it, whatever the merger says.
+#[tokio::test]
+async fn a_merge_that_means_more_than_is_said() {
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    for (text, level) in [
+        ("pub fn more() {}\n", ImpactLevel::Trivial),
+        ("pub fn more() {}\npub fn most() {}\n", ImpactLevel::Additive),
+        ("pub fn more() -> u8 {\n    1\n}\n", ImpactLevel::Breaking),
+        ("", ImpactLevel::Breaking),
+    ] {
+        let project = Project::of(&[EmbeddedFile { path: "src/more.rs", contents: "pub fn more() {}\n" }]).await;
+        let acts = [append("src/top.txt", "done\n"), write("src/more.rs", text), Act::Commit];
+        let script = AgentScript::default().once(Who::Implementer, "top", &passed, &acts).honest("top", &[]);
+        let outcome = test_run(&project, &script).outcome(spec(&[])).await;
+        let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
+        assert_eq!(merge.impact_level, level, "{text}");
+    }
 }

@@ -57,6 +57,31 @@ async fn spec_ambiguity() {
     stuck_in(Who::Implementer, &ambiguous, "implement → scaffold").await;
 }
 
+/// CON-143, V3-159: an agent whose answers stay wrong is told so four times, and stuck with the fifth.
+#[tokio::test]
+async fn answers_that_stay_wrong() {
+    const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
+    let mut elsewhere = scaffold("top", &[], &planned(&[]));
+    elsewhere["InitWork"]["scaffoldCommit"] = json!(NO_COMMIT);
+    let ready = json!({ "TestsReady": { "testsCommit": NO_COMMIT, "testFiles": [], "pendingCriteria": [] } });
+    let passed = json!({ "TestsPassed": { "commitHash": NO_COMMIT, "iterations": 1, "passedTests": [] } });
+    for (who, node, title, answer) in [
+        (Who::Planner, "scaffold", "planner", elsewhere),
+        (Who::TestAuthor, "write_tests", "test author", ready),
+        (Who::Implementer, "implement", "implementer", passed),
+    ] {
+        let project = project().await;
+        let test = test_run(&project, &AgentScript::default().always(who, "top", &answer, &[]).honest("top", &[]));
+        let outcome = test.outcome(spec(&[])).await;
+        let V3Outcome::Stuck(Stuck { spent_loop, attempts, diagnosis, .. }) = outcome else { panic!("{outcome}") };
+        assert_eq!((spent_loop, attempts), (Some(format!("{node} → {node}")), 5), "{diagnosis}");
+        assert!(diagnosis.contains(&format!("you name the commit {NO_COMMIT}")), "{diagnosis}");
+        assert_eq!(test.prompts(title).len(), 5);
+        assert_eq!(project.subjects("main"), ["Begin"]);
+        project.is_tidy();
+    }
+}
+
 /// V3-141, V3-163: a child that its judge refuses again and again is stuck; its parent is told, and goes on without it.
 #[tokio::test]
 async fn judge() {

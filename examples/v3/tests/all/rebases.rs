@@ -196,6 +196,27 @@ async fn an_adaptation_that_rewrites_a_function_is_a_conflict() {
     assert!(asked.contains("`who`"), "{asked}");
 }
 
+/// V3-103, V3-104: nor is one after which a test fails that passed before.
+#[tokio::test]
+async fn an_adaptation_after_which_tests_fail_is_a_conflict() {
+    let project = project().await;
+    let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
+    let test = test_run(&project, &clash("shared.txt", by, &adapted, &[write("src/a.txt", "gone\n"), Act::Commit]));
+    let reviewer = test.agent.hold("reviewer of `top/a`");
+    let watch = async {
+        reviewer.reached().await;
+        test.until("b has merged", has_merged).await;
+        reviewer.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let asked = &test.prompts("planner of `top/a`")[1];
+    let told = "Here: what was adapted is more than mechanical. There: top/b was merged. Both cannot be: these tests fail: (whole suite)";
+    assert!(asked.contains(told), "{asked}");
+    assert_eq!(project.git(&["show", "main:src/a.txt"]).lines().last(), Some("done"));
+    project.is_tidy();
+}
+
 /// V3-159, V3-122: a branch that fits nothing is stuck, and its parent goes on without it. A message that comes again is heard again.
 #[tokio::test]
 async fn rebase_conflict_again_and_again() {

@@ -1,9 +1,11 @@
 //! Agents that decide nothing.
 
+use crate::rebases::{clash, later};
 use crate::small::{AgentScript, project, shell, spec};
 use crate::test_run::TestRun;
 use interlocking::agents::{Nudges, Script};
 use interlocking::prelude::*;
+use serde_json::json;
 use std::time::Duration;
 use v3::types::outcome::{Stuck, V3Outcome};
 
@@ -30,6 +32,51 @@ async fn an_agent_that_decides_nothing_is_reminded() {
     }
 }
 
+/// V3-136: so it is for a reviewer; a child whose judge or rebaser decides nothing comes to nothing, and its parent is told, and goes on.
+#[tokio::test]
+async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
+    let no_decision = "the agent gave no decision";
+    for (agent, title, children) in [
+        ("tdd", "# You are the reviewer of `top`", &[][..]),
+        ("tdd", "# You judge what `top/a`", &["a", "b"]),
+        ("rebaser", "# You are the rebaser of `top/a`", &["a", "b"]),
+    ] {
+        let project = project().await;
+        let silent = format!(
+            "[[turn]]\nagent = \"{agent}\"\ncontains = [\"{title}\"]\ntimes = \"any\"\ntext = \"Hm.\"\n\
+             [[turn]]\nagent = \"{agent}\"\ncontains = [\"REMINDER\"]\ntimes = \"any\"\ntext = \"Hm.\"\n"
+        );
+        let others = match children {
+            [] => AgentScript::default().honest("top", &[]),
+            _ => clash(
+                "shared.txt",
+                |child| format!("by {child}\n"),
+                &json!({ "RebaseClean": { "newBase": "$HEAD" } }),
+                &[],
+            ),
+        };
+        let script = Script::parse("a test's script", &(silent + others.text())).unwrap();
+        let test = TestRun::new(&project, script, shell);
+        let outcome = match children {
+            [] => test.outcome(spec(children)).await,
+            _ => later(&test, async {}).await,
+        };
+        let reminders = test.agent.calls().into_iter().filter(|call| call.prompt.starts_with("REMINDER: ")).count();
+        assert_eq!(reminders, 3, "{title}");
+        match &outcome {
+            V3Outcome::Stuck(stuck) => {
+                assert!(children.is_empty() && stuck.diagnosis.starts_with(no_decision), "{stuck:?}")
+            }
+            V3Outcome::Merged(_) => {
+                let told = &test.prompts("implementer of `top`")[0];
+                assert!(told.contains("\n- top/a: ") && told.contains(no_decision), "{told}");
+            }
+            other => panic!("{title}: {other}"),
+        }
+        project.is_tidy();
+    }
+}
+
 /// CON-18, V3-135: an agent that gives no sign of life is interrupted and reminded, three times, each after as long as the run says; then the
 /// node is stuck. Without a word that is a minute.
 #[tokio::test]
@@ -41,8 +88,9 @@ async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
         Script::parse("a test's script", &(silent + AgentScript::default().honest("top", &[]).text())).unwrap();
     let test = TestRun::new(&project, script, shell);
     let run = test.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_millis(300))));
-    let Outcome::Finished(V3Outcome::Stuck(stuck)) = run.start(spec(&[]).into()).await.unwrap().outcome else {
-        panic!()
+    let stuck = match run.start(spec(&[]).into()).await.unwrap().outcome {
+        Outcome::Finished(V3Outcome::Stuck(stuck)) => stuck,
+        other => panic!("{other:?}"),
     };
     assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 300ms after 3 reminders");
     let calls = test.agent.calls().into_iter().filter(|call| call.role == "impl");

@@ -35,8 +35,15 @@ async fn two_children_and_their_parent() {
     }
     assert!(!test.prompts("implementer of `top/a`")[0].contains("## What the children have merged"));
     // V3-138, V3-139: each child is judged, by the criteria that it was given, and by what others have merged before it.
-    let judged = |child: &str| test.prompts(&format!("judge what `top/{child}`")).pop().unwrap();
+    let judged = |child: &str| test.prompts(&format!("judge what `top/{child}`"));
     let (a, b) = (judged("a"), judged("b"));
+    assert_eq!((a.len(), b.len()), (1, 1));
+    let (a, b) = (&a[0], &b[0]);
+    for (prompt, own, other) in [(a, "a", "b"), (b, "b", "a")] {
+        let diff = prompt.split("```diff\n").nth(1).unwrap().split("```").next().unwrap();
+        assert!(diff.contains(&format!("+++ b/src/{own}.txt")) && diff.contains("\n+done\n"), "{diff}");
+        assert!(!diff.contains(&format!("src/{other}.txt")), "{diff}");
+    }
     assert!(a.contains("\n- a: The criterion a holds.\n") && b.contains("\n- b: The criterion b holds.\n"), "{a}");
     let fits = [a.contains("- top/b: `b` (It is done.)"), b.contains("- top/a: `a` (It is done.)")];
     assert_eq!(fits.iter().filter(|fits| **fits).count(), 1, "{a}\n{b}");
@@ -75,6 +82,24 @@ async fn children_are_begun_by_the_fork_with_the_tests() {
     let leaf = test.run_of("top/a").await;
     assert_eq!(makes(&test, &leaf, "scaffold").await, ["fork"]);
     assert_eq!(makes(&test, &leaf, "fork").await, ["write_tests", "barrier.merges"]);
+}
+
+/// V3-48: a child's planner is told so as well.
+#[tokio::test]
+async fn a_scaffold_leaves_the_parents_interface_alone() {
+    use crate::small::{Who, append, plan, scaffold, scaffolding};
+    let project = project().await;
+    let acts = [&[append("src/top.api", "and more\n")][..], &scaffolding("top/a")].concat();
+    let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
+    let test = test_run(&project, &script.honest("top", &["a"]).honest("top/a", &[]));
+    let outcome = test.outcome(spec(&["a"])).await;
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+    let told = &test.prompts("planner of `top/a`")[1];
+    assert!(
+        told.contains("your commits change interface files of the nodes above: src/top.api; put them back"),
+        "{told}"
+    );
+    assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
 }
 
 /// V3-48: a child that changes an interface file of its parent is told so, by the first who looks.
