@@ -1,6 +1,6 @@
 //! A run that has failed goes on at the node that failed, and a fork from where its history ends: each in places that are made anew.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, git};
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
@@ -64,16 +64,16 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
         (Scenario::FixRound, "fix", breaks, &["types", "adversary", "tests", "impl"]),
     ];
     for (scenario, agent, fails, done) in cases {
-        let play = Play::of(scenario);
+        let script = AgentScript::of(scenario);
         // What the other side was at when this one failed is asked for once more.
         let beside = match agent {
             "tests" => Some("impl"),
             "impl" => Some("tests"),
             _ => None,
         };
-        let (again, other) = (play.turn(agent), beside.map(|beside| play.turn(beside)));
-        let play = play.with(agent, fails).then(again);
-        let stage = Stage::quick(other.into_iter().fold(play, Play::then)).await;
+        let (again, other) = (script.turn(agent), beside.map(|beside| script.turn(beside)));
+        let script = script.with(agent, fails).then(again);
+        let stage = Stage::quick(other.into_iter().fold(script, AgentScript::then)).await;
         let journal = Arc::new(MemoryJournal::new());
         let ended = first(&stage, &journal).await;
         let (_, failure) = stage.assert_not_landed(&ended);
@@ -100,10 +100,10 @@ async fn a_run_that_has_failed_is_retried_to_its_end() {
 /// HY-25: a run is retried only if what it makes can be landed, and no agent is asked for anything before. It can land elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
-    let play = Play::of(Scenario::Happy);
-    let again = play.turn("adversary");
+    let script = AgentScript::of(Scenario::Happy);
+    let again = script.turn("adversary");
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let mut stage = Stage::quick(play.with("adversary", writes).then(again)).await;
+    let mut stage = Stage::quick(script.with("adversary", writes).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -135,10 +135,10 @@ async fn a_branch_that_has_moved_since_is_told_before_any_agent_is_asked() {
 /// A fork of a run that failed goes on to its end beside it; the other one stays as it is, and can be retried all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
-    let play = Play::of(Scenario::FixRound);
-    let again = play.turn("fix");
+    let script = AgentScript::of(Scenario::FixRound);
+    let again = script.turn("fix");
     let breaks = |turn: &mut Turn| turn.run(&["false"]);
-    let stage = Stage::quick(play.with("fix", breaks).then(again)).await;
+    let stage = Stage::quick(script.with("fix", breaks).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -162,9 +162,9 @@ async fn a_fork_of_a_run_that_has_failed_goes_to_its_end() {
 /// and no conversation of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
-    let play = Play::of(Scenario::TrivialTests);
-    let good = Play::of(Scenario::Happy).turn("tests");
-    let stage = Stage::new(play.then(good)).await;
+    let script = AgentScript::of(Scenario::TrivialTests);
+    let good = AgentScript::of(Scenario::Happy).turn("tests");
+    let stage = Stage::new(script.then(good)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     assert!(ended.result.unwrap().succeeded());
@@ -196,7 +196,7 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
 /// The original has landed what a fork from there would land: nothing is to be done.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_landed_is_not_landed_again() {
-    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_landed(&ended);
@@ -212,10 +212,10 @@ async fn what_has_landed_is_not_landed_again() {
 /// Nothing is done of a run whose commits somebody has deleted, and it can be retried once they are back.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
-    let play = Play::of(Scenario::Happy);
-    let again = play.turn("adversary");
+    let script = AgentScript::of(Scenario::Happy);
+    let again = script.turn("adversary");
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let stage = Stage::quick(play.with("adversary", writes).then(again)).await;
+    let stage = Stage::quick(script.with("adversary", writes).then(again)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);
@@ -249,9 +249,9 @@ async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
 /// Names of branches and directories are the run's alone: what another run of that name has in the repository stays.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_another_run_bears_meanwhile_is_refused() {
-    let play = Play::of(Scenario::Happy);
+    let script = AgentScript::of(Scenario::Happy);
     let writes = |turn: &mut Turn| turn.write("src/lib.rs", "// Broken on purpose.\n");
-    let stage = Stage::quick(play.with("adversary", writes)).await;
+    let stage = Stage::quick(script.with("adversary", writes)).await;
     let journal = Arc::new(MemoryJournal::new());
     let ended = first(&stage, &journal).await;
     stage.assert_not_landed(&ended);

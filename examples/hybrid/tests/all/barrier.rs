@@ -1,6 +1,6 @@
 //! Agents that change what is not theirs, or say what is not so: nothing of it is committed, and nothing lands.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -20,7 +20,7 @@ fn has_commit(stage: &Stage, phase: &str) -> bool {
 /// would never answer, is stopped with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_implementation_may_not_touch_the_tests() {
-    let stage = Stage::quick(Play::of(Scenario::ImplEditsTests)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::ImplEditsTests)).await;
     stage.agent.hold("tests", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -33,12 +33,12 @@ async fn the_implementation_may_not_touch_the_tests() {
 /// HY-260: and the other way round.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tests_may_not_touch_the_implementation() {
-    let implementation = Play::of(Scenario::Happy).turn("impl").file().clone();
-    let play = Play::of(Scenario::Happy).with("tests", |tests| {
+    let implementation = AgentScript::of(Scenario::Happy).turn("impl").file().clone();
+    let script = AgentScript::of(Scenario::Happy).with("tests", |tests| {
         tests.write("src/lib.rs", &implementation);
         tests.run(&["git", "commit", "--all", "--message", "nothing to see here"]);
     });
-    let stage = Stage::quick(play).await;
+    let stage = Stage::quick(script).await;
     stage.agent.hold("impl", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -50,10 +50,10 @@ async fn the_tests_may_not_touch_the_implementation() {
 /// HY-191, HY-259: verified tests are gospel. A fix that weakens one ends the run, though everything would pass.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_fix_may_not_touch_the_tests() {
-    let play = Play::of(Scenario::FixRound).with("fix", |fix| {
+    let script = AgentScript::of(Scenario::FixRound).with("fix", |fix| {
         fix.write("tests/properties.rs", "#[test]\nfn prop_full_stack_hands_the_value_back() {}\n");
     });
-    let stage = Stage::quick(play).await;
+    let stage = Stage::quick(script).await;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     assert_eq!(failure, broken(Role::Fix, "tests/properties.rs", Territory::Tests));
@@ -65,7 +65,7 @@ async fn the_fix_may_not_touch_the_tests() {
 /// HY-150, HY-28, CON-80: the build is run again, and before anything is committed. HY-260.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_does_not_build_is_found_out() {
-    let stage = Stage::new(Play::of(Scenario::BuildLie)).await;
+    let stage = Stage::new(AgentScript::of(Scenario::BuildLie)).await;
     stage.agent.hold("tests", 1, Until::Never);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);

@@ -1,6 +1,6 @@
 //! Agents that say they cannot finish.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::Stage;
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -9,8 +9,8 @@ use hybrid::types::HybridFailure;
 /// HY-98, CON-84: whoever says so ends the run with that as its reason, and nothing of theirs is committed.
 async fn blocks(scenario: Scenario, agent: &str, node: &str, beside: Option<&'static str>) {
     let text = "The contract contradicts itself.";
-    let play = Play::of(scenario).with(agent, |turn| turn.answer["blocker"] = text.into());
-    let stage = Stage::quick(play).await;
+    let script = AgentScript::of(scenario).with(agent, |turn| turn.answer["blocker"] = text.into());
+    let stage = Stage::quick(script).await;
     if let Some(beside) = beside {
         stage.agent.hold(beside, 1, Until::Never);
     }

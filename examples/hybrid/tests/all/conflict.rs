@@ -1,6 +1,6 @@
 //! Both sides write to the same lines of a document that the task lets both write to.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::Stage;
 use hybrid::demo::Scenario;
 use hybrid::paths::{PathViolation, Role, Territory};
@@ -14,15 +14,15 @@ fn notes(line: &str) -> String {
 }
 
 /// What each side writes there.
-fn play() -> Play {
-    Play::of(Scenario::Happy)
+fn script() -> AgentScript {
+    AgentScript::of(Scenario::Happy)
         .with("tests", |turn| turn.write(CHANGES, &notes("Tested with proptest.")))
         .with("impl", |turn| turn.write(CHANGES, &notes("Built on a vector.")))
 }
 
 /// An agent that leaves this text there, and says that it has resolved it.
 fn resolver(text: &str) -> Turn {
-    let mut turn = play().turn("mutation");
+    let mut turn = script().turn("mutation");
     turn.agent = "conflict".to_owned();
     turn.answer = json!({"filesResolved": [CHANGES], "resolutionNotes": "Both lines, tests first.", "blocker": null});
     turn.cost = 0.01;
@@ -30,8 +30,8 @@ fn resolver(text: &str) -> Turn {
     turn
 }
 
-async fn stage(play: Play) -> Stage {
-    with_changes(Stage::quick(play).await)
+async fn stage(script: AgentScript) -> Stage {
+    with_changes(Stage::quick(script).await)
 }
 
 fn with_changes(mut stage: Stage) -> Stage {
@@ -43,7 +43,7 @@ fn with_changes(mut stage: Stage) -> Stage {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_resolves_what_both_have_written() {
     let both = notes("Tested with proptest.\nBuilt on a vector.");
-    let stage = with_changes(Stage::new(play().then(resolver(&both))).await);
+    let stage = with_changes(Stage::new(script().then(resolver(&both))).await);
     let ended = stage.run().await;
     stage.assert_landed(&ended);
     let routes = stage.trace().routes();
@@ -77,7 +77,7 @@ async fn what_is_not_resolved_does_not_land() {
     let left = notes("<<<<<<< tests\nTested with proptest.\n=======\nBuilt on a vector.\n>>>>>>> impl");
     let mut elsewhere = resolver(&notes("Both."));
     elsewhere.write("tests/properties.rs", "#[test]\nfn prop_examples() {}\n");
-    let (left, elsewhere) = (stage(play().then(resolver(&left))).await, stage(play().then(elsewhere)).await);
+    let (left, elsewhere) = (stage(script().then(resolver(&left))).await, stage(script().then(elsewhere)).await);
     let (with_markers, with_tests) = tokio::join!(left.run(), elsewhere.run());
     let (_, failure) = left.assert_not_landed(&with_markers);
     assert_eq!(failure, HybridFailure::ConflictMarkers { files: vec![CHANGES.to_owned()] });
@@ -91,16 +91,16 @@ async fn what_is_not_resolved_does_not_land() {
 /// is found out, too.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conflict_that_nobody_resolves_is_the_reason() {
-    let mut disabled = stage(play()).await;
+    let mut disabled = stage(script()).await;
     disabled.task.resolve_conflicts = false;
     let mut blocked = resolver(&notes("Both."));
     blocked.answer["blocker"] = json!("One says vector, the other array.");
-    let blocked = stage(play().then(blocked)).await;
-    let marked = play().with("impl", |turn| {
+    let blocked = stage(script().then(blocked)).await;
+    let marked = script().with("impl", |turn| {
         let line = "<<<<<<< ours\nBuilt on a vector.\n=======\n>>>>>>> theirs\n";
         turn.write("src/notes.md", line);
     });
-    let marked = stage(marked.without("tests").then(Play::of(Scenario::Happy).turn("tests"))).await;
+    let marked = stage(marked.without("tests").then(AgentScript::of(Scenario::Happy).turn("tests"))).await;
     let (first, second, third) = tokio::join!(disabled.run(), blocked.run(), marked.run());
     for (stage, ended, why) in [
         (&disabled, &first, "the task says that nobody is to resolve them"),

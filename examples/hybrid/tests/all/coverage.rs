@@ -1,6 +1,6 @@
 //! What the tests agent claims is held against its file.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
 use hybrid::demo::Scenario;
 use hybrid::types::{Action, Check, CoverageReport, HybridFailure};
@@ -9,7 +9,7 @@ use std::io::Write;
 
 /// The happy tests, with one thing different in the report.
 fn tests(change: impl FnOnce(&mut Value)) -> Turn {
-    let mut turn = Play::of(Scenario::Happy).turn("tests");
+    let mut turn = AgentScript::of(Scenario::Happy).turn("tests");
     change(&mut turn.answer);
     turn
 }
@@ -22,8 +22,8 @@ fn with_a_false_claim() -> Turn {
     tests(|report| report["properties"][0]["targetFunctions"] = json!(["BoundedStack::pop"]))
 }
 
-fn play() -> Play {
-    Play::of(Scenario::Happy).without("tests")
+fn script() -> AgentScript {
+    AgentScript::of(Scenario::Happy).without("tests")
 }
 
 /// Tests whose agent has not seen them fail are sent back, although they do fail; so are tests that do not call what they are said to,
@@ -31,7 +31,7 @@ fn play() -> Play {
 #[tokio::test(flavor = "multi_thread")]
 async fn reports_that_do_not_hold_are_sent_back() {
     let unseen = tests(|report| report["selfVerified"] = false.into());
-    let play = play()
+    let script = script()
         .then(unseen)
         // HY-148
         .then(
@@ -45,7 +45,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
         ))
         // HY-175
         .then(tests(|_| ()).asked("these sketched properties are not covered: prop_peek_changes_nothing"));
-    let stage = Stage::quick(play).await;
+    let stage = Stage::quick(script).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
     let trace = stage.trace();
@@ -63,7 +63,7 @@ async fn reports_that_do_not_hold_are_sent_back() {
 async fn a_false_claim_ends_the_run_in_the_end() {
     let mut claim = with_a_false_claim();
     claim.any_times = true;
-    let stage = Stage::quick(play().then(claim)).await.at_most(1);
+    let stage = Stage::quick(script().then(claim)).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageClaimMismatch { property, mut actual_targets } = failure else { panic!("{failure:?}") };
@@ -79,8 +79,8 @@ async fn a_false_claim_ends_the_run_in_the_end() {
 async fn missing_properties_matter_if_the_task_says_so() {
     let mut turn = without_a_sketch();
     turn.any_times = true;
-    let strict = Stage::quick(play().then(turn.clone())).await.at_most(1);
-    let mut lenient = Stage::quick(play().then(turn)).await.at_most(1);
+    let strict = Stage::quick(script().then(turn.clone())).await.at_most(1);
+    let mut lenient = Stage::quick(script().then(turn)).await.at_most(1);
     lenient.task.spec.strictness.require_coverage = false;
     let (refused, accepted) = tokio::join!(strict.run(), lenient.run());
 
@@ -118,7 +118,7 @@ fn properties(begins: &str, body: &str) -> Turn {
 async fn properties_of_something_else_cover_nothing() {
     let body = "let _stack = BoundedStack::with_capacity(1); let mut v = Vec::new(); v.push(4); \
                 assert_eq!(v.pop(), Some(4)); assert_eq!(v.len(), 0);";
-    let stage = Stage::new(play().then(properties("use bounded_stack::BoundedStack;", body))).await.at_most(1);
+    let stage = Stage::new(script().then(properties("use bounded_stack::BoundedStack;", body))).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageClaimMismatch { property, actual_targets } = failure else { panic!("{failure:?}") };
@@ -143,7 +143,7 @@ async fn claims_that_cannot_be_seen_are_not_verified() {
         macro_rules! use_it { ($stack:expr) => { assert_eq!($stack.push(4), Ok(())); assert_eq!($stack.pop(), Some(4)); \
         assert_eq!($stack.peek(), None); assert_eq!($stack.height(), 0) } }";
     let body = "let mut stack = BoundedStack::with_capacity(1); use_it!(stack);";
-    let stage = Stage::quick(play().then(properties(begins, body))).await.at_most(1);
+    let stage = Stage::quick(script().then(properties(begins, body))).await.at_most(1);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CoverageNotVerified { property, claims } = failure else { panic!("{failure:?}") };
@@ -196,9 +196,9 @@ fn has_no_server(coverage: &CoverageReport) -> bool {
 /// it stays open, and the result says why.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_language_server_tells_what_the_text_does_not() {
-    let mut with = Stage::quick(play().then(by_types())).await.at_most(1);
+    let mut with = Stage::quick(script().then(by_types())).await.at_most(1);
     with.task.language_server = "rust-analyzer".into();
-    let without = Stage::quick(play().then(by_types())).await.at_most(1);
+    let without = Stage::quick(script().then(by_types())).await.at_most(1);
     let (told, untold) = tokio::join!(with.run(), without.run());
 
     let coverage = told.result.as_ref().unwrap().tests_coverage.clone().unwrap();
@@ -232,7 +232,7 @@ async fn dead_calls_are_none_for_a_language_server_either() {
         .file()
         .replace("let stack = entry.get_mut();", "let stack = entry.get_mut(); if true { panic!() }; if false {")
         .replace("assert_eq!(stack.height(), 0);", "assert_eq!(stack.height(), 0); }");
-    let mut stage = Stage::quick(play().then(turn)).await.at_most(1);
+    let mut stage = Stage::quick(script().then(turn)).await.at_most(1);
     stage.task.language_server = "rust-analyzer".into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -262,9 +262,9 @@ async fn a_function_that_is_still_a_stub_is_found_out() {
         file.replace_range(begin..end, "");
         *file = file.lines().filter(|line| !line.contains("peek()")).map(|line| format!("{line}\n")).collect();
     };
-    let play = Play::of(Scenario::Happy).with("tests", forgets);
-    let play = play.with("impl", |turn| turn.edit("self.items.last().copied()", "todo!()"));
-    let mut stage = Stage::new(play).await;
+    let script = AgentScript::of(Scenario::Happy).with("tests", forgets);
+    let script = script.with("impl", |turn| turn.edit("self.items.last().copied()", "todo!()"));
+    let mut stage = Stage::new(script).await;
     stage.task.spec.strictness.require_coverage = false;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -284,7 +284,7 @@ async fn an_example_that_no_run_comes_to_is_not_covered() {
     let mut turn = tests(|_| ());
     turn.edit(asserted, &format!("    if false {{\n    {asserted}    }}\n"));
     turn.any_times = true;
-    let stage = Stage::quick(play().then(turn)).await.at_most(1);
+    let stage = Stage::quick(script().then(turn)).await.at_most(1);
     let ended = stage.run().await;
     let (result, _) = stage.assert_not_landed(&ended);
     let (held, detail) = check(&result, Check::CoverageConfirmed);

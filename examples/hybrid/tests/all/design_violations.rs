@@ -1,6 +1,6 @@
 //! Types agents and adversaries that do not do what they should: nothing is built on their work.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -9,7 +9,7 @@ use interlocking::prelude::FailureKind;
 
 /// A run in which an agent does something else; the reason it ends for.
 async fn ends(agent: &str, change: impl FnOnce(&mut Turn)) -> (Stage, HybridResult, HybridFailure) {
-    ends_on(Stage::quick(Play::of(Scenario::Happy).with(agent, change)).await, agent).await
+    ends_on(Stage::quick(AgentScript::of(Scenario::Happy).with(agent, change)).await, agent).await
 }
 
 async fn ends_on(stage: Stage, agent: &str) -> (Stage, HybridResult, HybridFailure) {
@@ -54,8 +54,8 @@ async fn a_skeleton_whose_macros_hide_bodies_is_no_skeleton() {
 /// HY-147: a skeleton that does not build stops the run.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_skeleton_that_does_not_build_ends_the_run() {
-    let play = Play::of(Scenario::Happy).with("types", |types| types.edit("Option<i64>", "Option<Nowhere>"));
-    let (stage, result, failure) = ends_on(Stage::new(play).await, "types").await;
+    let script = AgentScript::of(Scenario::Happy).with("types", |types| types.edit("Option<i64>", "Option<Nowhere>"));
+    let (stage, result, failure) = ends_on(Stage::new(script).await, "types").await;
     let HybridFailure::SkeletonDoesNotBuild { diagnostics } = failure else { panic!("{failure:?}") };
     assert!(diagnostics.contains("cannot find type `Nowhere`"), "{diagnostics}");
     assert_eq!(check(&result, Check::SkeletonBuilds), (false, "it does not"));

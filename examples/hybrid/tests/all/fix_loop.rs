@@ -1,6 +1,6 @@
 //! Merged tests that fail are mended for as long as that leads somewhere.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
 use hybrid::commit_message::{CommitMessage, Phase};
 use hybrid::demo::Scenario;
@@ -8,13 +8,13 @@ use hybrid::types::{Check, FailureType, HybridFailure};
 use interlocking::agents::SessionOp;
 
 /// The scenario with a bug, and these fixes for it.
-fn play(fixes: impl IntoIterator<Item = Turn>) -> Play {
-    fixes.into_iter().fold(Play::of(Scenario::FixRound).without("fix"), Play::then)
+fn script(fixes: impl IntoIterator<Item = Turn>) -> AgentScript {
+    fixes.into_iter().fold(AgentScript::of(Scenario::FixRound).without("fix"), AgentScript::then)
 }
 
 /// A fix that leaves the code with this passage instead of that, and says what it has done.
 fn fix(find: &str, with: &str, says: &str) -> Turn {
-    let mut turn = Play::of(Scenario::FixRound).turn("fix");
+    let mut turn = AgentScript::of(Scenario::FixRound).turn("fix");
     turn.contains.clear();
     turn.edit(find, with);
     turn.answer["changes"][0]["whatChanged"] = says.into();
@@ -37,7 +37,7 @@ fn mender() -> Turn {
 /// HY-151: merged tests that fail block, until they are mended.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_round_mends_it() {
-    let stage = Stage::new(Play::of(Scenario::FixRound)).await;
+    let stage = Stage::new(AgentScript::of(Scenario::FixRound)).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
     // HY-134, HY-182: attempts are fix rounds, and the tests that passed in the end are counted.
@@ -91,7 +91,7 @@ async fn fixes_that_lead_nowhere_end_the_run() {
     let mut idle = off_by_one("It now compares more carefully.");
     idle.file().push_str("\n// Looked at again.\n");
     idle.any_times = true;
-    let stage = Stage::new(play([idle])).await;
+    let stage = Stage::new(script([idle])).await;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::NotConverging { understanding } = failure else { panic!("{failure:?}") };
@@ -107,7 +107,7 @@ async fn fixes_that_lead_nowhere_end_the_run() {
 async fn a_failure_that_keeps_coming_back_ends_the_run() {
     let wrong_value = fix("Err(Full(value))", "Err(Full(0))", "It now hands something back.");
     let no_peek = fix("self.items.last().copied()", "None", "It now looks away.");
-    let stage = Stage::new(play([wrong_value, no_peek])).await;
+    let stage = Stage::new(script([wrong_value, no_peek])).await;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::StuckOnPattern { patterns, understanding } = failure else { panic!("{failure:?}") };
@@ -128,7 +128,7 @@ async fn a_failure_that_keeps_coming_back_ends_the_run() {
 /// HY-184, HY-27, CON-57: rounds that fail now so, now otherwise end with the task's cap.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cap_ends_what_goes_back_and_forth() {
-    let stage = Stage::new(play([build_breaker(), off_by_one("It is as it was.")])).await.at_most(2);
+    let stage = Stage::new(script([build_breaker(), off_by_one("It is as it was.")])).await.at_most(2);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::FixBudgetExhausted { attempts, understanding } = failure else { panic!("{failure:?}") };
@@ -139,7 +139,7 @@ async fn the_cap_ends_what_goes_back_and_forth() {
 /// HY-178, CON-61: a fix that breaks the build is a failed round, which the next one can mend.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_broken_build_is_mended() {
-    let stage = Stage::new(play([build_breaker(), mender().asked("the code does not build:")])).await;
+    let stage = Stage::new(script([build_breaker(), mender().asked("the code does not build:")])).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
     assert_eq!(result.attempts, 2);
@@ -153,7 +153,7 @@ async fn a_broken_build_is_mended() {
 /// HY-178, HY-139: once the rounds are used up, a build that a fix has broken is the reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_build_that_stays_broken_is_the_reason() {
-    let stage = Stage::new(play([build_breaker()])).await.at_most(1);
+    let stage = Stage::new(script([build_breaker()])).await.at_most(1);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::BuildFailedAfterFix { output, diagnostics } = failure else { panic!("{failure:?}") };

@@ -1,6 +1,6 @@
 //! Implementations that do nothing of what they should and would have the tests say otherwise.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -63,8 +63,8 @@ static ONCE: std::sync::Once = std::sync::Once::new();
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     let forged = implementation(PRINTS_THE_VERDICTS, "ONCE.call_once(|| forge()); unreachable!()");
-    let play = Play::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
-    let stage = Stage::quick(play).await;
+    let script = AgentScript::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
+    let stage = Stage::quick(script).await;
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
@@ -79,8 +79,8 @@ async fn an_implementation_that_prints_its_verdicts_does_not_land() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_implementation_that_answers_for_its_tests_does_not_land() {
     let forged = implementation(ANSWERS_FOR_ONE, "ONCE.call_once(|| forge()); unreachable!()");
-    let play = Play::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
-    let mut stage = Stage::new(play).await;
+    let script = AgentScript::of(Scenario::Happy).with("impl", |turn| *turn.file() = forged);
+    let mut stage = Stage::new(script).await;
     stage.task.toolchain.source.allow = ["std::env", "std::process"].map(str::to_owned).into();
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -95,8 +95,8 @@ async fn an_implementation_that_answers_for_its_tests_does_not_land() {
 /// A link among the sources would make code of files that nobody looks through.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_among_the_sources_ends_the_run() {
-    let play = Play::of(Scenario::Happy).with("impl", |turn| turn.run(&["ln", "-s", "../tests", "src/extra"]));
-    let stage = Stage::quick(play).await;
+    let script = AgentScript::of(Scenario::Happy).with("impl", |turn| turn.run(&["ln", "-s", "../tests", "src/extra"]));
+    let stage = Stage::quick(script).await;
     stage.agent.hold("tests", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
@@ -110,7 +110,7 @@ async fn a_link_among_the_sources_ends_the_run() {
 /// Tests that look for the stubs instead of calling anything go back to their agent, and end the run if they stay.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_read_what_they_test_are_refused() {
-    let play = Play::of(Scenario::Happy).with("tests", |turn| {
+    let script = AgentScript::of(Scenario::Happy).with("tests", |turn| {
         let names = turn.answer["properties"].as_array().unwrap().clone();
         let test = |name: &str| {
             format!("#[test]\nfn {name}() {{ assert!(!include_str!(\"../src/lib.rs\").contains(\"todo!\")); }}\n")
@@ -118,7 +118,7 @@ async fn tests_that_read_what_they_test_are_refused() {
         *turn.file() = names.iter().map(|property| test(property["name"].as_str().unwrap())).collect();
         turn.any_times = true;
     });
-    let stage = Stage::quick(play).await.at_most(1);
+    let stage = Stage::quick(script).await.at_most(1);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::TestsRejected { last_feedback, .. } = &failure else { panic!("{failure:?}") };
@@ -130,11 +130,11 @@ async fn tests_that_read_what_they_test_are_refused() {
 /// A types agent cannot make the package one in which tests mean something else.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_manifest_that_changes_what_a_test_is_ends_the_run() {
-    let play = Play::of(Scenario::Happy).with("types", |turn| {
+    let script = AgentScript::of(Scenario::Happy).with("types", |turn| {
         let seed = include_str!("../../demo/seed/Cargo.toml");
         turn.write("Cargo.toml", &format!("{seed}\n[[test]]\nname = \"properties\"\nharness = false\n"));
     });
-    let stage = Stage::quick(play).await;
+    let stage = Stage::quick(script).await;
     stage.agent.hold("adversary", 1, Until::Never);
     let ended = stage.run().await;
     let (_, failure) = stage.assert_not_landed(&ended);

@@ -1,6 +1,6 @@
 //! Everybody does what they say.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check, git};
 use crate::watched::Until;
 use hybrid::commit_message::{CommitMessage, Phase};
@@ -17,7 +17,7 @@ use interlocking::agents::SessionOp;
 /// The blind agents work at the same time: each is held until the other has been called.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_work_lands_on_main() {
-    let stage = Stage::new(Play::of(Scenario::Happy)).await;
+    let stage = Stage::new(AgentScript::of(Scenario::Happy)).await;
     stage.agent.hold("adversary", 1, Until::Finished("skeleton", 1));
     stage.agent.hold("tests", 1, Until::Called("impl", 1));
     stage.agent.hold("impl", 1, Until::Called("tests", 1));
@@ -120,7 +120,7 @@ fn every_field_is_the_runs(stage: &Stage, result: &HybridResult) {
         witness,
         total_cost,
     } = result;
-    let answer = |agent: &str| Play::of(Scenario::Happy).turn(agent).answer;
+    let answer = |agent: &str| AgentScript::of(Scenario::Happy).turn(agent).answer;
     assert!(matches!(verdict, Verdict::Success(_)));
     assert_eq!((*attempts, understanding), (0, &UnderstandingState::default()));
     assert_eq!(serde_json::to_value(spec).unwrap(), answer("types")["functions"]);
@@ -188,7 +188,7 @@ fn results_are_those_of_the_script(result: &HybridResult) {
 /// HY-09: what lands is what was written to the disk.
 fn main_holds_the_work(stage: &Stage) {
     let repository = stage.repository();
-    let written = |agent: &str| Play::of(Scenario::Happy).turn(agent).file().clone();
+    let written = |agent: &str| AgentScript::of(Scenario::Happy).turn(agent).file().clone();
     assert_eq!(std::fs::read_to_string(repository.join("src/lib.rs")).unwrap(), written("impl"));
     assert_eq!(std::fs::read_to_string(repository.join("tests/properties.rs")).unwrap(), written("tests"));
 

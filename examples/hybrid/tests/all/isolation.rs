@@ -1,6 +1,6 @@
 //! What each agent can see, and where everything happens.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, git};
 use crate::watched::{Call, Until, worktrees_of};
 use hybrid::demo::Scenario;
@@ -12,14 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// HY-41, HY-46: a join fires once both sides are there, here the later ones being skeleton and implementation.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_side_sees_the_skeleton_and_not_the_other() {
-    let play = Play::of(Scenario::Happy).with("impl", |turn| {
+    let script = AgentScript::of(Scenario::Happy).with("impl", |turn| {
         turn.run(&["git", "add", "--all"]);
         turn.run(&["git", "commit", "--message", "half of it"]);
         turn.write("src/notes.rs", "// The other half.\n");
         turn.run(&["git", "add", "--all"]);
         turn.run(&["git", "commit", "--message", "the other half"]);
     });
-    let stage = Stage::quick(play).await.building_after("adversary");
+    let stage = Stage::quick(script).await.building_after("adversary");
     stage.agent.hold("tests", 1, Until::Called("impl", 1));
     stage.agent.hold("impl", 1, Until::Finished("tests", 1));
     let ended = stage.run_and_keep().await;
@@ -44,8 +44,8 @@ async fn each_side_sees_the_skeleton_and_not_the_other() {
 
 /// HY-02, HY-29, HY-30: neither blind side ever has the other's code in its place or in its prompt. HY-31: both have the skeleton.
 fn the_sides_are_blind(tests: &Call, implementation: &Call) {
-    let mut written = (Play::of(Scenario::Happy).turn("tests"), Play::of(Scenario::Happy).turn("impl"));
-    let skeleton = Play::of(Scenario::Happy).turn("types").file().clone();
+    let mut written = (AgentScript::of(Scenario::Happy).turn("tests"), AgentScript::of(Scenario::Happy).turn("impl"));
+    let skeleton = AgentScript::of(Scenario::Happy).turn("types").file().clone();
     // When each was called, the files were those of the skeleton, and the same for both.
     assert_eq!(tests.files, implementation.files);
     let names: Vec<&str> = tests.files.keys().map(String::as_str).collect();

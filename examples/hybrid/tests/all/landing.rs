@@ -1,6 +1,6 @@
 //! `main` is the user's, and the run touches it only if nothing of the user's is lost.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check, git};
 use hybrid::demo::Scenario;
 use hybrid::types::{Check, HybridFailure};
@@ -8,7 +8,7 @@ use hybrid::types::{Check, HybridFailure};
 /// HY-261, CON-71: a branch that moved during the run stays where it is, whatever the checks said.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_moved_is_left_alone() {
-    let mut stage = Stage::quick(Play::of(Scenario::Happy)).await;
+    let mut stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let repository = stage.repository();
     stage.agent.when_called("impl", move || {
         std::fs::write(repository.join("NOTES.md"), "The user goes on working.\n").unwrap();
@@ -34,7 +34,7 @@ async fn a_branch_that_moved_is_left_alone() {
 /// HY-25: what the user has not committed is not overwritten; the run fails, and says what is in its way.
 #[tokio::test(flavor = "multi_thread")]
 async fn uncommitted_work_is_left_alone() {
-    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let file = stage.repository().join("src/lib.rs");
     let (written, text) = (file.clone(), "//! The user goes on working here.\n");
     stage.agent.when_called("impl", move || std::fs::write(written, text).unwrap());
@@ -51,7 +51,8 @@ async fn uncommitted_work_is_left_alone() {
 #[tokio::test(flavor = "multi_thread")]
 async fn code_among_words_is_a_concern() {
     let code = "It is as follows.\n```rust\nself.items.push(value);\n```";
-    let stage = Stage::quick(Play::of(Scenario::Happy).with("adversary", |turn| turn.answer["analysis"] = code.into()));
+    let stage =
+        Stage::quick(AgentScript::of(Scenario::Happy).with("adversary", |turn| turn.answer["analysis"] = code.into()));
     let stage = stage.await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);

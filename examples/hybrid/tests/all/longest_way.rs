@@ -1,6 +1,6 @@
 //! How long a run takes, by a clock that the agents alone move: builds and tests are answered at once.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::Stage;
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
@@ -48,10 +48,10 @@ async fn a_run_takes_as_long_as_its_longest_way() {
         Times { types: 8, adversary: 10, tests: 10, implementation: 8, mutation: 5 },
         Times { types: 3, adversary: 1, tests: 2, implementation: 12, mutation: 4 },
     ] {
-        let play = times.agents().into_iter().fold(Play::of(Scenario::Happy), |play, (agent, seconds)| {
-            play.with(agent, |turn| turn.delay_ms = seconds * 1_000)
+        let script = times.agents().into_iter().fold(AgentScript::of(Scenario::Happy), |script, (agent, seconds)| {
+            script.with(agent, |turn| turn.delay_ms = seconds * 1_000)
         });
-        let mut stage = Stage::quick(play).await;
+        let mut stage = Stage::quick(script).await;
         stage.task.language_server = "none".into();
         let report = run_in_its_own_time(&stage).await;
         let Outcome::Finished(result) = report.outcome else { panic!("{:?}", report.outcome) };

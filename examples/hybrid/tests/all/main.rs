@@ -6,7 +6,7 @@
 #[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
 mod slot;
-mod play;
+mod agent_script;
 mod watched;
 mod trace;
 mod stage;

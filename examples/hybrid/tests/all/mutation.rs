@@ -1,6 +1,6 @@
 //! Tests that let bugs through: who finds them, what is tried of it, and what becomes of the run.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -41,10 +41,12 @@ fn report(tried: u32, survivors: &[Value]) -> Value {
 }
 
 /// The adversary says that one change is never noticed, which is so, and one more, which is not.
-fn play(kind: &str) -> Play {
+fn script(kind: &str) -> AgentScript {
     let lost = survivor(kind, "Err(Full(value))", "Err(Full(0))");
     let caught = survivor("BoundaryMutation", ">= self.capacity", "> self.capacity");
-    Play::of(Scenario::Happy).with("tests", weak).with("mutation", |turn| turn.answer = report(9, &[lost, caught]))
+    AgentScript::of(Scenario::Happy)
+        .with("tests", weak)
+        .with("mutation", |turn| turn.answer = report(9, &[lost, caught]))
 }
 
 fn found(result: &hybrid::types::HybridResult) -> &MutationAdversaryResult {
@@ -57,7 +59,7 @@ fn found(result: &hybrid::types::HybridResult) -> &MutationAdversaryResult {
 /// HY-187, CON-68: where survivors do not block, they are reported, and the run lands. HY-152: one mode; below is the other.
 #[tokio::test(flavor = "multi_thread")]
 async fn survivors_that_do_not_block_are_reported() {
-    let mut stage = Stage::new(play("BoundaryMutation")).await;
+    let mut stage = Stage::new(script("BoundaryMutation")).await;
     stage.task.mechanical_mutants = 4;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
@@ -100,7 +102,7 @@ async fn survivors_that_do_not_block_are_reported() {
 /// HY-140, HY-187, CON-68: a critical survivor is no success, and all that was found stays in the result.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_critical_survivor_is_no_success() {
-    let stage = Stage::new(play("RemovedCheck")).await;
+    let stage = Stage::new(script("RemovedCheck")).await;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
     let HybridFailure::CriticalMutantSurvived { survivors } = failure else { panic!("{failure:?}") };
@@ -113,10 +115,10 @@ async fn a_critical_survivor_is_no_success() {
 /// HY-75, HY-152: two specifications, two behaviours.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_are_strengthened_until_nothing_survives() {
-    let mut stronger = Play::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
+    let mut stronger = AgentScript::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
     stronger.answer["commitMsg"] = json!("look at what comes back");
-    let none = Play::of(Scenario::Happy).turn("mutation");
-    let mut stage = Stage::new(play("BoundaryMutation").then(stronger).then(none)).await;
+    let none = AgentScript::of(Scenario::Happy).turn("mutation");
+    let mut stage = Stage::new(script("BoundaryMutation").then(stronger).then(none)).await;
     stage.task.spec.strictness = StrictnessConfig::strict();
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
@@ -164,12 +166,12 @@ async fn tests_are_strengthened_until_nothing_survives() {
 /// HY-186, CON-69: the rounds are budgeted, and what survives them is the reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
-    let play = play("BoundaryMutation");
-    let mut again = play.turn("mutation");
+    let script = script("BoundaryMutation");
+    let mut again = script.turn("mutation");
     again.any_times = true;
-    let mut idle = play.turn("tests").asked("# Strengthen the tests");
+    let mut idle = script.turn("tests").asked("# Strengthen the tests");
     idle.file().push_str("\n// Looked at again.\n");
-    let mut stage = Stage::new(play.then(idle).then(again)).await.at_most(1);
+    let mut stage = Stage::new(script.then(idle).then(again)).await.at_most(1);
     stage.task.spec.strictness.mutation_blocking = true;
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -186,8 +188,9 @@ async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
 /// HY-190: numbers that cannot be are no report either; its agent is asked again.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_adversary_beside_the_run_cannot_fail_it() {
-    let writes = Play::of(Scenario::Happy).with("mutation", |turn| turn.write("src/lib.rs", "// Broken on purpose.\n"));
-    let impossible = Play::of(Scenario::Happy).with("mutation", |turn| {
+    let writes =
+        AgentScript::of(Scenario::Happy).with("mutation", |turn| turn.write("src/lib.rs", "// Broken on purpose.\n"));
+    let impossible = AgentScript::of(Scenario::Happy).with("mutation", |turn| {
         turn.answer = report(0, &[survivor("RemovedCheck", "Err(Full(value))", "Err(Full(0))")]);
         turn.any_times = true;
     });
@@ -207,7 +210,7 @@ async fn an_adversary_beside_the_run_cannot_fail_it() {
 /// HY-257, CON-67: the exit waits for the adversary until a deadline, and not for ever. Below is what becomes of what it finds later.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_run_does_not_wait_for_ever() {
-    let mut stage = Stage::quick(play("RemovedCheck")).await;
+    let mut stage = Stage::quick(script("RemovedCheck")).await;
     stage.task.mutation_deadline = Duration::ZERO;
     stage.agent.hold("mutation", 1, Until::Never);
     let ended = stage.run().await;
@@ -223,7 +226,7 @@ async fn the_run_does_not_wait_for_ever() {
 async fn ended_before_its_adversary(keep: bool) -> (Stage, Arc<MemoryJournal>, &'static AtomicBool) {
     // It has to be at work when the run ends: a machine that is slow needs longer for that.
     for seconds in [1, 4, 16, 64] {
-        let (mut stage, journal) = (Stage::quick(play("RemovedCheck")).await, Arc::new(MemoryJournal::new()));
+        let (mut stage, journal) = (Stage::quick(script("RemovedCheck")).await, Arc::new(MemoryJournal::new()));
         let may_answer: &'static AtomicBool = Box::leak(Box::default());
         stage.task.mutation_deadline = Duration::from_secs(seconds);
         stage.agent.hold("mutation", 1, Until::Told(may_answer));

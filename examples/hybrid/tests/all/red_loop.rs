@@ -1,6 +1,6 @@
 //! Tests that are not red on the stubs go back to their agent, while the budget lasts.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
 use crate::watched::Call;
 use hybrid::commit_message::CommitMessage;
@@ -46,9 +46,9 @@ fn second_turn(stage: &Stage, refused_file: &str) -> (Call, Call) {
 /// HY-03, HY-149, HY-173: one property of seven passes on the stubs, its agent says that all fail, and is found out.
 #[tokio::test(flavor = "multi_thread")]
 async fn trivial_tests_are_written_again() {
-    let play = Play::of(Scenario::TrivialTests);
-    let trivial = play.turn("tests").file().clone();
-    let stage = Stage::new(play).await;
+    let script = AgentScript::of(Scenario::TrivialTests);
+    let trivial = script.turn("tests").file().clone();
+    let stage = Stage::new(script).await;
     let ended = stage.run().await;
     let result = stage.assert_landed(&ended);
 
@@ -90,9 +90,9 @@ async fn trivial_tests_are_written_again() {
 /// HY-173, CON-53: tests that cannot be built are not red.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_that_do_not_compile_are_written_again() {
-    let play = Play::of(Scenario::TestsDoNotCompile);
-    let broken = play.turn("tests").file().clone();
-    let stage = Stage::new(play).await;
+    let script = AgentScript::of(Scenario::TestsDoNotCompile);
+    let broken = script.turn("tests").file().clone();
+    let stage = Stage::new(script).await;
     let ended = stage.run().await;
     stage.assert_landed(&ended);
     let (_, second) = second_turn(&stage, &broken);
@@ -108,7 +108,7 @@ async fn tests_that_do_not_compile_are_written_again() {
 /// which every one passes.
 #[tokio::test(flavor = "multi_thread")]
 async fn tests_are_refused_only_so_often() {
-    let scenario = Play::of(Scenario::TestsDoNotCompile);
+    let scenario = AgentScript::of(Scenario::TestsDoNotCompile);
     let broken = scenario.turn("tests");
     let mut green = broken.clone().asked("the tests do not compile");
     *green.file() = NAMES.map(|name| format!("#[test]\nfn {name}() {{}}\n\n")).concat();

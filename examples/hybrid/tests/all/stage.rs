@@ -1,6 +1,6 @@
 //! A repository, a script, and a run over them.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::slot::{Slot, target_directory};
 use crate::trace::Trace;
 use crate::watched::{Call, Watched, worktrees_of};
@@ -38,7 +38,7 @@ static SEED: OnceCell<Slot> = OnceCell::const_new();
 
 impl Stage {
     /// The demonstration's seed and task.
-    pub(crate) async fn new(play: Play) -> Self {
+    pub(crate) async fn new(script: AgentScript) -> Self {
         let seed = SEED.get_or_init(async || {
             let slot = Slot::take();
             lay_out(&slot.path().join("repository"), &target_directory(), false).await.unwrap();
@@ -55,7 +55,7 @@ impl Stage {
         task.mechanical_mutants = 0;
         Self {
             task,
-            agent: Arc::new(Watched::new(play.script(), repository.clone(), Arc::clone(&events))),
+            agent: Arc::new(Watched::new(script.script(), repository.clone(), Arc::clone(&events))),
             base: git(&repository, &["rev-parse", "main"]),
             signal: None,
             events,
@@ -65,8 +65,8 @@ impl Stage {
 
     /// The same where nothing is compiled, for what is not about verdicts: every build passes, and the tests fail while the implementation
     /// has a stub, or the bug of the demonstration. What the agents write, the graph, git and the checks of the source are as ever.
-    pub(crate) async fn quick(play: Play) -> Self {
-        let mut stage = Self::new(play).await;
+    pub(crate) async fn quick(script: AgentScript) -> Self {
+        let mut stage = Self::new(script).await;
         let holds = format!("! grep -qE 'todo!|{BUG}' src/lib.rs");
         stage.task.toolchain.harness = Harness::ExitCode;
         stage.task.toolchain.build_command = CommandLine::new("true", &[]);
@@ -92,15 +92,15 @@ impl Stage {
 
     /// Runs the protocol.
     pub(crate) async fn run(&self) -> Ended {
-        self.play(false).await
+        self.script(false).await
     }
 
     /// Runs the protocol, and keeps the worktrees.
     pub(crate) async fn run_and_keep(&self) -> Ended {
-        self.play(true).await
+        self.script(true).await
     }
 
-    async fn play(&self, keep: bool) -> Ended {
+    async fn script(&self, keep: bool) -> Ended {
         run(Settings { keep, ..self.settings() }).await.unwrap()
     }
 

@@ -1,6 +1,6 @@
 //! A run whose process ended at an awkward moment, resumed by another.
 
-use crate::play::{Play, Turn};
+use crate::agent_script::{AgentScript, Turn};
 use crate::stage::Stage;
 use hybrid::demo::Scenario;
 use hybrid::graph::Hybrid;
@@ -22,7 +22,7 @@ async fn again(stage: &Stage, journal: &Arc<MemoryJournal>) -> (Run<Hybrid>, Und
 /// The journal has the run's end, and its process has not told it: the next one does, and nothing is done again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_ended_and_was_not_told_is_told() {
-    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let journal = Arc::new(MemoryJournal::new());
     let (run, under_way) = set_up(stage.settings()).unwrap();
     let first = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();
@@ -47,7 +47,7 @@ async fn a_run_that_ended_and_was_not_told_is_told() {
 /// HY-25: what is in the user's way is not touched, and the run lands when it is tried again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_could_not_land_is_landed_by_a_retry() {
-    let stage = Stage::quick(Play::of(Scenario::Happy)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::Happy)).await;
     let journal = Arc::new(MemoryJournal::new());
     let file = stage.repository().join("src/lib.rs");
     std::fs::write(&file, "//! The user is at work here.\n").unwrap();
@@ -70,9 +70,9 @@ async fn a_run_that_could_not_land_is_landed_by_a_retry() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
     // A turn that is cancelled is used up.
-    let play = Play::of(Scenario::Happy);
-    let adversary = play.turn("adversary");
-    let stage = Stage::quick(play.then(adversary)).await;
+    let script = AgentScript::of(Scenario::Happy);
+    let adversary = script.turn("adversary");
+    let stage = Stage::quick(script.then(adversary)).await;
     let cancel = CancelToken::new();
     let suspend = cancel.clone();
     stage.agent.when_called("adversary", move || suspend.suspend());
@@ -98,7 +98,7 @@ async fn a_suspended_run_keeps_its_worktrees_and_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_whose_journal_cannot_be_read_is_not_concluded() {
     let writes = |adversary: &mut Turn| adversary.write("src/lib.rs", "// Broken on purpose.\n");
-    let stage = Stage::quick(Play::of(Scenario::Happy).with("adversary", writes)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::Happy).with("adversary", writes)).await;
     let journal = Arc::new(MemoryJournal::new());
     let (run, under_way) = set_up(stage.settings()).unwrap();
     let report = run.with_journal(journal.clone()).start(stage.task.spec.clone()).await.unwrap();

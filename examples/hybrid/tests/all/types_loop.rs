@@ -1,6 +1,6 @@
 //! Types with holes go back, while the budget lasts.
 
-use crate::play::Play;
+use crate::agent_script::AgentScript;
 use crate::stage::{Stage, check};
 use crate::watched::Until;
 use hybrid::demo::Scenario;
@@ -10,7 +10,7 @@ use interlocking::agents::SessionOp;
 /// HY-04, HY-146: a major hole blocks, until it is closed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
-    let stage = Stage::quick(Play::of(Scenario::TypesHole)).await;
+    let stage = Stage::quick(AgentScript::of(Scenario::TypesHole)).await;
     stage.agent.hold("adversary", 1, Until::Finished("skeleton", 1));
     stage.agent.hold("adversary", 2, Until::Finished("skeleton", 2));
     let ended = stage.run().await;
@@ -70,8 +70,8 @@ async fn a_major_hole_is_closed_before_anything_is_built_on_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repair_is_looked_at_anew() {
     let body = "let _ = self.capacity;\n        todo!()";
-    let play = Play::of(Scenario::TypesHole).with("types_fix", |turn| turn.edit(body, "self.items.len()"));
-    let stage = Stage::quick(play).await;
+    let script = AgentScript::of(Scenario::TypesHole).with("types_fix", |turn| turn.edit(body, "self.items.len()"));
+    let stage = Stage::quick(script).await;
     stage.agent.hold("adversary", 2, Until::Never);
     let ended = stage.run().await;
     let (result, failure) = stage.assert_not_landed(&ended);
@@ -84,7 +84,7 @@ async fn a_repair_is_looked_at_anew() {
 /// another one is paid for.
 #[tokio::test(flavor = "multi_thread")]
 async fn holes_for_ever_need_a_person() {
-    let scenario = Play::of(Scenario::TypesHole);
+    let scenario = AgentScript::of(Scenario::TypesHole);
     let (mut hole, mut repair) = (scenario.turn("adversary"), scenario.turn("types_fix"));
     (hole.any_times, repair.any_times) = (true, true);
     let stage =

@@ -1,8 +1,8 @@
 //! What blocks a wave that was launched: nothing of it lands.
 
-use crate::play::Play;
 use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, second_turns, turn, turns, two_waves};
+use crate::test_run::TestRun;
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder};
@@ -15,19 +15,19 @@ use std::sync::{Arc, Mutex};
 async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, String) {
     let project = project().await;
     let recorder = passing();
-    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&recorder);
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &test).await;
     // SAW-44: nothing was merged or built, though the other agent is done.
     assert_eq!(recorder.calls().len(), 0);
     assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
     // A person ends it: what is committed is kept.
-    let ended = play.unblock(json!("stop")).await;
+    let ended = test.unblock(json!("stop")).await;
     let Outcome::Finished(SawResult::Stopped { wave: 1, reason: stopped, problems: told }) = ended else {
         panic!("{ended:?}")
     };
     assert_eq!((stopped, &told), (reason, &problems));
     let archived = project.git(&["for-each-ref", "--format=%(refname)", "refs/interlocking/archive"]);
-    (reason, problems, play.states(), archived)
+    (reason, problems, test.states(), archived)
 }
 
 /// The small plan, whole. SAW-48: the gate runs on everything, command by command, in a fresh checkout.
@@ -35,9 +35,9 @@ async fn first_does(first: Turn) -> (BlockReason, Vec<String>, Vec<String>, Stri
 async fn a_wave_that_is_as_it_should_be_lands() {
     let project = project().await;
     let recorder = passing();
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let calls: Vec<_> = recorder.calls().iter().map(|call| call.command.to_string()).collect();
     assert_eq!(calls, ["build all", "test all"]);
@@ -59,11 +59,11 @@ async fn all_worktrees_are_there_before_the_first_agent_begins() {
         turn.actions.insert(0, all_there.clone());
         turn
     });
-    let play = Play::new(&project, script(&plan(), &turns)).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &turns)).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
-    let started = play.started();
+    let started = test.started();
     let of_agents: Vec<_> = started.iter().filter(|node| matches!(node.as_str(), "arrive" | "implement")).collect();
     assert_eq!(of_agents, ["arrive", "arrive", "implement", "implement"]);
 }
@@ -72,9 +72,9 @@ async fn all_worktrees_are_there_before_the_first_agent_begins() {
 #[tokio::test]
 async fn no_agent_begins_where_one_has_no_worktree() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns()));
+    let test = TestRun::new(&project, script(&plan(), &turns()));
     project.git(&["branch", "wave1-agent-b"]);
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!(reason, BlockReason::AgentFailure);
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(
@@ -89,8 +89,8 @@ async fn no_agent_begins_where_one_has_no_worktree() {
             .any(|problem| problem.contains("`wave1-agent-b` has no worktree, so no agent of its wave begins")),
         "{problems:?}"
     );
-    assert!(!play.started().contains(&"implement".to_owned()));
-    assert_eq!(play.unplayed(), 2);
+    assert!(!test.started().contains(&"implement".to_owned()));
+    assert_eq!(test.unplayed(), 2);
 }
 
 /// SAW-43, SAW-44, SAW-26: an agent that did not complete.
@@ -195,7 +195,7 @@ async fn a_file_that_two_touched_blocks_the_wave() {
 #[tokio::test]
 async fn an_agent_that_writes_the_document_blocks_the_wave() {
     let mut first = turn("A", "a.txt");
-    first.actions.insert(0, vec!["write", crate::play::DOCUMENT]);
+    first.actions.insert(0, vec!["write", crate::test_run::DOCUMENT]);
     let (reason, problems, ..) = first_does(first).await;
     assert_eq!(reason, BlockReason::AgentFailure);
     assert!(
@@ -214,13 +214,13 @@ async fn discrepancies_are_listed_in_the_document() {
     first.report["files_created"] = json!(["a.txt", "shared.txt"]);
     let mut second = turn("B", "b.txt");
     second.report["files_created"] = json!([]);
-    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let listed = "### Wave 1 - Discrepancies\n\n- Agent A: it touched `shared.txt`, which is not its own: it is read\n- Agent B: it touched \
                   `b.txt` and does not report it\n";
-    let text = project.file("main", crate::play::DOCUMENT);
+    let text = project.file("main", crate::test_run::DOCUMENT);
     assert!(text.contains(listed), "{text}");
 }
 
@@ -230,14 +230,14 @@ async fn a_gate_that_fails_blocks_the_wave() {
     let project = project().await;
     let build = CommandLine::new("build", &["all"]);
     let recorder = Arc::new(Recorder::new().answer(build, Recorder::exit(1, "greet is not there")));
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!(
         (reason, &problems[..]),
         (BlockReason::Verification, &["`build all` fails:\ngreet is not there".to_owned()][..])
     );
     assert_eq!(recorder.calls().len(), 1);
-    assert_eq!(play.states().last().unwrap(), "BLOCKED (Verification)");
+    assert_eq!(test.states().last().unwrap(), "BLOCKED (Verification)");
 }
 
 /// SAW-27: prediction, then the merges, then the worktrees go. Nothing is merged before all reports were looked through, and every worktree
@@ -245,9 +245,9 @@ async fn a_gate_that_fails_blocks_the_wave() {
 #[tokio::test]
 async fn a_wave_is_predicted_then_merged_and_then_cleaned_up() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
     let root = project.root();
     let told = Arc::new(Mutex::new(Vec::new()));
     let noted = told.clone();
@@ -265,7 +265,7 @@ async fn a_wave_is_predicted_then_merged_and_then_cleaned_up() {
         noted.lock().unwrap().push((what, merges > 0, agents));
         false
     };
-    let ended = play.resume_until_told(look).expect("nobody kills it");
+    let ended = test.resume_until_told(look).expect("nobody kills it");
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let order = [
         ("predict", false, 2),
@@ -286,8 +286,8 @@ async fn the_worktrees_of_a_merged_wave_are_gone() {
         turn
     });
     let all: Vec<_> = turns().into_iter().chain(later).collect();
-    let play = Play::new(&project, script(&two_waves(), &all)).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&two_waves(), &all)).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
 }

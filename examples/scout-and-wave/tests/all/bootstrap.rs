@@ -1,9 +1,9 @@
 //! Bootstrap mode: a project without code.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{Turn, passing, script, turn};
 use crate::stopped::script_of_a_writer;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
 use interlocking::workspaces::FilePath;
@@ -74,9 +74,9 @@ async fn a_project_begins_with_its_types() {
         turn.actions.insert(0, vec!["test", "-f", "types.txt"]);
     }
     turns[2].actions.insert(0, vec!["test", "!", "-e", "a.txt"]);
-    let play = Play::new(&project, script(&design(), &turns)).with_gate(&passing());
-    assert!(matches!(play.begin(request()).await, Outcome::Waiting { .. }));
-    assert_eq!(play.started(), ["command", "architect", "suit", "review"]);
+    let test = TestRun::new(&project, script(&design(), &turns)).with_gate(&passing());
+    assert!(matches!(test.begin(request()).await, Outcome::Waiting { .. }));
+    assert_eq!(test.started(), ["command", "architect", "suit", "review"]);
     let text = project.file("main", DOCUMENT);
     let order = [
         "## Requirements\n\n- It greets.\n- Assumption: in one language.\n",
@@ -90,11 +90,11 @@ async fn a_project_begins_with_its_types() {
     assert!(places.is_sorted(), "{places:?}");
     assert_eq!(project.git(&["ls-tree", "-r", "--name-only", "main"]), format!(".gitignore\nREADME.md\n{DOCUMENT}\n"));
 
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
-    assert_eq!(play.unplayed(), 0);
+    assert_eq!(test.unplayed(), 0);
     let launched: Vec<_> =
-        play.started().into_iter().filter(|node| ["solo", "agents", "implement"].contains(&node.as_str())).collect();
+        test.started().into_iter().filter(|node| ["solo", "agents", "implement"].contains(&node.as_str())).collect();
     assert_eq!(launched, ["solo", "agents", "implement", "implement"]);
     assert_eq!(project.file("main", "modules.txt"), "by agent T of wave 0\na\nb\n");
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.waves_verified, 2);
@@ -138,7 +138,9 @@ async fn a_project_that_has_code_is_refused() {
         assert_eq!(refuse_code(&files).unwrap_err().file, file);
     }
     let project = Project::demonstration().await;
-    let Outcome::Failed(failure) = Play::new(&project, script(&design(), &[])).begin(request()).await else { panic!() };
+    let Outcome::Failed(failure) = TestRun::new(&project, script(&design(), &[])).begin(request()).await else {
+        panic!()
+    };
     let said =
         "a bootstrap is for a project without code, and there is `Cargo.lock`: plan the task with `run` or `scout`";
     assert_eq!((failure.node.as_str(), failure.message.as_str()), ("command", said));
@@ -148,8 +150,8 @@ async fn a_project_that_has_code_is_refused() {
 #[tokio::test]
 async fn an_architect_that_writes_is_refused() {
     let project = Project::of(&FILES).await;
-    let play = Play::new(&project, script_of_a_writer(&design(), "types.txt"));
-    let Outcome::Failed(failure) = play.begin(request()).await else { panic!() };
+    let test = TestRun::new(&project, script_of_a_writer(&design(), "types.txt"));
+    let Outcome::Failed(failure) = test.begin(request()).await else { panic!() };
     assert_eq!(failure.node, "architect");
     assert!(failure.message.contains("types.txt"), "{}", failure.message);
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");

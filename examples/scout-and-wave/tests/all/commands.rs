@@ -1,9 +1,9 @@
 //! What a run is for: a verdict, a document, or the waves of a document that is there.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{passing, plan, project, script, second_turns, turns, two_waves};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
@@ -41,14 +41,14 @@ async fn a_check_gives_a_verdict_and_writes_nothing() {
         let project = project().await;
         let mut plan = plan();
         plan["investigations"] = investigations;
-        let play = Play::new(&project, script(&plan, &turns()));
+        let test = TestRun::new(&project, script(&plan, &turns()));
         let before = everything(&project);
-        let ended = play.begin(Request::Check { task: TASK.to_owned() }).await;
+        let ended = test.begin(Request::Check { task: TASK.to_owned() }).await;
         let Outcome::Finished(SawResult::Checked { suitability }) = ended else { panic!("{ended:?}") };
         assert_eq!(suitability.verdict, verdict);
         assert_eq!(everything(&project), before);
-        assert_eq!(play.started(), ["command", "check"]);
-        assert_eq!(play.states(), ["CHECKING", "IDLE"]);
+        assert_eq!(test.started(), ["command", "check"]);
+        assert_eq!(test.states(), ["CHECKING", "IDLE"]);
     }
 }
 
@@ -57,7 +57,7 @@ async fn a_check_gives_a_verdict_and_writes_nothing() {
 #[tokio::test]
 async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
     let project = project().await;
-    let ended = Play::new(&project, script(&plan(), &[])).begin(scout()).await;
+    let ended = TestRun::new(&project, script(&plan(), &[])).begin(scout()).await;
     let Outcome::Finished(SawResult::Reviewed { document, suitability }) = ended else { panic!("{ended:?}") };
     assert_eq!((document.as_str(), suitability.verdict), (DOCUMENT, Verdict::Suitable));
     let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
@@ -65,19 +65,19 @@ async fn a_wave_goes_on_with_a_document_once_it_is_approved() {
     // A person may change it in between, and nobody knows of that but the document.
     edit(&project, "lines: [three]", "lines: [3]");
 
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.begin(wave()).await, Outcome::Waiting { .. }));
-    assert_eq!(play.started(), ["command", "pending", "review"]);
-    assert_eq!(play.states(), [""; 0]);
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.begin(wave()).await, Outcome::Waiting { .. }));
+    assert_eq!(test.started(), ["command", "pending", "review"]);
+    assert_eq!(test.states(), [""; 0]);
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let states = ["WAVE_PENDING", "WAVE_EXECUTING", "WAVE_MERGING", "WAVE_VERIFIED", "COMPLETE"];
-    assert_eq!(play.states(), states);
+    assert_eq!(test.states(), states);
     assert_eq!(project.file("main", "list.txt"), "one\ntwo\n3\n");
 
     // Nothing is left.
-    let play = Play::new(&project, script(&plan(), &[]));
-    let Outcome::Failed(failure) = play.begin(wave()).await else { panic!() };
+    let test = TestRun::new(&project, script(&plan(), &[]));
+    let Outcome::Failed(failure) = test.begin(wave()).await else { panic!() };
     let said = format!("every wave of `{DOCUMENT}` is verified: there is nothing left to begin");
     assert_eq!((failure.node.as_str(), failure.message), ("command", said));
 }
@@ -88,13 +88,13 @@ async fn a_wave_goes_on_after_the_last_verified_one() {
     let project = project().await;
     let all: Vec<_> = turns().into_iter().chain(second_turns()).collect();
     let script = || script(&two_waves(), &all);
-    let first = Play::new(&project, script()).with_gate(&passing());
+    let first = TestRun::new(&project, script()).with_gate(&passing());
     assert!(matches!(first.start().await, Outcome::Waiting { .. }));
     first.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
     // Its process is gone when the first wave has landed, and its journal with it.
     assert!(first.resume_until_after("verified").is_none());
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.waves_verified, 1);
-    let again = Play::of_another_run(&project, script(), "r2").with_gate(&passing());
+    let again = TestRun::of_another_run(&project, script(), "r2").with_gate(&passing());
     let ended = again.begin(wave()).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
     assert_eq!(again.states()[..2], ["WAVE_PENDING", "WAVE_EXECUTING"]);
@@ -107,7 +107,7 @@ async fn a_wave_goes_on_after_the_last_verified_one() {
 #[tokio::test]
 async fn a_wave_wants_a_document() {
     let project = project().await;
-    let Outcome::Failed(failure) = Play::new(&project, script(&plan(), &[])).begin(wave()).await else { panic!() };
+    let Outcome::Failed(failure) = TestRun::new(&project, script(&plan(), &[])).begin(wave()).await else { panic!() };
     let said = format!("there is no document `{DOCUMENT}` on `main`: `scout` writes one, and `--name` says which");
     assert_eq!(failure.message, said);
 }
@@ -124,12 +124,12 @@ async fn a_plan_is_made_anew() {
         plan()
     );
     let script = interlocking::agents::Script::parse("a test's script", &text).unwrap();
-    let play = Play::new(&project, script);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    play.answer(&ReviewAnswer::Replan { remarks: "Shorter, please.".to_owned() }).await;
-    assert!(matches!(play.resume().await, Outcome::Waiting { .. }));
-    assert_eq!(play.started(), ["command", "scout", "suit", "review", "review", "scout", "suit", "review"]);
-    assert_eq!(play.states(), ["SCOUTING", "REVIEWED", "SCOUTING", "REVIEWED"]);
+    let test = TestRun::new(&project, script);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    test.answer(&ReviewAnswer::Replan { remarks: "Shorter, please.".to_owned() }).await;
+    assert!(matches!(test.resume().await, Outcome::Waiting { .. }));
+    assert_eq!(test.started(), ["command", "scout", "suit", "review", "review", "scout", "suit", "review"]);
+    assert_eq!(test.states(), ["SCOUTING", "REVIEWED", "SCOUTING", "REVIEWED"]);
     assert!(project.file("main", DOCUMENT).starts_with("# IMPL: Two better files\n"));
     assert_eq!(project.git(&["log", "--format=%s", "main"]).lines().count(), 3);
 }

@@ -1,8 +1,8 @@
 //! Departures from contracts: who comes later is told of them, or does not begin.
 
-use crate::play::{DOCUMENT, Play};
 use crate::small::{blocks, passing, project, script_telling_later, second_turns, turns, two_waves};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{BlockedQuestion, SawResult};
@@ -25,9 +25,9 @@ fn deviation(is_required: bool, affects: &[&str]) -> Value {
 #[tokio::test]
 async fn a_deviation_stops_the_next_wave() {
     let project = project().await;
-    let play =
-        Play::new(&project, with_deviations(&deviation(true, &["C", "D"]), "Greet by name.")).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test =
+        TestRun::new(&project, with_deviations(&deviation(true, &["C", "D"]), "Greet by name.")).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     let said = |agent: &&str| {
         format!(
             "agent A departed from a contract (greet takes a name), and the section of agent {agent} is as it was before: change it"
@@ -35,20 +35,20 @@ async fn a_deviation_stops_the_next_wave() {
     };
     let is_stopped = async |ended: Outcome<SawResult>, by: &[&str]| {
         assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
-        let BlockedQuestion { wave: 2, reason, problems, .. } = play.question().await else { panic!() };
+        let BlockedQuestion { wave: 2, reason, problems, .. } = test.question().await else { panic!() };
         assert_eq!((reason, problems), (BlockReason::Contract, by.iter().map(said).collect()));
         assert!(!project.git(&["for-each-ref"]).contains("wave2"), "no worktree is made");
     };
-    is_stopped(play.approve().await, &["C", "D"]).await;
+    is_stopped(test.approve().await, &["C", "D"]).await;
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n", "the first wave has landed");
     // Nothing was changed, and then only for one of them.
-    is_stopped(play.unblock(json!("revised")).await, &["C", "D"]).await;
+    is_stopped(test.unblock(json!("revised")).await, &["C", "D"]).await;
     edit(&project, "Write d.txt.", "Write d.txt. Greet by name.");
-    is_stopped(play.unblock(json!("revised")).await, &["C"]).await;
+    is_stopped(test.unblock(json!("revised")).await, &["C"]).await;
     edit(&project, "Write c.txt.", "Write c.txt. Greet by name.");
-    let ended = play.unblock(json!("revised")).await;
+    let ended = test.unblock(json!("revised")).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
-    assert_eq!(play.unplayed(), 0);
+    assert_eq!(test.unplayed(), 0);
     assert_eq!(Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap().status.deviations, []);
 }
 
@@ -56,9 +56,9 @@ async fn a_deviation_stops_the_next_wave() {
 #[tokio::test]
 async fn a_deviation_that_needs_nothing_stops_nobody() {
     let project = project().await;
-    let play = Play::new(&project, with_deviations(&deviation(false, &["C"]), "")).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, with_deviations(&deviation(false, &["C"]), "")).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
     let read = Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
     let deviations = &read.report(&"A".parse().unwrap()).unwrap().interface_deviations;
@@ -72,9 +72,9 @@ async fn a_deviation_names_later_agents() {
     let nobody = "wave1-agent-a: it reports that later agents have to be told of a deviation (greet takes a name), and does not name them";
     for (affects, said) in [(&["B"][..], unknown), (&[], nobody)] {
         let project = project().await;
-        let play = Play::new(&project, with_deviations(&deviation(true, affects), "")).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        let (reason, problems) = blocks(&project, &play).await;
+        let test = TestRun::new(&project, with_deviations(&deviation(true, affects), "")).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        let (reason, problems) = blocks(&project, &test).await;
         assert_eq!((reason, &problems[..]), (BlockReason::AgentFailure, &[said.to_owned()][..]));
     }
 }

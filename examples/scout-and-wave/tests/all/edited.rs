@@ -1,8 +1,8 @@
 //! A person who writes in the document while the run waits.
 
-use crate::play::{DOCUMENT, Play};
 use crate::small::{passing, plan, project, script, turns};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
@@ -13,8 +13,8 @@ use scout_and_wave::protocol::state::State;
 #[tokio::test]
 async fn what_a_person_wrote_is_there_when_the_run_ends() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(
         &project,
         "## Waves\n",
@@ -27,7 +27,7 @@ async fn what_a_person_wrote_is_there_when_the_run_ends() {
         "{before:?}"
     );
 
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let after = project.file("main", DOCUMENT);
     let (head, rest) = before.split_once("state: REVIEWED\nwaves_verified: 0\n").unwrap();

@@ -1,8 +1,8 @@
 //! Who does what, and what cannot come of it: with a gate that really runs.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{Turn, blocks, passing, plan, project, script, second_turns, turn, turns, two_waves};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::agents::Script;
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::graph::Graph as _;
@@ -41,21 +41,21 @@ async fn interfaces_that_drift_apart_are_found_at_the_end_of_their_wave() {
     let drifts = [("def greet()", "call farewell()", "farewell()"), ("def greet(name)", "call greet()", "greet()")];
     for (first, second, missing) in drifts {
         let (project, script) = wave_of(first, second).await;
-        let play = Play::new(&project, script);
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        let (reason, problems) = blocks(&project, &play).await;
+        let test = TestRun::new(&project, script);
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        let (reason, problems) = blocks(&project, &test).await;
         assert_eq!(reason, BlockReason::Verification);
         assert!(
             problems[0].starts_with("`sh check.sh` fails:") && problems[0].contains(&format!("nobody has {missing}")),
             "{problems:?}"
         );
-        assert_eq!(play.started().iter().filter(|node| *node == "pending").count(), 1);
+        assert_eq!(test.started().iter().filter(|node| *node == "pending").count(), 1);
         assert!(!project.git(&["for-each-ref"]).contains("wave2"));
     }
     let (project, script) = wave_of("def greet()", "call greet()").await;
-    let play = Play::new(&project, script);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{ended:?}");
 }
 
@@ -64,9 +64,9 @@ async fn interfaces_that_drift_apart_are_found_at_the_end_of_their_wave() {
 async fn the_orchestrator_does_all_but_the_work() {
     let project = project().await;
     let recorder = passing();
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let trace = [
         "command",
@@ -86,7 +86,7 @@ async fn the_orchestrator_does_all_but_the_work() {
         "verify",
         "verified",
     ];
-    assert_eq!(play.started(), trace);
+    assert_eq!(test.started(), trace);
     let rows = &ScoutAndWave::net().table().nodes;
     for node in ["command", "suit", "pending", "predict", "merge", "append", "verify", "verified"] {
         let row = rows.iter().find(|row| row.name == node).unwrap();
@@ -125,8 +125,8 @@ async fn an_agent_is_told_what_it_owns_and_reports() {
         );
     }
     let gate = passing();
-    let play = Play::new(&project, Script::parse("a test's script", &text).unwrap()).with_gate(&gate);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, Script::parse("a test's script", &text).unwrap()).with_gate(&gate);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     let planned = project.file("main", DOCUMENT);
     for letter in ["A", "B"] {
         let (_, section) = planned.split_once(&format!("### Agent {letter} - Prompt\n")).unwrap();
@@ -135,9 +135,9 @@ async fn an_agent_is_told_what_it_owns_and_reports() {
         let own = format!("- `test -s {}.txt`", letter.to_lowercase());
         assert_eq!(field.lines().filter(|line| line.starts_with("- ")).collect::<Vec<_>>(), [own]);
     }
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
-    assert_eq!(play.unplayed(), 0);
+    assert_eq!(test.unplayed(), 0);
     let unscoped: Vec<_> = gate.calls().iter().map(|call| call.command.to_string()).collect();
     assert_eq!(unscoped, ["build all", "test all"]);
     let text = project.file("main", DOCUMENT);

@@ -1,7 +1,7 @@
 //! The main way, from the task to the last wave.
 
-use crate::play::{DOCUMENT, Play};
 use crate::small::{passing, project, script, second_turns, turns, two_waves};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
@@ -17,26 +17,26 @@ async fn two_waves_land_one_after_the_other() {
     let later = [("C", "four"), ("D", "five")].map(|(agent, line)| json!({ "agent": agent, "lines": [line] }));
     plan["append_only"][0]["additions"].as_array_mut().unwrap().extend(later);
     let all: Vec<_> = turns().into_iter().chain(second_turns()).collect();
-    let play = Play::new(&project, script(&plan, &all)).with_gate(&passing());
+    let test = TestRun::new(&project, script(&plan, &all)).with_gate(&passing());
     // It waits: nobody was launched, and the plan has landed.
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    assert_eq!(play.started(), ["command", "scout", "suit", "review"]);
-    assert_eq!(play.states(), ["SCOUTING", "REVIEWED"]);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    assert_eq!(test.started(), ["command", "scout", "suit", "review"]);
+    assert_eq!(test.states(), ["SCOUTING", "REVIEWED"]);
     let planned = project.git(&["rev-parse", "main"]);
     let text = project.file("main", DOCUMENT);
     assert_eq!(project.git(&["diff", "--name-only", "main~", "main"]), format!("{DOCUMENT}\n"));
     // SAW-55: the verdict stands before any prompt.
     assert!(text.find("verdict: SUITABLE").unwrap() < text.find("- Prompt").unwrap());
-    assert!(play.project.git(&["worktree", "list"]).lines().all(|line| !line.contains("wave")));
+    assert!(test.project.git(&["worktree", "list"]).lines().all(|line| !line.contains("wave")));
 
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     let Outcome::Finished(SawResult::Complete { waves: 2, commit }) = ended else { panic!("{ended:?}") };
-    assert_eq!(play.unplayed(), 0);
+    assert_eq!(test.unplayed(), 0);
     assert_eq!(project.git(&["rev-parse", "main"]).trim(), commit.to_string());
     let wave = ["WAVE_EXECUTING", "WAVE_MERGING", "WAVE_VERIFIED"];
     let states =
         [&["SCOUTING", "REVIEWED", "WAVE_PENDING"][..], &wave, &["WAVE_PENDING"], &wave, &["COMPLETE"]].concat();
-    assert_eq!(play.states(), states);
+    assert_eq!(test.states(), states);
 
     // What was made is there.
     for (file, agent) in

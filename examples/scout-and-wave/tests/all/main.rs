@@ -9,7 +9,7 @@ mod held;
 mod every_file_is_here;
 
 mod project;
-mod play;
+mod test_run;
 mod small;
 
 mod table;

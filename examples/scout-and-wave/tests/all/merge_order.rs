@@ -1,8 +1,8 @@
 //! In which order the branches of a wave are merged does not matter.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::{Project, git};
 use crate::small::{Turn, passing, plan, script, turn};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
 use interlocking::worktree::{BranchName, CommitId, Repository, Signature};
@@ -76,9 +76,9 @@ async fn tree_of(changes: &[Change], works: [usize; 3]) -> String {
         turns.push(turn);
     }
     (plan["append_only"], plan["contracts"]) = (json!([]), json!([]));
-    let play = Play::new(&project, script(&plan, &turns)).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan, &turns)).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{works:?}: {ended:?}");
     let merges = project.git(&["log", "--merges", "--reverse", "--format=%s", "main"]);
     assert_eq!(merges, "Merge wave1-agent-a\nMerge wave1-agent-b\nMerge wave1-agent-c\n");

@@ -1,8 +1,8 @@
 //! Quick mode: two or three agents on files of their own, and nothing else.
 
-use crate::play::Play;
 use crate::project::Project;
 use crate::small::{passing, project};
+use crate::test_run::TestRun;
 use interlocking::agents::Script;
 use interlocking::prelude::*;
 use interlocking::toolchain::Recorder;
@@ -47,11 +47,11 @@ fn script(agents: &[Does]) -> Script {
 }
 
 async fn quick(project: &Project, plan: QuickPlan, script: Script, gate: &Arc<Recorder>) -> (SawResult, Vec<String>) {
-    let play = Play::new(project, script).with_gate(gate);
-    let ended = play.begin(Request::Quick { plan }).await;
+    let test = TestRun::new(project, script).with_gate(gate);
+    let ended = test.begin(Request::Quick { plan }).await;
     let Outcome::Finished(result) = ended else { panic!("{ended:?}") };
-    assert_eq!(play.unplayed(), 0, "somebody was not asked");
-    (result, play.started())
+    assert_eq!(test.unplayed(), 0, "somebody was not asked");
+    (result, test.started())
 }
 
 fn stopped(result: SawResult) -> (QuickStop, Vec<String>) {

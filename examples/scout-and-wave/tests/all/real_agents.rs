@@ -88,7 +88,7 @@ fn bash(command: &str) -> Reaction {
 }
 
 /// Looks where it is, writes, tests, commits, and reports what it did.
-fn play(request: &Request) -> Reaction {
+fn react(request: &Request) -> Reaction {
     let Some(letter) = letter(request) else { return Reaction::output(plan()) };
     let [module, test] = work(letter);
     let write = |(path, content): &(String, String)| {
@@ -139,7 +139,7 @@ async fn three_real_agents_build_what_npm_tests() {
     project.git(&["config", "user.name", "A user"]);
     project.git(&["config", "user.email", "user@example.org"]);
     std::fs::write(project.place().join("toolchain.yaml"), TOOLCHAIN).unwrap();
-    let server = ModelServer::start(Script::computed(play)).unwrap();
+    let server = ModelServer::start(Script::computed(react)).unwrap();
     let (repository, toolchain, work) =
         (project.root(), project.place().join("toolchain.yaml"), project.place().join("work"));
     let mut command = program(&project, &claude, &server);

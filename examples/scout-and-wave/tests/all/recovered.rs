@@ -1,9 +1,9 @@
 //! Runs whose journal is lost: another one goes on by the document and git.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn, turns};
 use crate::solo::{alone, solo_plan};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use interlocking::workspaces::FilePath;
 use scout_and_wave::document::Impl;
@@ -18,7 +18,7 @@ fn recover() -> Request {
 
 /// Another run takes the project over, and is approved if it asks.
 async fn goes_on(project: &Project, plan: &Value, turns: &[Turn]) -> (Outcome<SawResult>, Vec<String>) {
-    let again = Play::of_another_run(project, script_again(plan, turns), "r2").with_gate(&passing());
+    let again = TestRun::of_another_run(project, script_again(plan, turns), "r2").with_gate(&passing());
     let ended = match again.begin(recover()).await {
         Outcome::Waiting { .. } => again.approve().await,
         ended => ended,
@@ -37,13 +37,13 @@ async fn a_run_without_its_journal_is_recovered() {
     let mut without_agents = 0;
     for moment in 1.. {
         let project = project().await;
-        let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        if play.resume_until(moment).is_some() {
+        let test = TestRun::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        if test.resume_until(moment).is_some() {
             break;
         }
-        drop(play);
+        drop(test);
         let (ended, started) = goes_on(&project, &plan(), &turns()).await;
         assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{moment}: {ended:?}");
         without_agents += usize::from(count(&started, "implement") == 0);
@@ -66,9 +66,9 @@ async fn who_was_done_does_not_work_again() {
     let project = project().await;
     let mut first = turn("A", "a.txt");
     (first.report["status"], first.actions) = (json!("partial"), vec![vec!["write", "draft.txt"], vec!["commit"]]);
-    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
-    is_blocked(&project, &play).await;
-    drop(play);
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")]));
+    is_blocked(&project, &test).await;
+    drop(test);
     let (ended, started) = goes_on(&project, &plan(), &[turn("A", "a.txt")]).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     assert_eq!((count(&started, "review"), count(&started, "implement")), (0, 1));
@@ -83,12 +83,12 @@ async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
     let project = project().await;
     let mut second = turn("B", "b.txt");
     second.report["status"] = json!("partial");
-    let play = Play::new(&project, script(&plan(), &[turn("A", "a.txt"), second]));
-    is_blocked(&project, &play).await;
-    drop(play);
+    let test = TestRun::new(&project, script(&plan(), &[turn("A", "a.txt"), second]));
+    is_blocked(&project, &test).await;
+    drop(test);
     let commit = project.git(&["rev-parse", "wave1-agent-a"]).trim().to_owned();
     project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
-    let again = Play::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
+    let again = TestRun::of_another_run(&project, script_again(&plan(), &turns()), "r2").with_gate(&passing());
     let Outcome::Failed(failure) = again.begin(recover()).await else { panic!() };
     let said = format!(
         "the work of `wave1-agent-a` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch \
@@ -109,11 +109,11 @@ async fn a_branch_that_is_gone_and_not_merged_is_a_loss() {
 #[tokio::test]
 async fn a_branch_that_is_gone_and_merged_is_none() {
     let project = project().await;
-    let play = Play::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-    assert!(play.resume_until_after("merge").is_none());
-    drop(play);
+    let test = TestRun::new(&project, script_again(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    assert!(test.resume_until_after("merge").is_none());
+    drop(test);
     let commit = project.git(&["rev-parse", "wave1-agent-a"]);
     project.git(&["update-ref", "-d", "refs/heads/wave1-agent-a"]);
     let (ended, started) = goes_on(&project, &plan(), &turns()).await;
@@ -130,11 +130,11 @@ async fn a_solo_wave_is_recovered() {
     let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
     for node in ["pending", "solo", "predict", "append", "verify", "verified"] {
         let project = project().await;
-        let play = Play::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        assert!(play.resume_until_after(node).is_none());
-        drop(play);
+        let test = TestRun::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        assert!(test.resume_until_after(node).is_none());
+        drop(test);
         let (ended, started) = goes_on(&project, &solo_plan(), &turns).await;
         assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 2, .. })), "{node}: {ended:?}");
         let solo = if node == "pending" { 2 } else { 1 };

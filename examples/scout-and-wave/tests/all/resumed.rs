@@ -1,7 +1,7 @@
 //! Orchestrators that are killed, and resumed by the journal, the document and git.
 
-use crate::play::{DOCUMENT, Play};
 use crate::small::{passing, plan, project, script_again, turns};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
@@ -21,14 +21,14 @@ async fn a_run_that_is_killed_anywhere_comes_to_the_same() {
             turn.actions.insert(0, vec!["sh", "-c", noted]);
             turn
         });
-        let play = Play::new(&project, script_again(&plan(), &turns)).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        let ended = match play.resume_until(moment) {
+        let test = TestRun::new(&project, script_again(&plan(), &turns)).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        let ended = match test.resume_until(moment) {
             Some(ended) => ended,
             None => {
                 killed += 1;
-                play.resume().await
+                test.resume().await
             }
         };
         assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{moment}: {ended:?}");

@@ -1,7 +1,7 @@
 //! A small project and a small plan, for what can become of a wave: two agents, a file each, and a gate whose programs are stood in for.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::agents::Script;
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::prelude::*;
@@ -152,20 +152,20 @@ pub(crate) fn passing() -> Arc<Recorder> {
 }
 
 /// A run that is approved, and what it comes to: blocked, for a reason, with a question to a person. Nothing of the wave has landed.
-pub(crate) async fn is_blocked(project: &Project, play: &Play<'_>) -> (BlockReason, Vec<String>) {
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    blocks(project, play).await
+pub(crate) async fn is_blocked(project: &Project, test: &TestRun<'_>) -> (BlockReason, Vec<String>) {
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    blocks(project, test).await
 }
 
 /// The same of a run that waits for its approval.
-pub(crate) async fn blocks(project: &Project, play: &Play<'_>) -> (BlockReason, Vec<String>) {
+pub(crate) async fn blocks(project: &Project, test: &TestRun<'_>) -> (BlockReason, Vec<String>) {
     let main = project.git(&["rev-parse", "main"]);
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
     // SAW-109: the target is where it was, and the user's files are.
     assert_eq!(project.git(&["rev-parse", "main"]), main);
     assert_eq!(project.git(&["status", "--short"]), "");
     Impl::read(DOCUMENT, &project.file("main", DOCUMENT)).unwrap();
-    let BlockedQuestion { wave: 1, reason, problems, .. } = play.question().await else { panic!() };
+    let BlockedQuestion { wave: 1, reason, problems, .. } = test.question().await else { panic!() };
     (reason, problems)
 }

@@ -1,8 +1,8 @@
 //! Waves of one agent: no worktree is made for it and nothing is merged, and the gate runs all the same.
 
-use crate::play::{DOCUMENT, Play};
 use crate::small::{Turn, is_blocked, passing, plan, project, script, script_again, turn};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use interlocking::toolchain::{CommandLine, Recorder};
 use scout_and_wave::document::Impl;
@@ -47,15 +47,15 @@ async fn a_solo_wave_is_verified_and_not_merged() {
         turn
     });
     let recorder = passing();
-    let play = Play::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     let planned = project.git(&["rev-parse", "main"]);
-    is_complete(&play.approve().await);
+    is_complete(&test.approve().await);
     let of_wave = ["solo", "predict", "append", "verify", "verified"];
     let nodes = [&["pending"][..], &of_wave, &["pending"], &of_wave].concat();
-    assert_eq!(play.started().split_off(5), nodes);
+    assert_eq!(test.started().split_off(5), nodes);
     let wave = ["WAVE_PENDING", "WAVE_EXECUTING", "WAVE_VERIFIED"];
-    assert_eq!(play.states().split_off(2), [&wave[..], &wave, &["COMPLETE"]].concat());
+    assert_eq!(test.states().split_off(2), [&wave[..], &wave, &["COMPLETE"]].concat());
     assert_eq!(recorder.calls().len(), 4, "the gate, for each wave");
     assert_eq!(project.git(&["log", "--merges", "--format=%s", "main"]), "");
     let subjects = project.git(&["log", "--reverse", "--format=%s", &format!("{}..main", planned.trim())]);
@@ -92,9 +92,9 @@ async fn a_solo_wave_comes_before_others() {
     };
     let turns =
         [alone("A", "a.txt"), later("agent B of wave 2", "b", "b.txt"), later("agent C of wave 2", "c", "c.txt")];
-    let play = Play::new(&project, script(&plan, &turns)).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    is_complete(&play.approve().await);
+    let test = TestRun::new(&project, script(&plan, &turns)).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    is_complete(&test.approve().await);
     let merges = project.git(&["log", "--reverse", "--merges", "--format=%s", "main"]);
     assert_eq!(merges, "Merge wave2-agent-b\nMerge wave2-agent-c\n");
 }
@@ -104,11 +104,11 @@ async fn first_does<'p>(
     project: &'p crate::project::Project,
     first: Turn,
     then: Vec<Turn>,
-) -> (Play<'p>, BlockReason, Vec<String>) {
+) -> (TestRun<'p>, BlockReason, Vec<String>) {
     let turns: Vec<_> = [first].into_iter().chain(then).chain([alone("B", "b.txt")]).collect();
-    let play = Play::new(project, script(&solo_plan(), &turns)).with_gate(&passing());
-    let (reason, problems) = is_blocked(project, &play).await;
-    (play, reason, problems)
+    let test = TestRun::new(project, script(&solo_plan(), &turns)).with_gate(&passing());
+    let (reason, problems) = is_blocked(project, &test).await;
+    (test, reason, problems)
 }
 
 /// SAW-43, SAW-69, SAW-79, CON-153: an agent that did not complete, or has no report, is sent to work again, from where `main` is; what it
@@ -123,15 +123,15 @@ async fn a_solo_agent_is_sent_to_work_again() {
         [(partial, "wave1-agent-a reports `partial`: Not all."), (wrong, "wave1-agent-a has not reported: ")]
     {
         let project = project().await;
-        let (play, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
+        let (test, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
         assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
         assert!(problems[0].starts_with(said), "{problems:?}");
-        assert_eq!(play.states().last().unwrap(), "BLOCKED (AgentFailure)");
+        assert_eq!(test.states().last().unwrap(), "BLOCKED (AgentFailure)");
         // There is nobody else who could be left.
-        assert!(matches!(play.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
-        assert_eq!(play.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
-        is_complete(&play.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
-        assert_eq!(play.unplayed(), 0);
+        assert!(matches!(test.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
+        assert_eq!(test.question().await.problems.last().unwrap(), "nobody would be left: stop the run instead");
+        is_complete(&test.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
+        assert_eq!(test.unplayed(), 0);
         let has_draft = |commit: &str| project.git(&["ls-tree", "-r", "--name-only", commit]).contains("draft.txt");
         assert!(!has_draft("main"));
         let archived = project.git(&["for-each-ref", "--format=%(objectname)", "refs/interlocking/archive"]);
@@ -145,9 +145,9 @@ async fn a_person_goes_on_with_what_a_solo_agent_has_committed() {
     let project = project().await;
     let mut wrong = alone("A", "a.txt");
     wrong.report["verification"] = json!("all is well");
-    let (play, reason, _) = first_does(&project, wrong, vec![]).await;
+    let (test, reason, _) = first_does(&project, wrong, vec![]).await;
     assert_eq!(reason, BlockReason::AgentFailure);
-    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
@@ -157,12 +157,12 @@ async fn a_person_finishes_a_solo_agents_work() {
     let project = project().await;
     let mut first = alone("A", "a.txt");
     first.actions.pop();
-    let (play, reason, problems) = first_does(&project, first, vec![]).await;
+    let (test, reason, problems) = first_does(&project, first, vec![]).await;
     assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
     assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
-    let staging = play.question().await.staging;
+    let staging = test.question().await.staging;
     std::fs::write(Path::new(&staging).join("a.txt"), "by hand\n").unwrap();
-    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
     assert_eq!(project.file("main", "a.txt"), "by hand\n");
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
 }
@@ -190,11 +190,11 @@ async fn a_solo_agents_report_is_held_against_its_work() {
     ];
     for (first, said) in cases {
         let project = project().await;
-        let (play, reason, problems) = first_does(&project, first, vec![]).await;
+        let (test, reason, problems) = first_does(&project, first, vec![]).await;
         assert_eq!(reason, BlockReason::AgentFailure);
         assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
         // A person says that it is right as it is. What is not the agent's still is not, and nothing still is nothing.
-        let ended = play.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
+        let ended = test.unblock(json!({ "fixed": { "agents": ["A"] } })).await;
         let is_right = !said.contains("its own") && !said.contains("no commit");
         assert_eq!(matches!(ended, Outcome::Finished(SawResult::Complete { .. })), is_right, "{said}: {ended:?}");
         if is_right {
@@ -213,14 +213,14 @@ async fn a_solo_agent_finds_a_contract_wrong() {
     first.report["status"] = json!("blocked");
     first.report["interface_deviations"] =
         json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
-    let (play, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
+    let (test, reason, problems) = first_does(&project, first, vec![alone("A", "a.txt")]).await;
     assert_eq!(
         (reason, &problems[..]),
         (BlockReason::Contract, &["wave1-agent-a reports `blocked`: `greet` needs a name".to_owned()][..])
     );
     edit(&project, "fn greet()", "fn greet(name)");
-    is_complete(&play.unblock(json!("revised")).await);
-    assert_eq!((play.unplayed(), play.started().iter().filter(|node| *node == "solo").count()), (0, 3));
+    is_complete(&test.unblock(json!("revised")).await);
+    assert_eq!((test.unplayed(), test.started().iter().filter(|node| *node == "solo").count()), (0, 3));
 }
 
 /// SAW-30, SAW-31, SAW-33: its gate fails, and `main` is where it was until a person has put it right.
@@ -230,11 +230,11 @@ async fn a_solo_waves_gate_fails() {
     let failing = Recorder::new().answer(CommandLine::new("build", &["all"]), Recorder::exit(1, "no"));
     let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
     let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
-    let play = Play::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&solo_plan(), &turns)).with_gate(&recorder);
+    let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!((reason, &problems[..]), (BlockReason::Verification, &["`build all` fails:\nno".to_owned()][..]));
-    std::fs::write(Path::new(&play.question().await.staging).join("shared.txt"), "put right\n").unwrap();
-    is_complete(&play.unblock(json!("fixed")).await);
+    std::fs::write(Path::new(&test.question().await.staging).join("shared.txt"), "put right\n").unwrap();
+    is_complete(&test.unblock(json!("fixed")).await);
     assert_eq!(project.file("main", "shared.txt"), "put right\n");
 }
 
@@ -244,13 +244,13 @@ async fn a_solo_wave_that_is_killed_anywhere_comes_to_the_same() {
     for moment in 1.. {
         let project = project().await;
         let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
-        let play = Play::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
-        assert!(play.resume_until(moment).is_none());
+        let test = TestRun::new(&project, script_again(&solo_plan(), &turns)).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+        assert!(test.resume_until(moment).is_none());
         // What comes in the second wave is what has come in the first.
         let is_over = project.file("main", DOCUMENT).contains("waves_verified: 1\n");
-        is_complete(&play.resume().await);
+        is_complete(&test.resume().await);
         let subjects = project.git(&["log", "--first-parent", "--format=%s", "main"]);
         assert_eq!(subjects.lines().filter(|subject| *subject == "work").count(), 2, "{moment}: {subjects}");
         assert_eq!(project.git(&["reflog", "main", "--format=%s"]).lines().count(), 4, "{moment}");

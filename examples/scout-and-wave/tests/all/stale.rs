@@ -1,9 +1,9 @@
 //! A wave that begins again: worktrees that still fit are used again, and those that do not are made anew.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use scout_and_wave::document::Impl;
 use scout_and_wave::graph::SawResult;
@@ -31,8 +31,8 @@ fn is_complete(ended: &Outcome<SawResult>) {
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
-fn implemented(play: &Play<'_>) -> usize {
-    play.started().iter().filter(|node| *node == "implement").count()
+fn implemented(test: &TestRun<'_>) -> usize {
+    test.started().iter().filter(|node| *node == "implement").count()
 }
 
 /// The branches of agents and where they are, and their worktrees.
@@ -53,17 +53,17 @@ fn of_agents(project: &Project) -> [Vec<String>; 2] {
 async fn a_wave_that_begins_again_has_what_it_had() {
     let project = project().await;
     let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
-    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
-    let blocked = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    let blocked = is_blocked(&project, &test).await;
     let before = of_agents(&project);
     assert_eq!(before.each_ref().map(Vec::len), [2, 2], "{before:?}");
     for _ in 0..2 {
-        assert!(matches!(play.unblock(json!("revised")).await, Outcome::Waiting { .. }));
-        let question = play.question().await;
+        assert!(matches!(test.unblock(json!("revised")).await, Outcome::Waiting { .. }));
+        let question = test.question().await;
         assert_eq!((question.reason, question.problems), blocked);
         assert_eq!(of_agents(&project), before);
     }
-    assert_eq!((implemented(&play), play.unplayed()), (2, 1));
+    assert_eq!((implemented(&test), test.unplayed()), (2, 1));
 }
 
 /// SAW-37, SAW-45, SAW-113, CON-100: contracts are revised on the target branch, so every worktree is made anew there. Who has another prompt
@@ -72,14 +72,14 @@ async fn a_wave_that_begins_again_has_what_it_had() {
 async fn a_revised_contract_has_worktrees_made_anew() {
     let project = project().await;
     let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt")];
-    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
-    let (reason, _) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    let (reason, _) = is_blocked(&project, &test).await;
     assert_eq!(reason, BlockReason::Contract);
     let before = project.git(&["rev-parse", "wave1-agent-b"]);
     edit(&project, "fn greet()", "fn greet(name)");
     let revised = project.git(&["rev-parse", "main"]);
-    is_complete(&play.unblock(json!("revised")).await);
-    assert_eq!((implemented(&play), play.unplayed()), (3, 0), "A twice, B once");
+    is_complete(&test.unblock(json!("revised")).await);
+    assert_eq!((implemented(&test), test.unplayed()), (3, 0), "A twice, B once");
     for (message, subject) in [("Merge wave1-agent-a", "work"), ("Merge wave1-agent-b", "work")] {
         let merge = project.git(&["log", "--format=%H", "--grep", message, "main"]);
         let merged = project.git(&["log", "-1", "--format=%P %s", &format!("{}^2", merge.trim())]);
@@ -99,13 +99,13 @@ async fn a_revised_contract_has_worktrees_made_anew() {
 async fn work_that_does_not_fit_is_done_again() {
     let project = project().await;
     let turns = [cannot(), turn("B", "b.txt"), turn("A", "a.txt"), turn("B", "b.txt")];
-    let play = Play::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
-    is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan_of_one_contract(), &turns)).with_gate(&passing());
+    is_blocked(&project, &test).await;
     std::fs::write(project.root().join("b.txt"), "somebody else's\n").unwrap();
     project.git(&["add", "b.txt"]);
     edit(&project, "fn greet()", "fn greet(name)");
-    is_complete(&play.unblock(json!("revised")).await);
-    assert_eq!((implemented(&play), play.unplayed()), (4, 0));
+    is_complete(&test.unblock(json!("revised")).await);
+    assert_eq!((implemented(&test), test.unplayed()), (4, 0));
     assert_eq!(project.file("main", "b.txt"), "by agent B of wave 1\n");
 }
 
@@ -121,15 +121,15 @@ async fn a_target_that_moves_under_way_has_worktrees_made_anew() {
     let commit: &'static str = Box::leak(commit.into_boxed_str());
     let [mut first, second] = turns();
     first.actions.insert(0, vec!["sh", "-c", commit]);
-    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    assert!(matches!(play.approve().await, Outcome::Waiting { .. }));
-    let question = play.question().await;
+    let test = TestRun::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    assert!(matches!(test.approve().await, Outcome::Waiting { .. }));
+    let question = test.question().await;
     assert_eq!(question.reason, BlockReason::Contract);
     assert!(question.problems[0].ends_with("its worktrees have to be made anew"), "{:?}", question.problems);
     assert_eq!(project.git(&["log", "-1", "--format=%s", "main"]), "Theirs\n");
-    is_complete(&play.unblock(json!("revised")).await);
-    assert_eq!(implemented(&play), 2, "nobody works again");
+    is_complete(&test.unblock(json!("revised")).await);
+    assert_eq!(implemented(&test), 2, "nobody works again");
     assert_eq!(project.file("main", "theirs.txt"), "theirs\n");
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }

@@ -1,8 +1,8 @@
 //! What stops a run before a wave is launched.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::Project;
 use crate::small::{blocks, passing, plan, project, script, script_for, turns};
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::agents::Script;
 use interlocking::prelude::*;
 use scout_and_wave::graph::{ReviewAnswer, SawResult};
@@ -44,13 +44,13 @@ async fn a_task_that_is_not_suitable_ends_with_the_verdict() {
         let project = project().await;
         let mut plan = plan();
         failing.iter().for_each(|(_, fail)| fail(&mut plan));
-        let play = Play::new(&project, script(&plan, &turns()));
-        let ended = play.start().await;
+        let test = TestRun::new(&project, script(&plan, &turns()));
+        let ended = test.start().await;
         let Outcome::Finished(SawResult::NotSuitable { failed }) = ended else { panic!("{ended:?}") };
         let failed: Vec<_> = failed.iter().map(|failed| failed.precondition).collect();
         assert_eq!(failed, failing.iter().map(|(precondition, _)| *precondition).collect::<Vec<_>>());
-        assert_eq!(play.started(), ["command", "scout", "suit"]);
-        assert_eq!(play.states(), ["SCOUTING", "NOT_SUITABLE"]);
+        assert_eq!(test.started(), ["command", "scout", "suit"]);
+        assert_eq!(test.states(), ["SCOUTING", "NOT_SUITABLE"]);
         let text = project.file("main", DOCUMENT);
         assert!(text.contains("verdict: NOT SUITABLE\n") && !text.contains("Prompt"), "{text}");
         has_no_worktrees(&project);
@@ -64,13 +64,13 @@ async fn a_scout_that_writes_is_refused() {
     for file in ["README.md", DOCUMENT] {
         let project = project().await;
         let script = script_of_a_writer(&plan(), file);
-        let Outcome::Failed(failure) = Play::new(&project, script).start().await else { panic!() };
+        let Outcome::Failed(failure) = TestRun::new(&project, script).start().await else { panic!() };
         assert_eq!(failure.node, "scout");
         assert!(failure.message.contains(file), "{}", failure.message);
         assert_eq!(project.git(&["log", "--format=%s", "main"]), "Begin\n");
     }
     let project = project().await;
-    assert!(matches!(Play::new(&project, script(&plan(), &[])).start().await, Outcome::Waiting { .. }));
+    assert!(matches!(TestRun::new(&project, script(&plan(), &[])).start().await, Outcome::Waiting { .. }));
     let written = project.git(&["log", "--format=%an", "--name-only", "-1", "main"]);
     assert_eq!(written, format!("Orchestrator\n\n{DOCUMENT}\n"));
 }
@@ -90,10 +90,10 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
         let project = project().await;
         let mut plan = plan();
         plan["caveats"] = json!(["untested on Windows"]);
-        let play = Play::new(&project, script(&plan, &turns())).with_gate(&passing());
-        assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-        play.answer(&ReviewAnswer::Approve { acknowledge_caveats }).await;
-        let ended = play.resume().await;
+        let test = TestRun::new(&project, script(&plan, &turns())).with_gate(&passing());
+        assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+        test.answer(&ReviewAnswer::Approve { acknowledge_caveats }).await;
+        let ended = test.resume().await;
         let Outcome::Finished(ended) = ended else { panic!("{ended:?}") };
         match acknowledge_caveats {
             true => assert!(matches!(ended, SawResult::Complete { waves: 1, .. }), "{ended:?}"),
@@ -113,23 +113,23 @@ async fn caveats_are_acknowledged_or_nobody_is_launched() {
 #[tokio::test]
 async fn an_overlap_stops_the_launch() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "creates: [b.txt]", "creates: [a.txt, b.txt]");
-    let (reason, problems) = blocks(&project, &play).await;
+    let (reason, problems) = blocks(&project, &test).await;
     let said = "I1 is broken: agents A and B of wave 1 both own `a.txt`; so the merge conflicts, or one agent's work undoes another's: give it to one of them, or put them into different waves";
     assert_eq!((reason, problems), (BlockReason::Ownership, vec![said.to_owned()]));
-    assert_eq!(play.states().last().unwrap(), "BLOCKED (Ownership)");
+    assert_eq!(test.states().last().unwrap(), "BLOCKED (Ownership)");
     has_no_worktrees(&project);
     // The other check, of what agents did, has nothing to look at yet.
-    assert_eq!(play.started().last().unwrap(), "blocked_contract");
-    assert!(!play.started().iter().any(|node| ["agents", "predict"].contains(&node.as_str())));
+    assert_eq!(test.started().last().unwrap(), "blocked_contract");
+    assert!(!test.started().iter().any(|node| ["agents", "predict"].contains(&node.as_str())));
     // Put right, the wave begins, and both checks are made.
     edit(&project, "creates: [a.txt, b.txt]", "creates: [b.txt]");
-    let ended = play.unblock(json!("revised")).await;
+    let ended = test.unblock(json!("revised")).await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let checks: Vec<_> =
-        play.started().into_iter().filter(|node| ["pending", "predict"].contains(&node.as_str())).collect();
+        test.started().into_iter().filter(|node| ["pending", "predict"].contains(&node.as_str())).collect();
     assert_eq!(checks, ["pending", "pending", "predict"]);
 }
 
@@ -137,10 +137,10 @@ async fn an_overlap_stops_the_launch() {
 #[tokio::test]
 async fn a_missing_contract_stops_the_launch() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns()));
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns()));
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "signature: fn greet()", "signature: fn greet(name)");
-    let (reason, problems) = blocks(&project, &play).await;
+    let (reason, problems) = blocks(&project, &test).await;
     assert_eq!(reason, BlockReason::Contract);
     let said = |agent: &str| {
         format!(
@@ -158,11 +158,11 @@ async fn an_agent_is_told_what_stands_in_the_document() {
     let project = project().await;
     // There is a turn only for prompts with these words.
     let script = script_for(&plan(), &turns(), "And a greeting to it.");
-    let play = Play::new(&project, script).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "Write a.txt.", "Write a.txt. And a greeting to it.");
     edit(&project, "Write b.txt.", "Write b.txt. And a greeting to it.");
-    let ended = play.approve().await;
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
@@ -170,11 +170,11 @@ async fn an_agent_is_told_what_stands_in_the_document() {
 #[tokio::test]
 async fn a_dirty_working_tree_stops_the_launch() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     let stray = project.root().join("stray.txt");
     std::fs::write(&stray, "mine").unwrap();
-    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    let Outcome::Failed(failure) = test.approve().await else { panic!() };
     assert!(
         failure.message.starts_with(
             "wave 1 does not begin, as the working tree has changes that are not committed: commit or remove them, then resume the run \
@@ -185,7 +185,7 @@ async fn a_dirty_working_tree_stops_the_launch() {
     );
     has_no_worktrees(&project);
     std::fs::remove_file(stray).unwrap();
-    let ended = play.retry().await;
+    let ended = test.retry().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
@@ -193,17 +193,17 @@ async fn a_dirty_working_tree_stops_the_launch() {
 #[tokio::test]
 async fn a_broken_document_is_told_at_its_place() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "waves_verified: 0", "waves_verified: none");
-    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    let Outcome::Failed(failure) = test.approve().await else { panic!() };
     assert!(
         failure.message.contains("docs/IMPL-stats.md:") && failure.message.contains("`waves_verified`: expected"),
         "{}",
         failure.message
     );
     edit(&project, "waves_verified: none", "waves_verified: 0");
-    let ended = play.retry().await;
+    let ended = test.retry().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
 }
 
@@ -211,10 +211,10 @@ async fn a_broken_document_is_told_at_its_place() {
 #[tokio::test]
 async fn a_wave_waits_for_the_one_before() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns()));
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
+    let test = TestRun::new(&project, script(&plan(), &turns()));
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
     edit(&project, "waves_verified: 0", "waves_verified: 1");
-    let Outcome::Failed(failure) = play.approve().await else { panic!() };
+    let Outcome::Failed(failure) = test.approve().await else { panic!() };
     let said = "I3 is broken: wave 1 was to begin, and the document says that 1 waves are verified; so what failed in one wave surfaces \
                 late, in the next";
     assert!(failure.message.contains(said), "{}", failure.message);
@@ -229,6 +229,6 @@ async fn a_document_that_is_there_is_not_overwritten() {
     std::fs::write(project.root().join(DOCUMENT), "mine").unwrap();
     project.git(&["add", "."]);
     project.git(&["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "Mine"]);
-    let Outcome::Failed(failure) = Play::new(&project, script(&plan(), &turns())).start().await else { panic!() };
+    let Outcome::Failed(failure) = TestRun::new(&project, script(&plan(), &turns())).start().await else { panic!() };
     assert!(failure.message.contains("there is a document `docs/IMPL-stats.md` already"), "{}", failure.message);
 }

@@ -1,9 +1,9 @@
 //! How a person takes a blocked wave further.
 
-use crate::play::{DOCUMENT, Play};
 use crate::project::git;
 use crate::small::{Turn, is_blocked, passing, plan, project, script, turn, turns};
 use crate::stopped::edit;
+use crate::test_run::{DOCUMENT, TestRun};
 use interlocking::prelude::*;
 use interlocking::runtime::EventKind;
 use interlocking::toolchain::{CommandLine, Recorder};
@@ -34,17 +34,17 @@ fn is_complete(ended: &Outcome<SawResult>) {
 #[tokio::test]
 async fn an_agent_is_sent_to_work_again() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &with_another(partial()))).with_gate(&passing());
-    let (reason, _) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &with_another(partial()))).with_gate(&passing());
+    let (reason, _) = is_blocked(&project, &test).await;
     assert_eq!(reason, BlockReason::AgentFailure);
-    is_complete(&play.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
-    assert_eq!((play.unplayed(), play.started().iter().filter(|node| *node == "implement").count()), (0, 3));
+    is_complete(&test.unblock(json!({ "rerun": { "agents": ["A"] } })).await);
+    assert_eq!((test.unplayed(), test.started().iter().filter(|node| *node == "implement").count()), (0, 3));
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
     assert!(
         !project.git(&["ls-tree", "-r", "--name-only", "main"]).contains("draft.txt"),
         "its first work is not merged"
     );
-    let states = play.states();
+    let states = test.states();
     assert_eq!(states[3..6], ["WAVE_EXECUTING", "BLOCKED (AgentFailure)", "WAVE_EXECUTING"]);
 }
 
@@ -56,8 +56,8 @@ async fn a_person_finishes_an_agents_work() {
     let mut first = turn("A", "a.txt");
     first.actions.pop();
     first.report["commit"] = json!("uncommitted");
-    let play = Play::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &[first, turn("B", "b.txt")])).with_gate(&passing());
+    let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!((reason, problems.len()), (BlockReason::AgentFailure, 1));
     assert!(problems[0].starts_with("wave1-agent-a: I5 is broken: agent A did not commit `a.txt`; "), "{problems:?}");
     let listed = project.git(&["worktree", "list", "--porcelain"]);
@@ -66,10 +66,10 @@ async fn a_person_finishes_an_agents_work() {
     assert_eq!(git(own, &["status", "--porcelain"]), "?? a.txt\n");
     git(own, &["add", "."]);
     git(own, &["-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "By hand"]);
-    is_complete(&play.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["A"] } })).await);
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
     assert!(project.file("main", DOCUMENT).contains("A person has finished this by hand.\n"));
-    assert_eq!(play.started().iter().filter(|node| *node == "implement").count(), 2);
+    assert_eq!(test.started().iter().filter(|node| *node == "implement").count(), 2);
 }
 
 /// SAW-43: the wave goes on without an agent. Its lines are not added, and the document says so. An answer that names nobody of the wave,
@@ -77,16 +77,16 @@ async fn a_person_finishes_an_agents_work() {
 #[tokio::test]
 async fn an_agent_is_descoped() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &[partial(), turn("B", "b.txt")])).with_gate(&passing());
-    is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &[partial(), turn("B", "b.txt")])).with_gate(&passing());
+    is_blocked(&project, &test).await;
     for (agents, problem) in
         [(json!(["Z"]), "wave 1 has no agent Z"), (json!(["A", "B"]), "nobody would be left: stop the run instead")]
     {
-        let ended = play.unblock(json!({ "descope": { "agents": agents } })).await;
+        let ended = test.unblock(json!({ "descope": { "agents": agents } })).await;
         assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
-        assert_eq!(play.question().await.problems.last().unwrap(), problem);
+        assert_eq!(test.question().await.problems.last().unwrap(), problem);
     }
-    is_complete(&play.unblock(json!({ "descope": { "agents": ["A"] } })).await);
+    is_complete(&test.unblock(json!({ "descope": { "agents": ["A"] } })).await);
     assert_eq!(project.file("main", "list.txt"), "one\nthree\n");
     let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
     assert_eq!(files, "README.md\nb.txt\ndocs/IMPL-stats.md\nlist.txt\nshared.txt\n");
@@ -106,17 +106,17 @@ async fn a_contract_is_revised() {
     (first.report["status"], first.report["files_created"]) = (json!("blocked"), json!([]));
     first.report["interface_deviations"] =
         json!([{ "description": "`greet` needs a name", "downstream_action_required": false, "affects": [] }]);
-    let play = Play::new(&project, script(&plan, &with_another(first))).with_gate(&passing());
-    let (reason, problems) = is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan, &with_another(first))).with_gate(&passing());
+    let (reason, problems) = is_blocked(&project, &test).await;
     assert_eq!(
         (reason, &problems[..]),
         (BlockReason::Contract, &["wave1-agent-a reports `blocked`: `greet` needs a name".to_owned()][..])
     );
     edit(&project, "fn greet()", "fn greet(name)");
     let hash = Impl::read("IMPL.md", &project.file("main", DOCUMENT)).unwrap().contracts_hash;
-    is_complete(&play.unblock(json!("revised")).await);
-    let implemented = play.started().iter().filter(|node| *node == "implement").count();
-    assert_eq!((play.unplayed(), implemented), (0, 3), "A twice, B once");
+    is_complete(&test.unblock(json!("revised")).await);
+    let implemented = test.started().iter().filter(|node| *node == "implement").count();
+    assert_eq!((test.unplayed(), implemented), (0, 3), "A twice, B once");
     let read = Impl::read("IMPL.md", &project.file("main", DOCUMENT)).unwrap();
     assert_eq!(read.status.contracts, Some(hash), "SAW-36: frozen are those that were revised");
 }
@@ -134,11 +134,11 @@ async fn a_contract_that_changes_under_way_blocks_the_wave() {
     let change: &'static str = Box::leak(change.into_boxed_str());
     let [mut first, second] = turns();
     first.actions.insert(0, vec!["sh", "-c", change]);
-    let play = Play::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    let ended = play.approve().await;
+    let test = TestRun::new(&project, script(&plan(), &[first, second])).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Waiting { .. }), "{ended:?}");
-    let question = play.question().await;
+    let question = test.question().await;
     let said = "the contracts on `main` are not those that wave 1 was launched with";
     assert_eq!((question.reason, &question.problems[..]), (BlockReason::Contract, &[said.to_owned()][..]));
     assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
@@ -152,15 +152,15 @@ async fn a_gate_passes_once_a_person_has_put_it_right() {
     let failing =
         Recorder::new().answer(build.clone(), Recorder::exit(1, "no")).answer(build, Recorder::exit(1, "still no"));
     let recorder = Arc::new(failing.otherwise(Recorder::exit(0, "")));
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&recorder);
-    is_blocked(&project, &play).await;
-    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
-    let question = play.question().await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&recorder);
+    is_blocked(&project, &test).await;
+    assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let question = test.question().await;
     assert_eq!(question.problems, ["`build all` fails:\nstill no"]);
     std::fs::write(std::path::Path::new(&question.staging).join("shared.txt"), "put right\n").unwrap();
-    is_complete(&play.unblock(json!("fixed")).await);
+    is_complete(&test.unblock(json!("fixed")).await);
     assert_eq!(project.file("main", "shared.txt"), "put right\n");
-    let states = play.states();
+    let states = test.states();
     assert_eq!(states[states.len() - 4..], ["WAVE_MERGING", "BLOCKED (Verification)", "WAVE_VERIFIED", "COMPLETE"]);
 }
 
@@ -171,11 +171,11 @@ async fn what_is_committed_while_a_run_waits_is_verified_too() {
     let project = project().await;
     let build = CommandLine::new("build", &["all"]);
     let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
-    is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(&project, &test).await;
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
     let theirs = project.git(&["rev-parse", "main"]);
-    is_complete(&play.unblock(json!("fixed")).await);
+    is_complete(&test.unblock(json!("fixed")).await);
     let text = project.file("main", DOCUMENT);
     assert!(
         text.starts_with("# IMPL: Two good files\n") && text.contains("### Agent B - Completion Report\n"),
@@ -192,22 +192,22 @@ async fn what_is_committed_while_a_run_waits_has_to_fit() {
     let project = project().await;
     let build = CommandLine::new("build", &["all"]);
     let recorder = Recorder::new().answer(build, Recorder::exit(1, "no")).otherwise(Recorder::exit(0, ""));
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
-    is_blocked(&project, &play).await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&Arc::new(recorder));
+    is_blocked(&project, &test).await;
     edit(&project, "signature: fn greet()", "signature: fn greet(name)");
-    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
     let said = "the contracts on `main` are not those that wave 1 was made by: put them back there";
-    assert_eq!(play.question().await.problems, [said]);
+    assert_eq!(test.question().await.problems, [said]);
     edit(&project, "signature: fn greet(name)", "signature: fn greet()");
     std::fs::write(project.root().join("a.txt"), "theirs\n").unwrap();
     project.git(&["add", "a.txt"]);
     edit(&project, "# IMPL: Two files", "# IMPL: Two good files");
-    assert!(matches!(play.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
-    let problems = play.question().await.problems;
+    assert!(matches!(test.unblock(json!("fixed")).await, Outcome::Waiting { .. }));
+    let problems = test.question().await.problems;
     assert!(problems[0].contains("the two do not go together") && problems[0].contains("a.txt"), "{problems:?}");
     project.git(&["rm", "-q", "a.txt"]);
     edit(&project, "# IMPL: Two good files", "# IMPL: Two files");
-    is_complete(&play.unblock(json!("fixed")).await);
+    is_complete(&test.unblock(json!("fixed")).await);
     assert_eq!(project.file("main", "a.txt"), "by agent A of wave 1\n");
 }
 
@@ -215,9 +215,9 @@ async fn what_is_committed_while_a_run_waits_has_to_fit() {
 #[tokio::test]
 async fn what_is_committed_while_the_gate_runs_is_verified_too() {
     let project = project().await;
-    let play = Play::new(&project, script(&plan(), &turns())).with_gate(&passing());
-    assert!(matches!(play.start().await, Outcome::Waiting { .. }));
-    play.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
+    let test = TestRun::new(&project, script(&plan(), &turns())).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    test.answer(&ReviewAnswer::Approve { acknowledge_caveats: false }).await;
     let (root, gates) = (project.root(), Arc::new(AtomicUsize::new(0)));
     let counts = gates.clone();
     let commits = move |kind: &EventKind| {
@@ -229,7 +229,7 @@ async fn what_is_committed_while_the_gate_runs_is_verified_too() {
         }
         false
     };
-    is_complete(&play.resume_until_told(commits).expect("nobody kills it"));
+    is_complete(&test.resume_until_told(commits).expect("nobody kills it"));
     assert_eq!(gates.load(Ordering::SeqCst), 2);
     assert_eq!(
         (project.file("main", "theirs.txt"), project.file("main", "a.txt")),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// What all agents do, turn by turn.
 #[derive(Clone)]
-pub(crate) struct Play(Vec<Turn>);
+pub(crate) struct AgentScript(Vec<Turn>);
 
 /// What an agent does once.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) enum Action {
     Run(Vec<String>),
 }
 
-impl Play {
+impl AgentScript {
     /// A scenario as it is.
     pub(crate) fn of(scenario: Scenario) -> Self {
         let script: toml::Table = scenario.script().parse().unwrap();

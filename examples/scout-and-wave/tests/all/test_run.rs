@@ -18,7 +18,7 @@ use tokio::sync::Notify;
 pub(crate) const DOCUMENT: &str = "docs/IMPL-stats.md";
 
 /// A run that can be taken up again: its journal, its agents, and what happened.
-pub(crate) struct Play<'p> {
+pub(crate) struct TestRun<'p> {
     pub(crate) project: &'p Project,
     pub(crate) journal: Arc<dyn Journal>,
     id: RunId,
@@ -28,7 +28,7 @@ pub(crate) struct Play<'p> {
     told: Arc<Mutex<Vec<Event>>>,
 }
 
-impl<'p> Play<'p> {
+impl<'p> TestRun<'p> {
     pub(crate) fn new(project: &'p Project, script: Script) -> Self {
         let agent = Arc::new(ScriptedAgent::new(script));
         let (journal, id) = (Arc::new(MemoryJournal::new()), RunId::DEFAULT);
