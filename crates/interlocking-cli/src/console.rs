@@ -2,12 +2,13 @@
 
 use crate::error::CommandError;
 use crate::readable::readable;
-use crate::text::{shortened, written_out};
+use crate::text::{seconds, written_out};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
 use std::fmt;
 use std::future::Future;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Where the program prints, and what it reads. Cheap to clone.
 #[derive(Clone)]
@@ -17,6 +18,8 @@ struct Streams {
     input: Mutex<Input>,
     output: Mutex<Box<dyn Write + Send>>,
     messages: Mutex<Box<dyn Write + Send>>,
+    /// The lines that are alive, below all messages; hidden where there is no terminal.
+    live: MultiProgress,
     terminal: bool,
     colour: bool,
     /// Whether results are read by people, who are given lines in place of JSON.
@@ -52,6 +55,10 @@ impl Console {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(io::stdout())),
             messages: Mutex::new(Box::new(io::stderr())),
+            live: MultiProgress::with_draw_target(match terminal {
+                true => ProgressDrawTarget::stderr(),
+                false => ProgressDrawTarget::hidden(),
+            }),
             terminal,
             colour,
             is_read: io::stdout().is_terminal() && !dumb,
@@ -68,6 +75,7 @@ impl Console {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(output)),
             messages: Mutex::new(Box::new(messages)),
+            live: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
             terminal: false,
             colour: false,
             is_read: false,
@@ -106,35 +114,38 @@ impl Console {
 
     /// Prints a message, a line for good.
     pub fn line(&self, style: Style, text: &str) {
-        let start = if self.0.terminal { "\r\x1b[2K" } else { "" };
+        let mut messages = lock(&self.0.messages);
         // Nobody to read it is no reason to stop.
-        let _ = writeln!(lock(&self.0.messages), "{start}{}", self.styled(style, &written_out(text)));
+        let _ = self.0.live.clear();
+        let _ = writeln!(messages, "{}", self.styled(style, &written_out(text)));
     }
 
-    /// The living line, drawn over until the next line for good; nothing where there is no terminal.
-    pub fn status(&self, text: &str) {
-        if self.0.terminal {
-            // One line, whatever it says.
-            let text = shortened(&written_out(text).replace('\n', " "), width());
-            let mut messages = lock(&self.0.messages);
-            let _ = write!(messages, "\r\x1b[2K{}", self.styled(Style::Dim, &text));
-            let _ = messages.flush();
-        }
+    /// One more line that is alive, below all that are: since when, and what its message says, until it is dropped; nothing where
+    /// there is no terminal.
+    pub(crate) fn living(&self, message: &str) -> Living {
+        let bar = ProgressBar::new_spinner().with_style(living("{wide_msg}")).with_finish(ProgressFinish::AndClear);
+        let living = Living(self.0.live.add(bar));
+        living.say(message);
+        living
     }
 
-    /// Does something that takes its time and reports nothing itself: how long, and what, is on the living line.
+    /// Draws living lines again.
+    pub(crate) fn draw<'a>(&self, lines: impl IntoIterator<Item = &'a Living>) {
+        // Not in the middle of a message.
+        let _messages = lock(&self.0.messages);
+        lines.into_iter().for_each(|living| living.0.tick());
+    }
+
+    /// Does something that takes its time and reports nothing itself: how long, and what, is on a living line.
     pub async fn while_waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
-        let started = Instant::now();
-        let mut ticks = tokio::time::interval(Duration::from_millis(200));
+        let living = self.living(what);
+        let mut ticks = tokio::time::interval(REDRAW);
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
-                done = &mut work => {
-                    self.status("");
-                    return done;
-                }
-                _ = ticks.tick() => self.status(&format!("{:>6.1} s {what}", started.elapsed().as_secs_f64())),
+                done = &mut work => return done,
+                _ = ticks.tick() => self.draw([&living]),
             }
         }
     }
@@ -172,14 +183,52 @@ impl Console {
     }
 }
 
-/// Columns of the terminal; a line as wide as it would wrap on some.
-fn width() -> usize {
-    #[cfg(unix)]
-    let columns = rustix::termios::tcgetwinsize(io::stderr()).map_or(0, |size| usize::from(size.ws_col));
-    #[cfg(not(unix))]
-    let columns = 0;
-    // Some terminals do not know.
-    if columns == 0 { 79 } else { columns - 1 }
+/// How often living lines are drawn.
+pub(crate) const REDRAW: Duration = Duration::from_millis(200);
+
+/// A line of a terminal that is alive until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Living(ProgressBar);
+
+impl Living {
+    /// What it says beside the time.
+    pub(crate) fn say(&self, message: &str) {
+        // One line, whatever it says.
+        self.0.set_message(written_out(message).replace('\n', " "));
+    }
+
+    /// From now on it shows, too, how many of so many are done.
+    pub(crate) fn count(&self, done: u32, all: u32) {
+        self.0.set_style(living("{bar:10} {pos} of {len}  {wide_msg}"));
+        self.0.set_length(all.into());
+        self.0.set_position(done.into());
+    }
+
+    /// One more is done.
+    pub(crate) fn done(&self) {
+        self.0.inc(1);
+    }
+
+    /// What it says, but for the time.
+    #[cfg(test)]
+    pub(crate) fn shown(&self) -> String {
+        let count = self.0.length().map(|all| format!(" {}/{all}", self.0.position()));
+        format!("{}{}", self.0.message(), count.unwrap_or_default())
+    }
+
+    /// There are so many more to do.
+    pub(crate) fn more(&self, items: u32) {
+        self.0.inc_length(items.into());
+    }
+}
+
+/// How a living line looks: its end, behind what moves and the time.
+fn living(end: &str) -> ProgressStyle {
+    let took = |state: &ProgressState, line: &mut dyn fmt::Write| {
+        let _ = write!(line, "{:>7}", seconds(state.elapsed()));
+    };
+    let style = ProgressStyle::with_template(&format!("{{spinner}}{{took:.dim}}  {end}"));
+    style.unwrap_or_else(|_| ProgressStyle::default_spinner()).with_key("took", took)
 }
 
 impl fmt::Debug for Console {
@@ -210,7 +259,9 @@ fn a_result_is_json_unless_it_is_read_at_a_terminal() {
         let kept = Kept::default();
         let (input, output) = (Mutex::new(None), Mutex::new(Box::new(kept.clone()) as Box<dyn Write + Send>));
         let messages = Mutex::new(Box::new(io::sink()) as Box<dyn Write + Send>);
-        let console = Console(Arc::new(Streams { input, output, messages, terminal: false, colour: false, is_read }));
+        let live = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
+        let console =
+            Console(Arc::new(Streams { input, output, messages, live, terminal: false, colour: false, is_read }));
         console.result(r#"{"text":"\u001b[2J"}"#).unwrap();
         assert_eq!(String::from_utf8(lock(&kept.0).clone()).unwrap(), expected);
     }

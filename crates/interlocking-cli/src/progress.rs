@@ -1,26 +1,31 @@
-//! What a run is doing: a line for each step, and on a terminal a last line that is alive.
+//! What a run is doing: a line for each step, and on a terminal one that is alive for each node that runs.
 
-use crate::console::{Console, Style};
+use crate::console::{Console, Living, REDRAW, Style};
 use crate::text::{count, quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
 use interlocking_core::context::Severity;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::event::{Events, Name, NodeRef, Targets};
+use interlocking_runtime::journal::Origin;
 use interlocking_runtime::{Event, EventKind};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What runs, and what it has cost so far.
-#[derive(Debug)]
-struct Progress {
+struct Progress<'a> {
+    console: &'a Console,
     /// The run that was started.
     run: RunId,
-    running: Vec<(Node, Duration)>,
+    /// What is said of all of it; nothing where the user wants to see nothing.
+    total: Option<Living>,
+    running: Vec<(Node, Living)>,
+    /// The children of map nodes that have not ended: whose they are.
+    children: HashMap<RunId, Node>,
     /// Per visit: all attempts together.
     costs: HashMap<(Option<String>, Name, u32), Cost>,
-    total: Cost,
+    cost: Cost,
 }
 
 /// A node's execution, in a child run where one is named.
@@ -34,7 +39,7 @@ struct Node {
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     style: Style,
-    /// Says only what the living line shows, too.
+    /// Says only what a living line shows, too.
     covered: bool,
     text: String,
 }
@@ -51,9 +56,6 @@ pub(crate) struct Watch {
     pub(crate) waiting: String,
 }
 
-/// How often the living line is drawn.
-const REDRAW: Duration = Duration::from_millis(200);
-
 /// Shows the events of a run until there are no more, and writes them to a file.
 ///
 /// # Errors
@@ -61,9 +63,8 @@ const REDRAW: Duration = Duration::from_millis(200);
 /// The first failure to write to the file; the events are shown all the same.
 pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -> io::Result<()> {
     let Watch { run, quiet, mut record, waiting } = watch;
-    let mut progress = Progress::of(run);
+    let mut progress = Progress::of(run, console, quiet);
     let mut recorded = Ok(());
-    let started = Instant::now();
     let mut ticks = tokio::time::interval(REDRAW);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     loop {
@@ -85,12 +86,12 @@ pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -
                     && !(console.is_terminal() && line.covered)
                 {
                     console.line(line.style, &line.text);
+                    progress.draw();
                 }
             }
-            _ = ticks.tick(), if !quiet => console.status(&progress.status(started.elapsed())),
+            _ = ticks.tick(), if !quiet => progress.draw(),
         }
     }
-    console.status("");
     recorded
 }
 
@@ -100,15 +101,76 @@ fn append(file: &mut File, event: &Event) -> io::Result<()> {
     file.write_all(&line)
 }
 
-impl Progress {
-    fn of(run: RunId) -> Self {
-        let (running, costs, total) = Default::default();
-        Self { run, running, costs, total }
+impl<'a> Progress<'a> {
+    fn of(run: RunId, console: &'a Console, quiet: bool) -> Self {
+        let (running, children, costs, cost) = Default::default();
+        let total = (!quiet).then(|| console.living(""));
+        Self { console, run, total, running, children, costs, cost }
+    }
+
+    /// Which child run it is, unless it is the run that was started.
+    fn child(&self, run: &RunId) -> Option<String> {
+        (*run != self.run).then(|| ending(run))
+    }
+
+    /// Draws what is alive again.
+    fn draw(&self) {
+        if let Some(total) = &self.total {
+            total.say(&format!("{} so far", self.cost));
+            self.console.draw(std::iter::once(total).chain(self.running.iter().map(|(_, living)| living)));
+        }
+    }
+
+    fn starts(&mut self, node: &Node) {
+        if self.total.is_some() {
+            self.running.push((node.clone(), self.console.living(&named(node))));
+        }
+    }
+
+    fn ends(&mut self, node: &Node) {
+        self.running.retain(|(running, _)| running != node);
+    }
+
+    /// The living line of a node that runs.
+    fn living(&self, is_it: impl Fn(&Node) -> bool) -> Option<&Living> {
+        self.running.iter().find_map(|(node, living)| is_it(node).then_some(living))
+    }
+
+    /// Counts the children of map nodes.
+    fn count(&mut self, Event { run, kind, .. }: &Event) {
+        let child = self.child(run);
+        match kind {
+            EventKind::RunStarted { origin: Some(origin), .. } => {
+                if let Origin::Child { parent, node, visit, attempt, .. } = &**origin {
+                    let node = NodeRef { node: node.clone().into(), visit: *visit, attempt: *attempt };
+                    self.children.insert(run.clone(), Node { child: self.child(parent), node });
+                }
+            }
+            EventKind::RunEnded { .. } => {
+                if let Some(map) = self.children.remove(run)
+                    && let Some(living) = self.living(|node| *node == map)
+                {
+                    living.done();
+                }
+            }
+            EventKind::MapStarted { node, items, ended } => {
+                if let Some(living) = self.living(|running| running.child == child && running.node == *node) {
+                    living.count(*ended, *items);
+                }
+            }
+            EventKind::ItemsAdded { map, items, refused: false, .. } => {
+                if let Some(living) = self.living(|running| running.child == child && running.node.node == *map) {
+                    living.more(*items);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Takes in an event and says what to show.
     fn see(&mut self, event: &Event) -> Option<Line> {
         let kind = &event.kind;
+        self.count(event);
         if let EventKind::IsolationUnkept(unkept) = kind {
             return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
         }
@@ -116,8 +178,7 @@ impl Progress {
             let text = format!("{events} events came faster than they could be shown");
             return Some(Line { style: Style::Dim, covered: false, text });
         }
-        let child = (event.run != self.run).then(|| ending(&event.run));
-        let node = Node { child, node: kind.node()?.clone() };
+        let node = Node { child: self.child(&event.run), node: kind.node()?.clone() };
         let at = Duration::from_millis(event.at_ms);
         let line = |style, text: String| {
             let text = format!("{}  {:<15} {}", wide(at), named(&node), text);
@@ -126,11 +187,11 @@ impl Progress {
         let cost_of = (node.child.clone(), node.node.node.clone(), node.node.visit);
         match kind {
             EventKind::NodeStarted(_) => {
-                self.running.push((node.clone(), at));
+                self.starts(&node);
                 line(Style::Plain, "started".to_owned()).map(|line| Line { covered: true, ..line })
             }
             EventKind::NodeFinished { to, took_ms, .. } => {
-                self.running.retain(|(running, _)| *running != node);
+                self.ends(&node);
                 let to = match to {
                     Targets::One(place) => place.to_string(),
                     Targets::All(places) => places.join(" + "),
@@ -143,16 +204,16 @@ impl Progress {
                 line(style, quoted(&label.to_string()))
             }
             EventKind::NodeFailed { message, to, .. } => {
-                self.running.retain(|(running, _)| *running != node);
+                self.ends(&node);
                 let to = to.as_ref().map_or_else(String::new, |place| format!("→ {place}, "));
                 line(Style::Bad, format!("{to}failed: {}", quoted(message)))
             }
             EventKind::NodeCancelled(_) => {
-                self.running.retain(|(running, _)| *running != node);
+                self.ends(&node);
                 line(Style::Plain, "stopped".to_owned())
             }
             EventKind::NodeSuspended(_) => {
-                self.running.retain(|(running, _)| *running != node);
+                self.ends(&node);
                 line(Style::Plain, "suspended".to_owned())
             }
             EventKind::NodeWaits { exclusive, .. } => {
@@ -170,7 +231,7 @@ impl Progress {
             EventKind::EdgeExhausted { edge, .. } => line(Style::Plain, format!("may not go to {edge} again")),
             EventKind::Note { text, .. } => line(Style::Dim, quoted(text)),
             EventKind::Reported { failure, .. } => {
-                self.running.retain(|(running, _)| *running != node);
+                self.ends(&node);
                 match failure {
                     None => line(Style::Plain, "reported".to_owned()),
                     Some(failure) => line(Style::Bad, format!("did not report: {}", quoted(failure))),
@@ -179,21 +240,12 @@ impl Progress {
             EventKind::Agent { agent, .. } => {
                 if let AgentEvent::Finished { usage, .. } = &**agent {
                     *self.costs.entry(cost_of).or_default() += usage.cost;
-                    self.total += usage.cost;
+                    self.cost += usage.cost;
                 }
                 line(Style::Dim, deed(agent)?)
             }
             _ => None,
         }
-    }
-
-    /// What runs now, after so long.
-    fn status(&self, now: Duration) -> String {
-        let running = self.running.iter();
-        let running =
-            running.map(|(node, since)| format!("{} {:.0} s", named(node), now.saturating_sub(*since).as_secs_f64()));
-        let running: Vec<String> = running.collect();
-        format!("{}  {}   {} so far", wide(now), running.join(", "), self.total)
     }
 }
 
@@ -252,6 +304,14 @@ mod tests {
         Event { run: ROOT, at_ms, kind }
     }
 
+    fn nobody() -> Console {
+        Console::new(None, io::sink(), io::sink())
+    }
+
+    fn alive(progress: &Progress<'_>) -> Vec<String> {
+        progress.running.iter().map(|(_, living)| living.shown()).collect()
+    }
+
     fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
         EventKind::Agent { node, agent: Box::new(agent) }
     }
@@ -263,8 +323,9 @@ mod tests {
             severity: Severity::Blocker,
             route_hint: Some("scaffold".to_owned()),
         };
-        let line =
-            Progress::of(ROOT).see(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) })).unwrap();
+        let line = Progress::of(ROOT, &nobody(), false)
+            .see(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) }))
+            .unwrap();
         assert!(line.text.ends_with("BLOCKER BLOCKED_DEPENDENCY, hint scaffold"), "{}", line.text);
     }
 
@@ -286,7 +347,8 @@ mod tests {
             event(9900, EventKind::NodeCancelled(TESTS)),
             event(9900, EventKind::NodeSuspended(TYPES)),
         ];
-        let mut progress = Progress::of(ROOT);
+        let console = nobody();
+        let mut progress = Progress::of(ROOT, &console, false);
         let shown: Vec<String> =
             events.iter().filter_map(|event| progress.see(event)).map(|line| format!("|{}", line.text)).collect();
         expect_test::expect![[r#"
@@ -302,24 +364,53 @@ mod tests {
     }
 
     #[test]
-    fn the_living_line_says_what_runs() {
-        let mut progress = Progress::of(ROOT);
+    fn each_node_that_runs_has_a_line() {
+        let console = nobody();
+        let mut progress = Progress::of(ROOT, &console, false);
         progress.see(&event(1000, EventKind::NodeStarted(TYPES)));
         progress.see(&event(4000, EventKind::NodeStarted(TESTS)));
-        assert_eq!(progress.status(Duration::from_secs(9)), "   9.0 s  types 8 s, tests #2 5 s   $0.00 so far");
+        assert_eq!(alive(&progress), ["types", "tests #2"]);
         progress.see(&event(9000, EventKind::NodeCancelled(TYPES)));
-        assert_eq!(progress.status(Duration::from_secs(10)), "  10.0 s  tests #2 6 s   $0.00 so far");
+        assert_eq!(alive(&progress), ["tests #2"]);
+        let mut quiet = Progress::of(ROOT, &console, true);
+        quiet.see(&event(1000, EventKind::NodeStarted(TYPES)));
+        assert_eq!((alive(&quiet), quiet.total.is_none()), (Vec::new(), true));
+    }
+
+    #[test]
+    fn the_line_of_a_map_counts_its_children() {
+        let console = nobody();
+        let mut progress = Progress::of(ROOT, &console, false);
+        let map = EventKind::MapStarted { node: TESTS, items: 7, ended: 2 };
+        let key = "\"front\"".to_owned();
+        let origin = Origin::Child { parent: ROOT, node: "tests".into(), visit: 2, attempt: 1, number: 1, key };
+        let of_child = |kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms: 1000, kind };
+        for kind in [EventKind::NodeStarted(TESTS), map] {
+            progress.see(&event(1000, kind));
+        }
+        progress.see(&of_child(EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) }));
+        // A node of the same name in the child is another one.
+        progress.see(&of_child(EventKind::NodeStarted(TESTS)));
+        progress
+            .see(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
+        assert_eq!(alive(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
+        let ended = || of_child(EventKind::RunEnded { outcome: "finished".into(), usage: Usage::default() });
+        progress.see(&ended());
+        // Once is enough.
+        progress.see(&ended());
+        assert_eq!(alive(&progress), ["tests #2 3/8", "…8a8e tests #2"]);
     }
 
     #[test]
     fn nodes_of_child_runs_say_whose_they_are() {
         let in_child = |at_ms, kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms, kind };
         let to = Targets::One("exit".into());
-        let mut progress = Progress::of(ROOT);
+        let console = nobody();
+        let mut progress = Progress::of(ROOT, &console, false);
         progress.see(&event(1000, EventKind::NodeStarted(TESTS)));
         progress.see(&in_child(2000, EventKind::NodeStarted(TESTS)));
         let line = progress.see(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
-        assert_eq!(progress.status(Duration::from_secs(4)), "   4.0 s  tests #2 3 s   $0.00 so far");
+        assert_eq!(alive(&progress), ["tests #2"]);
     }
 }

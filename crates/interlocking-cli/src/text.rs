@@ -42,7 +42,7 @@ fn steers_a_terminal(character: char) -> bool {
     (character.is_control() && !is_layout) || is_direction
 }
 
-pub(crate) fn shortened(text: &str, longest: usize) -> String {
+fn shortened(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
     }

@@ -107,6 +107,16 @@ pub enum EventKind {
         /// The place where the edge leads.
         edge: Name,
     },
+    /// A map node that has started knows its items, and starts their children.
+    MapStarted {
+        /// The node.
+        #[serde(flatten)]
+        node: NodeRef,
+        /// How many there are; [more may be added](Self::ItemsAdded).
+        items: u32,
+        /// How many of their children had ended before, so that they are not started.
+        ended: u32,
+    },
     /// A map node need not wait for the rest of its children, which are cancelled now.
     NodeDecided {
         /// The node.
@@ -266,6 +276,7 @@ impl EventKind {
             | Self::NodeFinished { node, .. }
             | Self::NodeFailed { node, .. }
             | Self::EdgeExhausted { node, .. }
+            | Self::MapStarted { node, .. }
             | Self::NodeDecided { node, .. }
             | Self::ItemsAdded { node, .. }
             | Self::Agent { node, .. }

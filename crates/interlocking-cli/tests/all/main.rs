@@ -31,4 +31,6 @@ mod processes;
 mod refusals;
 mod repository;
 mod retries;
+#[cfg(unix)]
+mod terminal;
 mod views;

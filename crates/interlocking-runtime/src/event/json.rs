@@ -60,6 +60,7 @@ fn samples() -> Vec<Event> {
         EventKind::NodeWaits { node: write(), exclusive: "main".into() },
         EventKind::NodeExhausted(node("write", 3)),
         EventKind::EdgeExhausted { node: write(), edge: "review".into() },
+        EventKind::MapStarted { node: node("votes", 1), items: 7, ended: 0 },
         EventKind::NodeDecided { node: node("votes", 1), reached: true, succeeded: 2, failed: 1, cancelled: 4 },
         EventKind::ItemsAdded { node: node("more", 1), map: "pages".into(), items: 2, refused: false },
         EventKind::Agent { node: write(), agent: Box::new(AgentEvent::Started { session: session.clone() }) },
@@ -93,15 +94,16 @@ fn position(kind: &EventKind) -> usize {
         EventKind::NodeWaits { .. } => 8,
         EventKind::NodeExhausted(_) => 9,
         EventKind::EdgeExhausted { .. } => 10,
-        EventKind::NodeDecided { .. } => 11,
-        EventKind::ItemsAdded { .. } => 12,
-        EventKind::Agent { .. } => 13,
-        EventKind::Note { .. } => 14,
-        EventKind::Message { .. } => 15,
-        EventKind::Reported { .. } => 16,
-        EventKind::LeftOut { .. } => 17,
-        EventKind::Waiting => 18,
-        EventKind::RunEnded { .. } => 19,
+        EventKind::MapStarted { .. } => 11,
+        EventKind::NodeDecided { .. } => 12,
+        EventKind::ItemsAdded { .. } => 13,
+        EventKind::Agent { .. } => 14,
+        EventKind::Note { .. } => 15,
+        EventKind::Message { .. } => 16,
+        EventKind::Reported { .. } => 17,
+        EventKind::LeftOut { .. } => 18,
+        EventKind::Waiting => 19,
+        EventKind::RunEnded { .. } => 20,
     }
 }
 
@@ -109,7 +111,7 @@ fn position(kind: &EventKind) -> usize {
 fn the_documentation_shows_every_event_as_it_is_written() {
     let mut kinds: Vec<usize> = samples().iter().map(|event| position(&event.kind)).collect();
     kinds.dedup();
-    assert_eq!(kinds, Vec::from_iter(0..20), "each kind has a sample");
+    assert_eq!(kinds, Vec::from_iter(0..21), "each kind has a sample");
     let lines: String = samples().iter().map(|event| serde_json::to_string(event).unwrap() + "\n").collect();
     let page = include_str!("../../../../docs/book/src/events.md");
     let shown = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();

@@ -145,6 +145,11 @@ async fn events_of_children_say_which_run_they_are_of() {
         children += 1;
     }
     assert_eq!(children, 3);
+    let told = events.iter().filter_map(|event| match &event.kind {
+        EventKind::MapStarted { node, items, ended } => Some((node.node.as_ref(), *items, *ended)),
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [("pieces", 3, 0)]);
 }
 
 /// PRG-33: nothing to wait for is no reason to wait.

@@ -3,6 +3,7 @@
 use super::Item;
 use super::children::{Child, Children, Named, Pool};
 use crate::context::services::UntypedServices;
+use crate::event::EventKind;
 use crate::journal::{By, Origin};
 use crate::limits::allowance::{Allowance, Stopped};
 use crate::tree::child::{Kin, Predecessors, anew_id, child_id, run_child};
@@ -69,6 +70,7 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
         // So few cannot do: none begins.
         starter.decided.get_or_insert_default();
     }
+    starter.tell_of(&planned);
     let children = Children(starter.pool.clone());
     let turns = untyped.settings.tree().turns.clone();
     // Those with a section under way come first, and need not wait for the others.
@@ -104,6 +106,17 @@ impl<'run, C: Graph> Starter<'run, C> {
         let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone(), inbox)));
         let slots = Arc::new(Semaphore::new(concurrency));
         Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, equal, taken })
+    }
+
+    /// Tells how many items there are.
+    fn tell_of(&self, planned: &[Planned<C>]) {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let has_ended = |planned: &&Planned<C>| self.known.has_ended(&planned.named.run) == Some(true);
+        self.untyped.emit(|| EventKind::MapStarted {
+            node: self.untyped.node(self.execution),
+            items: number(planned.len()),
+            ended: number(planned.iter().filter(has_ended).count()),
+        });
     }
 
     /// Starts what others add, as long as the execution goes on.

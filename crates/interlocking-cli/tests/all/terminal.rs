@@ -1,0 +1,128 @@
+//! What a person at a terminal sees, and what a pipe is given: the program in a pseudo-terminal.
+
+use crate::processes::example;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::num::NonZero;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const ROWS: u16 = 24;
+
+fn size(cells: u16) -> NonZero<u16> {
+    NonZero::new(cells).unwrap()
+}
+
+/// A program's terminal: what is on it after each piece that was written.
+struct Screens {
+    seen: Vec<Vec<String>>,
+    columns: u16,
+    last: vt100::Parser,
+}
+
+impl Screens {
+    /// Runs the program in a terminal so wide until it ends.
+    fn of(columns: u16, words: &[&str], environment: &[(&str, &str)]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&terminal).unwrap();
+        unlockpt(&terminal).unwrap();
+        let name = ptsname(&terminal, Vec::new()).unwrap();
+        let open = || OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        tcsetwinsize(&terminal, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let mut command = example("review", directory.path(), words);
+        command.stdin(open()).stdout(open()).stderr(open()).env("TERM", "xterm-256color").env_remove("NO_COLOR");
+        command.envs(environment.iter().copied());
+        let mut program = command.spawn().unwrap();
+        // Its ends of the terminal are the only ones from here on: reading fails once it has ended.
+        drop(command);
+        let mut screens = Self { seen: Vec::new(), columns, last: vt100::Parser::new(size(ROWS), size(columns), 0) };
+        let (mut terminal, mut piece) = (File::from(terminal), [0; 4096]);
+        while let Ok(read) = terminal.read(&mut piece)
+            && read > 0
+        {
+            screens.last.process(&piece[..read]);
+            screens.seen.push(screens.rows());
+        }
+        assert_eq!(program.wait().unwrap().code(), Some(3), "{}", screens.text());
+        screens
+    }
+
+    /// What is on it, row by row, without the spaces at their ends.
+    fn rows(&self) -> Vec<String> {
+        self.last.screen().rows(0, self.columns).map(|row| row.trim_end().to_owned()).collect()
+    }
+
+    fn text(&self) -> String {
+        self.rows().join("\n")
+    }
+
+    /// The rows that were ever on it and are drawn over.
+    fn living(&self) -> Vec<&str> {
+        self.seen.iter().flatten().map(String::as_str).filter(|row| is_living(row)).collect()
+    }
+}
+
+/// Whether a line begins with what moves.
+fn is_living(line: &str) -> bool {
+    line.starts_with(|first| ('\u{2800}'..='\u{28ff}').contains(&first))
+}
+
+const RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "1500ms"];
+
+#[test]
+fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
+    let screens = Screens::of(100, &RUN, &[]);
+    let living = screens.living();
+    let of_node: Vec<_> = living.iter().filter(|line| line.ends_with(" s  draft")).collect();
+    let time = |line: &str| line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap();
+    let times: Vec<_> = of_node.iter().map(|line| time(line)).collect();
+    assert!(times.is_sorted() && times.last().is_some_and(|last| *last >= 0.8), "time goes on: {living:?}");
+    let moves = |line: &&&str| line.chars().next();
+    assert!(of_node.iter().filter_map(moves).any(|first| Some(first) != moves(&of_node[0])), "it moves: {living:?}");
+    assert!(living.iter().any(|line| line.ends_with(" s  $0.00 so far")), "{living:?}");
+    // Where it has ended there are lines for good alone.
+    let text = screens.text();
+    assert!(!text.lines().any(is_living), "{text}");
+    assert_eq!(text.matches(" s  draft ").count(), 1, "{text}");
+    assert!(!text.contains("started") && text.contains("→ read"), "{text}");
+    assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
+}
+
+/// A line that is too long would take two rows, and leave one of them behind.
+#[test]
+fn living_lines_fit_into_a_narrow_terminal() {
+    let screens = Screens::of(20, &RUN, &[]);
+    assert!(screens.living().contains(&"⠁  0.0 s  $0.00 so f"), "{:?}", screens.living());
+    for screen in &screens.seen {
+        assert!(screen.iter().filter(|row| is_living(row)).count() <= 2, "{screen:?}");
+        assert!(!screen.iter().any(|row| row.starts_with("ar")), "{screen:?}");
+    }
+    assert!(!screens.text().lines().any(is_living), "{}", screens.text());
+}
+
+#[test]
+fn a_terminal_without_colours_has_none() {
+    for (environment, moves) in [(("NO_COLOR", "1"), true), (("TERM", "dumb"), false)] {
+        let screens = Screens::of(100, &RUN, &[environment]);
+        let screen = screens.last.screen();
+        let cells = (0..ROWS).flat_map(|row| (0..100).map(move |column| (row, column)));
+        let styled = cells.filter_map(|(row, column)| screen.cell(row, column));
+        assert!(styled.into_iter().all(|cell| !cell.bold() && cell.fgcolor() == vt100::Color::Default));
+        assert_eq!(screens.living().is_empty(), !moves, "{environment:?}");
+    }
+}
+
+#[test]
+fn a_pipe_is_given_a_line_a_step_and_no_control_character() {
+    let directory = tempfile::tempdir().unwrap();
+    let started = Instant::now();
+    let ran = example("review", directory.path(), &RUN).stdin(Stdio::null()).output().unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(1500), "long enough to be drawn");
+    let text = String::from_utf8(ran.stderr).unwrap();
+    assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text:?}");
+    assert!(text.contains("draft           started\n") && text.contains("draft           → read"), "{text}");
+    assert!(!text.lines().any(is_living), "{text}");
+}
