@@ -217,7 +217,8 @@ impl Common {
             let checked = self.meter().check(&self.budgets);
             checked.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
             let gates = self.limits.gates();
-            gates.open(agent).await;
+            let opened = gates.open(agent, &self.patience).await;
+            opened.map_err(|limit| self.end(Stopped::Provider(limit)))?;
             // Its own first: whoever waits for that holds nothing of what others share.
             let tracks = [track(self.tracks.as_ref()).await, track(self.limits.tracks()).await];
             // While this waited for its turn, the gate may have closed: whoever holds a track would hold it in vain.

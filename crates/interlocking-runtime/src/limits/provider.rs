@@ -7,7 +7,8 @@
 //! provider that refuses everybody is asked once a wait, however many branches there are.
 //!
 //! How long the gate stays closed is drawn at random between nothing and a bound that doubles with each failure in a row
-//! (full jitter), and never less than the provider said.
+//! (full jitter), and never less than the provider said. So it does where the run whose call it was gives up: the others wait,
+//! and whoever would have to wait for longer than it ever puts up with gives up, too, without a call.
 
 pub use crate::limits::backoff::{Backoff, ProviderLimit};
 use crate::mutex::Mutex;
@@ -44,6 +45,8 @@ struct Spent {
 
 struct Gate {
     closed_until: Option<Instant>,
+    /// The error that closed it last.
+    message: String,
     /// How often it has closed since a call ended well.
     failures: u32,
     /// How often it has closed: a call that began before it closed last tells nothing new.
@@ -80,16 +83,25 @@ impl Gates {
     }
 
     /// Waits until the gate of `agent` looks open. By the time somebody goes through, it may have closed again.
-    pub(crate) async fn open(&self, agent: &str) {
+    ///
+    /// # Errors
+    ///
+    /// It is closed for longer than the run puts up with at all: another one's call was refused for so long.
+    pub(crate) async fn open(&self, agent: &str, patience: &Patience) -> Result<(), ProviderLimit> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             // Registered before the look, so that no change falls between the two.
             changed.as_mut().enable();
             let standing = self.state().gate(agent).state();
             match standing {
-                GateState::Open => return,
+                GateState::Open => return Ok(()),
                 GateState::Full => changed.await,
                 GateState::Closed(until) => {
+                    let closed = until - Instant::now();
+                    if closed > patience.backoff.max_elapsed {
+                        let message = self.state().gate(agent).message.clone();
+                        return Err(patience.spent.lock().limit(agent, Some(closed), message));
+                    }
                     // Whoever wakes first looks again.
                     let _ = tokio::time::timeout_at(until, changed).await;
                 }
@@ -122,10 +134,19 @@ impl Patience {
     }
 }
 
+impl Spent {
+    /// No more than this is put up with.
+    fn limit(&self, agent: &str, retry_after: Option<Duration>, message: String) -> ProviderLimit {
+        let Self { retries, waited } = *self;
+        ProviderLimit { agent: agent.to_owned(), retries, waited, retry_after, message }
+    }
+}
+
 impl State {
     fn gate(&mut self, agent: &str) -> &mut Gate {
         self.gates.entry(agent.to_owned()).or_insert_with(|| Gate {
             closed_until: None,
+            message: String::new(),
             failures: 0,
             round: 0,
             inside: 0,
@@ -167,12 +188,11 @@ impl Inside<'_> {
         }
     }
 
-    /// The call failed for the provider's sake: the gate closes.
+    /// The call failed for the provider's sake: the gate closes, unless no clock goes as far as it would have to.
     ///
     /// # Errors
     ///
-    /// The run whose call it was does not put up with one more wait, or not with one as long as it would have to be. The gate stays
-    /// as it was.
+    /// The run whose call it was does not put up with one more wait, or not with one as long as it has to be.
     pub(crate) fn failed(
         self,
         patience: &Patience,
@@ -194,21 +214,22 @@ impl Inside<'_> {
             false => retry_after.unwrap_or_default(),
         };
         let closed = closed_until.map_or(Duration::ZERO, |until| until - now);
-        // What the gate is closed for anyway does not count as waiting again.
-        let waited = spent.waited.saturating_add(delay.saturating_sub(closed));
-        let retries = spent.retries.saturating_add(u32::from(news));
-        let until = now.checked_add(delay.max(closed));
-        let Some(until) = until.filter(|_| retries <= backoff.retries && waited <= backoff.max_elapsed) else {
-            let (agent, retries, waited) = (self.agent.to_owned(), spent.retries, spent.waited);
-            return Err(ProviderLimit { agent, retries, waited, retry_after, message });
+        let Some(until) = now.checked_add(delay.max(closed)) else {
+            return Err(spent.limit(self.agent, retry_after, message));
         };
-        (spent.retries, spent.waited) = (retries, waited);
         let gate = state.gate(self.agent);
-        gate.closed_until = Some(until);
+        (gate.closed_until, gate.message) = (Some(until), message.clone());
         if news {
             (gate.failures, gate.round) = (failures, gate.round + 1);
             (gate.inside, gate.window) = (0, 1);
         }
+        // What the gate is closed for anyway does not count as waiting again.
+        let waited = spent.waited.saturating_add(delay.saturating_sub(closed));
+        let retries = spent.retries.saturating_add(u32::from(news));
+        if retries > backoff.retries || waited > backoff.max_elapsed {
+            return Err(spent.limit(self.agent, retry_after, message));
+        }
+        (spent.retries, spent.waited) = (retries, waited);
         tracing::debug!(agent = self.agent, retries, ?delay, "the provider is to be left alone");
         Ok(())
     }
@@ -241,7 +262,7 @@ mod tests {
     }
 
     async fn entered<'g>(gates: &'g Gates) -> Inside<'g> {
-        gates.open("a").await;
+        gates.open("a", &Patience::new(Backoff::default().with_max_elapsed(Duration::MAX))).await.unwrap();
         gates.enter("a").unwrap()
     }
 
@@ -272,10 +293,12 @@ mod tests {
         fail(entered(&gates).await, &patience(), Some(SECOND));
         let probe = entered(&gates).await;
         let start = Instant::now();
-        tokio::join!(gates.open("a"), async {
+        let patience = patience();
+        let (opened, ()) = tokio::join!(gates.open("a", &patience), async {
             tokio::time::sleep(SECOND).await;
             drop(probe);
         });
+        opened.unwrap();
         assert_eq!(start.elapsed(), SECOND);
     }
 
@@ -345,16 +368,42 @@ mod tests {
         assert!(failed.is_err(), "no clock goes so far");
     }
 
-    /// A gate that several runs share stays closed for all of them; what it is put up with is each one's own.
+    /// What a gate is put up with is each run's own, that it is closed is not.
     #[tokio::test(start_paused = true)]
-    async fn one_run_gives_up_and_another_goes_on_through_the_same_gate() {
+    async fn one_run_gives_up_and_the_gate_is_closed_for_the_others() {
         let gates = gates();
-        let (hasty, patient) = (Patience::new(Backoff { retries: 0, ..Backoff::default() }), patience());
-        let (one, other) = (entered(&gates).await, entered(&gates).await);
-        assert_eq!(one.failed(&hasty, Some(SECOND), "429".to_owned()).unwrap_err().retries, 0);
-        fail(other, &patient, Some(SECOND));
+        let hasty = Patience::new(Backoff::default().with_retries(0));
+        let limit = entered(&gates).await.failed(&hasty, Some(10 * SECOND), "429".to_owned()).unwrap_err();
+        assert_eq!((limit.retries, limit.retry_after), (0, Some(10 * SECOND)));
+        assert!(gates.enter("a").is_none(), "closed");
         let start = Instant::now();
         entered(&gates).await.succeeded();
-        assert_eq!(start.elapsed(), SECOND);
+        assert_eq!(start.elapsed(), 10 * SECOND);
+        // Those that were under way when it closed are no news, but may know of a longer wait.
+        let (one, other) = (entered(&gates).await, entered(&gates).await);
+        one.failed(&hasty, Some(SECOND), "429".to_owned()).unwrap_err();
+        let patient = patience();
+        fail(other, &patient, Some(2 * SECOND));
+        let waits = |patience: &Patience| {
+            let spent = patience.spent.lock();
+            (spent.retries, spent.waited)
+        };
+        assert_eq!(waits(&patient), (0, SECOND));
+        let start = Instant::now();
+        entered(&gates).await.succeeded();
+        assert_eq!(start.elapsed(), 2 * SECOND);
+    }
+
+    /// A wait that a run would never put up with is known without a call.
+    #[tokio::test(start_paused = true)]
+    async fn whoever_cannot_wait_for_so_long_gives_up_at_the_gate() {
+        let gates = gates();
+        entered(&gates).await.failed(&patience(), Some(7_200 * SECOND), "quota".to_owned()).unwrap_err();
+        tokio::time::sleep(1_800 * SECOND).await;
+        let limit = gates.open("a", &patience()).await.unwrap_err();
+        assert_eq!((limit.retry_after, limit.message.as_str()), (Some(5_400 * SECOND), "quota"));
+        // An hour is not more than an hour.
+        tokio::time::sleep(1_800 * SECOND).await;
+        gates.open("a", &patience()).await.unwrap();
     }
 }

@@ -9,7 +9,8 @@ use tokio::sync::Semaphore;
 /// What runs share that have budgets of their own: how many calls of agents are under way at once, and the gates of the providers, so that
 /// one who refuses is asked by one call of all these runs, however many wait.
 ///
-/// How long a run puts up with a provider is its own [`Backoff`](crate::Backoff).
+/// How long a run puts up with a provider is its own [`Backoff`](crate::Backoff). Where one gives up, the gate is closed for the others all
+/// the same: they wait, or give up without a call where they do not put up with so long a wait.
 #[derive(Clone)]
 pub struct SharedLimits(Arc<Limits>);
 

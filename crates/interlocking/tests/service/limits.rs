@@ -157,3 +157,22 @@ async fn a_run_gives_a_provider_up_for_itself_alone() {
     let (hasty, patient) = tokio::join!(outcome(&service, &hasty), outcome(&service, &patient));
     assert_eq!((&*hasty, &*patient), ("provider_limited", "finished"));
 }
+
+/// What one run gave up at, the others know: they wait for as long as the provider said, and do not ask before.
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_one_run_gave_up_on_is_left_alone_by_the_others() {
+    let (journal, provider) = (Arc::new(MemoryJournal::new()), Provider::new(1));
+    let service = service(&journal);
+    let backoff = |max| Backoff::default().with_max_elapsed(max);
+    service.start(&id("a"), twice(&provider).with_backoff(backoff(SECOND)), Task("a".to_owned())).await.unwrap();
+    assert_eq!(outcome(&service, &id("a")).await, "provider_limited");
+    // One that does not wait for so long gives up, too, without a call; one that does is served.
+    service.start(&id("b"), twice(&provider).with_backoff(backoff(2 * SECOND)), Task("b".to_owned())).await.unwrap();
+    service.start(&id("c"), twice(&provider), Task("c".to_owned())).await.unwrap();
+    let (b, c) = (id("b"), id("c"));
+    let (b, c) = tokio::join!(outcome(&service, &b), outcome(&service, &c));
+    assert_eq!((&*b, &*c), ("provider_limited", "finished"));
+    let calls = provider.calls.lock().unwrap().clone();
+    let prompts: Vec<_> = calls.iter().map(|(second, prompt)| (*second, prompt.as_str())).collect();
+    assert_eq!(prompts, [(0, "a"), (11, "c"), (12, "second")]);
+}
