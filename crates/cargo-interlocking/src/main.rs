@@ -2,20 +2,18 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports to whoever runs it")]
 
-use cargo_interlocking::{Name, Shape, Source, write};
-use clap::{Args, Parser, Subcommand};
+use cargo_interlocking::{Name, NewProjectError, Shape, Source, write};
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use clap_mangen::Man;
+use std::error::Error;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// As cargo starts it: `cargo interlocking new` is `cargo-interlocking interlocking new`.
+/// Graphs of coding agents whose routes the compiler checks
 #[derive(Parser)]
-#[command(bin_name = "cargo", version)]
-enum Cargo {
-    /// Graphs of coding agents whose routes the compiler checks
-    Interlocking(Interlocking),
-}
-
-#[derive(Args)]
+#[command(name = "cargo-interlocking", bin_name = "cargo interlocking", version)]
 struct Interlocking {
     #[command(subcommand)]
     command: Command,
@@ -25,6 +23,20 @@ struct Interlocking {
 enum Command {
     /// Write a new project: graph, handlers, prompts, a scripted test, and a program with the operator's commands
     New(New),
+    /// Print completions of `cargo-interlocking` for a shell
+    #[command(
+        after_help = "Examples:\n  cargo interlocking completions bash > /etc/bash_completion.d/cargo-interlocking\n\nThey \
+        complete `cargo-interlocking new`, which is `cargo interlocking new`; what follows `cargo` is completed by cargo's own."
+    )]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page
+    #[command(after_help = "Examples:\n  cargo interlocking man | man -l -\n  cargo interlocking man > \
+        /usr/local/share/man/man1/cargo-interlocking.1")]
+    Man,
 }
 
 #[derive(Args)]
@@ -45,19 +57,67 @@ struct New {
 }
 
 fn main() -> ExitCode {
-    let Cargo::Interlocking(Interlocking { command: Command::New(new) }) = Cargo::parse();
-    let source = new.checkout.map_or(Source::Registry, Source::Checkout);
-    match write(Path::new(""), &new.name, new.shape, &source) {
-        Ok(place) => {
-            println!("{} is written. What to do there:\n", place.display());
-            println!("  cargo test                        # plays demo.toml, without a model");
-            println!("  cargo run -- run {}", new.shape.demonstration());
-            println!("  cargo run -- --help               # what else the program can do");
-            ExitCode::SUCCESS
-        }
+    let Interlocking { command } = Interlocking::parse_from(words());
+    let done = match command {
+        Command::New(new) => begin(new).map_err(Into::into),
+        Command::Completions { shell } => print(&completions(shell)),
+        Command::Man => manual().and_then(|page| print(&page)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// The process's words. `cargo interlocking new` is started as `cargo-interlocking interlocking new`.
+fn words() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == "interlocking") {
+        words.remove(1);
+    }
+    words
+}
+
+fn begin(new: New) -> Result<(), NewProjectError> {
+    let source = new.checkout.map_or(Source::Registry, Source::Checkout);
+    let place = write(Path::new(""), &new.name, new.shape, &source)?;
+    println!("{} is written. What to do there:\n", place.display());
+    println!("  cargo test                        # plays demo.toml, without a model");
+    println!("  cargo run -- run {}", new.shape.demonstration());
+    println!("  cargo run -- --help               # what else the program can do");
+    Ok(())
+}
+
+/// Of the program as a shell finds it: completions of `cargo` would take the place of cargo's own.
+fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        shell,
+        &mut Interlocking::command().bin_name("cargo-interlocking"),
+        "cargo-interlocking",
+        &mut script,
+    );
+    script
+}
+
+fn manual() -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut command = Interlocking::command().disable_help_subcommand(true);
+    command.build();
+    let mut page = Vec::new();
+    Man::new(command.clone()).render(&mut page)?;
+    for below in command.get_subcommands() {
+        let man = Man::new(below.clone());
+        man.render_name_section(&mut page)?;
+        man.render_synopsis_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+        man.render_extra_section(&mut page)?;
+    }
+    Ok(page)
+}
+
+fn print(text: &[u8]) -> Result<(), Box<dyn Error>> {
+    Ok(std::io::stdout().write_all(text)?)
 }

@@ -10,16 +10,18 @@ const GROUPS: [(&str, &[&str]); 3] = [
 ];
 
 /// Of each command some; the program's name goes before.
-const EXAMPLES: [(&str, &[&str]); 9] = [
+const EXAMPLES: [(&str, &[&str]); 11] = [
     ("run", &["run --run-id r1 …", "run --max-dollars 2.50 --max-time 90m …"]),
     ("resume", &["resume r1", "resume r1 --max-dollars 5", "resume r1 --retry"]),
     ("list", &["list", "list --state waiting"]),
     ("show", &["show r1", "show r1 --json"]),
     ("answer", &["answer r1 '{\"approved\": true}'", "answer r1 --question approve.2 --file answer.json"]),
     ("fork", &["fork r1 --before review.2", "fork r1 --run-id r2"]),
+    ("cancel", &["cancel r1"]),
     ("graph", &["graph", "graph dot"]),
     ("prune", &["prune --older-than 30d --keep-last 20 --dry-run"]),
     ("completions", &["completions bash > /etc/bash_completion.d/PROGRAM"]),
+    ("man", &["man | man -l -", "man > /usr/local/share/man/man1/PROGRAM.1"]),
 ];
 
 /// The commands of a program, by group, each with what it is for: in place of clap's one list.

@@ -25,11 +25,15 @@ enum Asked {
     /// List the protocols that there are
     Protocols(protocols::Arguments),
     /// What a protocol's steps ask for
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  envoy plan cleanup-debug-logs --dry-run\n  envoy plan block-prompt-variants-gate 3 B"
+    )]
     Plan(Plan),
     /// Print a script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Print the manual page, in roff
+    #[command(after_help = "Examples:\n  envoy man | man -l -\n  envoy man > /usr/local/share/man/man1/envoy.1")]
     Man,
 }
 

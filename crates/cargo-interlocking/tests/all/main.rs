@@ -2,7 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
+
 use cargo_interlocking::{NewProjectError, Shape, Source, write};
+use help_is_whole::help_is_whole;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,6 +69,24 @@ fn the_command_writes_a_project_once() {
         "error: newsroom is there already: choose another name, or remove it\n"
     );
     assert_eq!(files(place.path()), before);
+}
+
+/// As cargo starts it, and as a shell does.
+#[test]
+fn the_program_says_all_of_itself() {
+    let place = tempfile::tempdir().unwrap();
+    let said = |words: &[&str]| {
+        let output = command(place.path(), words);
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for by_cargo in [true, false] {
+        let start: &[&str] = if by_cargo { &["interlocking"] } else { &[] };
+        help_is_whole(|words| said(&[start, words].concat()));
+    }
+    assert!(said(&["interlocking", "--help"]).contains("Usage: cargo interlocking <COMMAND>"));
+    let completions = said(&["completions", "bash"]);
+    assert!(completions.ends_with("-o default cargo-interlocking\nfi\n"), "cargo's own stay: {completions}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What `--help` says, of programs and of their commands, as a stranger reads it.
 
+use crate::help_is_whole::help_is_whole;
 use crate::processes::call;
 use crate::review::Review;
 use crate::support::{self, Program};
@@ -22,6 +23,12 @@ fn help_says_what_each_command_does() {
         page += &help(&[&command, "--help"]);
     }
     expect_test::expect_file!["../help.txt"].assert_eq(&page);
+}
+
+#[test]
+fn each_program_says_all_of_itself() {
+    let directory = tempfile::tempdir().unwrap();
+    help_is_whole(|words| call(directory.path(), words).1);
 }
 
 /// The documentation of the structs that options are taken from stands nowhere in place of what a command does: neither that of

@@ -21,6 +21,8 @@ mod events;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod help;
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
 mod hostile;
 mod isolation;
 #[cfg(target_os = "linux")]

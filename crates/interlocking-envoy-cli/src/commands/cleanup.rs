@@ -11,6 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  envoy plan cleanup-debug-logs --dry-run\n  envoy plan cleanup-debug-logs --check 'cargo test'"
+)]
 pub(crate) struct Arguments {
     /// List what would be removed, and remove nothing
     #[arg(long, short = 'n')]

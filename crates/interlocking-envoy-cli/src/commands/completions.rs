@@ -7,6 +7,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  envoy completions bash > /etc/bash_completion.d/envoy")]
 pub(crate) struct Arguments {
     /// The shell
     #[arg(value_enum)]

@@ -8,6 +8,9 @@ use interlocking_envoy::gate::{Answer, Decision, GateError, GateReturn, Variants
 use interlocking_envoy::{Prompt, PromptKind, Variant};
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  envoy plan block-prompt-variants-gate 3\n  envoy plan block-prompt-variants-gate 3 B"
+)]
 pub(crate) struct Arguments {
     /// The prompt's number
     #[arg(value_name = "PROMPT_NUM")]

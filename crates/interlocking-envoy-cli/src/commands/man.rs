@@ -20,6 +20,7 @@ pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, CommandError>
         man.render_name_section(&mut page)?;
         man.render_synopsis_section(&mut page)?;
         man.render_options_section(&mut page)?;
+        man.render_extra_section(&mut page)?;
     }
     man.render_extra_section(&mut page)?;
     man.render_version_section(&mut page)?;

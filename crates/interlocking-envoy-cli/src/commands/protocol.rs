@@ -8,6 +8,7 @@ use clap::Args;
 use interlocking_envoy::{ProtocolName, ReadError, ResolveError};
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  envoy protocol debugging\n  envoy protocol debugging --json")]
 pub(crate) struct Arguments {
     /// Its name: implementation, debugging, discovery, bug-discovery, or that of a file of the project's
     name: String,

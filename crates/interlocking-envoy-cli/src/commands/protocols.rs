@@ -7,6 +7,7 @@ use crate::surroundings::Surroundings;
 use clap::Args;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  envoy protocols")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     project: ProjectArguments,

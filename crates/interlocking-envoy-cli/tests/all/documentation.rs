@@ -1,5 +1,6 @@
 //! What the documentation says is so.
 
+use crate::help_is_whole::help_is_whole;
 use crate::support::Project;
 use envoy::Exit;
 use interlocking_envoy::EMBEDDED;
@@ -31,6 +32,11 @@ fn help_says_what_each_command_does() {
     let mut page = String::new();
     add(&[], &envoy::command(), &mut page);
     expect_test::expect_file!["../help.txt"].assert_eq(&page);
+}
+
+#[test]
+fn the_program_says_all_of_itself() {
+    help_is_whole(|words| Project::new().call(words).stdout);
 }
 
 /// ENV-91: every command that a protocol names is in the list of the documentation, which says whether it is here, and the

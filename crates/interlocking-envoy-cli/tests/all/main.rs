@@ -9,6 +9,8 @@ mod documentation;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
 mod gate;
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
 mod hostile;
 mod processes;
 mod protocol;
