@@ -38,7 +38,7 @@ programs! {
     nodes: llm(Helpdesk) logic(Collatz) fork(Shop) join(Translation) map(Library, Counting) graph(Press, Polish) human(Purchase)
         event(Journey) advisory(Newsroom) observer(Haggling);
     cookbook: approval(Office) best_of_n(BestOf, Candidate) first_good(Race, Guess) waves(Waves, Work) recursion(Outlining)
-        retry(Estimate) blind_pair(BlindPair) budgeted(Research);
+        retry(Estimate) blind_pair(BlindPair) budgeted(Research) service(Refunds);
 }
 
 fn picture<G: Graph>() -> String {
