@@ -13,8 +13,8 @@ pub(crate) struct Investigate {
 }
 
 impl LLMHandler<debugging::investigate> for Investigate {
-    async fn before<'a>(&'a self, bug: &'a Bug, _: &mut Cx<'_, debugging::investigate>) -> Ask<InvestigatePrompt<'a>> {
-        Ok((InvestigatePrompt { bug, steps: &self.steps }, SessionOp::StartFresh(Slug::new("investigate")?)))
+    async fn before<'a>(&'a self, bug: &'a Bug, cx: &mut Cx<'_, debugging::investigate>) -> Ask<InvestigatePrompt<'a>> {
+        Ok((InvestigatePrompt { bug, steps: &self.steps }, cx.fresh_session()))
     }
 
     async fn after(
@@ -32,8 +32,8 @@ pub(crate) struct Fix {
 }
 
 impl LLMHandler<debugging::fix> for Fix {
-    async fn before<'a>(&'a self, task: &'a Task, _: &mut Cx<'_, debugging::fix>) -> Ask<FixPrompt<'a>> {
-        Ok((FixPrompt { task, steps: &self.steps }, SessionOp::StartFresh(Slug::new("fix")?)))
+    async fn before<'a>(&'a self, task: &'a Task, cx: &mut Cx<'_, debugging::fix>) -> Ask<FixPrompt<'a>> {
+        Ok((FixPrompt { task, steps: &self.steps }, cx.fresh_session()))
     }
 
     async fn after(

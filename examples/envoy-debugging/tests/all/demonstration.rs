@@ -1,14 +1,23 @@
 //! The demonstration, and what happens where the protocol is broken.
 
 use envoy_debugging::{Debugging, Site, bug, demonstration, developer};
+use expect_test::expect_file;
 use interlocking::agents::{Script, ScriptedAgent};
+use interlocking::draw::mermaid;
 use interlocking::envoy::Library;
+use interlocking::graph::Graph;
 use interlocking::prelude::*;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 held!(Debugging);
+
+/// The picture that the book shows.
+#[test]
+fn the_picture_is_that_of_the_table() {
+    expect_file!["./debugging.mmd"].assert_eq(&mermaid(Debugging::net().table()));
+}
 
 fn project_with(protocol: &str) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
