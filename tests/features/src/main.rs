@@ -4,7 +4,8 @@
 //! own (`plan` has which), and `users` checks crates outside the workspace. What is checked comes from `cargo metadata`, so
 //! that a new feature is checked without a word. A warning is an error.
 //!
-//! With arguments, only that is checked whose line has one of them: `… -- envoy "user's crate cli"`.
+//! With `--weigh` it prints what each feature weighs (`weight`), and checks nothing. With other arguments, only that is checked whose
+//! line has one of them: `… -- envoy "user's crate cli"`.
 //!
 //! Everything is built in the workspace's target directory: what clippy and the tests have built of others' crates is there.
 
@@ -13,6 +14,7 @@
 mod plan;
 mod cargo;
 mod users;
+mod weight;
 
 use cargo::Cargo;
 use std::collections::BTreeMap;
@@ -41,9 +43,13 @@ fn check() -> Result<Vec<String>, String> {
     // Whatever is missing of the lock file is fetched here, so that the checks need no network.
     cargo::fetch(root)?;
     let metadata = cargo::metadata(root)?;
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(("--weigh", wanted)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return weight::print(root, &metadata, wanted).map(|()| Vec::new());
+    }
     let target = metadata["target_directory"].as_str().ok_or("cargo names no target directory")?;
     let cargo = Cargo::in_target(target.into());
-    let mut checks = Checks { failed: Vec::new(), wanted: std::env::args().skip(1).collect(), begun: Instant::now() };
+    let mut checks = Checks { failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
     let mut seen = BTreeMap::new();
     for set in plan::sets(&metadata) {

@@ -12,7 +12,7 @@ pub(crate) struct Set {
 }
 
 impl Set {
-    fn new<'f>(package: &str, features: impl IntoIterator<Item = &'f str>) -> Self {
+    pub(crate) fn new<'f>(package: &str, features: impl IntoIterator<Item = &'f str>) -> Self {
         Self { package: package.to_owned(), features: features.into_iter().map(str::to_owned).collect() }
     }
 
