@@ -2,6 +2,51 @@
 //!
 //! An advisory node is started by another node's outcome, `cx.spawn::<graph::node>(input)`, and its token is never among
 //! the run's. Its failure never fails the graph; the exit waits for it up to a deadline (HY-67, HY-257).
+//!
+//! ```
+//! use interlocking::graph::ReportsOf;
+//! use interlocking::prelude::*;
+//!
+//! #[derive(Graph)]
+//! #[graph(output = String)]
+//! struct Newsroom {
+//!     #[node(entry, input = String, goto(exit), spawn(length))]
+//!     write: LogicNode<Write>,
+//!     #[node(input = String, report = u32, reports_to(exit))]
+//!     length: AdvisoryNode<Length>,
+//! }
+//!
+//! struct Write;
+//! impl LogicHandler<newsroom::write> for Write {
+//!     async fn run(&self, text: String, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+//!         cx.spawn::<newsroom::length>(text.clone());
+//!         goto!(cx, newsroom::exit, text)
+//!     }
+//! }
+//!
+//! struct Length;
+//! impl AdvisoryHandler<newsroom::length> for Length {
+//!     async fn advise(&self, text: String, _: &mut Cx<'_, newsroom::length>) -> Result<u32, NodeError> {
+//!         Ok(text.split(' ').count().try_into()?)
+//!     }
+//! }
+//!
+//! /// Makes the run's output of what came to the exit and of what was reported.
+//! impl Finish for Newsroom {
+//!     async fn finish(&self, text: String, reports: ReportsOf<Self>) -> Result<String, NodeError> {
+//!         let words: u32 = reports.length.into_iter().filter_map(|report| report.result.ok()).sum();
+//!         Ok(format!("{text} ({words} words)"))
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let newsroom = Newsroom { write: LogicNode(Write), length: AdvisoryNode(Length) };
+//! let report = Run::new(newsroom).start("all clear".to_owned()).await?;
+//! assert_eq!(report.outcome.finished().as_deref(), Some("all clear (2 words)"));
+//! # Ok(())
+//! # }
+//! ```
 
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;

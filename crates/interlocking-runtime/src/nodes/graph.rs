@@ -4,6 +4,40 @@
 //! [map](super::map) do. Its output is what the node goes on with. If it fails, so does the node, with
 //! [`FailureKind::Child`](interlocking_core::failure::FailureKind::Child), which holds the child's failure. A node that is
 //! resumed after a crash goes on with the child that it had; one that is entered again begins a new one.
+//!
+//! ```
+//! use interlocking::prelude::*;
+//!
+//! #[derive(Graph)]
+//! #[graph(output = String)]
+//! struct Polish {
+//!     #[node(entry, input = String, goto(exit))]
+//!     trim: LogicNode<Trim>,
+//! }
+//!
+//! #[derive(Graph)]
+//! #[graph(output = String)]
+//! struct Press {
+//!     // The types fit, and there is one way on: the node holds the child itself, and nobody handles it.
+//!     #[node(entry, input = String, graph = Polish, goto(exit))]
+//!     polish: GraphNode<Polish>,
+//! }
+//!
+//! struct Trim;
+//! impl LogicHandler<polish::trim> for Trim {
+//!     async fn run(&self, text: String, cx: &mut Cx<'_, polish::trim>) -> Route<polish::trim> {
+//!         goto!(cx, polish::exit, text.trim().to_owned())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let press = Press { polish: GraphNode(Polish { trim: LogicNode(Trim) }) };
+//! let report = Run::new(press).start(" mind the gap ".to_owned()).await?;
+//! assert_eq!(report.outcome.finished().as_deref(), Some("mind the gap"));
+//! # Ok(())
+//! # }
+//! ```
 
 use super::map::{self, Item};
 use crate::context::services::UntypedServices;

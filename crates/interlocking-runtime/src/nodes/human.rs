@@ -5,6 +5,29 @@
 //!
 //! A `timeout` limits how long there is to answer, from when the question was asked on: while nobody executes the run, too. A run that
 //! waits in no process is timed out when it is resumed after that, unless an answer has come.
+//!
+//! ```
+//! use interlocking::prelude::*;
+//!
+//! #[derive(Graph)]
+//! #[graph(output = Option<u32>)]
+//! struct Purchase {
+//!     #[node(entry, input = u32, question = String, answer = bool, goto(exit))]
+//!     approve: HumanNode<Approve>,
+//! }
+//!
+//! struct Approve;
+//! impl HumanHandler<purchase::approve> for Approve {
+//!     async fn ask(&self, dollars: &u32, _: &mut Cx<'_, purchase::approve>) -> Result<String, NodeError> {
+//!         Ok(format!("A desk for ${dollars}?"))
+//!     }
+//!     async fn answered(&self, dollars: u32, yes: bool, cx: &mut Cx<'_, purchase::approve>) -> Route<purchase::approve> {
+//!         goto!(cx, purchase::exit, yes.then_some(dollars))
+//!     }
+//! }
+//! # use interlocking::graph::Graph;
+//! # assert!(Purchase::net().table().node("approve").is_some());
+//! ```
 
 use crate::context::services::UntypedServices;
 pub use crate::journal::question::OpenQuestion;

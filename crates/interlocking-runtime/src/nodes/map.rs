@@ -10,6 +10,64 @@
 //! failed, and but for items that say they [run anew](Item::anew).
 //!
 //! A node with a `quorum` need not wait for all of them: [`EnoughHandler`].
+//!
+//! ```
+//! use interlocking::prelude::*;
+//! use std::sync::Arc;
+//!
+//! #[derive(Graph)]
+//! #[graph(output = usize)]
+//! struct Counting {
+//!     #[node(entry, input = String, goto(exit))]
+//!     count: LogicNode<Count>,
+//! }
+//!
+//! #[derive(Graph)]
+//! #[graph(output = usize)]
+//! struct Library {
+//!     #[node(entry, input = Vec<String>, map = Counting, concurrency = 2, goto(exit))]
+//!     books: MapNode<Books>,
+//! }
+//!
+//! struct Count;
+//! impl LogicHandler<counting::count> for Count {
+//!     async fn run(&self, text: String, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {
+//!         goto!(cx, counting::exit, text.split_whitespace().count())
+//!     }
+//! }
+//!
+//! struct Books;
+//! impl MapHandler<library::books> for Books {
+//!     fn graph(&self, _: &Cx<'_, library::books>) -> Result<Arc<Counting>, NodeError> {
+//!         Ok(Arc::new(Counting { count: LogicNode(Count) }))
+//!     }
+//!     async fn items(
+//!         &self,
+//!         texts: &Vec<String>,
+//!         _: &mut Cx<'_, library::books>,
+//!     ) -> Result<Vec<Item<Counting>>, NodeError> {
+//!         Ok(texts.iter().map(|text| Item::new(text.clone())).collect())
+//!     }
+//!     async fn gather(
+//!         &self,
+//!         _: Vec<String>,
+//!         children: Children<Counting>,
+//!         cx: &mut Cx<'_, library::books>,
+//!     ) -> Route<library::books> {
+//!         // A child that failed counts for nothing.
+//!         let counts = children.all().await.into_iter().filter_map(|child| child.result.ok());
+//!         goto!(cx, library::exit, counts.sum())
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let library = Library { books: MapNode(Books) };
+//! let report = Run::new(library).start(vec!["mind the gap".into(), "all clear".into()]).await?;
+//! assert_eq!(report.outcome.finished(), Some(5));
+//! # Ok(())
+//! # }
+//! ```
 
 mod children;
 mod quorum;

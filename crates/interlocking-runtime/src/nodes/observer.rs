@@ -5,6 +5,52 @@
 //!
 //! What it has seen is not recorded again: a resumed run shows it the recorded outcomes from the first one on, so a report
 //! should depend on nothing else.
+//!
+//! ```
+//! use interlocking::graph::ReportsOf;
+//! use interlocking::prelude::*;
+//!
+//! #[derive(Graph)]
+//! #[graph(output = String)]
+//! struct Newsroom {
+//!     #[node(entry, input = String, goto(exit))]
+//!     write: LogicNode<Write>,
+//!     #[node(observes(write), report = u32, reports_to(exit))]
+//!     witness: ObserverNode<Witness>,
+//! }
+//!
+//! struct Write;
+//! impl LogicHandler<newsroom::write> for Write {
+//!     async fn run(&self, text: String, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+//!         goto!(cx, newsroom::exit, text)
+//!     }
+//! }
+//!
+//! struct Witness;
+//! impl ObserverHandler<newsroom::witness> for Witness {
+//!     async fn observe(&self, seen: &Observation, words: &mut u32) -> Result<(), NodeError> {
+//!         let text: Option<String> = seen.sent("exit")?;
+//!         *words += u32::try_from(text.unwrap_or_default().split(' ').count())?;
+//!         Ok(())
+//!     }
+//! }
+//!
+//! /// Makes the run's output of what came to the exit and of what was reported.
+//! impl Finish for Newsroom {
+//!     async fn finish(&self, text: String, reports: ReportsOf<Self>) -> Result<String, NodeError> {
+//!         let words: u32 = reports.witness.into_iter().filter_map(|report| report.result.ok()).sum();
+//!         Ok(format!("{text} ({words} words)"))
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let newsroom = Newsroom { write: LogicNode(Write), witness: ObserverNode(Witness) };
+//! let report = Run::new(newsroom).start("all clear".to_owned()).await?;
+//! assert_eq!(report.outcome.finished().as_deref(), Some("all clear (2 words)"));
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::journal::NodeOutcome;
 use interlocking_core::context::Cx;
