@@ -26,18 +26,14 @@ impl Cargo {
         Self { target }
     }
 
-    /// The crates of a set, each with its features: sets that have the same are the same.
+    /// The crates of a set, each with its features: a set that another has all crates of is a part of that.
     pub(crate) fn resolved(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
-        let mut tree = program(root);
-        tree.args(["tree", "--locked", "--offline", "-e", "normal,build", "--prefix", "none", "-f", "{p} {f}"]);
-        let said = output(of(&mut tree, set))?;
-        // `default` is a name of other features: it makes no difference by itself.
-        let without_default = |line: &str| {
-            let line = line.trim_end_matches(" (*)");
-            let (crates, features) = line.rsplit_once(' ').unwrap_or((line, ""));
-            format!("{crates} {:?}", features.split(',').filter(|name| *name != "default").collect::<Vec<_>>())
-        };
-        Ok(said.lines().map(without_default).collect())
+        crates(|tree| of(tree.arg("--locked"), set), root)
+    }
+
+    /// The same of a user's crate.
+    pub(crate) fn resolved_by_user(&self, users: &Path, name: &str) -> Result<BTreeSet<String>, String> {
+        crates(|tree| tree.args(["-p", &format!("user-{name}")]), users)
     }
 
     pub(crate) fn check(&self, root: &Path, set: &Set) -> Result<(), String> {
@@ -85,6 +81,22 @@ impl Cargo {
             false => Ok(printed),
         }
     }
+}
+
+/// What cargo's tree has. What is compiled for the build itself may have other features than the same crate in the program.
+fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Result<BTreeSet<String>, String> {
+    let mut crates = BTreeSet::new();
+    for edges in ["normal,no-proc-macro", "normal,build"] {
+        let mut tree = program(directory);
+        tree.args(["tree", "--offline", "-e", edges, "--prefix", "none", "-f", "{p} {f}"]);
+        // `default` is a name of other features: it makes no difference by itself.
+        crates.extend(output(whose(&mut tree))?.lines().map(|line| {
+            let line = line.trim_end_matches(" (*)");
+            let (name, features) = line.rsplit_once(' ').unwrap_or((line, ""));
+            format!("{edges}: {name} {:?}", features.split(',').filter(|name| *name != "default").collect::<Vec<_>>())
+        }));
+    }
+    Ok(crates)
 }
 
 /// With these features alone.

@@ -1,8 +1,9 @@
 //! Checks every feature of every crate by itself and in the sets that users choose: `cargo run --locked -p interlocking-features`.
 //!
-//! Within the workspace features hide each other: what one member turns on, all are built with. So each set is checked on its
-//! own (`plan` has which), and `users` checks crates outside the workspace. What is checked comes from `cargo metadata`, so
-//! that a new feature is checked without a word. A warning is an error.
+//! Within the workspace features hide each other: what one member turns on, all are built with. So `users` checks crates outside
+//! the workspace, and each set that is not a part of one of them is checked on its own (`plan` has which): a part is a set whose every
+//! crate has the same features there. What is checked comes from `cargo metadata`, so that a new feature is checked without a
+//! word. A warning is an error, also one of a crate that another depends on.
 //!
 //! With `--weigh` it prints what each feature weighs (`weight`), and checks nothing. With other arguments, only that is checked whose
 //! line has one of them: `… -- envoy "user's crate cli"`.
@@ -17,7 +18,6 @@ mod users;
 mod weight;
 
 use cargo::Cargo;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -51,17 +51,30 @@ fn check() -> Result<Vec<String>, String> {
     let cargo = Cargo::in_target(target.into());
     let mut checks = Checks { failed: Vec::new(), wanted: arguments, begun: Instant::now() };
 
-    let mut seen = BTreeMap::new();
+    let users = users::written(root, &plan::features_of(&metadata, "interlocking"))?;
+    let place = users.place.path();
+    // What is checked, with the crates of each: what a user's crate is made of need not be checked once more.
+    let mut seen = Vec::new();
+    for name in &users.names {
+        let what = format!("user's crate {name}");
+        if checks.one(&what, || cargo.check_user(place, name)) {
+            seen.push((cargo.resolved_by_user(place, name)?, what));
+        }
+    }
+    for project in &users.projects {
+        checks.one(&format!("project {project}"), || cargo.check_project(place, project));
+    }
     for set in plan::sets(&metadata) {
         if !checks.wants(&set.to_string()) {
             continue;
         }
         let resolved = cargo.resolved(root, &set)?;
-        match seen.get(&resolved) {
-            Some(same) => println!("     same  {set}: what {same} is"),
+        match seen.iter().find(|(crates, _)| resolved.is_subset(crates)) {
+            Some((_, what)) => println!("     same  {set}: in {what}"),
             None => {
-                checks.one(&set.to_string(), || cargo.check(root, &set));
-                seen.insert(resolved, set.to_string());
+                if checks.one(&set.to_string(), || cargo.check(root, &set)) {
+                    seen.push((resolved, set.to_string()));
+                }
             }
         }
     }
@@ -73,17 +86,10 @@ fn check() -> Result<Vec<String>, String> {
         checks.one(&format!("{set}, tests run"), || cargo.run_tests(root, &set));
     }
 
-    let users = users::written(root, &plan::features_of(&metadata, "interlocking"))?;
-    for name in &users.names {
-        checks.one(&format!("user's crate {name}"), || cargo.check_user(users.place.path(), name));
-    }
-    for project in &users.projects {
-        checks.one(&format!("project {project}"), || cargo.check_project(users.place.path(), project));
-    }
-    checks.one("projects, tests run", || cargo.test_projects(users.place.path(), users.projects.iter()));
+    checks.one("projects, tests run", || cargo.test_projects(place, users.projects.iter()));
     checks.one("the lock file, in users' crates", || users.versions_are_those_of(root));
     checks.one("user's crate runtime, run", || {
-        let heard = cargo.run_user(users.place.path(), "runtime")?;
+        let heard = cargo.run_user(place, "runtime")?;
         if heard.trim() == "INTERLOC" { Ok(()) } else { Err(format!("it printed {heard:?}")) }
     });
     println!("{:>7.1} s  in all", checks.begun.elapsed().as_secs_f64());
@@ -102,19 +108,21 @@ impl Checks {
         self.wanted.is_empty() || self.wanted.iter().any(|wanted| what.contains(wanted))
     }
 
-    fn one(&mut self, what: &str, check: impl FnOnce() -> Result<(), String>) {
+    /// Whether it was checked, and found right.
+    fn one(&mut self, what: &str, check: impl FnOnce() -> Result<(), String>) -> bool {
         if !self.wants(what) {
-            return;
+            return false;
         }
         let begun = Instant::now();
         let found = check();
         let took: Duration = begun.elapsed();
-        match found {
+        match &found {
             Ok(()) => println!("{:>7.1} s  {what}", took.as_secs_f64()),
             Err(problem) => {
                 println!("   FAILED  {what}:\n{problem}");
                 self.failed.push(what.to_owned());
             }
         }
+        found.is_ok()
     }
 }

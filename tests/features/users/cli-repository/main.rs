@@ -27,7 +27,7 @@ async fn prepare(run: RepositoryRun) -> Result<Prepared<Shout>, CommandError> {
     run.prepare(Run::new(SHOUT), &BuildAccess::default(), None).await
 }
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     Cli::new("shout", resume).with_new_runs(begin).main().await
 }

@@ -8,7 +8,7 @@ use interlocking::prelude::*;
 use shout::SHOUT;
 use std::process::ExitCode;
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     Cli::new("shout", |_: NoArguments, _| async { Ok(Run::new(SHOUT)) }).main().await
 }
