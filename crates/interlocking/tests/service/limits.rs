@@ -169,9 +169,10 @@ async fn a_provider_that_one_run_gave_up_on_is_left_alone_by_the_others() {
     // One that does not wait for so long gives up, too, without a call; one that does is served.
     service.start(&id("b"), twice(&provider).with_backoff(backoff(2 * SECOND)), Task("b".to_owned())).await.unwrap();
     service.start(&id("c"), twice(&provider), Task("c".to_owned())).await.unwrap();
-    let (b, c) = (id("b"), id("c"));
-    let (b, c) = tokio::join!(outcome(&service, &b), outcome(&service, &c));
-    assert_eq!((&*b, &*c), ("provider_limited", "finished"));
+    service.ended(&id("b")).await;
+    assert!(provider.begun.elapsed() < 2 * SECOND, "it does not wait");
+    assert!(service.report(&id("b"), twice(&provider)).await.unwrap().is_none(), "it can be resumed");
+    assert_eq!(outcome(&service, &id("c")).await, "finished");
     let calls = provider.calls.lock().unwrap().clone();
     let prompts: Vec<_> = calls.iter().map(|(second, prompt)| (*second, prompt.as_str())).collect();
     assert_eq!(prompts, [(0, "a"), (11, "c"), (12, "second")]);
