@@ -13,58 +13,55 @@ pub(crate) struct Done {
 }
 
 /// A program and its check, written side by side.
-#[derive(Graph)]
+#[derive(Graph, Default)]
 #[graph(output = CommitId)]
 pub(crate) struct Pair {
     #[node(entry, input = String, fork(program, check))]
     share: ForkNode<Share>,
-    #[node(input = String, prompt = WritePrompt<'_>, output = Done, workspace = "program", goto(merge))]
+    #[node(input = Writing, output = Done, workspace = "program", goto(merge))]
     program: LLMNode<Write>,
-    #[node(input = String, prompt = WritePrompt<'_>, output = Done, workspace = "check", goto(merge))]
+    #[node(input = Writing, output = Done, workspace = "check", goto(merge))]
     check: LLMNode<Write>,
     #[node(join(program: CommitId, check: CommitId), workspace = "merge", goto(exit))]
     merge: JoinNode<Merge>,
 }
 
-#[derive(Template)]
+/// What an agent is asked.
+#[derive(Serialize, Deserialize, Template)]
 #[template(source = "Write the {{ what }} of: {{ task }}", ext = "txt")]
-pub(crate) struct WritePrompt<'a> {
-    what: &'static str,
-    task: &'a str,
+pub(crate) struct Writing {
+    what: String,
+    task: String,
 }
 
+#[derive(Default)]
 pub(crate) struct Share;
 
 impl ForkHandler<pair::share> for Share {
     async fn fork(&self, task: String, cx: &mut Cx<'_, pair::share>) -> Route<pair::share> {
-        fork!(cx, (task.clone(), task))
+        let write = |what: &str| Writing { what: what.to_owned(), task: task.clone() };
+        fork!(cx, (write("program"), write("check")))
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Write;
 
-impl LLMHandler<pair::program> for Write {
-    async fn before<'a>(&'a self, task: &'a String, _: &mut Cx<'_, pair::program>) -> Ask<WritePrompt<'a>> {
-        Ok((WritePrompt { what: "program", task }, SessionOp::StartFresh(Slug::new("program")?)))
-    }
-
-    async fn after(&self, _: String, reply: Reply<Done>, cx: &mut Cx<'_, pair::program>) -> Route<pair::program> {
+impl ReplyHandler<pair::program> for Write {
+    async fn after(&self, _: Writing, reply: Reply<Done>, cx: &mut Cx<'_, pair::program>) -> Route<pair::program> {
         let commit = cx.worktree().await?.commit(reply.output.subject).await?;
         goto!(cx, pair::merge, commit.ok_or("no program was written")?)
     }
 }
 
-impl LLMHandler<pair::check> for Write {
-    async fn before<'a>(&'a self, task: &'a String, _: &mut Cx<'_, pair::check>) -> Ask<WritePrompt<'a>> {
-        Ok((WritePrompt { what: "check", task }, SessionOp::StartFresh(Slug::new("check")?)))
-    }
-
-    async fn after(&self, _: String, reply: Reply<Done>, cx: &mut Cx<'_, pair::check>) -> Route<pair::check> {
+impl ReplyHandler<pair::check> for Write {
+    async fn after(&self, _: Writing, reply: Reply<Done>, cx: &mut Cx<'_, pair::check>) -> Route<pair::check> {
         let commit = cx.worktree().await?.commit(reply.output.subject).await?;
         goto!(cx, pair::merge, commit.ok_or("no check was written")?)
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Merge;
 
 impl JoinHandler<pair::merge> for Merge {
@@ -78,11 +75,5 @@ impl JoinHandler<pair::merge> for Merge {
         }
         let landed = cx.land(merged).await?;
         goto!(cx, pair::exit, landed)
-    }
-}
-
-impl Pair {
-    pub(crate) fn new() -> Self {
-        Self { share: ForkNode(Share), program: LLMNode(Write), check: LLMNode(Write), merge: JoinNode(Merge) }
     }
 }

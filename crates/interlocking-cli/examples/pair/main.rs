@@ -35,7 +35,7 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<Pai
 
 async fn prepare(run: RepositoryRun) -> Result<Prepared<Pair>, CommandError> {
     let access = BuildAccess { commands: vec!["sh check.sh".to_owned()], ..BuildAccess::default() };
-    run.prepare(Run::new(Pair::new()), &access, None).await
+    run.prepare(Run::new(Pair::default()), &access, None).await
 }
 
 #[tokio::main]

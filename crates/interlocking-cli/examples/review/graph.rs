@@ -24,18 +24,16 @@ pub(crate) struct Verdict {
 }
 
 /// The writer's task.
-#[derive(Template)]
-#[template(source = "Write about {{ topic }}.", ext = "txt")]
-pub(crate) struct DraftPrompt<'a> {
-    topic: &'a str,
-}
+#[derive(Serialize, Deserialize, Template)]
+#[template(source = "Write about {{ self.0 }}.", ext = "txt")]
+pub(crate) struct Topic(pub(crate) String);
 
 /// Text by an agent, read by a person.
-#[derive(Graph)]
+#[derive(Graph, Default)]
 #[graph(output = String)]
 pub(crate) struct Review {
     /// Writes.
-    #[node(entry, input = String, prompt = DraftPrompt<'_>, output = String, goto(read), visits = 3)]
+    #[node(entry, input = Topic, output = String, goto(read), visits = 3)]
     draft: LLMNode<Draft>,
     /// Asks a person.
     #[node(input = Reading, question = Reading, answer = Verdict, goto(publish, draft), visits = 3)]
@@ -45,17 +43,15 @@ pub(crate) struct Review {
     publish: LogicNode<Publish>,
 }
 
+#[derive(Default)]
 pub(crate) struct Draft;
-impl LLMHandler<review::draft> for Draft {
-    async fn before<'a>(&'a self, topic: &'a String, _: &mut Cx<'_, review::draft>) -> Ask<DraftPrompt<'a>> {
-        Ok((DraftPrompt { topic }, SessionOp::StartFresh(Slug::new("draft")?)))
-    }
-
-    async fn after(&self, _: String, reply: Reply<String>, cx: &mut Cx<'_, review::draft>) -> Route<review::draft> {
+impl ReplyHandler<review::draft> for Draft {
+    async fn after(&self, _: Topic, reply: Reply<String>, cx: &mut Cx<'_, review::draft>) -> Route<review::draft> {
         goto!(cx, review::read, Reading { draft: reply.output })
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Read;
 impl HumanHandler<review::read> for Read {
     async fn ask(&self, input: &Reading, _: &mut Cx<'_, review::read>) -> Result<Reading, NodeError> {
@@ -66,21 +62,16 @@ impl HumanHandler<review::read> for Read {
         match answer {
             Verdict { approved: true, .. } => goto!(cx, review::publish, input.draft),
             Verdict { remark, .. } => {
-                goto!(cx, review::draft, format!("{}; {}", cx.entry()?, remark.unwrap_or_default()))
+                goto!(cx, review::draft, Topic(format!("{}; {}", cx.entry()?.0, remark.unwrap_or_default())))
             }
         }
     }
 }
 
+#[derive(Default)]
 pub(crate) struct Publish;
 impl LogicHandler<review::publish> for Publish {
     async fn run(&self, text: String, cx: &mut Cx<'_, review::publish>) -> Route<review::publish> {
         goto!(cx, review::exit, text)
-    }
-}
-
-impl Review {
-    pub(crate) fn new() -> Self {
-        Self { draft: LLMNode(Draft), read: HumanNode(Read), publish: LogicNode(Publish) }
     }
 }

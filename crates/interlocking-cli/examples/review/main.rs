@@ -9,7 +9,7 @@
 
 mod graph;
 
-use graph::Review;
+use graph::{Review, Topic};
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::cli::{Cli, CommandError, Start};
 use interlocking::prelude::*;
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// What a new run is to be about.
 #[derive(clap::Args)]
-struct Topic {
+struct About {
     /// What to write about
     topic: String,
 }
@@ -53,14 +53,14 @@ async fn main() -> ExitCode {
     let set_up = |writer: Writer, _: Start| async move {
         tokio::time::sleep(Duration::from_secs(writer.warm_up)).await;
         let script = Script::parse("the writer's script", &writer.script())?;
-        Ok(Run::new(Review::new()).with_agent("draft", Arc::new(ScriptedAgent::new(script))))
+        Ok(Run::new(Review::default()).with_agent("draft", Arc::new(ScriptedAgent::new(script))))
     };
     Cli::new("review", set_up)
         .with_about("Drafts a text, and publishes it once a person has read it")
         .with_version(env!("CARGO_PKG_VERSION"))
-        .with_entry(|entry: Topic, _| match entry.topic.trim() {
+        .with_entry(|entry: About, _| match entry.topic.trim() {
             "" => Err(CommandError::new("the topic is empty").at("TOPIC").remedy("say what to write about")),
-            topic => Ok(topic.to_owned()),
+            topic => Ok(Topic(topic.to_owned())),
         })
         .main()
         .await

@@ -22,7 +22,7 @@ struct Program {
 
 impl Program {
     fn new() -> Self {
-        let set_up = |options: Options, _: Start| async move { options.agents.bind(Run::new(Review::new())) };
+        let set_up = |options: Options, _: Start| async move { options.agents.bind(Run::new(Review::default())) };
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("tides.toml"), "[[turn]]\nagent = 'draft'\noutput_json = '\"The tide rises.\"'\n")
             .unwrap();

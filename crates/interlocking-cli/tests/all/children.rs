@@ -1,6 +1,6 @@
 //! Child runs: shown below their node, answered through their parent, removed with it.
 
-use crate::review::Review;
+use crate::review::{Review, Topic};
 use crate::support::{Ink, call, writer};
 use interlocking::cli::{Cli, Start};
 use interlocking::prelude::*;
@@ -18,7 +18,7 @@ held!(Edition);
 struct Texts;
 impl MapHandler<edition::texts> for Texts {
     fn graph(&self, _: &Cx<'_, edition::texts>) -> Result<Arc<Review>, NodeError> {
-        Ok(Arc::new(Review::new()))
+        Ok(Arc::new(Review::default()))
     }
 
     async fn items(
@@ -26,7 +26,7 @@ impl MapHandler<edition::texts> for Texts {
         topics: &Vec<String>,
         _: &mut Cx<'_, edition::texts>,
     ) -> Result<Vec<Item<Review>>, NodeError> {
-        Ok(topics.iter().map(|topic| Item::new(topic.clone())).collect())
+        Ok(topics.iter().map(|topic| Item::new(Topic(topic.clone()))).collect())
     }
 
     async fn gather(

@@ -35,7 +35,7 @@ fn each_program_says_all_of_itself() {
 /// the library's, some of which is long, nor that of the program's.
 #[tokio::test]
 async fn documentation_of_options_is_not_what_a_command_is_for() {
-    let set_up = |_: Agents, _: Start| async { Ok(Run::new(Review::new())) };
+    let set_up = |_: Agents, _: Start| async { Ok(Run::new(Review::default())) };
     let place = tempfile::tempdir().unwrap();
     let program = Cli::new("review", set_up).running_by_default();
     let own = Program::new();

@@ -27,7 +27,7 @@ async fn nothing_that_steers_a_terminal_is_printed() {
     let agent = Arc::new(ScriptedAgent::new(Script::parse("hostile", &script).unwrap()));
     let set_up = move |_: Ink, _: Start| {
         let agent = agent.clone();
-        async move { Ok(Run::new(Review::new()).with_agent("draft", agent)) }
+        async move { Ok(Run::new(Review::default()).with_agent("draft", agent)) }
     };
     let cli = Cli::new("review", set_up);
     let input = serde_json::to_string(HOSTILE).unwrap();

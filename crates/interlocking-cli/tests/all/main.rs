@@ -5,7 +5,6 @@
 #[macro_use]
 #[path = "../../../interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
-#[expect(dead_code, reason = "its table alone is looked at")]
 #[path = "../../examples/pair/graph.rs"]
 mod pair;
 #[path = "../../examples/review/graph.rs"]

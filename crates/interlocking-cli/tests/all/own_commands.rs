@@ -1,6 +1,6 @@
 //! Commands that a program adds: in the help, with the same console, exit codes and errors; some of them execute runs.
 
-use crate::review::Review;
+use crate::review::{Review, Topic};
 use crate::support::{Ink, Program, Ran, call, writer};
 use clap::Args;
 use interlocking::cli::{Cli, CommandContext, CommandError, CommonArguments, ExecuteArguments, Exit};
@@ -49,9 +49,9 @@ struct Wave {
 
 async fn wave(arguments: Wave, cx: CommandContext) -> Result<Exit, CommandError> {
     let Wave { number, ink, execute } = arguments;
-    let run = Run::new(Review::new()).with_agent("draft", writer(&ink));
+    let run = Run::new(Review::default()).with_agent("draft", writer(&ink));
     let start = cx.start(&execute, Some(format!("wave-{number}").parse()?))?;
-    cx.execute(&execute, start, run, format!("{number} waves")).await
+    cx.execute(&execute, start, run, Topic(format!("{number} waves"))).await
 }
 
 /// Takes it up again.
@@ -69,7 +69,7 @@ struct Again {
 
 async fn again(arguments: Again, cx: CommandContext) -> Result<Exit, CommandError> {
     let Again { run, ink, execute } = arguments;
-    let set_up = |_| async { Ok(Run::new(Review::new()).with_agent("draft", writer(&ink))) };
+    let set_up = |_| async { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
     cx.resume(&execute, run, false, set_up).await
 }
 
@@ -157,6 +157,6 @@ async fn one_that_executes_a_run_does_it_as_run_does() {
 #[test]
 #[should_panic(expected = "there is a command `show` already")]
 fn one_of_a_name_that_is_taken_is_a_mistake() {
-    let set_up = |ink: Ink, _| async move { Ok(Run::new(Review::new()).with_agent("draft", writer(&ink))) };
+    let set_up = |ink: Ink, _| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
     let _ = Cli::new("review", set_up).with_command("show", "Shows", check);
 }

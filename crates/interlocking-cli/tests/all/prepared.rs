@@ -1,6 +1,6 @@
 //! What a program has made ready for a run goes from where it is set up to where it ends, or to where it is abandoned.
 
-use crate::review::Review;
+use crate::review::{Review, Topic};
 use crate::support::{Ink, call, writer};
 use clap::Args;
 use interlocking::cli::{Cli, CommandError, Ending, Exit, Prepared, RunSession, Start};
@@ -30,7 +30,7 @@ impl Shore {
     }
 
     fn prepared(self, ink: &Ink) -> Prepared<Review> {
-        Prepared::new(Run::new(Review::new()).with_agent("draft", writer(ink)), self)
+        Prepared::new(Run::new(Review::default()).with_agent("draft", writer(ink)), self)
     }
 }
 
@@ -61,7 +61,7 @@ async fn what_is_set_up_is_what_the_ending_has() {
             if new.shore.is_empty() {
                 Err(CommandError::new("there is no shore"))
             } else {
-                Ok(("tides".to_owned(), prepared))
+                Ok((Topic("tides".to_owned()), prepared))
             }
         }
     });

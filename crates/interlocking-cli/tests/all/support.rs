@@ -108,7 +108,8 @@ pub(crate) fn writer(ink: &Ink) -> Arc<ScriptedAgent> {
 
 impl Program {
     pub(crate) fn new() -> Self {
-        let set_up = |ink: Ink, _: Start| async move { Ok(Run::new(Review::new()).with_agent("draft", writer(&ink))) };
+        let set_up =
+            |ink: Ink, _: Start| async move { Ok(Run::new(Review::default()).with_agent("draft", writer(&ink))) };
         Self { cli: Cli::new("review", set_up), place: tempfile::tempdir().unwrap() }
     }
 

@@ -302,7 +302,7 @@ async fn the_graph_is_drawn() {
     expect![[r#"
         flowchart TD
           run_entry(["entry"])
-          n_draft("draft: String<br/>LLMNode, visits 3, agent draft")
+          n_draft("draft: Topic<br/>LLMNode, visits 3, agent draft")
         digraph "Review" {
           rankdir=TB
           run_entry [label="entry", shape=plaintext]
