@@ -37,7 +37,7 @@ impl LLMHandler<hybrid::tests> for Tests {
     async fn before<'a>(&'a self, context: &'a TestsTemplateCtx, cx: &mut Cx<'_, hybrid::tests>) -> Ask<TestsTpl<'a>> {
         let session = match cx.memory().tests_session.and_then(|had| had.of(cx.run_id())) {
             Some(session) => SessionOp::ContinueFrom(session),
-            None => SessionOp::StartFresh(Slug::new("tests")?),
+            None => cx.fresh_session(),
         };
         Ok((TestsTpl::new(context, self.0.toolchain()), session))
     }

@@ -28,7 +28,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         worktree.rebase_until_conflict(since..until, head).await?;
         let marked = worktree.examine().await?.commit();
         cx.update_memory(move |memory| memory.marked_conflict = Some(marked));
-        Ok((ConflictTpl::new(state), SessionOp::StartFresh(Slug::new("conflict")?)))
+        Ok((ConflictTpl::new(state), cx.fresh_session()))
     }
 
     async fn after(

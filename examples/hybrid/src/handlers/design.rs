@@ -25,8 +25,8 @@ impl LLMHandler<hybrid::types> for Types {
         self.0.ground_rules()
     }
 
-    async fn before<'a>(&'a self, spec: &'a StackSpec, _: &mut Cx<'_, hybrid::types>) -> Ask<TypesTpl<'a>> {
-        Ok((TypesTpl::new(spec, self.0.toolchain()), SessionOp::StartFresh(Slug::new("types")?)))
+    async fn before<'a>(&'a self, spec: &'a StackSpec, cx: &mut Cx<'_, hybrid::types>) -> Ask<TypesTpl<'a>> {
+        Ok((TypesTpl::new(spec, self.0.toolchain()), cx.fresh_session()))
     }
 
     async fn after(

@@ -46,10 +46,10 @@ impl LLMHandler<hybrid::mutation> for Mutation {
     async fn before<'a>(
         &'a self,
         context: &'a MutationTemplateCtx,
-        _: &mut Cx<'_, hybrid::mutation>,
+        cx: &mut Cx<'_, hybrid::mutation>,
     ) -> Ask<MutationAdversaryTpl<'a>> {
         // Always a stranger (HY-07).
-        Ok((MutationAdversaryTpl::new(context, self.0.toolchain()), SessionOp::StartFresh(Slug::new("mutation")?)))
+        Ok((MutationAdversaryTpl::new(context, self.0.toolchain()), cx.fresh_session()))
     }
 
     async fn after(

@@ -163,7 +163,7 @@ impl LLMHandler<hybrid::fix> for Fix {
         };
         let session = match memory.fix_session.and_then(|had| had.of(cx.run_id())) {
             Some(session) => SessionOp::ContinueFrom(session),
-            None => SessionOp::StartFresh(Slug::new("fix")?),
+            None => cx.fresh_session(),
         };
         Ok((FixTpl::new(context, self.0.toolchain()), session))
     }

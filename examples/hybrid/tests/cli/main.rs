@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
 mod program;
 mod going_on;
 mod journal;
@@ -18,6 +20,11 @@ use hybrid::demo::Scenario;
 use hybrid::types::HybridResult;
 use serde_json::Value;
 use std::fs;
+
+#[test]
+fn the_program_says_all_of_itself() {
+    help_is_whole::help_is_whole(|words| Ran::of(hybrid(words).output().unwrap()).stdout);
+}
 
 /// HY-238, HY-134, HY-155: the result is printed and kept as JSON that a later run can read, with the nine checks; and
 /// a name that is taken is refused before anything is done.
