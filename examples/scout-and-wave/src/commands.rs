@@ -27,6 +27,7 @@ struct Any {
 
 /// What `check` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave check 'Add a cache to the client'")]
 pub(crate) struct Check {
     /// What is to be built, in your own words
     task: String,
@@ -35,9 +36,25 @@ pub(crate) struct Check {
     any: Any,
 }
 
-/// What `scout` and `bootstrap` take.
+/// What `scout` takes.
 #[derive(Debug, Args)]
-pub(crate) struct Plan {
+#[command(after_help = "Examples:\n  scout-and-wave scout 'Add a cache to the client' --name cache")]
+pub(crate) struct Scout {
+    #[command(flatten)]
+    plan: Plan,
+}
+
+/// What `bootstrap` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave bootstrap 'A program that renames photos by date' --name photos")]
+pub(crate) struct Bootstrap {
+    #[command(flatten)]
+    plan: Plan,
+}
+
+/// What both take.
+#[derive(Debug, Args)]
+struct Plan {
     /// What is to be built, in your own words
     task: String,
 
@@ -50,6 +67,7 @@ pub(crate) struct Plan {
 
 /// What `wave` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave wave --name cache\n  scout-and-wave wave --name cache --approve")]
 pub(crate) struct Wave {
     #[command(flatten)]
     named: Named,
@@ -60,6 +78,7 @@ pub(crate) struct Wave {
 
 /// What `recover` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave recover r1 --name cache")]
 pub(crate) struct Recover {
     /// The run whose journal is lost, which has a branch called RUN/staging
     lost: RunId,
@@ -73,6 +92,7 @@ pub(crate) struct Recover {
 
 /// What `quick` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave quick plan.yaml")]
 pub(crate) struct Quick {
     /// Who owns what, in YAML: `agents`, each with `files`, `task` and `verification`, and the `gate`
     plan: PathBuf,
@@ -83,18 +103,21 @@ pub(crate) struct Quick {
 
 /// What `skill` takes: nothing.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave skill > .claude/skills/scout-and-wave/SKILL.md")]
 pub(crate) struct NoOptions {}
 
 pub(crate) async fn check(Check { task, any }: Check, cx: CommandContext) -> Result<Exit, CommandError> {
     execute(any, &cx, Request::Check { task }).await
 }
 
-pub(crate) async fn scout(Plan { task, named, any }: Plan, cx: CommandContext) -> Result<Exit, CommandError> {
+pub(crate) async fn scout(Scout { plan }: Scout, cx: CommandContext) -> Result<Exit, CommandError> {
+    let Plan { task, named, any } = plan;
     let document = named.document()?;
     execute(any, &cx, Request::Scout { task, document }).await
 }
 
-pub(crate) async fn bootstrap(Plan { task, named, any }: Plan, cx: CommandContext) -> Result<Exit, CommandError> {
+pub(crate) async fn bootstrap(Bootstrap { plan }: Bootstrap, cx: CommandContext) -> Result<Exit, CommandError> {
+    let Plan { task, named, any } = plan;
     let document = named.document()?;
     execute(any, &cx, Request::Bootstrap { task, document }).await
 }

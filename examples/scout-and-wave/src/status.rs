@@ -14,6 +14,7 @@ use std::fmt::Write as _;
 
 /// What `status` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  scout-and-wave status r1")]
 pub(crate) struct Status {
     /// The run's name
     run: RunId,

@@ -7,6 +7,8 @@
 mod held;
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
 
 mod project;
 mod test_run;

@@ -15,6 +15,12 @@ fn program(place: &Path, arguments: &[&str]) -> (Option<i32>, Value, String) {
     (status.code(), said, String::from_utf8(stderr).unwrap())
 }
 
+#[test]
+fn the_program_says_all_of_itself() {
+    let program = |words: &[&str]| Command::new(env!("CARGO_BIN_EXE_scout-and-wave")).args(words).output().unwrap();
+    crate::help_is_whole::help_is_whole(|words| String::from_utf8(program(words).stdout).unwrap());
+}
+
 /// SAW-22: without a person's word nobody is launched, in whatever process; and one that declines ends the run.
 #[test]
 fn the_program_waits_for_a_person() {

@@ -87,12 +87,12 @@ async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
     let script =
         Script::parse("a test's script", &(silent + AgentScript::default().honest("top", &[]).text())).unwrap();
     let test = TestRun::new(&project, script, shell);
-    let run = test.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_millis(300))));
+    let run = test.run().with_nudges(Nudges::DEFAULT.with_idle(Some(Duration::from_secs(1))));
     let stuck = match run.start(spec(&[]).into()).await.unwrap().outcome {
         Outcome::Finished(V3Outcome::Stuck(stuck)) => stuck,
         other => panic!("{other:?}"),
     };
-    assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 300ms after 3 reminders");
+    assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 1s after 3 reminders");
     let calls = test.agent.calls().into_iter().filter(|call| call.role == "impl");
     let prompts: Vec<_> = calls.skip(1).map(|call| call.prompt).collect();
     assert_eq!(prompts, ["REMINDER: Emit a decision to complete this phase"; 3]);
