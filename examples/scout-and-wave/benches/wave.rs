@@ -99,6 +99,7 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
     let root = place.join("repository");
     lay_out(&root, files)?;
     let worktrees_of_git = worktrees_of_git(place, &root, agents)?;
+    written_back()?;
     let letters: Vec<String> = ('A'..='Z').take(agents).map(String::from).collect();
     let journal = Arc::new(MemoryJournal::new());
     let told = Told::default();
@@ -133,6 +134,8 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
     answer(&*journal, &RunId::DEFAULT, &question.by, &approval).await?;
     let base = git(&root, &["rev-parse", "main"])?;
 
+    // A person takes their time: what was written has been written back by then, as after the worktrees of git.
+    written_back()?;
     let began = Instant::now();
     let ended = ready().resume().await?.outcome;
     let ended_at = Instant::now();
@@ -251,6 +254,14 @@ fn worktrees_of_git(place: &Path, root: &Path, agents: usize) -> Result<f64, Box
         git(&clone, &["worktree", "add", "-q", "-b", &format!("agent-{number}"), &path.display().to_string()])?;
     }
     Ok(began.elapsed().as_secs_f64())
+}
+
+/// Waits until the system has written back what was written.
+fn written_back() -> Result<(), Box<dyn Error>> {
+    if !Command::new("sync").status()?.success() {
+        return Err("`sync` has failed".into());
+    }
+    Ok(())
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {

@@ -25,7 +25,7 @@ async fn a_program_that_is_killed_from_outside() {
         let Some(place) = Place::new(script) else { return };
         let codex = place.codex();
         let home = place.home().into_os_string().into_encoded_bytes();
-        let (ran, ()) = tokio::join!(run(&codex, place.fresh("go")), async {
+        let kill = async {
             while place.server.requests().is_empty() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
@@ -33,12 +33,18 @@ async fn a_program_that_is_killed_from_outside() {
             let found = running();
             let [id] = found[..] else { panic!("one Codex runs: {found:?}") };
             // An interrupt that comes before it listens for one is lost.
-            while running() == [id] {
-                let sent = std::process::Command::new("kill").args([&format!("-{signal}"), &id.to_string()]).status();
-                sent.unwrap();
+            loop {
+                if running() == [id] {
+                    let mut sent = std::process::Command::new("kill");
+                    sent.args([&format!("-{signal}"), &id.to_string()]).status().unwrap();
+                }
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
-        });
+        };
+        let ran = tokio::select! {
+            ran = run(&codex, place.fresh("go")) => ran,
+            never = kill => never,
+        };
         let error = ran.0.unwrap_err();
         let AgentErrorKind::Crashed { exit, .. } = *error.kind else { panic!("{signal}: {error}") };
         assert_eq!(exit, (signal == "INT").then_some(1), "{signal}");
