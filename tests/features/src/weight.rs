@@ -41,8 +41,8 @@ fn set(feature: &str) -> Set {
 /// How many crates are compiled, the set's own included.
 fn crates(root: &Path, set: &Set) -> Result<usize, String> {
     let resolved = Cargo::in_target("".into()).resolved(root, set)?;
-    // Its name and version: what is built twice, with other features for a build script, is one.
-    let named = resolved.iter().map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>());
+    // Its name and version, behind what it is compiled for: what is built twice, for a build script too, is one.
+    let named = resolved.iter().map(|line| line.split(' ').skip(1).take(2).collect::<Vec<_>>());
     Ok(named.collect::<BTreeSet<_>>().len())
 }
 
