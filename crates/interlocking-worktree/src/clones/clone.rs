@@ -117,24 +117,7 @@ impl Repository {
         branch: &BranchName,
         base: CommitId,
     ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
-        let git = self.git();
-        if git.find_commit(base.git()).is_err() {
-            return Err(CreateCloneError::NoSuchCommit { commit: base });
-        }
-        let place = resolve(place.as_ref()).map_err(place_error)?;
-        {
-            let _registration = self.lock_registration()?;
-            self.check_place(&place).map_err(place_error)?;
-        }
-        let missing_parents = missing_parents(&place);
-        let made = self.make_clone(&git, &place, branch, base, None);
-        if made.is_err() {
-            for parent in missing_parents.iter().rev() {
-                // Only what is empty goes.
-                let _ = own_paths::remove_dir(parent);
-            }
-        }
-        made
+        self.create_clone_from(place.as_ref(), branch, base, None)
     }
 
     /// Makes another clone in the place of one that nobody needs any more, of which this process knows what it has `written` there: files
@@ -154,16 +137,36 @@ impl Repository {
         base: CommitId,
         written: WrittenFiles,
     ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
+        self.create_clone_from(place.as_ref(), branch, base, Some(written))
+    }
+
+    /// Makes a clone at a place that is free, or at that of the one whose files are `left`.
+    fn create_clone_from(
+        &self,
+        place: &Path,
+        branch: &BranchName,
+        base: CommitId,
+        left: Option<WrittenFiles>,
+    ) -> Result<(Worktree, Option<WrittenFiles>), CreateCloneError> {
         let git = self.git();
         if git.find_commit(base.git()).is_err() {
             return Err(CreateCloneError::NoSuchCommit { commit: base });
         }
-        let place = resolve(place.as_ref()).map_err(place_error)?;
+        let place = resolve(place).map_err(place_error)?;
         {
             let _registration = self.lock_registration()?;
-            self.check_outside(&place).map_err(place_error)?;
+            let checked = if left.is_some() { self.check_outside(&place) } else { self.check_place(&place) };
+            checked.map_err(place_error)?;
         }
-        self.make_clone(&git, &place, branch, base, Some(written))
+        let missing_parents = missing_parents(&place);
+        let made = self.make_clone(&git, &place, branch, base, left);
+        if made.is_err() {
+            for parent in missing_parents.iter().rev() {
+                // Only what is empty goes.
+                let _ = own_paths::remove_dir(parent);
+            }
+        }
+        made
     }
 
     /// Opens a clone that [`Repository::create_clone`] of this repository made at `place`, on the branch it should be

@@ -1,4 +1,4 @@
-//! What the HEAD of a worktree says, read from its private directory: opening the worktree for that takes fifty times as long.
+//! The HEAD file of a linked worktree, read from the worktree's directory below `.git/worktrees` without opening the worktree as a repository.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::{
     values::{id::CommitId, name::BranchName},
 };
 
-/// A HEAD.
+/// What a HEAD file says.
 pub(crate) enum HeadFile {
     /// It is on a branch, which may be gone.
     Branch(BranchName),
