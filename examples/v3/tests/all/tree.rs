@@ -84,17 +84,13 @@ async fn children_are_begun_by_the_fork_with_the_tests() {
     assert_eq!(makes(&test, &leaf, "fork").await, ["write_tests", "barrier.merges"]);
 }
 
-/// V3-48: a child's planner is told so as well.
-#[tokio::test]
-async fn a_scaffold_leaves_the_parents_interface_alone() {
-    use crate::small::{Who, append, plan, scaffold, scaffolding};
+/// An agent that changes the interface of `top` is told so, and the interface lands as it was.
+async fn is_told_to_put_it_back(agent: &str, script: AgentScript) {
     let project = project().await;
-    let acts = [&[append("src/top.api", "and more\n")][..], &scaffolding("top/a")].concat();
-    let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
     let test = test_run(&project, &script.honest("top", &["a"]).honest("top/a", &[]));
     let outcome = test.outcome(spec(&["a"])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &test.prompts("planner of `top/a`")[1];
+    let told = &test.prompts(agent)[1];
     assert!(
         told.contains("your commits change interface files of the nodes above: src/top.api; put them back"),
         "{told}"
@@ -102,21 +98,21 @@ async fn a_scaffold_leaves_the_parents_interface_alone() {
     assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
 }
 
+/// V3-48: a child's planner that changes an interface file of its parent is told so, too.
+#[tokio::test]
+async fn a_scaffold_leaves_the_parents_interface_alone() {
+    use crate::small::{Who, append, plan, scaffold, scaffolding};
+    let acts = [&[append("src/top.api", "and more\n")][..], &scaffolding("top/a")].concat();
+    let script = AgentScript::default().once(Who::Planner, "top/a", &scaffold("top/a", &[], &[plan("a")]), &acts);
+    is_told_to_put_it_back("planner of `top/a`", script).await;
+}
+
 /// V3-48: a child that changes an interface file of its parent is told so, by the first who looks.
 #[tokio::test]
 async fn a_child_leaves_its_parents_interface_alone() {
     use crate::small::{Act, Who, append};
-    let project = project().await;
     let passed = serde_json::json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
     let acts = [append("src/a.txt", "done\n"), append("src/top.api", "and more\n"), Act::Commit];
     let script = AgentScript::default().once(Who::Implementer, "top/a", &passed, &acts);
-    let test = test_run(&project, &script.honest("top", &["a"]).honest("top/a", &[]));
-    let outcome = test.outcome(spec(&["a"])).await;
-    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
-    let told = &test.prompts("implementer of `top/a`")[1];
-    assert!(
-        told.contains("your commits change interface files of the nodes above: src/top.api; put them back"),
-        "{told}"
-    );
-    assert_eq!(project.git(&["show", "main:src/top.api"]), "says done\n");
+    is_told_to_put_it_back("implementer of `top/a`", script).await;
 }
