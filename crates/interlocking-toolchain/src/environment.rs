@@ -5,7 +5,7 @@ use interlocking_agents::program::Environment;
 use std::path::Path;
 
 /// What of the caller's environment every command may see.
-const PASSED: [&str; 12] = [
+const PASSED: [&str; 13] = [
     "PATH",
     "HOME",
     "USER",
@@ -15,6 +15,7 @@ const PASSED: [&str; 12] = [
     "TZ",
     "TMPDIR",
     "CARGO_HOME",
+    "CARGO_INCREMENTAL",
     "RUSTUP_HOME",
     "RUSTUP_TOOLCHAIN",
     "LD_LIBRARY_PATH",

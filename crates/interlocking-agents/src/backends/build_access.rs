@@ -22,8 +22,8 @@ pub struct BuildAccess {
     pub homes: Option<PathBuf>,
 }
 
-/// What every build needs to find Rust's toolchain, where it is not where it usually is.
-const CARGO: [&str; 3] = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+/// What every build needs to find Rust's toolchain, where it is not where it usually is, and whether it keeps what makes the next quicker.
+const CARGO: [&str; 4] = ["CARGO_HOME", "CARGO_INCREMENTAL", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 impl BuildAccess {
     /// Builds by cargo with what these commands need. Artefacts lie in `target_directory`, below it apart for each directory that is built.

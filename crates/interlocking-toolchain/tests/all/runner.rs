@@ -69,6 +69,7 @@ async fn secrets_stay_outside() {
         "TZ",
         "TMPDIR",
         "CARGO_HOME",
+        "CARGO_INCREMENTAL",
         "RUSTUP_HOME",
         "RUSTUP_TOOLCHAIN",
         "LD_LIBRARY_PATH",
