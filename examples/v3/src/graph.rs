@@ -141,7 +141,7 @@ pub struct V3 {
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(*)),
         goto(write_tests, times = 16, exhausted(exit, cancels(*)),
             cancels(write_tests, barrier.tests, implement, review, merge_queue, judge, merger)),
-        memory(integration: Integration))]
+        goto(exit, cancels(*)), memory(integration: Integration))]
     pub rebaser: EventNode<Rebaser>,
 }
 

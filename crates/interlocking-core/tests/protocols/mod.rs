@@ -158,7 +158,8 @@ pub(crate) fn v3() -> Table {
             node("rebaser", NodeKind::Event)
                 .resume()
                 .goto("scaffold", &["*"])
-                .goto("write_tests", &["write_tests", "barrier.tests", "impl", "review", "judge", "merger"]),
+                .goto("write_tests", &["write_tests", "barrier.tests", "impl", "review", "judge", "merger"])
+                .goto("exit", &["*"]),
             16,
         ))
 }

@@ -2,6 +2,7 @@
 //! which is merged.
 
 use super::Rebaser;
+use super::endings::undecided;
 use super::merge_queue::{give_turn_back, hold_off_children};
 use super::places::{Standing, changed_sources, node_info, standing};
 use super::rebase::{Moved, back, onto};
@@ -12,6 +13,7 @@ use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::{ImpactLevel, MergeEvent};
 use crate::types::tdd::{TestsFeedback, WriteTestsInput};
 use crate::workbench::{Verdict, is_below};
+use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::{Rebased, rewritten_by_rebase};
 use interlocking::workspaces::text_at;
@@ -72,7 +74,14 @@ impl EventHandler<v3::rebaser> for Rebaser {
         let before = ahead.split_last().map_or(&[][..], |(_, before)| before);
         let prompt = RebaserPrompt { input: &input, before, impact, gave_way, failing_tests: failing };
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("rebaser")? };
-        let reply = cx.converse(prompt, session).await?;
+        let reply = match cx.converse(prompt, session).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                let stuck = undecided(*error.downcast::<AgentError>()?, cx.attempt())?;
+                back(cx, from).await?;
+                return goto!(cx, v3::exit, stuck);
+            }
+        };
         cx.label(&reply.output);
         let known = cx.worktree().await?.head();
         let (new_base, adaptations) = match reply.output {

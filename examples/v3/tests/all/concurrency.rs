@@ -1,12 +1,14 @@
 //! What runs at the same time, and who waits for whom.
 
 use crate::project::Project;
+use crate::rebases::clash_above_x;
 use crate::small::{AgentScript, Who, project, scaffold, scaffolding, spec, test_run};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use crate::watched::{Call, Hold};
+use interlocking::agents::Script;
 use interlocking::prelude::*;
-use interlocking::runtime::journal::NodeOutcome;
+use interlocking::runtime::journal::{NodeOutcome, ending};
 use interlocking::runtime::{Event, EventKind};
 use serde_json::json;
 use std::time::Duration;
@@ -105,7 +107,7 @@ async fn siblings_are_merged_one_after_the_other() {
     project.is_tidy();
 }
 
-/// CON-41: whichever child is done first is merged first, while others are at work; what has to be done with all of them waits for all.
+/// CON-41, EVO-07: whichever child is done first is merged first, while others are at work; what has to be done with all of them waits for all.
 #[tokio::test]
 async fn who_is_done_first_is_merged_while_others_are_at_work() {
     for (early, late) in [("a", "b"), ("b", "a")] {
@@ -237,8 +239,7 @@ async fn a_silent_test_author_ends_all() {
     let project = project().await;
     let silent = "[[turn]]\nagent = \"tdd\"\ncontains = [\"test author of `top`\"]\ntimes = \"any\"\ntext = \"Hm.\"\n\
                   [[turn]]\nagent = \"tdd\"\ncontains = [\"REMINDER\"]\ntimes = \"any\"\ntext = \"Hm.\"\n";
-    let script =
-        interlocking::agents::Script::parse("a test's script", &(silent.to_owned() + family().text())).unwrap();
+    let script = Script::parse("a test's script", &(silent.to_owned() + family().text())).unwrap();
     let test = TestRun::new(&project, script, crate::small::shell);
     let (author, planner) = (test.agent.hold("test author of `top`"), test.agent.hold("planner of `top/b`"));
     let watch = async {
@@ -250,6 +251,31 @@ async fn a_silent_test_author_ends_all() {
     assert!(matches!(outcome, V3Outcome::Stuck(_)), "{outcome}");
     assert_eq!(test.path(), ["scaffold", "fork", "write_tests"], "children and barrier have ended with it");
     assert_eq!(project.subjects("main"), ["Begin"]);
+    project.is_tidy();
+}
+
+/// V3-129, V3-136, EVO-05, CON-143: a rebaser that says nothing ends its node, with the children that are at work; whoever is above goes on.
+#[tokio::test]
+async fn a_silent_rebaser_ends_its_node_and_what_is_below() {
+    let project = project().await;
+    let silent = "[[turn]]\nagent = \"rebaser\"\ntimes = \"any\"\ntext = \"Hm.\"\n";
+    let script = Script::parse("a test's script", &(silent.to_owned() + clash_above_x().text())).unwrap();
+    let test = TestRun::new(&project, script, crate::small::shell);
+    let [of_b, of_x] = ["planner of `top/b`", "planner of `top/a/x`"].map(|title| test.agent.hold(title));
+    let watch = async {
+        of_b.reached().await;
+        of_x.reached().await;
+        // That of `x` does not answer before all of it is stopped.
+        of_b.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a+x", "b"])), watch);
+    is_merged(&outcome);
+    let (a, x) = (test.run_of("top/a").await, test.run_of("top/a/x").await);
+    let stuck = test.came_to(&a).await.unwrap();
+    assert!(matches!(stuck, V3Outcome::Stuck(_)), "{stuck}");
+    assert!(test.nodes_of(&a).ends_with(&["rebaser".to_owned()]), "{:?}", test.nodes_of(&a));
+    assert_eq!(ending(&test.journal.load(&x).await.unwrap()), Some("cancelled"));
+    assert_eq!(project.git(&["show", "main:shared.txt"]), "by top/b\n");
     project.is_tidy();
 }
 
@@ -284,7 +310,7 @@ async fn the_children_of_a_node_that_was_rebased_follow() {
     project.is_tidy();
 }
 
-/// V3-151, V3-93, V3-97, V3-118: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
+/// V3-151, V3-93, V3-97, V3-118, EVO-13: of three siblings, the first that merges is told of to two, the second to one, and the last to nobody; who
 /// is told twice hears it in the order in which they merged.
 #[tokio::test]
 async fn siblings_hear_of_merges_in_their_order() {

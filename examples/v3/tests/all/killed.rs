@@ -3,7 +3,8 @@
 
 use crate::concurrency::begun;
 use crate::project::Project;
-use crate::small::{AgentScript, Who, plan, project, scaffold, scaffolding, spec, test_run, write};
+use crate::rebases::clash_above_x;
+use crate::small::{AgentScript, Who, project, spec, test_run};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use async_trait::async_trait;
@@ -296,18 +297,8 @@ async fn a_program_that_is_killed_is_resumed() {
 async fn a_rebase_survives_for_which_a_child_waits() {
     let project = project().await;
     let adapted = json!({ "RebaseAdapted": { "newBase": "$HEAD", "adaptations": [] } });
-    let mut script = AgentScript::default().always(Who::Rebaser, "top/a", &adapted, &[]);
-    for (id, children, criteria) in [("top/a", &["x"][..], &["a", "x"][..]), ("top/b", &[], &["b"])] {
-        let mut acts = scaffolding(id);
-        acts.insert(0, write("shared.txt", &format!("by {id}\n")));
-        let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
-        script = script.once(Who::Planner, id, &scaffold(id, children, &tests), &acts);
-    }
-    let script = script
-        .honest("top", &["a+x", "b"])
-        .honest_with("top/a", &["a", "x"].map(str::to_owned), &["x"])
-        .honest("top/a/x", &[])
-        .honest("top/b", &[]);
+    let script = AgentScript::default().always(Who::Rebaser, "top/a", &adapted, &[]);
+    let script = AgentScript::with(script, clash_above_x());
     let test = test_run(&project, &script);
     let [planner, reviewer, rebaser] =
         ["planner of `top/b`", "reviewer of `top/a/x`", "rebaser of `top/a`"].map(|title| test.agent.hold(title));

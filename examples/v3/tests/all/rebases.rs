@@ -24,6 +24,22 @@ pub(crate) fn clash(shared: &str, text: fn(&str) -> String, answer: &Value, acts
     AgentScript::with(script, family())
 }
 
+/// The same of children `a` and `b`, where `a` has a child `x`.
+pub(crate) fn clash_above_x() -> AgentScript {
+    let mut script = AgentScript::default();
+    for (id, children, criteria) in [("top/a", &["x"][..], &["a", "x"][..]), ("top/b", &[], &["b"])] {
+        let mut scaffolded = crate::small::scaffolding(id);
+        scaffolded.insert(0, write("shared.txt", &by(id)));
+        let tests: Vec<Value> = criteria.iter().map(|criterion| plan(criterion)).collect();
+        script = script.once(Who::Planner, id, &scaffold(id, children, &tests), &scaffolded);
+    }
+    script
+        .honest("top", &["a+x", "b"])
+        .honest_with("top/a", &["a", "x"].map(str::to_owned), &["x"])
+        .honest("top/a/x", &[])
+        .honest("top/b", &[])
+}
+
 fn by(child: &str) -> String {
     format!("by {child}\n")
 }

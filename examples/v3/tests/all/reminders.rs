@@ -32,7 +32,7 @@ async fn an_agent_that_decides_nothing_is_reminded() {
     }
 }
 
-/// V3-136: so it is for a reviewer; a child whose judge or rebaser decides nothing comes to nothing, and its parent is told, and goes on.
+/// V3-136, CON-143, EVO-04, EVO-05: so it is for a reviewer; a child whose judge or rebaser decides nothing is stuck, and its parent is told so, and goes on.
 #[tokio::test]
 async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
     let no_decision = "the agent gave no decision";
@@ -63,16 +63,18 @@ async fn a_reviewer_a_judge_and_a_rebaser_that_decide_nothing() {
         };
         let reminders = test.agent.calls().into_iter().filter(|call| call.prompt.starts_with("REMINDER: ")).count();
         assert_eq!(reminders, 3, "{title}");
-        match &outcome {
-            V3Outcome::Stuck(stuck) => {
-                assert!(children.is_empty() && stuck.diagnosis.starts_with(no_decision), "{stuck:?}")
-            }
-            V3Outcome::Merged(_) => {
+        let silent = match children {
+            [] => outcome,
+            _ => {
+                assert!(matches!(outcome, V3Outcome::Merged(_)), "{title}: {outcome}");
+                let silent = test.came_to(&test.run_of("top/a").await).await.expect(title);
                 let told = &test.prompts("implementer of `top`")[0];
-                assert!(told.contains("\n- top/a: ") && told.contains(no_decision), "{told}");
+                assert!(told.contains(&format!("\n- top/a: {silent}\n")), "{told}");
+                silent
             }
-            other => panic!("{title}: {other}"),
-        }
+        };
+        let V3Outcome::Stuck(stuck) = &silent else { panic!("{title}: {silent}") };
+        assert!(stuck.attempts == 1 && stuck.diagnosis.starts_with(no_decision), "{title}: {stuck:?}");
         project.is_tidy();
     }
 }

@@ -74,13 +74,13 @@ fn every_edge_is_there() {
     // V3-119, PRG-18
     assert_eq!(leads_to("merger"), ["judge", "exit", "implement"]);
     assert_eq!(leads_to("judge"), ["exit", "review", "merger"]);
-    // V3-121, V3-122, PRG-19, CON-27
-    assert_eq!(leads_to("rebaser"), ["scaffold", "write_tests"]);
+    // V3-121, V3-122, V3-136, PRG-19, CON-27, CON-143
+    assert_eq!(leads_to("rebaser"), ["scaffold", "write_tests", "exit"]);
     let rebaser = row("rebaser");
     assert!(rebaser.kind == NodeKind::Event && rebaser.resume, "V3-120: on a clean rebase it goes on where it was");
 }
 
-/// V3-04: the children's graph is this one, at most four deep (V3-161).
+/// V3-04, EVO-03, EVO-07: the children's graph is this one, with all its nodes, at most four deep (V3-161).
 #[test]
 fn children_run_the_same_graph() {
     let children = row("children");

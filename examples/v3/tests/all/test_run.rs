@@ -106,6 +106,13 @@ impl<'p> TestRun<'p> {
         records.into_iter().filter_map(|record| outcome(record.entry)).collect()
     }
 
+    /// What a run below the root has come to, where it has finished.
+    pub(crate) async fn came_to(&self, run: &RunId) -> Option<V3Outcome> {
+        let tokens = self.outcomes(run).await.into_iter().flat_map(|outcome| outcome.tokens);
+        let exit = tokens.filter(|token| token.place == "exit").last()?;
+        Some(serde_json::from_str(exit.payload.json().unwrap()).unwrap())
+    }
+
     /// What a group of nodes of a run remembers, after each change.
     pub(crate) async fn memories(&self, run: &RunId, group: &str) -> Vec<serde_json::Value> {
         let of_group = |outcome: NodeOutcome| outcome.memory.filter(|memory| memory.group == group);
