@@ -6,6 +6,7 @@ use interlocking_sandbox::{Network, Sandbox};
 
 use crate::scene::{Level, Scene, run, text};
 
+/// EVO-06: an agent in a sandbox commits its work.
 #[test]
 fn git_commits_in_a_clone() {
     let scene = Scene::new(Level::Sandbox);

@@ -68,6 +68,7 @@ fn a_clone_has_the_base_and_nothing_else() {
     place.assert_sound();
 }
 
+/// EVO-13: what is written in a clone is written there alone.
 #[test]
 fn no_file_of_a_clone_is_a_link_to_the_original() {
     use std::os::unix::fs::MetadataExt as _;

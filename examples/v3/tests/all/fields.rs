@@ -6,6 +6,7 @@ use crate::test_run::TestRun;
 use schemars::schema_for;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use v3::types::implementation::ImplExit;
 use v3::types::merge::MergerExit;
 use v3::types::outcome::V3Outcome;
@@ -108,6 +109,21 @@ fn each_field_of_each_exit_has_a_consumer() {
     assert_eq!(fields, table);
     for claim in ["attemptCount", "onfidence", "everity", "uildPassed"] {
         assert!(!fields.iter().any(|field| field.contains(claim)), "{claim}");
+    }
+}
+
+/// EVO-03, EVO-09: each prompt asks for each field of its answers, and for no word on how sure an agent is, or how bad a thing.
+#[test]
+fn each_prompt_asks_for_what_its_answers_have() {
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    for (field, _) in CONSUMERS {
+        let [node, variant, name] = field.split('.').collect::<Vec<_>>()[..] else { panic!("{field}") };
+        let prompt = std::fs::read_to_string(templates.join(format!("{node}.md"))).unwrap();
+        let (_, returns) = prompt.split_once("## What to return").unwrap();
+        let asks =
+            |line: &&str| line.starts_with(&format!("- `{variant}`, with ")) && line.contains(&format!("`{name}`"));
+        assert!(returns.lines().any(|line| asks(&line)), "{field}: {returns}");
+        assert!(!prompt.contains("onfiden") && !prompt.contains("everity"), "{prompt}");
     }
 }
 

@@ -35,7 +35,7 @@ async fn history_is_shared() {
     assert_eq!(planner[1].session, SessionOp::ContinueFrom(answered(&planner[0]).clone()));
     let root = answered(&planner[0]);
 
-    // V3-10: tests and implementation begin as forks of it, and so do the children's planners.
+    // V3-10, EVO-03: tests and implementation begin as forks of it, and so do the children's planners.
     let (tests, implementer) = (calls("test author of `top`"), calls("implementer of `top`"));
     for call in [&tests[0], &implementer[0], &calls("planner of `top/a`")[0], &calls("planner of `top/b`")[0]] {
         assert_eq!(call.forked_from(), Some(root), "{}", call.title());

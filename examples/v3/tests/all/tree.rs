@@ -56,13 +56,48 @@ async fn two_children_and_their_parent() {
     project.is_tidy();
 }
 
+/// EVO-13: of what a child's agent finds in its workspace nothing is a link, into its parent's workspace or anywhere else; and what the parent
+/// has not committed is not there.
+#[tokio::test]
+async fn a_childs_workspace_is_its_own() {
+    let project = project().await;
+    let test = test_run(&project, &family());
+    let (author, planner) = (test.agent.hold("test author of `top`"), test.agent.hold("planner of `top/a`"));
+    let watch = async {
+        author.reached().await;
+        planner.reached().await;
+        let workspace = |title: &str| test.agent.calls_to(title)[0].workspace.clone();
+        let (parents, childs) = (workspace("test author of `top`"), workspace("planner of `top/a`"));
+        std::fs::write(parents.join("context.md"), "The parent's own.").unwrap();
+        let (mut waiting, mut files) = (vec![childs.clone()], BTreeSet::new());
+        while let Some(directory) = waiting.pop() {
+            for entry in std::fs::read_dir(directory).unwrap().map(Result::unwrap) {
+                let (kind, path) = (entry.file_type().unwrap(), entry.path());
+                assert!(!kind.is_symlink(), "{}", path.display());
+                match kind.is_dir() {
+                    true => waiting.push(path),
+                    false => _ = files.insert(path.strip_prefix(&childs).unwrap().to_string_lossy().into_owned()),
+                }
+            }
+        }
+        // With what its parent's scaffold has.
+        let expected = [".git", "README.md", "checks/contract_top.sh", "src/top.api", "src/top.txt"];
+        assert_eq!(files, expected.map(str::to_owned).into());
+        std::fs::remove_file(parents.join("context.md")).unwrap();
+        author.release();
+        planner.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a", "b"])), watch);
+    assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
+}
+
 /// The places of what the first execution of a node has made.
 async fn makes(test: &TestRun<'_>, run: &RunId, node: &str) -> Vec<String> {
     let outcome = test.outcomes(run).await.into_iter().find(|outcome| outcome.node == node).unwrap();
     outcome.tokens.into_iter().map(|token| token.place).collect()
 }
 
-/// CON-03: the planner leads to the fork alone, which begins the tests and the children in one step; a node without children waits for none,
+/// CON-03, EVO-05: the planner leads to the fork alone, which begins the tests and the children in one step; a node without children waits for none,
 /// and whose child a run is, is recorded.
 #[tokio::test]
 async fn children_are_begun_by_the_fork_with_the_tests() {

@@ -142,7 +142,7 @@ async fn failed_children_do_not_block() {
     assert_eq!(outcome.to_string(), "failed in barrier: no child was merged: top/a: stuck: No bell.; Buy one.");
 }
 
-/// V3-161: at the greatest depth children are refused, with the reason.
+/// V3-161, EVO-03: at the greatest depth children are refused, with the reason.
 #[tokio::test]
 async fn a_tree_has_a_greatest_depth() {
     let project = project().await;
@@ -169,7 +169,8 @@ async fn a_tree_has_a_greatest_depth() {
     assert!(!test.prompts("planner of `top/a/b/c`")[0].contains("as deep as it may be"));
 }
 
-/// CON-26, CON-148: tests that do not fit what a child has merged are a conflict: the planner is asked again, with what the child has merged.
+/// CON-26, CON-148, EVO-05: tests that do not fit what a child has merged are a conflict: the planner is asked again, with what the child has
+/// merged. That child is adopted then, and nobody waits, though none is at work.
 #[tokio::test]
 async fn tests_that_do_not_fit_what_is_merged() {
     let project = project().await;
