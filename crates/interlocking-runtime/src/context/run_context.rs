@@ -156,12 +156,11 @@ pub trait RunContext<N: Node> {
     fn has_mail(&self) -> impl Future<Output = Result<bool, JournalError>> + Send;
 
     /// Waits until it is this run's turn among the runs of its tree that ask under `name`, in the order in which they ask. The run keeps
-    /// it, whichever of its nodes runs, until it [gives it back](Self::give_turn_back), ends, or is held back because a budget is used
-    /// up: so several executions, such as making, judging and landing a candidate, are one step to others. Asking for a turn that the
-    /// run has changes nothing.
+    /// it, whichever of its nodes runs, until it [gives it back](Self::give_turn_back) or ends: so several executions, such as making,
+    /// judging and landing a candidate, are one step to others. Asking for a turn that the run has changes nothing.
     ///
     /// A run that another process takes up has none, and asks again: it comes before all others, if it had the turn by the last outcome
-    /// that was recorded of it. Whoever has one must wait neither for a person nor for a run that asks for the same.
+    /// that was recorded of it. Where a budget is used up while a run has its turn, those that wait for it wait for that process. Whoever has one must wait neither for a person nor for a run that asks for the same.
     ///
     /// # Errors
     ///

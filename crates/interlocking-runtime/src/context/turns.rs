@@ -6,31 +6,20 @@ use crate::tree::turns::{Asker, Queue, Turn};
 use interlocking_core::frontier::Execution;
 use interlocking_core::table::NodeKind;
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 impl UntypedServices {
     /// Waits until it is the turn of an execution, if its node is exclusive.
     pub(crate) async fn turn(&self, execution: Execution) -> Option<Arc<Turn>> {
         let row = self.net.row(execution.node);
         let name = row.exclusive.as_deref()?;
-        let (tree, idle) = (self.settings.tree(), self.idle());
-        let (turn, told) = tree.turns.ask(Queue::Nodes(name.into()), || {
-            let (idle, child_slot) = (idle.clone(), self.settings.child_slot().cloned());
-            let goes_on = Box::new(move || {
-                child_slot.iter().for_each(|child_slot| child_slot.set_waiting(false));
-                idle.leave(execution);
-            });
-            Asker { run: self.run().clone(), by: self.by(execution), goes_on }
-        });
+        let (turn, told) = self.ask_for_turn(Queue::Nodes(name.into()), execution);
         let turn = Arc::new(turn);
         if let Some(told) = told {
             let node = self.node(execution);
             tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
             self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
-            while !turn.has_come() {
-                // Whoever has the turn may be held back, and then it does not come in this process.
-                let _parked = tree.held_back_by().map(|_| idle.park(execution));
-                told.notified().await;
-            }
+            self.until_it_comes(&turn, &told, execution).await;
             tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
         }
         self.unless_halted().await;
@@ -38,6 +27,26 @@ impl UntypedServices {
             self.keep_turn(execution, turn.clone());
         }
         Some(turn)
+    }
+
+    /// Asks for a turn: gives it, or a place in the queue with what is told once it may have come.
+    fn ask_for_turn(&self, queue: Queue, execution: Execution) -> (Turn, Option<Arc<Notify>>) {
+        self.settings.tree().turns.ask(queue, || {
+            let (idle, child_slot) = (self.idle().clone(), self.settings.child_slot().cloned());
+            let goes_on = Box::new(move || {
+                child_slot.iter().for_each(|child_slot| child_slot.set_waiting(false));
+                idle.leave(execution);
+            });
+            Asker { run: self.run().clone(), by: self.by(execution), goes_on }
+        })
+    }
+
+    async fn until_it_comes(&self, turn: &Turn, told: &Notify, execution: Execution) {
+        while !turn.has_come() {
+            // Whoever has the turn may be held back, and then it does not come in this process.
+            let _parked = self.settings.tree().held_back_by().map(|_| self.idle().park(execution));
+            told.notified().await;
+        }
     }
 
     /// Goes on only if the tree does: whoever had the turn was stopped in the middle otherwise, and this one is about to be.
@@ -75,11 +84,18 @@ impl UntypedServices {
 
     /// Ends the turns of executions whose end nobody absorbs any more, and those of the run.
     pub(crate) fn end_turns(&self) {
+        self.end_turns_of_executions();
         if let Some(notes) = self.notes.get() {
-            notes.turns.end();
             notes.run_turns.end();
         }
         self.asks_no_more(None);
+    }
+
+    /// Ends the turns of executions whose end nobody absorbs any more. The run keeps its own: what it does in them is done in part.
+    pub(crate) fn end_turns_of_executions(&self) {
+        if let Some(notes) = self.notes.get() {
+            notes.turns.end();
+        }
     }
 
     /// The run does not ask again for the turn of this name that it had in another process; without a name, for none.
@@ -111,12 +127,9 @@ impl UntypedServices {
         if kept.has(name) {
             return;
         }
-        let asker = || Asker { run: self.run().clone(), by: self.by(execution), goes_on: Box::new(|| {}) };
-        let (turn, told) = self.settings.tree().turns.ask(Queue::Runs(name.to_owned().into()), asker);
+        let (turn, told) = self.ask_for_turn(Queue::Runs(name.to_owned().into()), execution);
         if let Some(told) = told {
-            while !turn.has_come() {
-                told.notified().await;
-            }
+            self.until_it_comes(&turn, &told, execution).await;
         }
         self.unless_halted().await;
         kept.keep(name, turn);

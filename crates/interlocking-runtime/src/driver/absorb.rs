@@ -96,7 +96,7 @@ impl<G: Graph> Driver<G> {
                 untyped.settings.tree().hold_back(stopped.clone());
                 untyped.idle().hold_back(execution);
                 // It does not go on in this process, and others may.
-                untyped.end_turns();
+                untyped.end_turns_of_executions();
                 return Ok(None);
             }
             if self.recorded.is_some()

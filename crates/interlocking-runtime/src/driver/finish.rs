@@ -86,9 +86,8 @@ impl<G: Graph> Driver<G> {
         }
     }
 
-    /// What a run that can be resumed ends as; the whole tree stops with it.
+    /// What a run that can be resumed ends as.
     fn halted(&self, halt: Halt) -> Outcome<G::Output> {
-        self.shared.services.untyped.settings.tree().halt(halt.clone());
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },

@@ -99,6 +99,10 @@ impl<G: Graph> Driver<G> {
             Ok(output) => self.conclude(output).await,
             Err(end) => Err(end),
         };
+        // The whole tree stops with it; before any child is stopped, because another one would have its turn.
+        if let Err(End::Halted(halt)) = &end {
+            self.untyped().settings.tree().halt(halt.clone());
+        }
         self.tasks.shutdown().await;
         if let Some(background) = &mut self.background {
             background.shutdown().await;

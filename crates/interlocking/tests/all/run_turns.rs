@@ -5,7 +5,7 @@ use crate::support::{finished, pass, timed};
 use askama::Template;
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
-use interlocking::runtime::journal::LetterBody;
+use interlocking::runtime::journal::{Entry, LetterBody, ending};
 use interlocking::runtime::{Budgets, CancelToken, Journal, MemoryJournal};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,7 +22,7 @@ struct Shop {
     customers: MapNode<Customers>,
 }
 
-/// Waits for its turn, and tells the others when it has paid; or is not ready after all, and comes again.
+/// Waits for its turn, and tells the others when it has paid; or is not ready after all, and comes again. Who is early leaves after its turn.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Customer {
@@ -91,6 +91,9 @@ logic!(Pay(trace: Trace) for customer::pay, |name: String, cx| {
     for sibling in cx.siblings().await? {
         cx.send::<customer::hear>(&sibling, &name)?;
     }
+    if name == "early" {
+        cx.give_turn_back("till");
+    }
     goto!(cx, customer::leave, name)
 });
 logic!(Fetch for customer::fetch, |name: String, cx| {
@@ -129,27 +132,37 @@ fn names(names: [&str; 3]) -> Vec<String> {
     names.map(str::to_owned).into()
 }
 
+/// What happens where one comes after the other.
+const ONE_BY_ONE: [&str; 9] = [
+    "ann pays",
+    "ann leaves",
+    "bob hears that ann has paid",
+    "bob pays",
+    "bob leaves",
+    "cem hears that ann has paid",
+    "cem hears that bob has paid",
+    "cem pays",
+    "cem leaves",
+];
+
+/// What has happened, but for who had mail: where several letters come one by one, it is asked once more for each.
+fn without_mail(trace: &Trace) -> Vec<String> {
+    trace.lock().unwrap().iter().filter(|line| !line.ends_with("has mail")).cloned().collect()
+}
+
+/// Who has paid.
+fn pays(trace: &Trace) -> Vec<String> {
+    trace.lock().unwrap().iter().filter(|line| line.ends_with("pays")).cloned().collect()
+}
+
 /// A turn lasts over the run's nodes, until it ends; whoever is next has had all that was written before it begins, and hears it first, also
 /// where that takes its time to come.
 #[tokio::test(start_paused = true)]
 async fn a_turn_lasts_until_its_run_has_ended() {
-    let expected = [
-        "ann pays",
-        "ann leaves",
-        "bob hears that ann has paid",
-        "bob pays",
-        "bob leaves",
-        "cem hears that ann has paid",
-        "cem hears that bob has paid",
-        "cem pays",
-        "cem leaves",
-    ];
     for mail_takes in [0, 3, 20] {
         let (trace, journal) = (Trace::default(), Slow::with_slow_mail(mail_takes));
         assert_eq!(finished(shop(&trace, &journal).start(names(["ann", "bob", "cem"])).await.unwrap()), 3);
-        // Where several letters come one by one, it is asked once more for each.
-        let heard: Vec<_> = trace.lock().unwrap().iter().filter(|line| !line.ends_with("has mail")).cloned().collect();
-        assert_eq!(heard, expected, "{mail_takes} ms");
+        assert_eq!(without_mail(&trace), ONE_BY_ONE, "{mail_takes} ms");
     }
 }
 
@@ -158,23 +171,54 @@ async fn a_turn_lasts_until_its_run_has_ended() {
 async fn a_turn_is_given_back() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
     assert_eq!(finished(shop(&trace, &journal).start(names(["forgetful", "bob", "cem"])).await.unwrap()), 3);
-    let trace = trace.lock().unwrap();
-    let paid: Vec<_> = trace.iter().filter(|line| line.ends_with("pays")).collect();
-    assert_eq!(paid, ["forgetful pays", "bob pays", "cem pays", "forgetful pays"]);
+    assert_eq!(pays(&trace), ["forgetful pays", "bob pays", "cem pays", "forgetful pays"]);
 }
 
-/// A run that is held back, because a budget is used up, has no turn any more: the others come as far as they can, and all of it stops.
+/// The runs below that have their turn by what was recorded of them, and have not ended.
+async fn holders(journal: &MemoryJournal) -> usize {
+    let mut holders = 0;
+    for child in journal.children(&RunId::DEFAULT).await.unwrap() {
+        let records = journal.load(&child.run).await.unwrap();
+        let last = records.iter().rev().find_map(|record| match &record.entry {
+            Entry::Outcome(outcome) => Some(!outcome.turns.is_empty()),
+            _ => None,
+        });
+        holders += usize::from(ending(&records).is_none() && last == Some(true));
+    }
+    holders
+}
+
+/// A run that is held back, because a budget is used up, keeps its turn: all of it stops, and in the next process it goes on before any other
+/// begins.
 #[tokio::test(start_paused = true)]
-async fn who_is_held_back_holds_nobody_up() {
+async fn who_is_held_back_keeps_its_turn() {
+    for calls in 0..3 {
+        let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+        let run = shop(&trace, &journal).with_budgets(Budgets::unlimited().with_calls(calls));
+        let run = run.start(names(["ann", "bob", "cem"]));
+        let report = tokio::time::timeout(Duration::from_secs(60), run).await.expect("nobody waits for ever").unwrap();
+        assert!(matches!(report.outcome, Outcome::BudgetExhausted(_)), "{calls}: {:?}", report.outcome);
+        assert_eq!(holders(&journal).await, 1, "{calls}");
+        assert_eq!(finished(shop(&trace, &journal).resume().await.unwrap()), 3);
+        assert_eq!(without_mail(&trace), ONE_BY_ONE, "{calls}");
+    }
+}
+
+/// Whoever waits for a turn while a run elsewhere is held back has it once it comes.
+#[tokio::test(start_paused = true)]
+async fn a_turn_comes_while_others_are_held_back() {
     let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
-    let run =
-        shop(&trace, &journal).with_budgets(Budgets::unlimited().with_calls(0)).start(names(["ann", "bob", "cem"]));
+    let run = shop(&trace, &journal).with_budgets(Budgets::unlimited().with_calls(0));
+    let run = run.start(names(["early", "forgetful", "cem"]));
     let report = tokio::time::timeout(Duration::from_secs(60), run).await.expect("nobody waits for ever").unwrap();
-    assert!(!matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_)), "{:?}", report.outcome);
-    let paid = trace.lock().unwrap().iter().filter(|line| line.ends_with("pays")).count();
-    assert_eq!(paid, 3);
-    // And goes on where it stood.
+    assert!(matches!(report.outcome, Outcome::BudgetExhausted(_)), "{:?}", report.outcome);
+    assert_eq!(pays(&trace), ["early pays", "forgetful pays", "cem pays"]);
+    assert_eq!(holders(&journal).await, 1);
     assert_eq!(finished(shop(&trace, &journal).resume().await.unwrap()), 3);
+    assert_eq!(pays(&trace), ["early pays", "forgetful pays", "cem pays", "forgetful pays"]);
+    let left = without_mail(&trace);
+    let at = |line: &str| left.iter().position(|other| other == line).unwrap();
+    assert!(at("cem leaves") < left.iter().rposition(|line| line == "forgetful pays").unwrap(), "{left:?}");
 }
 
 /// Whatever the moment at which all is killed, or suspended: who had the turn goes on in the next process before any other begins, whether or

@@ -9,8 +9,10 @@ use crate::test_run::TestRun;
 use crate::tree::family;
 use async_trait::async_trait;
 use interlocking::prelude::*;
-use interlocking::runtime::Journal;
-use interlocking::runtime::journal::{Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary};
+use interlocking::runtime::journal::{
+    Claim, Digest, Encoded, Entry, JournalError, Letter, Posted, Record, RunSummary, ending,
+};
+use interlocking::runtime::{Budgets, Journal};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -355,4 +357,31 @@ async fn who_was_judged_is_merged_first_in_the_next_process() {
         project.git(&["merge-base", older.trim(), merged("a").trim()]).starts_with(older.trim()),
         "b is merged first"
     );
+}
+
+/// CON-142: a tree whose budget does not allow a call of those that make and judge candidates stops with one sibling at most amid its merge,
+/// which goes first once the run may make more calls; no candidate is made or judged twice.
+#[tokio::test]
+async fn no_candidate_is_made_twice_where_a_budget_runs_out() {
+    // Of ten calls before the first merger three are planners', three test authors', two implementers', and two reviewers'.
+    for calls in 10..=13 {
+        let project = project().await;
+        let test = test_run(&project, &family());
+        let run = test.run().with_budgets(Budgets::unlimited().with_calls(calls)).start(spec(&["a", "b"]).into());
+        let ended = run.await.unwrap().outcome;
+        assert!(matches!(ended, Outcome::BudgetExhausted(_)), "{calls}: {ended:?}");
+        let mut amid = 0;
+        for child in ["top/a", "top/b"] {
+            let run = test.run_of(child).await;
+            let last = test.outcomes(&run).await.pop();
+            let has_ended = ending(&test.journal.load(&run).await.unwrap()).is_some();
+            amid += usize::from(!has_ended && last.is_some_and(|last| !last.turns.is_empty()));
+        }
+        assert!(amid <= 1, "{calls}");
+        let ended = test.run().resume().await.unwrap().outcome;
+        assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{calls}: {ended:?}");
+        is_whole(&project, &format!("{calls} calls"));
+        let asked = asked(&test);
+        assert!(asked.values().all(|times| *times == 1), "{calls}: {asked:?}");
+    }
 }
