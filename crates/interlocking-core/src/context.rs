@@ -14,6 +14,39 @@ pub use crate::label::{Label, LabelType, Labelled, Severity};
 pub use crate::services::{ContextError, Services, Workspace};
 
 /// A handler's view of the run, typed by the node it stands on.
+///
+/// A node that knows which attempt it is, and goes where its row of the table lets it:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Download {
+///     #[node(entry, input = String, goto(fetch, exit), attempts = 3)]
+///     fetch: LogicNode<Fetch>,
+/// }
+///
+/// struct Fetch;
+/// impl LogicHandler<download::fetch> for Fetch {
+///     async fn run(&self, path: String, cx: &mut Cx<'_, download::fetch>) -> Route<download::fetch> {
+///         cx.note(format!("attempt {} of {path}", cx.attempt()));
+///         match std::fs::read_to_string(&path) {
+///             Ok(text) => goto!(cx, download::exit, text),
+///             Err(error) if cx.is_final_attempt() => Err(error.into()),
+///             Err(_) => goto!(cx, self, path),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Download { fetch: LogicNode(Fetch) }).start("no/such/file".to_owned()).await?;
+/// let Outcome::Failed(failure) = report.outcome else { return Err("there is such a file".into()) };
+/// assert_eq!(failure.attempt, 3);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Cx<'run, N: Node> {
     pub(crate) entered: &'run Entered<'run, N::Graph>,
     pub(crate) effects: &'run mut Effects,
@@ -59,6 +92,54 @@ impl<N: Node> Cx<'_, N> {
     }
 
     /// The target of a branch that may choose among several.
+    ///
+    /// A fork that leaves a branch out where there is nothing to do, and fills the slot that it leads to itself:
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    ///
+    /// #[derive(Graph)]
+    /// #[graph(output = String)]
+    /// struct Translation {
+    ///     #[node(entry, input = String, fork(pages.original, translate | pages.translation))]
+    ///     split: ForkNode<Split>,
+    ///     #[node(input = String, goto(pages.translation))]
+    ///     translate: LogicNode<Translate>,
+    ///     #[node(join(original: String from(split), translation: String from(translate, split)), goto(exit))]
+    ///     pages: JoinNode<Pages>,
+    /// }
+    ///
+    /// struct Split;
+    /// impl ForkHandler<translation::split> for Split {
+    ///     async fn fork(&self, text: String, cx: &mut Cx<'_, translation::split>) -> Route<translation::split> {
+    ///         if text.is_ascii() {
+    ///             return fork!(cx, (text, cx.branch::<translation::pages_translation>("the same".to_owned())));
+    ///         }
+    ///         fork!(cx, (text.clone(), cx.branch::<translation::translate>(text)))
+    ///     }
+    /// }
+    /// # struct Translate;
+    /// # impl LogicHandler<translation::translate> for Translate {
+    /// #     async fn run(&self, text: String, cx: &mut Cx<'_, translation::translate>) -> Route<translation::translate> {
+    /// #         goto!(cx, translation::pages_translation, text.to_uppercase())
+    /// #     }
+    /// # }
+    /// # struct Pages;
+    /// # impl JoinHandler<translation::pages> for Pages {
+    /// #     async fn join(&self, (original, other): (String, String), cx: &mut Cx<'_, translation::pages>) -> Route<translation::pages> {
+    /// #         goto!(cx, translation::exit, format!("{original}: {other}"))
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let graph = || Translation { split: ForkNode(Split), translate: LogicNode(Translate), pages: JoinNode(Pages) };
+    /// let report = Run::new(graph()).start("tea".to_owned()).await?;
+    /// assert_eq!(report.outcome.finished().as_deref(), Some("tea: the same"));
+    /// # assert_eq!(Run::new(graph()).start("thé".to_owned()).await?.outcome.finished().as_deref(), Some("thé: THÉ"));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn branch<Target>(
         &self,
         payload: <<N as Branch<Target>>::To as Place>::Payload,
@@ -171,6 +252,42 @@ impl<N: Node> Cx<'_, N> {
 
     /// The last input of node `Other`: a fresh copy, typed by its marker.
     ///
+    /// A node that needs what another had got, without anybody handing it on:
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    ///
+    /// #[derive(Graph)]
+    /// #[graph(output = String)]
+    /// struct Orders {
+    ///     #[node(entry, input = String, goto(price))]
+    ///     order: LogicNode<Order>,
+    ///     #[node(input = u32, goto(exit))]
+    ///     price: LogicNode<Price>,
+    /// }
+    /// # struct Order;
+    /// # impl LogicHandler<orders::order> for Order {
+    /// #     async fn run(&self, _: String, cx: &mut Cx<'_, orders::order>) -> Route<orders::order> {
+    /// #         goto!(cx, orders::price, 12)
+    /// #     }
+    /// # }
+    ///
+    /// struct Price;
+    /// impl LogicHandler<orders::price> for Price {
+    ///     async fn run(&self, dollars: u32, cx: &mut Cx<'_, orders::price>) -> Route<orders::price> {
+    ///         let what = cx.input_of::<orders::order>()?;
+    ///         goto!(cx, orders::exit, format!("{what} for ${dollars}"))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let report = Run::new(Orders { order: LogicNode(Order), price: LogicNode(Price) }).start("a lamp".to_owned()).await?;
+    /// assert_eq!(report.outcome.finished().as_deref(), Some("a lamp for $12"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`ContextError`] where that node was never entered, or the run has no journal to read it from.
@@ -244,6 +361,34 @@ impl<N: Node> Cx<'_, N> {
     /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
     /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
     /// more than once and should depend on nothing but what it is given.
+    ///
+    /// A node that collects over its visits; what it has changed it sees at once:
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    ///
+    /// #[derive(Graph)]
+    /// #[graph(output = Vec<u32>)]
+    /// struct Countdown {
+    ///     #[node(entry, input = u32, goto(count, exit), visits = 10, memory = Vec<u32>)]
+    ///     count: LogicNode<Count>,
+    /// }
+    ///
+    /// struct Count;
+    /// impl LogicHandler<countdown::count> for Count {
+    ///     async fn run(&self, number: u32, cx: &mut Cx<'_, countdown::count>) -> Route<countdown::count> {
+    ///         cx.update_memory(move |counted| counted.push(number));
+    ///         if number == 0 { goto!(cx, countdown::exit, cx.memory()) } else { goto!(cx, self, number - 1) }
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let report = Run::new(Countdown { count: LogicNode(Count) }).start(3).await?;
+    /// assert_eq!(report.outcome.finished(), Some(vec![3, 2, 1, 0]));
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn update_memory<M>(&mut self, change: impl Fn(&mut M) + Send + Sync + 'static)
     where
         N: Remembers<Memory = M>,

@@ -7,12 +7,66 @@ use std::fmt;
 use std::time::Duration;
 
 /// The error that a handler returns: anything that `?` takes.
+///
+/// Errors of any type become one, and so does a text:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// fn port(text: &str) -> Result<u16, NodeError> {
+///     let port = text.parse()?;
+///     if port < 1024 {
+///         return Err(format!("port {port} is the system's").into());
+///     }
+///     Ok(port)
+/// }
+///
+/// assert_eq!(port("80").unwrap_err().to_string(), "port 80 is the system's");
+/// assert_eq!(port("http").unwrap_err().to_string(), "invalid digit found in string");
+/// ```
 pub type NodeError = Box<dyn Error + Send + Sync + 'static>;
 
 /// Why a run failed: where, what, and the chain of causes.
 ///
 /// A graph whose output is made from a failure (`impl From<Failure> for Output`) can return one to its caller in place
 /// of a result.
+///
+/// A node that fails leads to one that takes its failure, in place of the end of the run:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Motd {
+///     #[node(entry, input = String, goto(exit), failed(apologise))]
+///     read: LogicNode<Read>,
+///     #[node(input = Failure, goto(exit))]
+///     apologise: LogicNode<Apologise>,
+/// }
+///
+/// struct Read;
+/// impl LogicHandler<motd::read> for Read {
+///     async fn run(&self, path: String, cx: &mut Cx<'_, motd::read>) -> Route<motd::read> {
+///         goto!(cx, motd::exit, std::fs::read_to_string(path)?)
+///     }
+/// }
+///
+/// struct Apologise;
+/// impl LogicHandler<motd::apologise> for Apologise {
+///     async fn run(&self, failure: Failure, cx: &mut Cx<'_, motd::apologise>) -> Route<motd::apologise> {
+///         goto!(cx, motd::exit, format!("`{}` has nothing to say today", failure.node))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let motd = Motd { read: LogicNode(Read), apologise: LogicNode(Apologise) };
+/// let report = Run::new(motd).start("no/such/file".to_owned()).await?;
+/// assert_eq!(report.outcome.finished().as_deref(), Some("`read` has nothing to say today"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The node that failed.
@@ -31,6 +85,24 @@ pub struct Failure {
 }
 
 /// What sort of failure ended a run.
+///
+/// What a program makes of a run that failed, by the sort of failure:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// /// Whether the same again may come to something else.
+/// fn is_worth_a_retry(failure: &Failure) -> bool {
+///     match failure.kind {
+///         FailureKind::Timeout { .. } | FailureKind::Agent | FailureKind::Journal => true,
+///         FailureKind::Panic | FailureKind::Configuration | FailureKind::Exhausted(_) => false,
+///         _ => failure.causes.iter().any(|cause| cause.contains("connection")),
+///     }
+/// }
+///
+/// let (node, kind, message) = ("search".to_owned(), FailureKind::Timeout { limit_ms: 90_000 }, String::new());
+/// assert!(is_worth_a_retry(&Failure { node, visit: 1, attempt: 1, kind, message, causes: Vec::new() }));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -96,6 +168,53 @@ pub enum ChildFailure {
 ///
 /// The target of `exhausted(…)` takes a payload that is `From<Exhausted<Input>>`, where `Input` is what the node, or the
 /// target of the edge, would have got.
+///
+/// A review that sends a text back twice at most; the run then ends with the text as it is:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = Text)]
+/// struct Reviews {
+///     #[node(entry, input = String, goto(review), visits = 2, exhausted(exit))]
+///     write: LogicNode<Write>,
+///     #[node(input = String, goto(write, exit))]
+///     review: LogicNode<Review>,
+/// }
+///
+/// #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct Text {
+///     text: String,
+///     is_approved: bool,
+/// }
+///
+/// impl From<Exhausted<String>> for Text {
+///     fn from(exhausted: Exhausted<String>) -> Self {
+///         Self { text: exhausted.input, is_approved: false }
+///     }
+/// }
+/// # struct Write;
+/// # impl LogicHandler<reviews::write> for Write {
+/// #     async fn run(&self, text: String, cx: &mut Cx<'_, reviews::write>) -> Route<reviews::write> {
+/// #         goto!(cx, reviews::review, text + "!")
+/// #     }
+/// # }
+///
+/// struct Review;
+/// impl LogicHandler<reviews::review> for Review {
+///     async fn run(&self, text: String, cx: &mut Cx<'_, reviews::review>) -> Route<reviews::review> {
+///         if text.contains('!') { goto!(cx, reviews::write, text) } else { goto!(cx, reviews::exit, Text { text, is_approved: true }) }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Reviews { write: LogicNode(Write), review: LogicNode(Review) }).start("Tea".to_owned()).await?;
+/// assert_eq!(report.outcome.finished(), Some(Text { text: "Tea!!".to_owned(), is_approved: false }));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhausted<I> {
     /// The node whose bound was reached, or whose edge was spent.
@@ -111,6 +230,44 @@ pub struct Exhausted<I> {
 /// A node took longer than its `timeout`: what goes along its `timed_out(…)` route.
 ///
 /// The target of `timed_out(…)` takes a payload that is `From<TimedOut>`; that of `failed(…)` one that is `From<Failure>`.
+///
+/// A search that takes too long has found nothing:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = Found)]
+/// struct Search {
+///     #[node(entry, input = String, goto(exit), timeout = "20ms", timed_out(exit))]
+///     look: LogicNode<Look>,
+/// }
+///
+/// #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct Found(Vec<String>);
+///
+/// impl From<TimedOut> for Found {
+///     fn from(_: TimedOut) -> Self {
+///         Self(Vec::new())
+///     }
+/// }
+///
+/// struct Look;
+/// impl LogicHandler<search::look> for Look {
+///     async fn run(&self, what: String, cx: &mut Cx<'_, search::look>) -> Route<search::look> {
+///         // A server that never answers.
+///         std::future::pending::<()>().await;
+///         goto!(cx, search::exit, Found(vec![what]))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Search { look: LogicNode(Look) }).start("keys".to_owned()).await?;
+/// assert_eq!(report.outcome.finished(), Some(Found(Vec::new())));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimedOut {
     /// The node.

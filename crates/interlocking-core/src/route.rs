@@ -11,6 +11,44 @@ use std::marker::PhantomData;
 /// A [`Goto`] is made only by the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and
 /// their macros, so it can lead only where the node's row of the table says. Any error converts into a [`NodeError`]
 /// with `?`.
+///
+/// What several ways of a handler have in common is a function that returns the route:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Newsroom {
+///     #[node(entry, input = String, goto(review, exit), visits = 3)]
+///     review: LogicNode<Review>,
+/// }
+///
+/// fn publish(text: &str, cx: &Cx<'_, newsroom::review>) -> Route<newsroom::review> {
+///     if text.is_empty() {
+///         return Err("there is nothing to publish".into());
+///     }
+///     goto!(cx, newsroom::exit, text.to_owned())
+/// }
+///
+/// struct Review;
+/// impl LogicHandler<newsroom::review> for Review {
+///     async fn run(&self, text: String, cx: &mut Cx<'_, newsroom::review>) -> Route<newsroom::review> {
+///         match text.strip_suffix("!") {
+///             Some(calmer) if !cx.is_final_visit() => goto!(cx, self, calmer.to_owned()),
+///             Some(calmer) => publish(calmer, cx),
+///             None => publish(&text, cx),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Newsroom { review: LogicNode(Review) }).start("Rain!!".to_owned()).await?;
+/// assert_eq!(report.outcome.finished().as_deref(), Some("Rain"));
+/// # Ok(())
+/// # }
+/// ```
 pub type Route<N> = Result<Goto<N>, NodeError>;
 
 /// The way on from node `N`, as [`goto!`](crate::goto) makes it: a value by itself is none, for it does not say where it goes.
@@ -66,4 +104,109 @@ impl<N: Node, B> fmt::Debug for Choice<N, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Choice").finish_non_exhaustive()
     }
+}
+
+/// Goes to a node: `goto!(cx, graph::node, payload)`, to this node again: `goto!(cx, self, payload)`.
+///
+/// Only nodes in the routing table of the node that `cx` belongs to compile, and only with the payload they take.
+///
+/// A node that goes to itself until it has enough, five times at most:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = u32)]
+/// struct Doubling {
+///     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+///     double: LogicNode<Double>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Double;
+/// impl LogicHandler<doubling::double> for Double {
+///     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+///         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Doubling::default()).start(30).await?;
+/// assert_eq!(report.outcome.finished(), Some(120));
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! goto {
+    ($cx:expr, self, $payload:expr $(,)?) => {
+        $cx.goto_self($payload)
+    };
+    ($cx:expr, $target:ty, $payload:expr $(,)?) => {
+        $cx.goto::<$target>($payload)
+    };
+}
+
+/// Continues on all branches of the node's fork: `fork!(cx, (first, second))`, one payload a branch in table order.
+///
+/// A branch that may choose among several targets takes `cx.branch::<graph::target>(payload)`.
+///
+/// Any node with a `fork(…)` in its row may go on in all branches at once, here beside a `goto`:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = u32)]
+/// struct Halving {
+///     #[node(entry, input = u32, fork(left, right), goto(exit))]
+///     halve: LogicNode<Halve>,
+///     #[node(input = u32, goto(sum))]
+///     left: LogicNode<Square>,
+///     #[node(input = u32, goto(sum))]
+///     right: LogicNode<Square>,
+///     #[node(join(left: u32, right: u32), goto(exit))]
+///     sum: JoinNode<Sum>,
+/// }
+///
+/// struct Halve;
+/// impl LogicHandler<halving::halve> for Halve {
+///     async fn run(&self, number: u32, cx: &mut Cx<'_, halving::halve>) -> Route<halving::halve> {
+///         match number {
+///             0 => goto!(cx, halving::exit, 0),
+///             _ => fork!(cx, (number / 2, number - number / 2)),
+///         }
+///     }
+/// }
+/// # struct Square;
+/// # impl LogicHandler<halving::left> for Square {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, halving::left>) -> Route<halving::left> {
+/// #         goto!(cx, halving::sum, number * number)
+/// #     }
+/// # }
+/// # impl LogicHandler<halving::right> for Square {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, halving::right>) -> Route<halving::right> {
+/// #         goto!(cx, halving::sum, number * number)
+/// #     }
+/// # }
+/// # struct Sum;
+/// # impl JoinHandler<halving::sum> for Sum {
+/// #     async fn join(&self, (left, right): (u32, u32), cx: &mut Cx<'_, halving::sum>) -> Route<halving::sum> {
+/// #         goto!(cx, halving::exit, left + right)
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (left, right) = (LogicNode(Square), LogicNode(Square));
+/// # let halving = Halving { halve: LogicNode(Halve), left, right, sum: JoinNode(Sum) };
+/// assert_eq!(Run::new(halving).start(7).await?.outcome.finished(), Some(9 + 16));
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! fork {
+    ($cx:expr, $branches:expr $(,)?) => {
+        $cx.fork($branches)
+    };
 }

@@ -8,6 +8,17 @@ use std::str::FromStr;
 /// The name of one run: part of branch names, directories and commit trailers, so a safe word in all of them.
 ///
 /// One to 64 lower-case letters, digits and inner hyphens. Not to be confused with the id of an agent's conversation.
+///
+/// ```
+/// use interlocking_core::run_id::RunId;
+///
+/// let night: RunId = "night-7".parse()?;
+/// assert_eq!(format!("runs/{night}"), "runs/night-7");
+///
+/// // It is a directory and a branch: nothing that leads elsewhere is one.
+/// assert!(RunId::new("../night").is_err());
+/// # Ok::<(), interlocking_core::run_id::RunIdError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RunId(Cow<'static, str>);

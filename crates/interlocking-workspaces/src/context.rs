@@ -17,6 +17,53 @@ use std::any::Any;
 use std::future::Future;
 
 /// What a handler may ask of its run's workspaces on git.
+///
+/// What an agent or a handler has committed is looked at where nothing else lies, and lands after that:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::worktree::CommitId;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = CommitId)]
+/// struct Notes {
+///     #[node(entry, input = String, workspace = "notes", goto(exit))]
+///     write: LogicNode<Write>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Write;
+/// impl LogicHandler<notes::write> for Write {
+///     async fn run(&self, note: String, cx: &mut Cx<'_, notes::write>) -> Route<notes::write> {
+///         let mut worktree = cx.worktree().await?;
+///         std::fs::write(worktree.path().join("note.txt"), note)?;
+///         let commit = worktree.commit("Add a note").await?.ok_or("nothing was written")?;
+///
+///         let checkout = cx.fresh_checkout(commit).await?;
+///         if std::fs::read_to_string(checkout.path().join("note.txt"))?.is_empty() {
+///             return Err("an empty note does not land".into());
+///         }
+///         let landed = cx.land(commit).await?;
+///         goto!(cx, notes::exit, landed)
+///     }
+/// }
+/// # use interlocking::worktree::{Repository, Signature};
+/// # use std::sync::Arc;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let place = tempfile::tempdir()?;
+/// # let project = Repository::init(place.path().join("project"))?;
+/// # let main = project.main_worktree()?.ok_or("a new repository has a working tree")?;
+/// # std::fs::write(main.path().join("README.md"), "# Notes\n")?;
+/// # main.commit_all(&Signature::new("Me", "me@example.org")?, "Begin")?;
+/// let workspaces = Arc::new(GitWorkspaces::new(project, place.path().join("runs")));
+/// let run = Run::new(Notes::default()).with_workspaces(workspaces);
+/// let landed = run.start("hello".to_owned()).await?.outcome.finished().ok_or("it did not land")?;
+/// assert_eq!(main.head()?, landed);
+/// # Ok(())
+/// # }
+/// ```
 pub trait GitContext<N: Node> {
     /// The node's own worktree or clone.
     ///

@@ -56,88 +56,11 @@
 //!
 //! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
 
-pub use interlocking_core::{
-    agent_calls, context, draw, failure, fork, frontier, graph, kind, net, route, run_id, table,
-};
-pub use interlocking_macros::Labels;
-
-#[cfg_attr(
-    feature = "runtime",
-    doc = r#"
-# Example
-
-A node that goes to itself until it has enough, five times at most:
-
-```
-use interlocking::prelude::*;
-
-#[derive(Graph, Default)]
-#[graph(output = u32)]
-struct Doubling {
-    #[node(entry, input = u32, goto(double, exit), attempts = 5)]
-    double: LogicNode<Double>,
-}
-
-#[derive(Default)]
-struct Double;
-impl LogicHandler<doubling::double> for Double {
-    async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
-        if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
-    }
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let report = Run::new(Doubling::default()).start(30).await?;
-    assert_eq!(report.outcome.finished(), Some(120));
-    Ok(())
-}
-```
-"#
-)]
+pub use interlocking_core::{agent_calls, context, draw, failure, frontier, graph, kind, net, route, run_id, table};
 #[doc(inline)]
-pub use interlocking_core::goto;
-
-#[cfg_attr(
-    feature = "runtime",
-    doc = r#"
-# Example
-
-A graph of one node, and its table:
-
-```
-use interlocking::prelude::*;
-use interlocking::table::NodeKind;
-
-#[derive(Graph, Default)]
-#[graph(output = u32)]
-struct Doubling {
-    #[node(entry, input = u32, goto(double, exit), attempts = 5)]
-    double: LogicNode<Double>,
-}
-
-#[derive(Default)]
-struct Double;
-impl LogicHandler<doubling::double> for Double {
-    async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
-        if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
-    }
-}
-
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let table = Doubling::net().table();
-    assert_eq!(table.nodes[0].kind, NodeKind::Logic);
-    println!("{}", interlocking::draw::mermaid(table));
-
-    assert_eq!(Run::new(Doubling::default()).start(70).await?.outcome.finished(), Some(140));
-    Ok(())
-}
-```
-"#
-)]
+pub use interlocking_core::{fork, goto};
 #[doc(inline)]
-pub use interlocking_macros::Graph;
+pub use interlocking_macros::{Graph, Labels};
 
 #[cfg(feature = "runtime")]
 pub use interlocking_agents as agents;

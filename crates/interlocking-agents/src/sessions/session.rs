@@ -11,6 +11,33 @@ use crate::drivers::shortened::shorten;
 /// What a turn does with the agent's memory of earlier turns (PRG-04).
 ///
 /// Wire form: `{"start_fresh": "write"}`, `{"continue_from": "…"}`, `{"fork_from": {"parent": "…", "slug": "…"}}`.
+///
+/// What a turn of an agent knows: nothing, all that was said before, or all of it while nobody else learns what is said now:
+///
+/// ```
+/// use interlocking_agents::{SessionId, SessionOp, Slug};
+///
+/// /// The first attempt begins a session, each later one goes on in it.
+/// fn attempt(earlier: Option<SessionId>) -> Result<SessionOp, Box<dyn std::error::Error>> {
+///     Ok(match earlier {
+///         None => SessionOp::StartFresh(Slug::new("write")?),
+///         Some(session) => SessionOp::ContinueFrom(session),
+///     })
+/// }
+///
+/// /// A question beside the work: the session that works never hears of it.
+/// fn aside(parent: SessionId) -> Result<SessionOp, Box<dyn std::error::Error>> {
+///     Ok(SessionOp::ForkFrom { parent, slug: Slug::new("aside")? })
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let session = SessionId::new("write-1")?;
+/// assert_eq!(attempt(None)?.origin(), None);
+/// assert_eq!(attempt(Some(session.clone()))?.origin(), Some(&session));
+/// assert_eq!(aside(session.clone())?.origin(), Some(&session));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOp {
@@ -79,6 +106,19 @@ impl fmt::Display for SessionOpKind {
 ///
 /// 1 to 128 ASCII letters, digits, `.`, `_` and `-`, starting with a letter, a digit or `_`: an id is passed to
 /// programs and used in file names, so it can be neither an option nor a path.
+///
+/// It is what an agent answered with, and is stored like any text:
+///
+/// ```
+/// use interlocking_agents::SessionId;
+///
+/// let session: SessionId = serde_json::from_str(r#""01J9-writer.2""#)?;
+/// assert_eq!(session.as_str(), "01J9-writer.2");
+///
+/// // A program would take this for an option.
+/// assert!(SessionId::new("--resume").is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
@@ -86,6 +126,14 @@ pub struct SessionId(String);
 /// A short human name for a session, a hint an agent may use when it names the session.
 ///
 /// 1 to 64 lower-case ASCII letters, digits, `_` and `-`, starting with a letter or a digit.
+///
+/// ```
+/// use interlocking_agents::Slug;
+///
+/// assert_eq!(Slug::new("write_tests")?.as_str(), "write_tests");
+/// assert!(Slug::new("Write tests").is_err());
+/// # Ok::<(), interlocking_agents::InvalidSlug>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Slug(String);

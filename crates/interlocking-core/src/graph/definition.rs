@@ -12,6 +12,35 @@ use crate::step::Step;
 use std::future::Future;
 
 /// A graph: a struct whose fields are nodes, and whose routing table the compiler has checked.
+///
+/// What is said for any graph, from its table:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// /// The nodes that an agent works on.
+/// fn roles<G: interlocking::graph::Graph>() -> Vec<&'static str> {
+///     let nodes = &G::net().table().nodes;
+///     nodes.iter().filter_map(|node| node.agent.as_deref()).collect()
+/// }
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = u32)]
+/// struct Counting {
+///     #[node(entry, input = u32, goto(exit))]
+///     count: LogicNode<Count>,
+/// }
+/// # #[derive(Default)]
+/// # struct Count;
+/// # impl LogicHandler<counting::count> for Count {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {
+/// #         goto!(cx, counting::exit, number)
+/// #     }
+/// # }
+///
+/// assert!(roles::<Counting>().is_empty());
+/// println!("{}", interlocking::draw::mermaid(Counting::net().table()));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
     label = "a graph is needed here",

@@ -19,6 +19,40 @@ use std::future::Future;
 use std::sync::Arc;
 
 /// What a handler may ask of a run that is recorded, and of the runs around it.
+///
+/// A letter that goes out once, though the process may end between that and the node's outcome:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = u64)]
+/// struct Mailing {
+///     #[node(entry, input = String, goto(exit))]
+///     send: LogicNode<Send>,
+/// }
+///
+/// struct Send;
+/// impl LogicHandler<mailing::send> for Send {
+///     async fn run(&self, letter: String, cx: &mut Cx<'_, mailing::send>) -> Route<mailing::send> {
+///         // The post office takes a second letter with the same key for the first.
+///         let key = cx.once_key("post");
+///         let number = cx.once("post", async { post(&key, &letter).await }).await?;
+///         goto!(cx, mailing::exit, number)
+///     }
+/// }
+/// # async fn post(key: &str, _: &str) -> Result<u64, NodeError> {
+/// #     assert_eq!(key, "run/send.1/post");
+/// #     Ok(4711)
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Mailing { send: LogicNode(Send) }).start("Dear all".to_owned()).await?;
+/// assert_eq!(report.outcome.finished(), Some(4711));
+/// # Ok(())
+/// # }
+/// ```
 pub trait RunContext<N: Node> {
     /// Does `effect` once in this visit, and gives its result: a repeated execution, or a later attempt of the same visit,
     /// gets the recorded one.

@@ -4,40 +4,6 @@
 //! [map](super::map) do. Its output is what the node goes on with. If it fails, so does the node, with
 //! [`FailureKind::Child`](interlocking_core::failure::FailureKind::Child), which holds the child's failure. A node that is
 //! resumed after a crash goes on with the child that it had; one that is entered again begins a new one.
-//!
-//! ```
-//! use interlocking::prelude::*;
-//!
-//! #[derive(Graph)]
-//! #[graph(output = String)]
-//! struct Polish {
-//!     #[node(entry, input = String, goto(exit))]
-//!     trim: LogicNode<Trim>,
-//! }
-//!
-//! #[derive(Graph)]
-//! #[graph(output = String)]
-//! struct Press {
-//!     // The types fit, and there is one way on: the node holds the child itself, and nobody handles it.
-//!     #[node(entry, input = String, graph = Polish, goto(exit))]
-//!     polish: GraphNode<Polish>,
-//! }
-//!
-//! struct Trim;
-//! impl LogicHandler<polish::trim> for Trim {
-//!     async fn run(&self, text: String, cx: &mut Cx<'_, polish::trim>) -> Route<polish::trim> {
-//!         goto!(cx, polish::exit, text.trim().to_owned())
-//!     }
-//! }
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let press = Press { polish: GraphNode(Polish { trim: LogicNode(Trim) }) };
-//! let report = Run::new(press).start(" mind the gap ".to_owned()).await?;
-//! assert_eq!(report.outcome.finished().as_deref(), Some("mind the gap"));
-//! # Ok(())
-//! # }
-//! ```
 
 use super::map::{self, Item};
 use crate::context::services::UntypedServices;
@@ -51,6 +17,42 @@ use std::sync::Arc;
 
 /// A node that runs a child graph once: `GraphNode<Child>`, made by `GraphNode(child)`, where the child starts with the
 /// node's input and its output goes to the one target; otherwise `GraphNode<Handler>`.
+///
+/// A node whose child takes what it gets, and returns what it goes on with:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Polish {
+///     #[node(entry, input = String, goto(exit))]
+///     trim: LogicNode<Trim>,
+/// }
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Press {
+///     // The types fit, and there is one way on: the node holds the child itself, and nobody handles it.
+///     #[node(entry, input = String, graph = Polish, goto(exit))]
+///     polish: GraphNode<Polish>,
+/// }
+///
+/// struct Trim;
+/// impl LogicHandler<polish::trim> for Trim {
+///     async fn run(&self, text: String, cx: &mut Cx<'_, polish::trim>) -> Route<polish::trim> {
+///         goto!(cx, polish::exit, text.trim().to_owned())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let press = Press { polish: GraphNode(Polish { trim: LogicNode(Trim) }) };
+/// let report = Run::new(press).start(" mind the gap ".to_owned()).await?;
+/// assert_eq!(report.outcome.finished().as_deref(), Some("mind the gap"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default)]
 pub struct GraphNode<H> {
     inner: Arc<H>,
@@ -64,6 +66,58 @@ pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
 
 /// The handler of a [`GraphNode`](struct@GraphNode) whose child starts with something else than the node's input, or whose output is not
 /// simply the payload of its one target.
+///
+/// A node that says what of its input its child gets, and what becomes of the result:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+/// #
+/// # #[derive(Graph)]
+/// # #[graph(output = usize)]
+/// # struct Counting {
+/// #     #[node(entry, input = String, goto(exit))]
+/// #     count: LogicNode<Count>,
+/// # }
+/// # struct Count;
+/// # impl LogicHandler<counting::count> for Count {
+/// #     async fn run(&self, text: String, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {
+/// #         goto!(cx, counting::exit, text.split_whitespace().count())
+/// #     }
+/// # }
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Fees {
+///     #[node(entry, input = (String, usize), graph = Counting, goto(exit))]
+///     count: GraphNode<CountWords>,
+/// }
+///
+/// struct CountWords;
+/// impl GraphHandler<fees::count> for CountWords {
+///     fn graph(&self, _: &Cx<'_, fees::count>) -> Result<Arc<Counting>, NodeError> {
+///         Ok(Arc::new(Counting { count: LogicNode(Count) }))
+///     }
+///     async fn entry(&self, (text, _): &(String, usize), _: &mut Cx<'_, fees::count>) -> Result<String, NodeError> {
+///         Ok(text.clone())
+///     }
+///     async fn after(
+///         &self,
+///         (_, cents): (String, usize),
+///         words: usize,
+///         cx: &mut Cx<'_, fees::count>,
+///     ) -> Route<fees::count> {
+///         goto!(cx, fees::exit, format!("{words} words: {} cents", words * cents))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Fees { count: GraphNode(CountWords) }).start(("mind the gap".to_owned(), 20)).await?;
+/// assert_eq!(report.outcome.finished().as_deref(), Some("3 words: 60 cents"));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle graph node `{N}`",
     label = "missing `impl GraphHandler<{N}> for {Self}`",

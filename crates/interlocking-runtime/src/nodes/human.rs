@@ -5,29 +5,6 @@
 //!
 //! A `timeout` limits how long there is to answer, from when the question was asked on: while nobody executes the run, too. A run that
 //! waits in no process is timed out when it is resumed after that, unless an answer has come.
-//!
-//! ```
-//! use interlocking::prelude::*;
-//!
-//! #[derive(Graph)]
-//! #[graph(output = Option<u32>)]
-//! struct Purchase {
-//!     #[node(entry, input = u32, question = String, answer = bool, goto(exit))]
-//!     approve: HumanNode<Approve>,
-//! }
-//!
-//! struct Approve;
-//! impl HumanHandler<purchase::approve> for Approve {
-//!     async fn ask(&self, dollars: &u32, _: &mut Cx<'_, purchase::approve>) -> Result<String, NodeError> {
-//!         Ok(format!("A desk for ${dollars}?"))
-//!     }
-//!     async fn answered(&self, dollars: u32, yes: bool, cx: &mut Cx<'_, purchase::approve>) -> Route<purchase::approve> {
-//!         goto!(cx, purchase::exit, yes.then_some(dollars))
-//!     }
-//! }
-//! # use interlocking::graph::Graph;
-//! # assert!(Purchase::net().table().node("approve").is_some());
-//! ```
 
 use crate::context::services::UntypedServices;
 pub use crate::journal::question::OpenQuestion;
@@ -41,10 +18,74 @@ use schemars::JsonSchema;
 use std::future::Future;
 
 /// A node that asks a person.
+///
+/// The run ends where only a person can take it further, and goes on once that has answered:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::MemoryJournal;
+/// use interlocking::runtime::journal::answer::answer;
+/// use std::sync::Arc;
+///
+/// #[derive(Graph)]
+/// #[graph(output = bool)]
+/// struct Release {
+///     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+///     approve: HumanNode<Approve>,
+/// }
+/// # struct Approve;
+/// # impl HumanHandler<release::approve> for Approve {
+/// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+/// #         Ok(format!("Is {version} to go out?"))
+/// #     }
+/// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+/// #         goto!(cx, release::exit, yes)
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let journal = Arc::new(MemoryJournal::new());
+/// let run = || Run::new(Release { approve: HumanNode(Approve) }).with_journal(journal.clone());
+///
+/// let waiting = run().start("1.4.0".to_owned()).await?;
+/// let Outcome::Waiting { questions } = waiting.outcome else { return Err("nobody was asked".into()) };
+/// assert_eq!(questions[0].question, "Is 1.4.0 to go out?");
+///
+/// answer(&*journal, &questions[0].run, &questions[0].by, &true.into()).await?;
+/// assert_eq!(run().resume().await?.outcome.finished(), Some(true));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HumanNode<H>(pub H);
 
 /// The handler of a [`HumanNode`].
+///
+/// A purchase that a person approves, or not:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = Option<u32>)]
+/// struct Purchase {
+///     #[node(entry, input = u32, question = String, answer = bool, goto(exit))]
+///     approve: HumanNode<Approve>,
+/// }
+///
+/// struct Approve;
+/// impl HumanHandler<purchase::approve> for Approve {
+///     async fn ask(&self, dollars: &u32, _: &mut Cx<'_, purchase::approve>) -> Result<String, NodeError> {
+///         Ok(format!("A desk for ${dollars}?"))
+///     }
+///     async fn answered(&self, dollars: u32, yes: bool, cx: &mut Cx<'_, purchase::approve>) -> Route<purchase::approve> {
+///         goto!(cx, purchase::exit, yes.then_some(dollars))
+///     }
+/// }
+/// # use interlocking::graph::Graph;
+/// # assert!(Purchase::net().table().node("approve").is_some());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle human node `{N}`",
     label = "missing `impl HumanHandler<{N}> for {Self}`"

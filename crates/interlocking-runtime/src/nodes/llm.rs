@@ -43,6 +43,40 @@ use thiserror::Error;
 
 /// A node whose work an agent does. Where its input is its prompt, and its one target takes what the agent returns, nobody
 /// handles it: the field's type is `LLMNode`, and its value `LLMNode(PassOn)`.
+///
+/// The input is the prompt, and the answer is the output: nobody handles this node.
+///
+/// ```
+/// use interlocking::agents::ScriptedAgent;
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Subject(String);
+///
+/// /// With the feature `askama`, a template is one without this.
+/// impl Prompt for Subject {
+///     fn render(&self) -> Result<String, NodeError> {
+///         Ok(format!("Write a line about {}.", self.0))
+///     }
+/// }
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Poet {
+///     #[node(entry, input = Subject, output = String, goto(exit))]
+///     write: LLMNode,
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // A script stands in for a model.
+/// let script = r#"turn = [{ contains = ["about rain"], output_json = '"It rains."' }]"#;
+/// let run = Run::new(Poet { write: LLMNode(PassOn) }).with_agent("write", ScriptedAgent::parse("poet.toml", script)?);
+/// assert_eq!(run.start(Subject("rain".to_owned())).await?.outcome.finished().as_deref(), Some("It rains."));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LLMNode<H = PassOn>(pub H);
 
@@ -116,9 +150,103 @@ impl<'de, T: AgentOutput> Deserialize<'de> for Answered<T> {
 }
 
 /// What `before` returns: the prompt's context, and the session that the turn runs in.
+///
+/// A second attempt goes on in the session of the first, which the node remembers:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Repair {
+///     #[node(entry, input = String, prompt = Fix<'_>, output = String, goto(fix, exit), attempts = 3,
+///         memory = Option<SessionId>)]
+///     fix: LLMNode<Fixer>,
+/// }
+/// # struct Fix<'a>(&'a str);
+/// # impl Prompt for Fix<'_> {
+/// #     fn render(&self) -> Result<String, NodeError> {
+/// #         Ok(format!("Fix {}.", self.0))
+/// #     }
+/// # }
+///
+/// struct Fixer;
+/// impl LLMHandler<repair::fix> for Fixer {
+///     async fn before<'a>(&'a self, what: &'a String, cx: &mut Cx<'_, repair::fix>) -> Ask<Fix<'a>> {
+///         let session = match cx.memory() {
+///             Some(session) => SessionOp::ContinueFrom(session),
+///             None => SessionOp::StartFresh(Slug::new("fix")?),
+///         };
+///         Ok((Fix(what), session))
+///     }
+///     async fn after(&self, what: String, reply: Reply<String>, cx: &mut Cx<'_, repair::fix>) -> Route<repair::fix> {
+///         let session = reply.session;
+///         cx.update_memory(move |kept| *kept = Some(session.clone()));
+///         if reply.output == what { goto!(cx, self, what) } else { goto!(cx, repair::exit, reply.output) }
+///     }
+/// }
+/// # use interlocking::agents::ScriptedAgent;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let script = r#"turn = [
+/// #     { session = "fresh", output_json = '"teh"' },
+/// #     { session = "continue", output_json = '"the"' },
+/// # ]"#;
+/// # let run = Run::new(Repair { fix: LLMNode(Fixer) }).with_agent("fix", ScriptedAgent::parse("fix.toml", script)?);
+/// # assert_eq!(run.start("teh".to_owned()).await?.outcome.finished().as_deref(), Some("the"));
+/// # Ok(())
+/// # }
+/// ```
 pub type Ask<P> = Result<(P, SessionOp), NodeError>;
 
 /// What an agent answered.
+///
+/// The output is what the agent claims: the handler looks, and says what it cost.
+///
+/// ```
+/// use interlocking::agents::ScriptedAgent;
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Task(String);
+///
+/// /// With the feature `askama`, a template is one without this.
+/// impl Prompt for Task {
+///     fn render(&self) -> Result<String, NodeError> {
+///         Ok(format!("Write {}.", self.0))
+///     }
+/// }
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Desk {
+///     #[node(entry, input = Task, output = String, goto(exit))]
+///     write: LLMNode<Writer>,
+/// }
+///
+/// struct Writer;
+/// impl ReplyHandler<desk::write> for Writer {
+///     async fn after(&self, _: Task, reply: Reply<String>, cx: &mut Cx<'_, desk::write>) -> Route<desk::write> {
+///         cx.note(format!("session {}: {} tokens written", reply.session, reply.usage.output_tokens));
+///         if reply.output.is_empty() {
+///             return Err("the agent says that it has written, and has not".into());
+///         }
+///         goto!(cx, desk::exit, reply.output)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = r#"turn = [{ output_json = '""' }]"#;
+/// let run = Run::new(Desk { write: LLMNode(Writer) }).with_agent("write", ScriptedAgent::parse("desk.toml", script)?);
+/// let outcome = run.start(Task("a poem".to_owned())).await?.outcome;
+/// assert!(matches!(outcome, Outcome::Failed(failure) if failure.message.starts_with("the agent says")));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply<T> {
     /// The structured output, valid under its schema. Claims, not facts: what can be checked should be.
@@ -136,6 +264,61 @@ pub struct Reply<T> {
 }
 
 /// The handler of an [`LLMNode`].
+///
+/// An agent writes until a letter is short enough; `before` makes the prompt of the input and of what the handler has:
+///
+/// ```
+/// use interlocking::agents::ScriptedAgent;
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Letters {
+///     #[node(entry, input = String, prompt = Write<'_>, output = String, goto(write, exit), attempts = 3)]
+///     write: LLMNode<Writer>,
+/// }
+///
+/// struct Write<'a> {
+///     style: &'a str,
+///     what: &'a str,
+/// }
+/// # impl Prompt for Write<'_> {
+/// #     fn render(&self) -> Result<String, NodeError> {
+/// #         Ok(format!("Write, {}: {}", self.style, self.what))
+/// #     }
+/// # }
+///
+/// struct Writer {
+///     style: &'static str,
+/// }
+/// impl LLMHandler<letters::write> for Writer {
+///     fn system(&self) -> Option<String> {
+///         Some("You write letters.".to_owned())
+///     }
+///     async fn before<'a>(&'a self, what: &'a String, cx: &mut Cx<'_, letters::write>) -> Ask<Write<'a>> {
+///         Ok((Write { style: self.style, what }, cx.fresh_session()))
+///     }
+///     async fn after(&self, what: String, reply: Reply<String>, cx: &mut Cx<'_, letters::write>) -> Route<letters::write> {
+///         match reply.output.len() {
+///             ..=20 => goto!(cx, letters::exit, reply.output),
+///             _ => goto!(cx, self, format!("{what}, shorter")),
+///         }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = r#"turn = [
+///     { contains = ["Write, kindly: thanks"], output_json = '"Thank you so very much indeed."' },
+///     { contains = ["Write, kindly: thanks, shorter"], output_json = '"Thank you."' },
+/// ]"#;
+/// let letters = Letters { write: LLMNode(Writer { style: "kindly" }) };
+/// let run = Run::new(letters).with_agent("write", ScriptedAgent::parse("letters.toml", script)?);
+/// assert_eq!(run.start("thanks".to_owned()).await?.outcome.finished().as_deref(), Some("Thank you."));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle LLM node `{N}`",
     label = "missing `impl LLMHandler<{N}> for {Self}`",

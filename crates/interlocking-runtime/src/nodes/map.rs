@@ -10,64 +10,6 @@
 //! failed, and but for items that say they [run anew](Item::anew).
 //!
 //! A node with a `quorum` need not wait for all of them: [`EnoughHandler`].
-//!
-//! ```
-//! use interlocking::prelude::*;
-//! use std::sync::Arc;
-//!
-//! #[derive(Graph)]
-//! #[graph(output = usize)]
-//! struct Counting {
-//!     #[node(entry, input = String, goto(exit))]
-//!     count: LogicNode<Count>,
-//! }
-//!
-//! #[derive(Graph)]
-//! #[graph(output = usize)]
-//! struct Library {
-//!     #[node(entry, input = Vec<String>, map = Counting, concurrency = 2, goto(exit))]
-//!     books: MapNode<Books>,
-//! }
-//!
-//! struct Count;
-//! impl LogicHandler<counting::count> for Count {
-//!     async fn run(&self, text: String, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {
-//!         goto!(cx, counting::exit, text.split_whitespace().count())
-//!     }
-//! }
-//!
-//! struct Books;
-//! impl MapHandler<library::books> for Books {
-//!     fn graph(&self, _: &Cx<'_, library::books>) -> Result<Arc<Counting>, NodeError> {
-//!         Ok(Arc::new(Counting { count: LogicNode(Count) }))
-//!     }
-//!     async fn items(
-//!         &self,
-//!         texts: &Vec<String>,
-//!         _: &mut Cx<'_, library::books>,
-//!     ) -> Result<Vec<Item<Counting>>, NodeError> {
-//!         Ok(texts.iter().map(|text| Item::new(text.clone())).collect())
-//!     }
-//!     async fn gather(
-//!         &self,
-//!         _: Vec<String>,
-//!         children: Children<Counting>,
-//!         cx: &mut Cx<'_, library::books>,
-//!     ) -> Route<library::books> {
-//!         // A child that failed counts for nothing.
-//!         let counts = children.all().await.into_iter().filter_map(|child| child.result.ok());
-//!         goto!(cx, library::exit, counts.sum())
-//!     }
-//! }
-//!
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let library = Library { books: MapNode(Books) };
-//! let report = Run::new(library).start(vec!["mind the gap".into(), "all clear".into()]).await?;
-//! assert_eq!(report.outcome.finished(), Some(5));
-//! # Ok(())
-//! # }
-//! ```
 
 mod children;
 mod quorum;
@@ -90,10 +32,118 @@ use std::future::Future;
 use std::sync::Arc;
 
 /// A node that runs a child graph for each of a list of items.
+///
+/// A graph that runs itself for each part of its work, three deep at most:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = u32)]
+/// struct Halves {
+///     #[node(entry, input = u32, goto(split, exit))]
+///     look: LogicNode<Look>,
+///     #[node(input = u32, map = Halves, depth = 3, goto(exit))]
+///     split: MapNode<Split>,
+/// }
+///
+/// #[derive(Default)]
+/// struct Look;
+/// impl LogicHandler<halves::look> for Look {
+///     async fn run(&self, size: u32, cx: &mut Cx<'_, halves::look>) -> Route<halves::look> {
+///         // What is small, or as deep as may be, is one piece.
+///         let may_split = cx.depth_limit::<halves::split>().is_none_or(|limit| cx.depth() < limit);
+///         if size > 1 && may_split { goto!(cx, halves::split, size) } else { goto!(cx, halves::exit, 1) }
+///     }
+/// }
+///
+/// #[derive(Default)]
+/// struct Split;
+/// impl MapHandler<halves::split> for Split {
+///     fn graph(&self, cx: &Cx<'_, halves::split>) -> Result<Arc<Halves>, NodeError> {
+///         Ok(cx.own_graph()?)
+///     }
+///     async fn items(&self, size: &u32, _: &mut Cx<'_, halves::split>) -> Result<Vec<Item<Halves>>, NodeError> {
+///         Ok(vec![Item::new(size / 2), Item::new(size - size / 2)])
+///     }
+///     async fn gather(&self, _: u32, children: Children<Halves>, cx: &mut Cx<'_, halves::split>) -> Route<halves::split> {
+///         let pieces = children.all().await.into_iter().filter_map(|child| child.result.ok());
+///         goto!(cx, halves::exit, pieces.sum())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// assert_eq!(Run::new(Halves::default()).start(4).await?.outcome.finished(), Some(4));
+/// assert_eq!(Run::new(Halves::default()).start(1000).await?.outcome.finished(), Some(8));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MapNode<H>(pub H);
 
 /// The handler of a [`MapNode`].
+///
+/// Texts that are counted side by side:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+///
+/// #[derive(Graph)]
+/// #[graph(output = usize)]
+/// struct Counting {
+///     #[node(entry, input = String, goto(exit))]
+///     count: LogicNode<Count>,
+/// }
+///
+/// #[derive(Graph)]
+/// #[graph(output = usize)]
+/// struct Library {
+///     #[node(entry, input = Vec<String>, map = Counting, concurrency = 2, goto(exit))]
+///     books: MapNode<Books>,
+/// }
+///
+/// struct Count;
+/// impl LogicHandler<counting::count> for Count {
+///     async fn run(&self, text: String, cx: &mut Cx<'_, counting::count>) -> Route<counting::count> {
+///         goto!(cx, counting::exit, text.split_whitespace().count())
+///     }
+/// }
+///
+/// struct Books;
+/// impl MapHandler<library::books> for Books {
+///     fn graph(&self, _: &Cx<'_, library::books>) -> Result<Arc<Counting>, NodeError> {
+///         Ok(Arc::new(Counting { count: LogicNode(Count) }))
+///     }
+///     async fn items(
+///         &self,
+///         texts: &Vec<String>,
+///         _: &mut Cx<'_, library::books>,
+///     ) -> Result<Vec<Item<Counting>>, NodeError> {
+///         Ok(texts.iter().map(|text| Item::new(text.clone())).collect())
+///     }
+///     async fn gather(
+///         &self,
+///         _: Vec<String>,
+///         children: Children<Counting>,
+///         cx: &mut Cx<'_, library::books>,
+///     ) -> Route<library::books> {
+///         // A child that failed counts for nothing.
+///         let counts = children.all().await.into_iter().filter_map(|child| child.result.ok());
+///         goto!(cx, library::exit, counts.sum())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let library = Library { books: MapNode(Books) };
+/// let report = Run::new(library).start(vec!["mind the gap".into(), "all clear".into()]).await?;
+/// assert_eq!(report.outcome.finished(), Some(5));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle map node `{N}`",
     label = "missing `impl MapHandler<{N}> for {Self}`"
@@ -128,6 +178,70 @@ pub trait MapHandler<N: Maps>: Send + Sync {
 pub type Ended<O> = Option<Result<O, ChildFailure>>;
 
 /// The handler of a [`MapNode`] with `quorum = enough`, beside its [`MapHandler`].
+///
+/// Parts that are built until they come to fifty:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::ChildFailure;
+/// use std::sync::Arc;
+/// #
+/// # #[derive(Graph)]
+/// # #[graph(output = u32)]
+/// # struct Building {
+/// #     #[node(entry, input = u32, goto(exit))]
+/// #     build: LogicNode<Build>,
+/// # }
+/// # struct Build;
+/// # impl LogicHandler<building::build> for Build {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, building::build>) -> Route<building::build> {
+/// #         if number > 4 {
+/// #             std::future::pending::<()>().await;
+/// #         }
+/// #         goto!(cx, building::exit, number * 10)
+/// #     }
+/// # }
+///
+/// #[derive(Graph)]
+/// #[graph(output = u32)]
+/// struct Site {
+///     #[node(entry, input = Vec<u32>, map = Building, quorum = enough, goto(exit))]
+///     parts: MapNode<Parts>,
+/// }
+///
+/// struct Parts;
+/// impl MapHandler<site::parts> for Parts {
+/// #     fn graph(&self, _: &Cx<'_, site::parts>) -> Result<Arc<Building>, NodeError> {
+/// #         Ok(Arc::new(Building { build: LogicNode(Build) }))
+/// #     }
+/// #     async fn items(&self, numbers: &Vec<u32>, _: &mut Cx<'_, site::parts>) -> Result<Vec<Item<Building>>, NodeError> {
+/// #         Ok(numbers.iter().map(|&number| Item::new(number)).collect())
+/// #     }
+/// #     async fn gather(
+/// #         &self,
+/// #         _: Vec<u32>,
+/// #         children: Children<Building>,
+/// #         cx: &mut Cx<'_, site::parts>,
+/// #     ) -> Route<site::parts> {
+/// #         let built = children.all().await.into_iter().filter_map(|child| child.result.ok());
+/// #         goto!(cx, site::exit, built.sum())
+/// #     }
+/// }
+///
+/// impl EnoughHandler<site::parts> for Parts {
+///     async fn enough(&self, ended: &[Option<Result<u32, ChildFailure>>], _: &Cx<'_, site::parts>) -> bool {
+///         ended.iter().flatten().flatten().sum::<u32>() >= 50
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // 10 and 40 are enough: the third, which takes for ever, is not waited for.
+/// let report = Run::new(Site { parts: MapNode(Parts) }).start(vec![1, 4, 5]).await?;
+/// assert_eq!(report.outcome.finished(), Some(50));
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not say when map node `{N}` has enough",
     label = "missing `impl EnoughHandler<{N}> for {Self}`",
@@ -143,6 +257,60 @@ pub trait EnoughHandler<N: Maps>: MapHandler<N> {
 }
 
 /// What a child starts with.
+///
+/// With a key it is the same item in a later entry of its node, though it starts with something else:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+/// #
+/// # #[derive(Graph)]
+/// # #[graph(output = u32)]
+/// # struct Building {
+/// #     #[node(entry, input = u32, goto(exit))]
+/// #     build: LogicNode<Build>,
+/// # }
+/// # struct Build;
+/// # impl LogicHandler<building::build> for Build {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, building::build>) -> Route<building::build> {
+/// #         if number == 0 { Err("there is nothing to build".into()) } else { goto!(cx, building::exit, number * 10) }
+/// #     }
+/// # }
+///
+/// #[derive(Graph)]
+/// #[graph(output = u32)]
+/// struct Site {
+///     #[node(entry, input = Vec<u32>, map = Building, goto(exit))]
+///     parts: MapNode<Parts>,
+/// }
+///
+/// struct Parts;
+/// impl MapHandler<site::parts> for Parts {
+/// #     fn graph(&self, _: &Cx<'_, site::parts>) -> Result<Arc<Building>, NodeError> {
+/// #         Ok(Arc::new(Building { build: LogicNode(Build) }))
+/// #     }
+///     async fn items(&self, numbers: &Vec<u32>, _: &mut Cx<'_, site::parts>) -> Result<Vec<Item<Building>>, NodeError> {
+///         let items = numbers.iter().enumerate();
+///         Ok(items.map(|(position, &number)| Item::new(number).with_key(format!("part {position}"))).collect())
+///     }
+/// #     async fn gather(
+/// #         &self,
+/// #         _: Vec<u32>,
+/// #         children: Children<Building>,
+/// #         cx: &mut Cx<'_, site::parts>,
+/// #     ) -> Route<site::parts> {
+/// #         let built = children.all().await.into_iter().filter_map(|child| child.result.ok());
+/// #         goto!(cx, site::exit, built.sum())
+/// #     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let report = Run::new(Site { parts: MapNode(Parts) }).start(vec![1, 4]).await?;
+/// # assert_eq!(report.outcome.finished(), Some(50));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Item<C: Graph> {
     entry: C::Entry,
     key: Option<String>,

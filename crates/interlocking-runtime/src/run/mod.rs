@@ -103,6 +103,36 @@ impl<G: Graph> Run<G> {
     }
 
     /// Lets `agent` play `role`.
+    ///
+    /// ```
+    /// use interlocking::agents::ScriptedAgent;
+    /// use interlocking::prelude::*;
+    ///
+    /// #[derive(serde::Serialize, serde::Deserialize)]
+    /// struct Subject(String);
+    ///
+    /// impl interlocking::runtime::llm::Prompt for Subject {
+    ///     fn render(&self) -> Result<String, NodeError> {
+    ///         Ok(format!("Write a line about {}.", self.0))
+    ///     }
+    /// }
+    ///
+    /// #[derive(Graph)]
+    /// #[graph(output = String)]
+    /// struct Poet {
+    ///     // The role is called like the node, unless its row says `agent = "…"`.
+    ///     #[node(entry, input = Subject, output = String, goto(exit))]
+    ///     write: LLMNode,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let writer = ScriptedAgent::parse("writer.toml", r#"turn = [{ output_json = '"It rains."' }]"#)?;
+    /// let run = Run::new(Poet { write: LLMNode(PassOn) }).with_agent("write", writer);
+    /// assert_eq!(run.start(Subject("rain".to_owned())).await?.outcome.finished().as_deref(), Some("It rains."));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_agent(mut self, role: impl Into<String>, agent: impl IntoAgent) -> Self {
         self.settings.options_mut().roles.bind(role, Player::new(agent.into_agent()));
@@ -164,6 +194,44 @@ impl<G: Graph> Run<G> {
     }
 
     /// Tells `sink` what happens, in addition to the sinks that the run was given before.
+    ///
+    /// Events come as a stream, or as calls of an [`EventSink`] of one's own:
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    /// use interlocking::runtime::event::channel;
+    ///
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = u32)]
+    /// # struct Doubling {
+    /// #     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+    /// #     double: LogicNode<Double>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Double;
+    /// # impl LogicHandler<doubling::double> for Double {
+    /// #     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+    /// #         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (sink, mut events) = channel();
+    /// let run = Run::new(Doubling::default()).with_events(sink);
+    /// let watch = async {
+    ///     let mut told = 0;
+    ///     while let Some(event) = events.next().await {
+    ///         println!("{:?}", event.kind);
+    ///         told += 1;
+    ///     }
+    ///     told
+    /// };
+    /// let (report, told) = tokio::join!(run.start(30), watch);
+    /// assert!(report?.outcome.finished().is_some() && told > 0);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_events(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.settings.sink = Some(match self.settings.sink.take() {
@@ -174,6 +242,40 @@ impl<G: Graph> Run<G> {
     }
 
     /// Stops the run when `cancel` is cancelled.
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    /// use interlocking::runtime::CancelToken;
+    /// use std::time::Duration;
+    ///
+    /// #[derive(Graph)]
+    /// #[graph(output = ())]
+    /// struct Guard {
+    ///     #[node(entry, input = (), goto(exit))]
+    ///     watch: LogicNode<Watch>,
+    /// }
+    ///
+    /// struct Watch;
+    /// impl LogicHandler<guard::watch> for Watch {
+    ///     async fn run(&self, _: (), cx: &mut Cx<'_, guard::watch>) -> Route<guard::watch> {
+    ///         std::future::pending::<()>().await;
+    ///         goto!(cx, guard::exit, ())
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let cancel = CancelToken::new();
+    /// let run = Run::new(Guard { watch: LogicNode(Watch) }).with_cancel(cancel.clone());
+    /// let stop = async {
+    ///     tokio::time::sleep(Duration::from_millis(10)).await;
+    ///     cancel.cancel();
+    /// };
+    /// let (report, ()) = tokio::join!(run.start(()), stop);
+    /// assert_eq!(report?.outcome, Outcome::Cancelled);
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
         self.settings.cancel = Some(cancel);
@@ -319,6 +421,38 @@ impl<G: Graph> Run<G> {
     ///
     /// Before anything is started, it is looked for what programs of an executor that was killed have left on this system, and that
     /// is [ended](interlocking_agents::program::end_abandoned); unless the journal is of this process alone.
+    ///
+    /// ```
+    /// use interlocking::prelude::*;
+    /// use interlocking::runtime::{Budgets, MemoryJournal};
+    /// use std::sync::Arc;
+    ///
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = u32)]
+    /// # struct Doubling {
+    /// #     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+    /// #     double: LogicNode<Double>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Double;
+    /// # impl LogicHandler<doubling::double> for Double {
+    /// #     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+    /// #         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // In a program that outlives its process, a `SqliteJournal` with feature `sqlite`.
+    /// let journal = Arc::new(MemoryJournal::new());
+    /// let run = || Run::new(Doubling::default()).with_id(RunId::DEFAULT).with_journal(journal.clone());
+    ///
+    /// assert_eq!(run().start(30).await?.outcome.finished(), Some(120));
+    /// // It has ended: the same again, and nothing is done.
+    /// assert_eq!(run().resume().await?.outcome.finished(), Some(120));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -14,6 +14,26 @@ use serde::{Deserialize, Serialize};
 /// How a run ended.
 ///
 /// "Finished" is said only of a run that reached its exit with nothing else left to do.
+///
+/// Only some outcomes are the end of a run: the others can be taken up again.
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// /// What an operator may do about a run.
+/// fn advice<O>(outcome: &Outcome<O>) -> &'static str {
+///     match outcome {
+///         Outcome::Finished(_) | Outcome::Cancelled => "nothing",
+///         Outcome::Failed(_) => "put right what made it fail, and retry it",
+///         Outcome::Waiting { .. } => "answer its questions, and resume it",
+///         Outcome::BudgetExhausted(_) => "resume it with a larger budget",
+///         _ => "resume it",
+///     }
+/// }
+///
+/// assert_eq!(advice(&Outcome::Finished(7)), "nothing");
+/// assert_eq!(advice(&Outcome::<()>::Suspended), "resume it");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "value", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -43,6 +63,37 @@ pub enum Outcome<O> {
 }
 
 /// What came of a run, and what it took.
+///
+/// What a program prints at the end of a run:
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// # #[derive(Graph, Default)]
+/// # #[graph(output = u32)]
+/// # struct Doubling {
+/// #     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+/// #     double: LogicNode<Double>,
+/// # }
+/// # #[derive(Default)]
+/// # struct Double;
+/// # impl LogicHandler<doubling::double> for Double {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+/// #         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Doubling::default()).start(30).await?;
+/// let usage = report.ledger.total();
+/// println!("{} is {} after {:?}: {} tokens", report.run, report.outcome.name(), report.took, usage.output_tokens);
+///
+/// assert_eq!(report.visits, [("double", 1)], "three attempts of one visit");
+/// assert_eq!(report.outcome.finished(), Some(120));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report<O> {

@@ -36,6 +36,49 @@ use std::time::Duration;
 ///
 /// A run has budgets of its own, as [`Run::with_budgets`] says. One that asks a person stays in the process, and goes on as soon as
 /// it is [answered](Self::answer). A clone is the same service.
+///
+/// A run is started by name, as often as anybody likes, and done once:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::MemoryJournal;
+/// use interlocking::runtime::service::{Service, Started};
+/// use std::sync::Arc;
+/// use std::time::Duration;
+///
+/// # #[derive(Graph, Default)]
+/// # #[graph(output = u32)]
+/// # struct Doubling {
+/// #     #[node(entry, input = u32, goto(double, exit), attempts = 5)]
+/// #     double: LogicNode<Double>,
+/// # }
+/// # #[derive(Default)]
+/// # struct Double;
+/// # impl LogicHandler<doubling::double> for Double {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, doubling::double>) -> Route<doubling::double> {
+/// #         if number < 100 { goto!(cx, self, number * 2) } else { goto!(cx, doubling::exit, number) }
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let service = Service::new(Arc::new(MemoryJournal::new()));
+/// let run = || Run::new(Doubling::default());
+/// // What the process before this one left.
+/// service.resume_unfinished(|_| run()).await?;
+///
+/// let order: RunId = "order-4711".parse()?;
+/// assert_eq!(service.start(&order, run(), 30).await?, Started::New);
+/// service.ended(&order).await;
+/// assert_eq!(service.start(&order, run(), 30).await?, Started::Ended("finished"));
+///
+/// let report = service.report(&order, run()).await?.ok_or("it has ended")?;
+/// assert_eq!(report.outcome.finished(), Some(120));
+/// // What is under way now is the next process's.
+/// service.drain(Duration::from_secs(20)).await;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Service {
     journal: Arc<dyn Journal>,

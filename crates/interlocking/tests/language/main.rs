@@ -19,6 +19,7 @@ mod edges;
 mod exclusive;
 mod graph;
 mod labels;
+mod prelude;
 mod quorum_join;
 mod quorum_map;
 mod replies;

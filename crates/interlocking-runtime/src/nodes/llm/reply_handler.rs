@@ -12,19 +12,42 @@ use std::future::Future;
 /// The handler of an [`LLMNode`] whose row has no `prompt`: its input is the prompt, and each turn begins a fresh session,
 /// unless [`session`](Self::session) says otherwise.
 ///
-/// ```text
-/// #[derive(Serialize, Deserialize, Template)]
-/// #[template(source = "Write about {{ topic }}.", ext = "txt")]
-/// struct Task { topic: String }
+/// ```
+/// use interlocking::agents::ScriptedAgent;
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
 ///
-/// #[node(entry, input = Task, output = Article, goto(review, exit))]
-/// write: LLMNode<Write>,
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Topic(String);
 ///
-/// impl ReplyHandler<newsroom::write> for Write {
-///     async fn after(&self, task: Task, reply: Reply<Article>, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
-///         goto!(cx, newsroom::review, reply.output)
+/// /// With the feature `askama`, a template is one without this.
+/// impl Prompt for Topic {
+///     fn render(&self) -> Result<String, NodeError> {
+///         Ok(format!("What is {} in one word?", self.0))
 ///     }
 /// }
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Quiz {
+///     #[node(entry, input = Topic, output = String, goto(answer, exit), attempts = 3)]
+///     answer: LLMNode<Answer>,
+/// }
+///
+/// struct Answer;
+/// impl ReplyHandler<quiz::answer> for Answer {
+///     async fn after(&self, topic: Topic, reply: Reply<String>, cx: &mut Cx<'_, quiz::answer>) -> Route<quiz::answer> {
+///         if reply.output.contains(' ') { goto!(cx, self, topic) } else { goto!(cx, quiz::exit, reply.output) }
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let script = r#"turn = [{ output_json = '"A kind of weather."' }, { output_json = '"Weather."' }]"#;
+/// let run = Run::new(Quiz { answer: LLMNode(Answer) }).with_agent("answer", ScriptedAgent::parse("quiz.toml", script)?);
+/// assert_eq!(run.start(Topic("rain".to_owned())).await?.outcome.finished().as_deref(), Some("Weather."));
+/// # Ok(())
+/// # }
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle LLM node `{N}`",
@@ -70,6 +93,33 @@ pub trait ReplyHandler<N: LLM>: Send + Sync {
 /// What an [`LLMNode`] holds that nobody handles: its input is the prompt, and its one target takes the agent's output.
 ///
 /// The field's type is `LLMNode`, without a handler.
+///
+/// It stands where a handler would, also in a `Default` graph:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use interlocking::runtime::llm::Prompt;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Subject(String);
+///
+/// /// With the feature `askama`, a template is one without this.
+/// impl Prompt for Subject {
+///     fn render(&self) -> Result<String, NodeError> {
+///         Ok(format!("Write a line about {}.", self.0))
+///     }
+/// }
+///
+/// #[derive(Graph, Default)]
+/// #[graph(output = String)]
+/// struct Poet {
+///     #[node(entry, input = Subject, output = String, goto(exit))]
+///     write: LLMNode,
+/// }
+///
+/// // The same as `Poet::default()`.
+/// let poet = Poet { write: LLMNode(PassOn) };
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PassOn;
 

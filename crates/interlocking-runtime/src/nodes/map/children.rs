@@ -16,6 +16,63 @@ use std::task::{Context, Poll};
 use tokio::task::JoinSet;
 
 /// A child that has ended.
+///
+/// One child failed, which its parent only notes:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+/// #
+/// # #[derive(Graph)]
+/// # #[graph(output = u32)]
+/// # struct Building {
+/// #     #[node(entry, input = u32, goto(exit))]
+/// #     build: LogicNode<Build>,
+/// # }
+/// # struct Build;
+/// # impl LogicHandler<building::build> for Build {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, building::build>) -> Route<building::build> {
+/// #         if number == 0 { Err("there is nothing to build".into()) } else { goto!(cx, building::exit, number * 10) }
+/// #     }
+/// # }
+///
+/// #[derive(Graph)]
+/// #[graph(output = Vec<String>)]
+/// struct Site {
+///     #[node(entry, input = Vec<u32>, map = Building, goto(exit))]
+///     parts: MapNode<Parts>,
+/// }
+///
+/// struct Parts;
+/// impl MapHandler<site::parts> for Parts {
+/// #     fn graph(&self, _: &Cx<'_, site::parts>) -> Result<Arc<Building>, NodeError> {
+/// #         Ok(Arc::new(Building { build: LogicNode(Build) }))
+/// #     }
+/// #     async fn items(&self, numbers: &Vec<u32>, _: &mut Cx<'_, site::parts>) -> Result<Vec<Item<Building>>, NodeError> {
+/// #         Ok(numbers.iter().map(|&number| Item::new(number)).collect())
+/// #     }
+///     async fn gather(
+///         &self,
+///         _: Vec<u32>,
+///         children: Children<Building>,
+///         cx: &mut Cx<'_, site::parts>,
+///     ) -> Route<site::parts> {
+///         let told = children.all().await.into_iter().map(|child| match child.result {
+///             Ok(built) => format!("{}: {built}", child.key),
+///             Err(failure) => format!("{}: {failure}", child.key),
+///         });
+///         goto!(cx, site::exit, told.collect())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Site { parts: MapNode(Parts) }).start(vec![3, 0]).await?;
+/// let told = report.outcome.finished().ok_or("a child's failure is a value")?;
+/// assert_eq!(told, ["3: 30", "0: node `build` failed: there is nothing to build"]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Child<O> {
@@ -32,6 +89,63 @@ pub struct Child<O> {
 }
 
 /// The children of one execution of a map node (PRG-32).
+///
+/// They are taken as they end, and those that are left are stopped where the handler goes on without them:
+///
+/// ```
+/// use interlocking::prelude::*;
+/// use std::sync::Arc;
+/// #
+/// # #[derive(Graph)]
+/// # #[graph(output = u32)]
+/// # struct Building {
+/// #     #[node(entry, input = u32, goto(exit))]
+/// #     build: LogicNode<Build>,
+/// # }
+/// # struct Build;
+/// # impl LogicHandler<building::build> for Build {
+/// #     async fn run(&self, number: u32, cx: &mut Cx<'_, building::build>) -> Route<building::build> {
+/// #         if number == 0 { Err("there is nothing to build".into()) } else { goto!(cx, building::exit, number * 10) }
+/// #     }
+/// # }
+///
+/// #[derive(Graph)]
+/// #[graph(output = Option<u32>)]
+/// struct Site {
+///     #[node(entry, input = Vec<u32>, map = Building, concurrency = 1, goto(exit))]
+///     parts: MapNode<Parts>,
+/// }
+///
+/// struct Parts;
+/// impl MapHandler<site::parts> for Parts {
+/// #     fn graph(&self, _: &Cx<'_, site::parts>) -> Result<Arc<Building>, NodeError> {
+/// #         Ok(Arc::new(Building { build: LogicNode(Build) }))
+/// #     }
+/// #     async fn items(&self, numbers: &Vec<u32>, _: &mut Cx<'_, site::parts>) -> Result<Vec<Item<Building>>, NodeError> {
+/// #         Ok(numbers.iter().map(|&number| Item::new(number)).collect())
+/// #     }
+///     async fn gather(
+///         &self,
+///         _: Vec<u32>,
+///         mut children: Children<Building>,
+///         cx: &mut Cx<'_, site::parts>,
+///     ) -> Route<site::parts> {
+///         while let Some(child) = children.any().await {
+///             if let Ok(built) = child.result {
+///                 return goto!(cx, site::exit, Some(built));
+///             }
+///         }
+///         goto!(cx, site::exit, None)
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = Run::new(Site { parts: MapNode(Parts) }).start(vec![0, 2, 7]).await?;
+/// assert_eq!(report.outcome.finished(), Some(Some(20)));
+/// # Ok(())
+/// # }
+/// ```
 pub struct Children<C: Graph>(pub(super) Arc<Pool<C>>);
 
 /// Who an item's child is.
