@@ -34,6 +34,15 @@ impl CommonArguments {
         self.journal.open()
     }
 
+    /// Opens the journal that the operator names, to record runs in it: makes one if there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError`] where it cannot be made, read or written.
+    pub fn open_or_make_journal(&self) -> Result<SqliteJournal, CommandError> {
+        Ok(self.journal.open_or_make(DurabilityArgument::Full)?.0)
+    }
+
     /// Whether the operator wants JSON (`--json`).
     pub fn wants_json(&self) -> bool {
         self.json

@@ -44,12 +44,15 @@ pub struct Office {
 }
 
 impl Office {
-    /// A run as each is, new or taken up: with ten calls of its agent at most.
+    /// A run as each is, new or taken up.
     pub fn run(&self) -> Run<Correspondence> {
-        Run::new(Correspondence::default())
-            .with_agent("write", self.writer.clone())
-            .with_budgets(Budgets::unlimited().with_calls(10))
+        run(self.writer.clone())
     }
+}
+
+/// A run whose letter is written by `writer`, in ten calls at most.
+pub fn run(writer: Arc<dyn Agent>) -> Run<Correspondence> {
+    Run::new(Correspondence::default()).with_agent("write", writer).with_budgets(Budgets::unlimited().with_calls(10))
 }
 
 /// What the service answers to.

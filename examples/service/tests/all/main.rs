@@ -5,6 +5,9 @@
 #[macro_use]
 #[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
+#[path = "../../../../tests/help_is_whole.rs"]
+mod help_is_whole;
+mod program;
 
 use interlocking::agents::ScriptedAgent;
 use interlocking::runtime::service::Service;
