@@ -1,12 +1,13 @@
 //! Where the program prints: its result to one writer, everything else to another.
 
 use crate::error::CommandError;
+use crate::living::{Line, LivingLines};
 use crate::readable::readable;
-use crate::text::{seconds, written_out};
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressState, ProgressStyle};
+use crate::text::written_out;
 use std::fmt;
 use std::future::Future;
 use std::io::{self, IsTerminal, Read, Write};
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,13 +18,17 @@ pub struct Console(Arc<Streams>);
 struct Streams {
     input: Mutex<Input>,
     output: Mutex<Box<dyn Write + Send>>,
-    messages: Mutex<Box<dyn Write + Send>>,
-    /// The lines that are alive, below all messages; hidden where there is no terminal.
-    live: MultiProgress,
+    messages: Mutex<Messages>,
     terminal: bool,
     colour: bool,
     /// Whether results are read by people, who are given lines in place of JSON.
     is_read: bool,
+}
+
+/// Where messages go, with the lines that are alive below them.
+struct Messages {
+    to: Box<dyn Write + Send>,
+    living: LivingLines,
 }
 
 /// What is read; nothing where it is a terminal, at which nobody was asked anything.
@@ -54,11 +59,7 @@ impl Console {
         Self(Arc::new(Streams {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(io::stdout())),
-            messages: Mutex::new(Box::new(io::stderr())),
-            live: MultiProgress::with_draw_target(match terminal {
-                true => ProgressDrawTarget::stderr(),
-                false => ProgressDrawTarget::hidden(),
-            }),
+            messages: Messages::to(io::stderr()),
             terminal,
             colour,
             is_read: io::stdout().is_terminal() && !dumb,
@@ -74,8 +75,7 @@ impl Console {
         Self(Arc::new(Streams {
             input: Mutex::new(input),
             output: Mutex::new(Box::new(output)),
-            messages: Mutex::new(Box::new(messages)),
-            live: MultiProgress::with_draw_target(ProgressDrawTarget::hidden()),
+            messages: Messages::to(messages),
             terminal: false,
             colour: false,
             is_read: false,
@@ -94,6 +94,7 @@ impl Console {
     ///
     /// [`CommandError`] where it cannot be written.
     pub fn print(&self, text: &str) -> Result<(), CommandError> {
+        lock(&self.0.messages).clear();
         let mut output = lock(&self.0.output);
         let written = output.write_all(written_out(text).as_bytes()).and_then(|()| output.flush());
         written.map_err(|error| {
@@ -115,37 +116,44 @@ impl Console {
     /// Prints a message, a line for good.
     pub fn line(&self, style: Style, text: &str) {
         let mut messages = lock(&self.0.messages);
+        messages.clear();
         // Nobody to read it is no reason to stop.
-        let _ = self.0.live.clear();
-        let _ = writeln!(messages, "{}", self.styled(style, &written_out(text)));
+        let _ = writeln!(messages.to, "{}", self.styled(style, &written_out(text)));
     }
 
     /// One more line that is alive, below all that are: since when, and what its message says, until it is dropped; nothing where
     /// there is no terminal.
     pub(crate) fn living(&self, message: &str) -> Living {
-        let bar = ProgressBar::new_spinner().with_style(living("{wide_msg}")).with_finish(ProgressFinish::AndClear);
-        let living = Living(self.0.live.add(bar));
-        living.say(message);
-        living
+        let line = Arc::new(Line::begin(message));
+        if self.0.terminal {
+            lock(&self.0.messages).living.add(line.clone());
+        }
+        Living { line, console: self.clone() }
     }
 
     /// Draws living lines again.
-    pub(crate) fn draw<'a>(&self, lines: impl IntoIterator<Item = &'a Living>) {
-        // Not in the middle of a message.
-        let _messages = lock(&self.0.messages);
-        lines.into_iter().for_each(|living| living.0.tick());
+    pub(crate) fn draw(&self) {
+        let Messages { to, living } = &mut *lock(&self.0.messages);
+        living.draw(to, |time| self.styled(Style::Dim, time));
+    }
+
+    /// Takes living lines away, unless somebody else writes: for the end of the process, which waits for nobody.
+    pub(crate) fn give_up(&self) {
+        if let Ok(mut messages) = self.0.messages.try_lock() {
+            messages.clear();
+        }
     }
 
     /// Does something that takes its time and reports nothing itself: how long, and what, is on a living line.
     pub async fn while_waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
-        let living = self.living(what);
+        let _living = self.living(what);
         let mut ticks = tokio::time::interval(REDRAW);
         let mut work = std::pin::pin!(work);
         loop {
             tokio::select! {
                 biased;
                 done = &mut work => return done,
-                _ = ticks.tick() => self.draw([&living]),
+                _ = ticks.tick() => self.draw(),
             }
         }
     }
@@ -187,48 +195,36 @@ impl Console {
 pub(crate) const REDRAW: Duration = Duration::from_millis(200);
 
 /// A line of a terminal that is alive until this is dropped.
-#[derive(Debug)]
-pub(crate) struct Living(ProgressBar);
+pub(crate) struct Living {
+    line: Arc<Line>,
+    console: Console,
+}
 
-impl Living {
-    /// What it says beside the time.
-    pub(crate) fn say(&self, message: &str) {
-        // One line, whatever it says.
-        self.0.set_message(written_out(message).replace('\n', " "));
-    }
+impl Deref for Living {
+    type Target = Line;
 
-    /// From now on it shows, too, how many of so many are done.
-    pub(crate) fn count(&self, done: u32, all: u32) {
-        self.0.set_style(living("{bar:10} {pos} of {len}  {wide_msg}"));
-        self.0.set_length(all.into());
-        self.0.set_position(done.into());
-    }
-
-    /// One more is done.
-    pub(crate) fn done(&self) {
-        self.0.inc(1);
-    }
-
-    /// What it says, but for the time.
-    #[cfg(test)]
-    pub(crate) fn shown(&self) -> String {
-        let count = self.0.length().map(|all| format!(" {}/{all}", self.0.position()));
-        format!("{}{}", self.0.message(), count.unwrap_or_default())
-    }
-
-    /// There are so many more to do.
-    pub(crate) fn more(&self, items: u32) {
-        self.0.inc_length(items.into());
+    fn deref(&self) -> &Line {
+        &self.line
     }
 }
 
-/// How a living line looks: its end, behind what moves and the time.
-fn living(end: &str) -> ProgressStyle {
-    let took = |state: &ProgressState, line: &mut dyn fmt::Write| {
-        let _ = write!(line, "{:>7}", seconds(state.elapsed()));
-    };
-    let style = ProgressStyle::with_template(&format!("{{spinner}}{{took:.dim}}  {end}"));
-    style.unwrap_or_else(|_| ProgressStyle::default_spinner()).with_key("took", took)
+impl Drop for Living {
+    fn drop(&mut self) {
+        if lock(&self.console.0.messages).living.remove(&self.line) {
+            self.console.draw();
+        }
+    }
+}
+
+impl Messages {
+    fn to(to: impl Write + Send + 'static) -> Mutex<Self> {
+        Mutex::new(Self { to: Box::new(to), living: LivingLines::default() })
+    }
+
+    /// Takes the living lines away until they are drawn again.
+    fn clear(&mut self) {
+        self.living.clear(&mut self.to);
+    }
 }
 
 impl fmt::Debug for Console {
@@ -238,7 +234,7 @@ impl fmt::Debug for Console {
 }
 
 /// A writer is whole between two calls, whoever panics.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -258,10 +254,8 @@ fn a_result_is_json_unless_it_is_read_at_a_terminal() {
     for (is_read, expected) in [(true, "text: \\u001b[2J\n"), (false, "{\"text\":\"\\u001b[2J\"}\n")] {
         let kept = Kept::default();
         let (input, output) = (Mutex::new(None), Mutex::new(Box::new(kept.clone()) as Box<dyn Write + Send>));
-        let messages = Mutex::new(Box::new(io::sink()) as Box<dyn Write + Send>);
-        let live = MultiProgress::with_draw_target(ProgressDrawTarget::hidden());
-        let console =
-            Console(Arc::new(Streams { input, output, messages, live, terminal: false, colour: false, is_read }));
+        let messages = Messages::to(io::sink());
+        let console = Console(Arc::new(Streams { input, output, messages, terminal: false, colour: false, is_read }));
         console.result(r#"{"text":"\u001b[2J"}"#).unwrap();
         assert_eq!(String::from_utf8(lock(&kept.0).clone()).unwrap(), expected);
     }

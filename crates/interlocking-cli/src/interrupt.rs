@@ -32,6 +32,7 @@ impl Interrupts {
         cancel.suspend();
         self.next().await;
         // Whatever is under way, a thread that waits for a disk too, is not waited for. The journal survives that.
+        console.give_up();
         std::process::exit(i32::from(Exit::Aborted.code()));
     }
 

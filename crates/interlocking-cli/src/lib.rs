@@ -60,6 +60,7 @@ mod exit;
 mod help;
 mod error;
 mod console;
+mod living;
 mod readable;
 mod text;
 mod arguments;

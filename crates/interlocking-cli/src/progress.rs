@@ -117,7 +117,7 @@ impl<'a> Progress<'a> {
     fn draw(&self) {
         if let Some(total) = &self.total {
             total.say(&format!("{} so far", self.cost));
-            self.console.draw(std::iter::once(total).chain(self.running.iter().map(|(_, living)| living)));
+            self.console.draw();
         }
     }
 

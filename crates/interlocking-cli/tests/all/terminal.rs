@@ -1,18 +1,36 @@
 //! What a person at a terminal sees, and what a pipe is given: the program in a pseudo-terminal.
 
 use crate::processes::example;
+use rustix::io::ioctl_fionread;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::num::NonZero;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const ROWS: u16 = 24;
 
+/// What stood there before.
+const BEFORE: &str = "$ review run tides\r\n";
+
 fn size(cells: u16) -> NonZero<u16> {
     NonZero::new(cells).unwrap()
+}
+
+fn set_width(terminal: &File, columns: u16) {
+    tcsetwinsize(terminal, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+}
+
+/// What a terminal does with its rows when its width changes.
+#[derive(Clone, Copy, Debug)]
+enum Resizing {
+    /// It breaks what no longer fits, and joins it again: VTE, kitty, tmux and most others.
+    Reflows,
+    /// It cuts off what no longer fits: xterm.
+    Crops,
 }
 
 /// A program's terminal: what is on it after each piece that was written.
@@ -25,29 +43,87 @@ struct Screens {
 impl Screens {
     /// Runs the program in a terminal so wide until it ends.
     fn of(columns: u16, words: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::looked_at(columns, words, environment, |_, _, _| {})
+    }
+
+    /// The same; `look` is called after each piece.
+    fn looked_at(
+        columns: u16,
+        words: &[&str],
+        environment: &[(&str, &str)],
+        mut look: impl FnMut(&mut Self, &mut File, &Child),
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
         let open = || OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
-        tcsetwinsize(&terminal, Winsize { ws_row: ROWS, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let mut terminal = File::from(terminal);
+        set_width(&terminal, columns);
         let mut command = example("review", directory.path(), words);
         command.stdin(open()).stdout(open()).stderr(open()).env("TERM", "xterm-256color").env_remove("NO_COLOR");
         command.envs(environment.iter().copied());
+        let mut screens = Self { seen: Vec::new(), columns, last: vt100::Parser::new(size(ROWS), size(columns), 0) };
+        screens.last.process(BEFORE.as_bytes());
         let mut program = command.spawn().unwrap();
         // Its ends of the terminal are the only ones from here on: reading fails once it has ended.
         drop(command);
-        let mut screens = Self { seen: Vec::new(), columns, last: vt100::Parser::new(size(ROWS), size(columns), 0) };
-        let (mut terminal, mut piece) = (File::from(terminal), [0; 4096]);
-        while let Ok(read) = terminal.read(&mut piece)
-            && read > 0
-        {
-            screens.last.process(&piece[..read]);
-            screens.seen.push(screens.rows());
+        while screens.read(&mut terminal) {
+            look(&mut screens, &mut terminal, &program);
         }
         assert_eq!(program.wait().unwrap().code(), Some(3), "{}", screens.text());
         screens
+    }
+
+    /// Reads a piece, unless there will be none.
+    fn read(&mut self, terminal: &mut File) -> bool {
+        let mut piece = [0; 4096];
+        let read = terminal.read(&mut piece).unwrap_or_default();
+        self.last.process(&piece[..read]);
+        self.seen.push(self.rows());
+        read > 0
+    }
+
+    /// Makes the terminal so wide between two pieces, as a person does: the program stands still meanwhile, and all that it has written is
+    /// there.
+    fn resize_between(&mut self, columns: u16, resizing: Resizing, terminal: &mut File, program: &Child) {
+        let program = Pid::from_child(program);
+        kill_process(program, Signal::STOP).unwrap();
+        waitpid(Some(program), WaitOptions::UNTRACED).unwrap().unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        while ioctl_fionread(&terminal).unwrap() > 0 {
+            self.read(terminal);
+        }
+        set_width(terminal, columns);
+        self.resize(columns, resizing);
+        kill_process(program, Signal::CONT).unwrap();
+    }
+
+    fn resize(&mut self, columns: u16, resizing: Resizing) {
+        match resizing {
+            Resizing::Crops => self.last.screen_mut().set_size(size(ROWS), size(columns)),
+            Resizing::Reflows => {
+                let screen = self.last.screen();
+                let (row, column) = screen.cursor_position();
+                // What stands before the cursor, and all: what was broken is joined.
+                let (mut before, mut all) = (String::new(), String::new());
+                for (number, text) in (0..).zip(screen.rows(0, self.columns)) {
+                    if number == row {
+                        before = all.clone() + &text.chars().take(column.into()).collect::<String>();
+                    }
+                    all += &text;
+                    all += if screen.row_wrapped(number) { "" } else { "\r\n" };
+                }
+                let mut resized = vt100::Parser::new(size(ROWS), size(columns), 0);
+                resized.process(before.as_bytes());
+                let (row, column) = resized.screen().cursor_position();
+                resized.process(all[before.len()..].trim_end().as_bytes());
+                resized.process(format!("\x1b[{};{}H", row + 1, column + 1).as_bytes());
+                self.last = resized;
+            }
+        }
+        self.columns = columns;
     }
 
     /// What is on it, row by row, without the spaces at their ends.
@@ -101,6 +177,44 @@ fn living_lines_fit_into_a_narrow_terminal() {
         assert!(!screen.iter().any(|row| row.starts_with("ar")), "{screen:?}");
     }
     assert!(!screens.text().lines().any(is_living), "{}", screens.text());
+}
+
+/// Narrow and wide again while a node works; and narrow until the end, so that lines for good are written meanwhile.
+#[test]
+fn a_resized_terminal_has_no_line_broken_or_lost() {
+    for (resizing, is_wide_soon) in
+        [(Resizing::Reflows, true), (Resizing::Reflows, false), (Resizing::Crops, true), (Resizing::Crops, false)]
+    {
+        let mut narrow_since = None;
+        let mut screens = Screens::looked_at(100, &RUN, &[], |screens, terminal, program| {
+            let seen = screens.seen.len();
+            match narrow_since {
+                None if screens.rows().iter().any(|row| row.ends_with(" s  draft")) => {
+                    screens.resize_between(20, resizing, terminal, program);
+                    narrow_since = Some(seen);
+                }
+                Some(since) if is_wide_soon && seen == since + 2 => {
+                    screens.resize_between(100, resizing, terminal, program);
+                }
+                _ => {}
+            }
+        });
+        let told = || format!("{resizing:?}, {is_wide_soon}: {:#?}", screens.seen);
+        for screen in &screens.seen {
+            assert_eq!(screen[0], BEFORE.trim_end(), "{}", told());
+            assert!(screen.iter().filter(|row| is_living(row)).count() <= 2, "{}", told());
+            assert!(!screen.iter().any(|row| row.starts_with("ar")), "{}", told());
+        }
+        let cut = "$0.00 so f";
+        assert!(screens.living().iter().any(|row| row.ends_with(cut)), "{}", told());
+        if matches!(resizing, Resizing::Reflows) || is_wide_soon {
+            screens.resize(100, resizing);
+            let text = screens.text();
+            assert!(!text.lines().any(is_living), "{text}");
+            assert_eq!(text.matches(" s  draft           → read ").count(), 1, "{text}");
+            assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
+        }
+    }
 }
 
 #[test]
