@@ -9,6 +9,7 @@ use crate::driver::wait::{Over, Waited};
 use crate::event::EventKind;
 use crate::execution::interruption::{caught, failure, kind_of, settled};
 use crate::execution::shared::Shared;
+use crate::execution::tasks::spawn_boxed;
 use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
 use interlocking_core::context::{Commit, Label};
@@ -143,7 +144,7 @@ impl<G: Graph> Driver<G> {
             }
         }
         let mut tasks = std::mem::take(&mut background.tasks);
-        tokio::spawn(async move {
+        spawn_boxed(Box::pin(async move {
             while let Some(returned) = tasks.join_next().await {
                 let Ok(returned) = returned else { continue };
                 let _turns = shared.services.untyped.turns_of(returned.execution);
@@ -161,7 +162,7 @@ impl<G: Graph> Driver<G> {
             }
             // Dropped with all they hold, last: until then this process keeps its claim on the run.
             drop((tasks, shared, given_up));
-        });
+        }));
     }
 }
 

@@ -15,6 +15,7 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::NodeIndex;
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -181,7 +182,7 @@ impl<G: Graph> TaskSet<G> {
     /// woken time and again.
     fn launch(&mut self) {
         let crowd = std::mem::take(&mut self.crowd);
-        drop(tokio::spawn(async move { crowd.into_iter().for_each(Task::spawn) }));
+        spawn_boxed(Box::pin(async move { crowd.into_iter().for_each(Task::spawn) }));
     }
 }
 
@@ -197,8 +198,7 @@ impl<G: Graph> Task<G> {
     fn spawn(self) {
         let task = perform(self, Self::complete);
         // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
-        let task = if size_of_val(&task) > LARGE { tokio::spawn(Box::pin(task)) } else { tokio::spawn(task) };
-        drop(task);
+        if size_of_val(&task) > LARGE { spawn_boxed(Box::pin(task)) } else { drop(tokio::spawn(task)) }
     }
 
     fn complete(mut self, result: Result<Done<G>, Interruption>) {
@@ -214,6 +214,11 @@ impl<G: Graph> Task<G> {
         let now = untyped.now();
         self.shared.task_state().completions.push(Completed { execution: self.execution, result, now });
     }
+}
+
+/// Spawns what need not be spawned in place. Whatever it is, the runtime's part of it is compiled once, and not for each graph.
+pub(crate) fn spawn_boxed(task: Pin<Box<dyn Future<Output = ()> + Send>>) {
+    drop(tokio::spawn(task));
 }
 
 /// Whether an execution goes on in another process, for what it may use is used up.

@@ -26,7 +26,7 @@ pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, begun: Result<(), End>) -
 pub(crate) fn execute<G: Graph>(
     graph: Arc<G>,
     settings: Box<Settings>,
-    begin: Begin<G>,
+    begin: Begin<G::Entry>,
 ) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
     let preparing = Box::pin(prepare(graph, settings, begin));
     async move {

@@ -3,7 +3,7 @@
 use crate::context::memory_store::{memories, read};
 use crate::context::services::{Kept, RunServices, UntypedServices};
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, ending};
+use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, Record, ending};
 use crate::roles::requirements;
 use crate::run::claims::{self, Executor};
 use crate::run::executed::Executed;
@@ -33,15 +33,37 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// How a run begins.
-pub(crate) enum Begin<G: Graph> {
+pub(crate) enum Begin<E> {
     /// With its entry value.
-    Fresh { entry: G::Entry },
+    Fresh { entry: E },
     /// Where its records end.
     Again,
     /// The same of a run that has failed, where it did.
     Retry,
     /// Either, as a child.
-    Child { entry: G::Entry, origin: Origin, taken_by: By },
+    Child { entry: E, origin: Origin, taken_by: By },
+}
+
+impl<E> Begin<E> {
+    /// Takes the entry value out: how a run begins does not depend on it.
+    fn without_entry(self) -> (Begin<()>, Option<E>) {
+        match self {
+            Self::Fresh { entry } => (Begin::Fresh { entry: () }, Some(entry)),
+            Self::Again => (Begin::Again, None),
+            Self::Retry => (Begin::Retry, None),
+            Self::Child { entry, origin, taken_by } => (Begin::Child { entry: (), origin, taken_by }, Some(entry)),
+        }
+    }
+}
+
+/// What there is of a run before it begins.
+struct Found {
+    journal: Option<Arc<dyn Journal>>,
+    claim: Option<Claim>,
+    records: Vec<Record>,
+    membership: Option<Box<Membership>>,
+    /// Whether the run, or one below it, had a turn when its records end.
+    has_turns: bool,
 }
 
 /// A run before its first node.
@@ -60,7 +82,7 @@ pub(crate) struct Ready<G: Graph> {
 
 /// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
-    check::<G>(&mut settings, true)?;
+    check(&mut settings, true, G::net(), nets::<G>)?;
     Ok(services(graph, settings, None, None))
 }
 
@@ -68,16 +90,47 @@ pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Res
 pub(crate) async fn prepare<G: Graph>(
     graph: Arc<G>,
     mut settings: Box<Settings>,
-    begin: Begin<G>,
+    begin: Begin<G::Entry>,
 ) -> Result<Prepared<G>, StartError> {
-    check::<G>(&mut settings, matches!(begin, Begin::Fresh { .. }))?;
-    let (run, journal) = (settings.run.clone(), settings.opened_journal());
-    let parent = match &begin {
-        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
-        _ => None,
+    let (begin, entry) = begin.without_entry();
+    let (begins, retries) = (matches!(begin, Begin::Fresh { .. }), matches!(begin, Begin::Retry));
+    check(&mut settings, begins, G::net(), nets::<G>)?;
+    let Found { journal, claim, records, membership, has_turns } =
+        find(&mut settings, &begin, G::net(), nets::<G>).await?;
+    let (origin, taken_by) = match begin {
+        Begin::Child { origin, taken_by, .. } => (Some(origin), Some(taken_by)),
+        _ => (None, None),
     };
-    let child_of = match &begin {
-        Begin::Child { origin, .. } => Some(origin.clone()),
+    let child_of = origin.clone();
+    let (state, services, record_writer) = match entry.filter(|_| records.is_empty()) {
+        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
+            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::TakenUp::GoesOn(executed) => *executed,
+        },
+    };
+    let settings = &services.untyped.settings;
+    if begins && record_writer.is_some() {
+        open_account(settings);
+    } else if !begins {
+        expect_turns(settings, has_turns, nets::<G>).await?;
+    }
+    membership.iter().for_each(|membership| membership.is_recorded(state.letters));
+    Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
+}
+
+// What does not depend on the graph's types is compiled once, and not for each graph.
+
+/// Claims a run, and reads what there is of it.
+async fn find(
+    settings: &mut Settings,
+    begin: &Begin<()>,
+    net: &'static Net,
+    nets: fn(&Settings) -> Nets,
+) -> Result<Found, StartError> {
+    let (run, journal) = (settings.run.clone(), settings.opened_journal());
+    let parent = match begin {
+        Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
         _ => None,
     };
     let begins = matches!(begin, Begin::Fresh { .. });
@@ -100,10 +153,9 @@ pub(crate) async fn prepare<G: Graph>(
         },
         None => None,
     };
-    let records = match (&begin, &journal) {
-        (Begin::Fresh { .. }, _) => Vec::new(),
+    let records = match (begin, &journal) {
+        (Begin::Fresh { .. } | Begin::Child { .. }, None) | (Begin::Fresh { .. }, _) => Vec::new(),
         (Begin::Again | Begin::Retry, None) => return Err(StartError::NoJournal { run }),
-        (Begin::Child { .. }, None) => Vec::new(),
         (_, Some(journal)) => journal.load(&run).await?,
     };
     let retries = matches!(begin, Begin::Retry);
@@ -114,12 +166,12 @@ pub(crate) async fn prepare<G: Graph>(
     // Of a run that has ended, nothing is asked of anybody.
     let goes_on = retries || ended.is_none();
     if goes_on {
-        end_abandoned(&begin, journal.as_deref(), &run).await?;
-        ask_agents::<G>(&settings).await?;
+        end_abandoned(begin, journal.as_deref(), &run).await?;
+        ask_agents(settings, net, nets).await?;
     }
     let mut has_turns = false;
-    if let (Begin::Again | Begin::Retry, Some(journal)) = (&begin, &journal) {
-        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, G::net().features().maps).await?;
+    if let (Begin::Again | Begin::Retry, Some(journal)) = (begin, &journal) {
+        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, net.features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
             let allowance = settings.allowance();
             let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
@@ -131,47 +183,35 @@ pub(crate) async fn prepare<G: Graph>(
         has_turns = past.iter().any(|run| run.has_turn);
         settings.tree().had_spent(past);
     }
-    if let (Begin::Child { origin, .. }, Some(first)) = (&begin, records.first())
-        && !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin)
-    {
-        return Err(StartError::AnotherRun { run });
-    }
-    let (entry, origin, taken_by) = match begin {
-        Begin::Again | Begin::Retry if records.is_empty() => return Err(StartError::NoRun { run }),
-        Begin::Again | Begin::Retry => (None, None, None),
-        Begin::Child { entry, origin, taken_by } => {
-            (Some(entry).filter(|_| records.is_empty()), Some(origin), Some(taken_by))
+    match (begin, records.first()) {
+        (Begin::Child { origin, .. }, Some(first)) if !matches!(&first.entry, Entry::Started { origin: Some(recorded), .. } if recorded == origin) => {
+            Err(StartError::AnotherRun { run })
         }
-        Begin::Fresh { entry } => (Some(entry), None, None),
-    };
-    let (state, services, record_writer) = match entry {
-        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
-            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
-            resume::TakenUp::GoesOn(executed) => *executed,
-        },
-    };
-    if let Some(shared) = services.untyped.settings.shared_allowance().filter(|_| begins && record_writer.is_some())
-        && shared.budgets().counts_calls()
-    {
-        shared.account(&run, true);
+        (Begin::Again | Begin::Retry, None) => Err(StartError::NoRun { run }),
+        _ => Ok(Found { journal, claim, records, membership, has_turns }),
     }
-    if let (Some(journal), 0, true) = (&services.untyped.settings.journal, services.untyped.settings.depth(), !begins)
-        && (has_turns || section_rules::has_sections(&nets::<G>(&services.untyped.settings)))
-    {
-        services.untyped.settings.tree().turns.expect(sections::under_way(&**journal, &run).await?);
+}
+
+/// Opens the account of a run that is recorded and begins, where runs share what they may use.
+fn open_account(settings: &Settings) {
+    if let Some(shared) = settings.shared_allowance().filter(|shared| shared.budgets().counts_calls()) {
+        shared.account(&settings.run, true);
     }
-    membership.iter().for_each(|membership| membership.is_recorded(state.letters));
-    Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
+}
+
+/// Has the turns that runs of a tree had when another process left them kept for them.
+async fn expect_turns(settings: &Settings, has_turns: bool, nets: fn(&Settings) -> Nets) -> Result<(), StartError> {
+    if let (Some(journal), 0) = (&settings.journal, settings.depth())
+        && (has_turns || section_rules::has_sections(&nets(settings)))
+    {
+        settings.tree().turns.expect(sections::under_way(&**journal, &settings.run).await?);
+    }
+    Ok(())
 }
 
 /// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
 /// by now, so whoever executed it before does not live any more.
-async fn end_abandoned<G: Graph>(
-    begin: &Begin<G>,
-    journal: Option<&dyn Journal>,
-    run: &RunId,
-) -> Result<(), StartError> {
+async fn end_abandoned(begin: &Begin<()>, journal: Option<&dyn Journal>, run: &RunId) -> Result<(), StartError> {
     if !matches!(begin, Begin::Again | Begin::Retry) || !journal.is_some_and(Journal::outlives_its_process) {
         return Ok(());
     }
@@ -184,8 +224,12 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 }
 
 /// What a run must have, and what it makes of its settings.
-fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartError> {
-    let net = G::net();
+fn check(
+    settings: &mut Settings,
+    is_new: bool,
+    net: &'static Net,
+    nets: fn(&Settings) -> Nets,
+) -> Result<(), StartError> {
     // A child was given its own by its map node.
     if settings.depth() == 0 && settings.sets_options() {
         let run = settings.run.clone();
@@ -195,11 +239,11 @@ fn check<G: Graph>(settings: &mut Settings, is_new: bool) -> Result<(), StartErr
         return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
     }
     if asks_agents(net) {
-        requirements::check(&nets::<G>(settings), &settings.options().roles)?;
+        requirements::check(&nets(settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
     }
     if settings.depth() == 0 && net.features().maps {
-        section_rules::check(&nets::<G>(settings))?;
+        section_rules::check(&nets(settings))?;
     }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.
@@ -214,11 +258,11 @@ pub(crate) fn asks_agents(net: &Net) -> bool {
 }
 
 /// Asks the agents of a run that is started, or resumed, whether they can work. Its children have the same.
-pub(crate) async fn ask_agents<G: Graph>(settings: &Settings) -> Result<(), StartError> {
-    if settings.depth() > 0 || !asks_agents(G::net()) {
+async fn ask_agents(settings: &Settings, net: &'static Net, nets: fn(&Settings) -> Nets) -> Result<(), StartError> {
+    if settings.depth() > 0 || !asks_agents(net) {
         return Ok(());
     }
-    requirements::ask(&nets::<G>(settings), &settings.options().roles).await
+    requirements::ask(&nets(settings), &settings.options().roles).await
 }
 
 fn nets<G: Graph>(settings: &Settings) -> Nets {

@@ -10,7 +10,9 @@ use crate::journal::record::turns;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::replay::{self, Asked, Replayed, replay};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
-use crate::journal::{By, Encoded, Entry, ItemRecord, Journal, NodeOutcome, Origin, Record, RecordedPayload, retry};
+use crate::journal::{
+    By, Encoded, Entry, ItemRecord, Journal, MessageRecord, NodeOutcome, Origin, Record, RecordedPayload, retry,
+};
 use crate::run::executed::Executed;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::release::release_workspaces;
@@ -20,11 +22,13 @@ use crate::run::start_error::StartError;
 use crate::run::table_change;
 use interlocking_agents::Ledger;
 use interlocking_core::context::NewItem;
+use interlocking_core::failure::Failure;
 use interlocking_core::frontier::Execution;
 use interlocking_core::graph::{Graph, Token};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
+use interlocking_core::table::Table;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -42,43 +46,23 @@ pub(crate) async fn taken_up<G: Graph>(
     graph: &Arc<G>,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
-    mut records: Vec<Record>,
+    records: Vec<Record>,
     retries: bool,
     taken_by: Option<By>,
 ) -> Result<TakenUp<G>, StartError> {
-    let run = settings.run.clone();
-    let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
-    let count = records.len() as u64;
-    let retried = if retries { Some(retry::retried(&*journal, &run).await?) } else { None };
-    records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence: count, entry }));
-    let (records, migrated) = under_the_present_table::<G>(&run, &settings, records)?;
     let net = G::net();
-    let is_fork = matches!(
-        records.first().map(|record| &record.entry),
-        Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
-    );
-    let turns = turns(&records).to_vec();
-    let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
-    let digests = replayed.named();
-    let texts = journal.fetch(&run, &digests).await?;
-    let reader = Reader { run: &run, texts: Texts(digests.into_iter().zip(texts).collect()) };
+    let count = records.len() as u64;
+    let read_back = read_back(&settings, journal, records, retries, net).await?;
+    let ReadBack { journal, replayed, texts, retried, table, turns } = read_back;
+    let run = settings.run.clone();
+    let reader = Reader { run: &run, texts };
     if replayed.ended.is_some() {
-        let known = replayed.commits.clone();
         let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
-        let workspaces = &settings.options().workspaces;
-        known.iter().for_each(|(workspace, commit)| workspaces.left_at(workspace, commit));
         // Its process may have been killed before it had.
         release_workspaces(&settings, &report.outcome).await;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
-    put_back(net, &run, &settings, &replayed, is_fork).await?;
-    if retries {
-        let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
-        let maps = replayed.interrupted(net).into_iter().map(by).collect();
-        retry::retry_children(&*journal, &run, maps).await?;
-    }
     let record_writer = Arc::new(settings.record_writer(journal, count));
-    let table = migrated.then(|| Box::new(net.table().clone()));
     let (state, services) = reader.state(graph, *settings, &record_writer, replayed)?;
     services.untyped.had_turns(turns);
     if let Some(retried) = retried {
@@ -88,13 +72,63 @@ pub(crate) async fn taken_up<G: Graph>(
     Ok(TakenUp::GoesOn(Box::new((state, services, Some(record_writer)))))
 }
 
+/// What the records of a run say, before any of it is given its type: so this is compiled once, and not for each graph.
+struct ReadBack {
+    journal: Arc<dyn Journal>,
+    replayed: Replayed<'static>,
+    texts: Texts,
+    /// The record of its retry, which is not written yet.
+    retried: Option<Entry>,
+    /// The present table, where it is new to the run.
+    table: Option<Box<Table>>,
+    turns: Vec<String>,
+}
+
+/// Reads a run back. Where it goes on, its workspaces are put back, and its children are retried as it is.
+async fn read_back(
+    settings: &Settings,
+    journal: Option<Arc<dyn Journal>>,
+    mut records: Vec<Record>,
+    retries: bool,
+    net: &'static Net,
+) -> Result<ReadBack, StartError> {
+    let run = settings.run.clone();
+    let Some(journal) = journal else { return Err(StartError::NoJournal { run }) };
+    let sequence = records.len() as u64;
+    let retried = if retries { Some(retry::retried(&*journal, &run).await?) } else { None };
+    records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence, entry }));
+    let (records, migrated) = under_the_present_table(&run, settings, records, net.table())?;
+    let is_fork = matches!(
+        records.first().map(|record| &record.entry),
+        Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
+    );
+    let turns = turns(&records).to_vec();
+    let replayed = replay(net, records).map_err(|error| StartError::Replay { run: run.clone(), error })?;
+    let digests = replayed.named();
+    let texts = journal.fetch(&run, &digests).await?;
+    let texts = Texts(digests.into_iter().zip(texts).collect());
+    if replayed.ended.is_some() {
+        let workspaces = &settings.options().workspaces;
+        replayed.commits.iter().for_each(|(workspace, commit)| workspaces.left_at(workspace, commit));
+    } else {
+        put_back(net, &run, settings, &replayed, is_fork).await?;
+        if retries {
+            let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
+            let maps = replayed.interrupted(net).into_iter().map(by).collect();
+            retry::retry_children(&*journal, &run, maps).await?;
+        }
+    }
+    let table = migrated.then(|| Box::new(net.table().clone()));
+    Ok(ReadBack { journal, replayed, texts, retried, table, turns })
+}
+
 /// The records as they would be under the present table, and whether it is new to the run.
-fn under_the_present_table<G: Graph>(
+fn under_the_present_table(
     run: &RunId,
     settings: &Settings,
     records: Vec<Record>,
+    now: &Table,
 ) -> Result<(Vec<Record>, bool), StartError> {
-    let now = G::net().table();
     let Some((first, latest)) = replay::tables(&records) else { return Ok((records, false)) };
     let differences = table_change::differences(first, now);
     if differences.is_empty() {
@@ -118,17 +152,17 @@ fn under_the_present_table<G: Graph>(
     Ok((migrated, is_new))
 }
 
-fn first_table(records: &[Record]) -> interlocking_core::table::Table {
+fn first_table(records: &[Record]) -> Table {
     match records.first().map(|record| &record.entry) {
         Some(Entry::Started { table, .. }) => (**table).clone(),
-        _ => interlocking_core::table::Table::new("", ""),
+        _ => Table::new("", ""),
     }
 }
 
 /// Opens the workspaces that the journal knows, and puts those of what was interrupted back to where it knows them. Those of a fork are
 /// made before.
 async fn put_back(
-    net: &interlocking_core::net::Net,
+    net: &Net,
     run: &RunId,
     settings: &Settings,
     replayed: &Replayed<'static>,
@@ -177,6 +211,14 @@ fn ended<G: Graph>(
 struct Reader<'run> {
     run: &'run RunId,
     texts: Texts,
+}
+
+/// What of a [`Resumption`] is of no graph's types.
+struct Untyped {
+    reports: Vec<(Execution, Result<Encoded, Failure>)>,
+    observed: Vec<NodeOutcome>,
+    posted: Option<(By, Vec<MessageRecord>)>,
+    doomed: Option<Failure>,
 }
 
 impl Reader<'_> {
@@ -281,6 +323,17 @@ impl Reader<'_> {
         let advisory = advisory.collect::<Result<_, StartError>>()?;
         let mailbox = replayed.mailbox.iter().map(|(node, payload)| Ok((*node, own_place(*node, payload)?)));
         let mailbox: VecDeque<_> = mailbox.collect::<Result<_, StartError>>()?;
+        let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
+        let Untyped { reports, observed, posted, doomed } = self.untyped(net, &mut replayed, &untyped);
+        let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
+        let (letters, retried_after) = (replayed.letters, replayed.retried_after);
+        let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
+        let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
+        Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
+    }
+
+    /// What stays text; some of it goes to the run's services at once.
+    fn untyped(&self, net: &'static Net, replayed: &mut Replayed<'static>, services: &UntypedServices) -> Untyped {
         let reports = replayed.reports.drain(..);
         let reports = reports.map(|(execution, report)| (execution, report.map(|payload| self.texts.of(&payload))));
         let reports = reports.collect();
@@ -292,17 +345,12 @@ impl Reader<'_> {
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
             message.message = self.texts.of(&message.message).into();
         }
-        let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
-        self.remember(net, &mut replayed, untyped.history());
+        self.remember(net, replayed, services.history());
         for (map, ItemRecord { entry, key, anew, anew_after }) in replayed.added.drain(..) {
             let entry = self.texts.of(&entry).to_string();
-            untyped.additions().add(map, vec![NewItem { entry, key, anew, anew_after }]);
+            services.additions().add(map, vec![NewItem { entry, key, anew, anew_after }]);
         }
-        let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
-        let (letters, retried_after) = (replayed.letters, replayed.retried_after);
-        let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
-        let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
-        Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
+        Untyped { reports, observed, posted, doomed }
     }
 
     /// What single executions had done, those that are resumed counted once more.
