@@ -83,18 +83,18 @@ impl Runner {
         Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement)
     }
 
-    /// The one or the other, as the user of a run says.
+    /// The one or the other: with as much isolation as this system has, if the user of a run accepts that.
     ///
     /// # Errors
     ///
     /// [`Unconfined`] where this system cannot keep the code in its place, and weaker isolation is not accepted.
-    pub fn new_accepting(
+    pub fn with_weaker_isolation_if(
         toolchain: Toolchain,
         target_directory: impl AsRef<Path>,
         checkouts: impl AsRef<Path>,
-        accepts_weaker_isolation: bool,
+        is_accepted: bool,
     ) -> Result<Self, Unconfined> {
-        match accepts_weaker_isolation {
+        match is_accepted {
             true => Ok(Self::with_weaker_isolation(toolchain, target_directory, checkouts)),
             false => Self::new(toolchain, target_directory, checkouts),
         }

@@ -60,19 +60,16 @@ impl GitRun {
             }
             None => false,
         };
-        let worktree = match (self.is_clone(name), is_read_only, has_branch) {
-            (true, ..) => repository.create_clone(&directory, &branch, at)?,
-            (false, true, _) => self.create_detached_worktree(&directory, at)?,
-            (false, false, true) => self.create_worktree_on(&directory, branch)?,
-            (false, false, false) => match self.create_worktree(&directory, &branch, at) {
-                Err(error @ GitWorkspacesError::Create(CreateError::BranchExists { .. })) => {
-                    // Somebody was faster.
-                    self.leave_branch(&branch)?;
-                    return Err(error);
-                }
-                made => made?,
-            },
+        let checked_out = (!is_read_only).then(|| branch.clone());
+        let made = match self.is_clone(name) {
+            true => repository.create_clone(&directory, &branch, at).map_err(Into::into),
+            false => self.create_worktree(&directory, checked_out, has_branch, at),
         };
+        if let Err(GitWorkspacesError::Create(CreateError::BranchExists { .. })) = made {
+            // Somebody was faster.
+            self.leave_branch(&branch)?;
+        }
+        let worktree = made?;
         if let Err(error) = self.prepare(&worktree) {
             self.clear(&directory)?;
             return Err(error);

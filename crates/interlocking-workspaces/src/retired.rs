@@ -30,41 +30,23 @@ impl Retired {
 }
 
 impl GitRun {
-    /// Makes a worktree on a new branch.
+    /// Makes a worktree at `at`: on the branch that is there, on a new one, or on none. Git work.
     pub(crate) fn create_worktree(
         &self,
         directory: &Path,
-        branch: &BranchName,
+        branch: Option<BranchName>,
+        has_branch: bool,
         at: CommitId,
     ) -> Result<Worktree, GitWorkspacesError> {
-        Ok(match self.pool()? {
-            Some(pool) => pool.create_worktree(directory, branch.clone(), at)?,
-            None => self.settings().repository.create_worktree(directory, branch.clone(), at)?,
-        })
-    }
-
-    /// Makes a worktree on a branch that is there.
-    pub(crate) fn create_worktree_on(
-        &self,
-        directory: &Path,
-        branch: BranchName,
-    ) -> Result<Worktree, GitWorkspacesError> {
-        Ok(match self.pool()? {
-            Some(pool) => pool.create_worktree_on(directory, branch)?,
-            None => self.settings().repository.create_worktree_on(directory, branch)?,
-        })
-    }
-
-    /// Makes a worktree that is on no branch.
-    pub(crate) fn create_detached_worktree(
-        &self,
-        directory: &Path,
-        at: CommitId,
-    ) -> Result<Worktree, GitWorkspacesError> {
-        Ok(match self.pool()? {
-            Some(pool) => pool.create_detached_worktree(directory, at)?,
-            None => self.settings().repository.create_detached_worktree(directory, at)?,
-        })
+        let repository = &self.settings().repository;
+        Ok(match (self.pool()?, branch) {
+            (Some(pool), Some(branch)) if has_branch => pool.create_worktree_on(directory, branch),
+            (Some(pool), Some(branch)) => pool.create_worktree(directory, branch, at),
+            (Some(pool), None) => pool.create_detached_worktree(directory, at),
+            (None, Some(branch)) if has_branch => repository.create_worktree_on(directory, branch),
+            (None, Some(branch)) => repository.create_worktree(directory, branch, at),
+            (None, None) => repository.create_detached_worktree(directory, at),
+        }?)
     }
 
     /// Writes the files of one more worktree, unless so many are ready or none is used again. Whether it did. Git work.

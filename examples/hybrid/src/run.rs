@@ -197,7 +197,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     }
     // Also of a run that is resumed: what lies above the checkouts is ours, whoever has written to it since.
     share(&checkouts)?;
-    let runner = Runner::new_accepting(toolchain, &target_directory, &checkouts, accept_weaker_isolation)?;
+    let runner = Runner::with_weaker_isolation_if(toolchain, &target_directory, &checkouts, accept_weaker_isolation)?;
     let places = RunPlaces { run: run.clone(), workspaces: workspaces.clone(), base };
     let bench = Arc::new(Workbench::new(repository, places, runner, &task)?);
     let run = Run::new(Hybrid::new(&bench))

@@ -42,7 +42,7 @@ pub async fn lay_out(
     let files = |reason| LayOutError::Files { path: parent.to_owned(), reason };
     share_dependencies(parent).map_err(files)?;
     let toolchain = Toolchain::default();
-    let runner = Runner::new_accepting(toolchain, target_directory, parent, accept_weaker_isolation)?;
+    let runner = Runner::with_weaker_isolation_if(toolchain, target_directory, parent, accept_weaker_isolation)?;
     let build = async |directory: &Path| {
         // No agent has been there yet.
         let build = runner.build(&Checkout::at(directory)).await?;

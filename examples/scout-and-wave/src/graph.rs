@@ -6,8 +6,8 @@ pub use crate::people::{
 
 use crate::handlers::{
     Agents, Append, Architect, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Check, Command, Implement, Merge,
-    Muster, Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, SoloFailed, Suit, Verified,
-    Verify,
+    Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, SoloFailed, Suit, Verified, Verify,
+    WaveWorktrees,
 };
 use crate::prompts::{AgentLaunch, ArchitectPrompt, ScoutPrompt};
 use crate::protocol::agent::{AgentLetter, Post};
@@ -336,8 +336,8 @@ impl ScoutAndWave {
 }
 
 impl Agent {
-    /// The graph of the agents that come together at `muster`.
-    pub(crate) fn new(muster: &Arc<Muster>) -> Self {
-        Self { arrive: LogicNode(Arrive(muster.clone())), implement: LLMNode(Implement(muster.clone())) }
+    /// The graph of the agents that wait for one another by `worktrees`.
+    pub(crate) fn new(worktrees: &Arc<WaveWorktrees>) -> Self {
+        Self { arrive: LogicNode(Arrive(worktrees.clone())), implement: LLMNode(Implement(worktrees.clone())) }
     }
 }

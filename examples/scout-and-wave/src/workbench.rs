@@ -67,7 +67,7 @@ impl Workbench {
         let commands_by_name: BTreeMap<_, _> = (1..).zip(commands).map(named).collect();
         let toolchain = Toolchain { commands: commands_by_name, ..toolchain };
         let (target, checkouts) = (&self.target_directory, &self.checkouts);
-        let mut runner = Runner::new_accepting(toolchain, target, checkouts, self.accept_weaker_isolation)?;
+        let mut runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
         if let Some(recorder) = &self.recorder {
             runner = runner.with_recorder(recorder.clone());
         }

@@ -182,7 +182,7 @@ impl Workbench {
 
     fn runner(&self, toolchain: Toolchain) -> Result<Runner, NodeError> {
         let (target, checkouts) = (&self.target_directory, &self.checkouts);
-        let runner = Runner::new_accepting(toolchain, target, checkouts, self.accept_weaker_isolation)?;
+        let runner = Runner::with_weaker_isolation_if(toolchain, target, checkouts, self.accept_weaker_isolation)?;
         Ok(match &self.recorder {
             Some(recorder) => runner.with_recorder(recorder.clone()),
             None => runner,

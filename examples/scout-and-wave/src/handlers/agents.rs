@@ -1,7 +1,7 @@
 //! The agents of a wave, side by side, and what each comes to.
 
 use super::reports::{incomplete, record};
-use super::{Agents, Muster, blocked, go_to};
+use super::{Agents, WaveWorktrees, blocked, go_to};
 use crate::graph::{Agent, Executed, Launch, scout_and_wave};
 use crate::protocol::agent::Post;
 use crate::protocol::invariant::unreported;
@@ -12,9 +12,9 @@ use std::sync::{Arc, PoisonError};
 
 impl MapHandler<scout_and_wave::agents> for Agents {
     fn graph(&self, _: &Cx<'_, scout_and_wave::agents>) -> Result<Arc<Agent>, NodeError> {
-        let muster = Arc::new(Muster::default());
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = muster.clone();
-        Ok(Arc::new(Agent::new(&muster)))
+        let worktrees = Arc::new(WaveWorktrees::default());
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = worktrees.clone();
+        Ok(Arc::new(Agent::new(&worktrees)))
     }
 
     async fn items(
@@ -34,17 +34,17 @@ impl MapHandler<scout_and_wave::agents> for Agents {
         mut children: Children<Agent>,
         cx: &mut Cx<'_, scout_and_wave::agents>,
     ) -> Route<scout_and_wave::agents> {
-        let muster = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let worktrees = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (mut done, mut problems) = (Vec::new(), Vec::new());
         while let Some(child) = children.any().await {
             match child.result {
                 Ok(ended) => {
-                    muster.is_here(Post::label_of(&child.key));
+                    worktrees.note_made(Post::label_of(&child.key));
                     done.push(ended);
                 }
                 Err(failure) => {
                     let label = Post::label_of(&child.key);
-                    muster.has_failed(label);
+                    worktrees.note_failure(label);
                     let why = match &failure {
                         ChildFailure::Failed(failure) => unreported(failure),
                         other => other.to_string(),

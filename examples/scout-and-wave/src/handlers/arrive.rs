@@ -17,7 +17,7 @@ impl LogicHandler<agent::arrive> for Arrive {
             let base = assignment.base;
             return Err(format!("`{label}` begins at {begun_at}, and its wave at {base}").into());
         }
-        self.0.arrive(&assignment.post.label(), assignment.wave_size).await?;
+        self.0.wait_for_all(&assignment.post.label(), assignment.wave_size).await?;
         match kept(&assignment, cx).await? {
             Some(done) => goto!(cx, agent::exit, done),
             None => goto!(cx, agent::implement, assignment),

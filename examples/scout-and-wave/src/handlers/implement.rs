@@ -15,7 +15,7 @@ impl LLMHandler<agent::implement> for Implement {
         cx: &mut Cx<'_, agent::implement>,
     ) -> Ask<AgentLaunch<'a>> {
         // Of a run that was resumed others may be waiting.
-        self.0.is_here(&assignment.post.label());
+        self.0.note_made(&assignment.post.label());
         let preflight = Preflight::new(&cx.workspace()?.path, &assignment.post.label());
         Ok((AgentLaunch { assignment, preflight }, SessionOp::StartFresh(Slug::new("agent")?)))
     }

@@ -8,7 +8,7 @@ mod planning;
 mod recover;
 mod pending;
 mod solo;
-mod muster;
+mod wave_worktrees;
 mod agents;
 mod arrive;
 mod implement;
@@ -21,8 +21,8 @@ mod verified;
 mod blocked;
 mod quick;
 
-pub use muster::Muster;
 pub use quick::{Quick, QuickCheck, QuickMerge, QuickWork};
+pub use wave_worktrees::WaveWorktrees;
 
 use crate::graph::{Blocked, Executed, Progress, ScoutAndWave};
 use crate::protocol::state::{BlockReason, State};
@@ -64,13 +64,13 @@ pub struct SoloFailed;
 
 /// Handler of `agents`: the place where the agents of its execution come together.
 #[derive(Default)]
-pub struct Agents(Mutex<Arc<Muster>>);
+pub struct Agents(Mutex<Arc<WaveWorktrees>>);
 
 /// Handler of `arrive`.
-pub struct Arrive(pub(crate) Arc<Muster>);
+pub struct Arrive(pub(crate) Arc<WaveWorktrees>);
 
 /// Handler of `implement`.
-pub struct Implement(pub(crate) Arc<Muster>);
+pub struct Implement(pub(crate) Arc<WaveWorktrees>);
 
 /// Handler of `predict`.
 pub struct Predict;

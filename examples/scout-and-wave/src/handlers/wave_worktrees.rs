@@ -1,0 +1,93 @@
+//! The worktrees of a wave: none of its agents begins before all have one (SAW-40).
+
+use std::collections::BTreeSet;
+use tokio::sync::watch;
+
+/// Which agents of a wave have a worktree, and who will have none.
+#[derive(Debug)]
+pub struct WaveWorktrees(watch::Sender<Known>);
+
+#[derive(Clone, Debug, Default)]
+struct Known {
+    made: BTreeSet<String>,
+    missing: Option<String>,
+}
+
+/// An agent of the wave has no worktree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{agent}` has no worktree, so no agent of its wave begins")]
+pub struct MissingWorktree {
+    /// Its label.
+    pub agent: String,
+}
+
+impl Default for WaveWorktrees {
+    fn default() -> Self {
+        Self(watch::Sender::new(Known::default()))
+    }
+}
+
+impl WaveWorktrees {
+    /// Notes that an agent has a worktree: it is about to begin, or has ended, maybe in a process before this one.
+    pub fn note_made(&self, agent: &str) {
+        self.0.send_modify(|known| _ = known.made.insert(agent.to_owned()));
+    }
+
+    /// Notes that an agent has failed. If it never had a worktree, nobody who waits begins.
+    pub fn note_failure(&self, agent: &str) {
+        self.0.send_modify(|known| {
+            if !known.made.contains(agent) {
+                known.missing.get_or_insert_with(|| agent.to_owned());
+            }
+        });
+    }
+
+    /// Waits until so many agents have a worktree, this one among them.
+    ///
+    /// # Errors
+    ///
+    /// `MissingWorktree` where one will never have any.
+    pub async fn wait_for_all(&self, agent: &str, expected: usize) -> Result<(), MissingWorktree> {
+        self.note_made(agent);
+        let mut watched = self.0.subscribe();
+        let decided = watched.wait_for(|known| known.missing.is_some() || known.made.len() >= expected).await;
+        // The sender is this value, so it is not gone.
+        match decided.ok().and_then(|known| known.missing.clone()) {
+            Some(agent) => Err(MissingWorktree { agent }),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    #[tokio::test]
+    async fn nobody_begins_before_all_worktrees_are_there() {
+        let worktrees = Arc::new(WaveWorktrees::default());
+        let first = tokio::spawn({
+            let worktrees = worktrees.clone();
+            async move { worktrees.wait_for_all("a", 3).await }
+        });
+        assert_eq!(tokio::join!(worktrees.wait_for_all("b", 2)).0, Ok(()), "a has one");
+        tokio::task::yield_now().await;
+        assert!(!first.is_finished());
+        // One that has ended in a process before.
+        worktrees.note_made("c");
+        assert_eq!(first.await.unwrap(), Ok(()));
+    }
+
+    #[tokio::test]
+    async fn nobody_begins_if_one_never_comes() {
+        let worktrees = WaveWorktrees::default();
+        let (waiting, ()) = tokio::join!(worktrees.wait_for_all("a", 2), async { worktrees.note_failure("b") });
+        assert_eq!(waiting, Err(MissingWorktree { agent: "b".to_owned() }));
+        // One that fails at its work had a worktree.
+        let worktrees = WaveWorktrees::default();
+        worktrees.note_made("b");
+        worktrees.note_failure("b");
+        assert_eq!(worktrees.wait_for_all("a", 2).await, Ok(()));
+    }
+}
