@@ -4,12 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Folders whose graphs are no tables, with why.
-const WITHOUT_TABLES: [(&str, &str); 4] = [
+const WITHOUT_TABLES: [(&str, &str); 3] = [
     (
         "crates/cargo-interlocking/templates",
         "these are written into projects outside the workspace, which are tested there",
     ),
-    ("crates/interlocking/src", "these are examples in the documentation, which are run there"),
     ("tests/compile-fail", "none of these graphs compiles; what its mended one is stands in tests/derived/mended.rs"),
     ("tests/features/users", "these are of crates outside the workspace, whose tests nobody runs"),
 ];
