@@ -20,6 +20,8 @@ async fn run(journal: &SqliteJournal, name: &str, steps: u64, ends: bool) {
     if ends {
         journal.append(ended(&run, steps + 1)).await.unwrap();
     }
+    // Runs are told in the order in which they began, by the millisecond.
+    tokio::time::sleep(Duration::from_millis(3)).await;
 }
 
 fn count(place: &Path, table: &str) -> u64 {
@@ -80,7 +82,6 @@ async fn pruning_spares_what_is_wanted() {
     let journal = SqliteJournal::open(place.path()).unwrap();
     for (name, ends) in [("a", true), ("b", true), ("c", false), ("d", true), ("e", true)] {
         run(&journal, name, 2, ends).await;
-        tokio::time::sleep(Duration::from_millis(3)).await;
     }
     assert_eq!(journal.prune(Retention::new()).await.unwrap().runs, []);
     let hour = Duration::from_secs(3600);
