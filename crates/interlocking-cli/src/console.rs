@@ -1,7 +1,7 @@
 //! Where the program prints: its result to one writer, everything else to another.
 
 use crate::error::CommandError;
-use crate::living::{Line, LivingLines};
+use crate::live_lines::{Line, LiveLines};
 use crate::readable::readable;
 use crate::text::written_out;
 use std::fmt;
@@ -25,10 +25,10 @@ struct Streams {
     is_read: bool,
 }
 
-/// Where messages go, with the lines that are alive below them.
+/// Where messages go, with the live lines below them.
 struct Messages {
     to: Box<dyn Write + Send>,
-    living: LivingLines,
+    live: LiveLines,
 }
 
 /// What is read; nothing where it is a terminal, at which nobody was asked anything.
@@ -121,32 +121,32 @@ impl Console {
         let _ = writeln!(messages.to, "{}", self.styled(style, &written_out(text)));
     }
 
-    /// One more line that is alive, below all that are: since when, and what its message says, until it is dropped; nothing where
+    /// One more live line, below the others: since when, and what its message says, until it is dropped; nothing where
     /// there is no terminal.
-    pub(crate) fn living(&self, message: &str) -> Living {
+    pub(crate) fn live_line(&self, message: &str) -> LiveLine {
         let line = Arc::new(Line::begin(message));
         if self.0.terminal {
-            lock(&self.0.messages).living.add(line.clone());
+            lock(&self.0.messages).live.add(line.clone());
         }
-        Living { line, console: self.clone() }
+        LiveLine { line, console: self.clone() }
     }
 
-    /// Draws living lines again.
+    /// Draws live lines again.
     pub(crate) fn draw(&self) {
-        let Messages { to, living } = &mut *lock(&self.0.messages);
-        living.draw(to, |time| self.styled(Style::Dim, time));
+        let Messages { to, live } = &mut *lock(&self.0.messages);
+        live.draw(to, |time| self.styled(Style::Dim, time));
     }
 
-    /// Takes living lines away, unless somebody else writes: for the end of the process, which waits for nobody.
+    /// Takes live lines away, unless somebody else writes: for the end of the process, which waits for nobody.
     pub(crate) fn give_up(&self) {
         if let Ok(mut messages) = self.0.messages.try_lock() {
             messages.clear();
         }
     }
 
-    /// Does something that takes its time and reports nothing itself: how long, and what, is on a living line.
+    /// Does something that takes its time and reports nothing itself: how long, and what, is on a live line.
     pub async fn while_waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
-        let _living = self.living(what);
+        let _live = self.live_line(what);
         let mut ticks = tokio::time::interval(REDRAW);
         let mut work = std::pin::pin!(work);
         loop {
@@ -191,16 +191,16 @@ impl Console {
     }
 }
 
-/// How often living lines are drawn.
+/// How often live lines are drawn.
 pub(crate) const REDRAW: Duration = Duration::from_millis(200);
 
-/// A line of a terminal that is alive until this is dropped.
-pub(crate) struct Living {
+/// A line of a terminal that is drawn again and again until this is dropped.
+pub(crate) struct LiveLine {
     line: Arc<Line>,
     console: Console,
 }
 
-impl Deref for Living {
+impl Deref for LiveLine {
     type Target = Line;
 
     fn deref(&self) -> &Line {
@@ -208,9 +208,9 @@ impl Deref for Living {
     }
 }
 
-impl Drop for Living {
+impl Drop for LiveLine {
     fn drop(&mut self) {
-        if lock(&self.console.0.messages).living.remove(&self.line) {
+        if lock(&self.console.0.messages).live.remove(&self.line) {
             self.console.draw();
         }
     }
@@ -218,12 +218,12 @@ impl Drop for Living {
 
 impl Messages {
     fn to(to: impl Write + Send + 'static) -> Mutex<Self> {
-        Mutex::new(Self { to: Box::new(to), living: LivingLines::default() })
+        Mutex::new(Self { to: Box::new(to), live: LiveLines::default() })
     }
 
-    /// Takes the living lines away until they are drawn again.
+    /// Takes the live lines away until they are drawn again.
     fn clear(&mut self) {
-        self.living.clear(&mut self.to);
+        self.live.clear(&mut self.to);
     }
 }
 

@@ -60,7 +60,7 @@ mod exit;
 mod help;
 mod error;
 mod console;
-mod living;
+mod live_lines;
 mod readable;
 mod text;
 mod arguments;

@@ -1,6 +1,6 @@
-//! What a run is doing: a line for each step, and on a terminal one that is alive for each node that runs.
+//! What a run is doing: a line for each step, and on a terminal a live line for each node that runs.
 
-use crate::console::{Console, Living, REDRAW, Style};
+use crate::console::{Console, LiveLine, REDRAW, Style};
 use crate::text::{count, quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
 use interlocking_core::context::Severity;
@@ -19,8 +19,8 @@ struct Progress<'a> {
     /// The run that was started.
     run: RunId,
     /// What is said of all of it; nothing where the user wants to see nothing.
-    total: Option<Living>,
-    running: Vec<(Node, Living)>,
+    total: Option<LiveLine>,
+    running: Vec<(Node, LiveLine)>,
     /// The children of map nodes that have not ended: whose they are.
     children: HashMap<RunId, Node>,
     /// Per visit: all attempts together.
@@ -39,7 +39,7 @@ struct Node {
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     style: Style,
-    /// Says only what a living line shows, too.
+    /// Says only what a live line shows, too.
     covered: bool,
     text: String,
 }
@@ -104,7 +104,7 @@ fn append(file: &mut File, event: &Event) -> io::Result<()> {
 impl<'a> Progress<'a> {
     fn of(run: RunId, console: &'a Console, quiet: bool) -> Self {
         let (running, children, costs, cost) = Default::default();
-        let total = (!quiet).then(|| console.living(""));
+        let total = (!quiet).then(|| console.live_line(""));
         Self { console, run, total, running, children, costs, cost }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
         (*run != self.run).then(|| ending(run))
     }
 
-    /// Draws what is alive again.
+    /// Draws the live lines again.
     fn draw(&self) {
         if let Some(total) = &self.total {
             total.say(&format!("{} so far", self.cost));
@@ -123,7 +123,7 @@ impl<'a> Progress<'a> {
 
     fn starts(&mut self, node: &Node) {
         if self.total.is_some() {
-            self.running.push((node.clone(), self.console.living(&named(node))));
+            self.running.push((node.clone(), self.console.live_line(&named(node))));
         }
     }
 
@@ -131,9 +131,9 @@ impl<'a> Progress<'a> {
         self.running.retain(|(running, _)| running != node);
     }
 
-    /// The living line of a node that runs.
-    fn living(&self, is_it: impl Fn(&Node) -> bool) -> Option<&Living> {
-        self.running.iter().find_map(|(node, living)| is_it(node).then_some(living))
+    /// The live line of a node that runs.
+    fn live_line(&self, is_it: impl Fn(&Node) -> bool) -> Option<&LiveLine> {
+        self.running.iter().find_map(|(node, live)| is_it(node).then_some(live))
     }
 
     /// Counts the children of map nodes.
@@ -148,19 +148,19 @@ impl<'a> Progress<'a> {
             }
             EventKind::RunEnded { .. } => {
                 if let Some(map) = self.children.remove(run)
-                    && let Some(living) = self.living(|node| *node == map)
+                    && let Some(live) = self.live_line(|node| *node == map)
                 {
-                    living.done();
+                    live.done();
                 }
             }
             EventKind::MapStarted { node, items, ended } => {
-                if let Some(living) = self.living(|running| running.child == child && running.node == *node) {
-                    living.count(*ended, *items);
+                if let Some(live) = self.live_line(|running| running.child == child && running.node == *node) {
+                    live.count(*ended, *items);
                 }
             }
             EventKind::ItemsAdded { map, items, refused: false, .. } => {
-                if let Some(living) = self.living(|running| running.child == child && running.node.node == *map) {
-                    living.more(*items);
+                if let Some(live) = self.live_line(|running| running.child == child && running.node.node == *map) {
+                    live.more(*items);
                 }
             }
             _ => {}
@@ -308,8 +308,8 @@ mod tests {
         Console::new(None, io::sink(), io::sink())
     }
 
-    fn alive(progress: &Progress<'_>) -> Vec<String> {
-        progress.running.iter().map(|(_, living)| living.shown()).collect()
+    fn live(progress: &Progress<'_>) -> Vec<String> {
+        progress.running.iter().map(|(_, live)| live.shown()).collect()
     }
 
     fn agent(node: NodeRef, agent: AgentEvent) -> EventKind {
@@ -369,12 +369,12 @@ mod tests {
         let mut progress = Progress::of(ROOT, &console, false);
         progress.see(&event(1000, EventKind::NodeStarted(TYPES)));
         progress.see(&event(4000, EventKind::NodeStarted(TESTS)));
-        assert_eq!(alive(&progress), ["types", "tests #2"]);
+        assert_eq!(live(&progress), ["types", "tests #2"]);
         progress.see(&event(9000, EventKind::NodeCancelled(TYPES)));
-        assert_eq!(alive(&progress), ["tests #2"]);
+        assert_eq!(live(&progress), ["tests #2"]);
         let mut quiet = Progress::of(ROOT, &console, true);
         quiet.see(&event(1000, EventKind::NodeStarted(TYPES)));
-        assert_eq!((alive(&quiet), quiet.total.is_none()), (Vec::new(), true));
+        assert_eq!((live(&quiet), quiet.total.is_none()), (Vec::new(), true));
     }
 
     #[test]
@@ -393,12 +393,12 @@ mod tests {
         progress.see(&of_child(EventKind::NodeStarted(TESTS)));
         progress
             .see(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
-        assert_eq!(alive(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
+        assert_eq!(live(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
         let ended = || of_child(EventKind::RunEnded { outcome: "finished".into(), usage: Usage::default() });
         progress.see(&ended());
         // Once is enough.
         progress.see(&ended());
-        assert_eq!(alive(&progress), ["tests #2 3/8", "…8a8e tests #2"]);
+        assert_eq!(live(&progress), ["tests #2 3/8", "…8a8e tests #2"]);
     }
 
     #[test]
@@ -411,6 +411,6 @@ mod tests {
         progress.see(&in_child(2000, EventKind::NodeStarted(TESTS)));
         let line = progress.see(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
-        assert_eq!(alive(&progress), ["tests #2"]);
+        assert_eq!(live(&progress), ["tests #2"]);
     }
 }

@@ -136,13 +136,13 @@ impl Screens {
     }
 
     /// The rows that were ever on it and are drawn over.
-    fn living(&self) -> Vec<&str> {
-        self.seen.iter().flatten().map(String::as_str).filter(|row| is_living(row)).collect()
+    fn live_lines(&self) -> Vec<&str> {
+        self.seen.iter().flatten().map(String::as_str).filter(|row| is_live(row)).collect()
     }
 }
 
 /// Whether a line begins with what moves.
-fn is_living(line: &str) -> bool {
+fn is_live(line: &str) -> bool {
     line.starts_with(|first| ('\u{2800}'..='\u{28ff}').contains(&first))
 }
 
@@ -151,17 +151,17 @@ const RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "1500ms"];
 #[test]
 fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
     let screens = Screens::of(100, &RUN, &[]);
-    let living = screens.living();
-    let of_node: Vec<_> = living.iter().filter(|line| line.ends_with(" s  draft")).collect();
+    let live = screens.live_lines();
+    let of_node: Vec<_> = live.iter().filter(|line| line.ends_with(" s  draft")).collect();
     let time = |line: &str| line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap();
     let times: Vec<_> = of_node.iter().map(|line| time(line)).collect();
-    assert!(times.is_sorted() && times.last().is_some_and(|last| *last >= 0.8), "time goes on: {living:?}");
+    assert!(times.is_sorted() && times.last().is_some_and(|last| *last >= 0.8), "time goes on: {live:?}");
     let moves = |line: &&&str| line.chars().next();
-    assert!(of_node.iter().filter_map(moves).any(|first| Some(first) != moves(&of_node[0])), "it moves: {living:?}");
-    assert!(living.iter().any(|line| line.ends_with(" s  $0.00 so far")), "{living:?}");
+    assert!(of_node.iter().filter_map(moves).any(|first| Some(first) != moves(&of_node[0])), "it moves: {live:?}");
+    assert!(live.iter().any(|line| line.ends_with(" s  $0.00 so far")), "{live:?}");
     // Where it has ended there are lines for good alone.
     let text = screens.text();
-    assert!(!text.lines().any(is_living), "{text}");
+    assert!(!text.lines().any(is_live), "{text}");
     assert_eq!(text.matches(" s  draft ").count(), 1, "{text}");
     assert!(!text.contains("started") && text.contains("→ read"), "{text}");
     assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
@@ -169,14 +169,14 @@ fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
 
 /// A line that is too long would take two rows, and leave one of them behind.
 #[test]
-fn living_lines_fit_into_a_narrow_terminal() {
+fn live_lines_fit_into_a_narrow_terminal() {
     let screens = Screens::of(20, &RUN, &[]);
-    assert!(screens.living().contains(&"⠁  0.0 s  $0.00 so f"), "{:?}", screens.living());
+    assert!(screens.live_lines().contains(&"⠁  0.0 s  $0.00 so f"), "{:?}", screens.live_lines());
     for screen in &screens.seen {
-        assert!(screen.iter().filter(|row| is_living(row)).count() <= 2, "{screen:?}");
+        assert!(screen.iter().filter(|row| is_live(row)).count() <= 2, "{screen:?}");
         assert!(!screen.iter().any(|row| row.starts_with("ar")), "{screen:?}");
     }
-    assert!(!screens.text().lines().any(is_living), "{}", screens.text());
+    assert!(!screens.text().lines().any(is_live), "{}", screens.text());
 }
 
 /// Narrow and wide again while a node works; and narrow until the end, so that lines for good are written meanwhile.
@@ -202,15 +202,15 @@ fn a_resized_terminal_has_no_line_broken_or_lost() {
         let told = || format!("{resizing:?}, {is_wide_soon}: {:#?}", screens.seen);
         for screen in &screens.seen {
             assert_eq!(screen[0], BEFORE.trim_end(), "{}", told());
-            assert!(screen.iter().filter(|row| is_living(row)).count() <= 2, "{}", told());
+            assert!(screen.iter().filter(|row| is_live(row)).count() <= 2, "{}", told());
             assert!(!screen.iter().any(|row| row.starts_with("ar")), "{}", told());
         }
         let cut = "$0.00 so f";
-        assert!(screens.living().iter().any(|row| row.ends_with(cut)), "{}", told());
+        assert!(screens.live_lines().iter().any(|row| row.ends_with(cut)), "{}", told());
         if matches!(resizing, Resizing::Reflows) || is_wide_soon {
             screens.resize(100, resizing);
             let text = screens.text();
-            assert!(!text.lines().any(is_living), "{text}");
+            assert!(!text.lines().any(is_live), "{text}");
             assert_eq!(text.matches(" s  draft           → read ").count(), 1, "{text}");
             assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
         }
@@ -225,7 +225,7 @@ fn a_terminal_without_colours_has_none() {
         let cells = (0..ROWS).flat_map(|row| (0..100).map(move |column| (row, column)));
         let styled = cells.filter_map(|(row, column)| screen.cell(row, column));
         assert!(styled.into_iter().all(|cell| !cell.bold() && cell.fgcolor() == vt100::Color::Default));
-        assert_eq!(screens.living().is_empty(), !moves, "{environment:?}");
+        assert_eq!(screens.live_lines().is_empty(), !moves, "{environment:?}");
     }
 }
 
@@ -238,5 +238,5 @@ fn a_pipe_is_given_a_line_a_step_and_no_control_character() {
     let text = String::from_utf8(ran.stderr).unwrap();
     assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text:?}");
     assert!(text.contains("draft           started\n") && text.contains("draft           → read"), "{text}");
-    assert!(!text.lines().any(is_living), "{text}");
+    assert!(!text.lines().any(is_live), "{text}");
 }

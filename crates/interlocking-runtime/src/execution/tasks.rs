@@ -216,7 +216,7 @@ impl<G: Graph> Task<G> {
     }
 }
 
-/// Spawns what need not be spawned in place. Whatever it is, the runtime's part of it is compiled once, and not for each graph.
+/// Spawns a boxed task: tokio's part of it is compiled once, and not for each graph.
 pub(crate) fn spawn_boxed(task: Pin<Box<dyn Future<Output = ()> + Send>>) {
     drop(tokio::spawn(task));
 }

@@ -119,9 +119,7 @@ pub(crate) async fn prepare<G: Graph>(
     Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
 }
 
-// What does not depend on the graph's types is compiled once, and not for each graph.
-
-/// Claims a run, and reads what there is of it.
+/// Claims a run, and reads what there is of it. This does not depend on the graph's types, so it is compiled once and not for each graph.
 async fn find(
     settings: &mut Settings,
     begin: &Begin<()>,
@@ -154,7 +152,7 @@ async fn find(
         None => None,
     };
     let records = match (begin, &journal) {
-        (Begin::Fresh { .. } | Begin::Child { .. }, None) | (Begin::Fresh { .. }, _) => Vec::new(),
+        (Begin::Fresh { .. }, _) | (Begin::Child { .. }, None) => Vec::new(),
         (Begin::Again | Begin::Retry, None) => return Err(StartError::NoJournal { run }),
         (_, Some(journal)) => journal.load(&run).await?,
     };
@@ -199,7 +197,7 @@ fn open_account(settings: &Settings) {
     }
 }
 
-/// Has the turns that runs of a tree had when another process left them kept for them.
+/// Reserves the turns that runs of the tree had when an earlier process ended: these runs come first.
 async fn expect_turns(settings: &Settings, has_turns: bool, nets: fn(&Settings) -> Nets) -> Result<(), StartError> {
     if let (Some(journal), 0) = (&settings.journal, settings.depth())
         && (has_turns || section_rules::has_sections(&nets(settings)))

@@ -72,7 +72,8 @@ pub(crate) async fn taken_up<G: Graph>(
     Ok(TakenUp::GoesOn(Box::new((state, services, Some(record_writer)))))
 }
 
-/// What the records of a run say, before any of it is given its type: so this is compiled once, and not for each graph.
+/// What the records of a run say, before payloads get their types. It does not depend on the graph's types, so what reads it is compiled
+/// once and not for each graph.
 struct ReadBack {
     journal: Arc<dyn Journal>,
     replayed: Replayed<'static>,
@@ -213,7 +214,7 @@ struct Reader<'run> {
     texts: Texts,
 }
 
-/// What of a [`Resumption`] is of no graph's types.
+/// The part of a [`Resumption`] that does not depend on the graph's types.
 struct Untyped {
     reports: Vec<(Execution, Result<Encoded, Failure>)>,
     observed: Vec<NodeOutcome>,
@@ -332,7 +333,7 @@ impl Reader<'_> {
         Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
     }
 
-    /// What stays text; some of it goes to the run's services at once.
+    /// Reads what stays text, and gives the run's services what is theirs.
     fn untyped(&self, net: &'static Net, replayed: &mut Replayed<'static>, services: &UntypedServices) -> Untyped {
         let reports = replayed.reports.drain(..);
         let reports = reports.map(|(execution, report)| (execution, report.map(|payload| self.texts.of(&payload))));

@@ -1,4 +1,4 @@
-//! Lines of a terminal that are alive: what runs, and for how long, drawn again and again below all messages.
+//! Live lines of a terminal: what runs, and for how long, drawn again and again below all messages.
 //!
 //! **Invariant:** between two draws the cursor is at the beginning of the first of them. A terminal whose width changes breaks and joins
 //! lines, or cuts them off, and no program can know which; but the cursor stays at what it stood on. So whoever draws takes away what is
@@ -13,7 +13,7 @@ use std::time::Instant;
 
 /// Those of one terminal, from the top.
 #[derive(Default)]
-pub(crate) struct LivingLines {
+pub(crate) struct LiveLines {
     lines: Vec<Arc<Line>>,
     are_drawn: bool,
 }
@@ -30,7 +30,7 @@ struct Shown {
     count: Option<(u32, u32)>,
 }
 
-impl LivingLines {
+impl LiveLines {
     pub(crate) fn add(&mut self, line: Arc<Line>) {
         self.lines.push(line);
     }
