@@ -117,6 +117,17 @@ impl Service {
     }
 
     /// The same within these limits, which other services may share.
+    ///
+    /// ```
+    /// use interlocking::runtime::service::Service;
+    /// use interlocking::runtime::{MemoryJournal, SharedLimits};
+    /// use std::sync::Arc;
+    ///
+    /// let sixteen_at_once = SharedLimits::new(Some(16));
+    /// let orders = Service::new(Arc::new(MemoryJournal::new())).with_limits(sixteen_at_once.clone());
+    /// let letters = Service::new(Arc::new(MemoryJournal::new())).with_limits(sixteen_at_once);
+    /// # assert!(orders.runs().is_empty() && letters.runs().is_empty());
+    /// ```
     #[must_use]
     pub fn with_limits(mut self, limits: SharedLimits) -> Self {
         self.limits = limits;
@@ -125,6 +136,22 @@ impl Service {
 
     /// The journal: what an operator may ask of runs, whoever executes them, are functions on it, such as
     /// [`account`](crate::journal::account::account).
+    ///
+    /// ```
+    /// use interlocking::runtime::MemoryJournal;
+    /// use interlocking::runtime::service::Service;
+    /// use std::sync::Arc;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// // Of all runs, those of the processes before this one too.
+    /// for run in service.journal().runs().await? {
+    ///     println!("{} of {}", run.run, run.graph);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn journal(&self) -> &Arc<dyn Journal> {
         &self.journal
     }
@@ -133,6 +160,45 @@ impl Service {
     /// the same once more, at once or after a crash, changes nothing.
     ///
     /// What `run` says of its name, its journal and its cancellation is replaced by the service's.
+    ///
+    /// A name stands for one run and its entry value:
+    ///
+    /// ```
+    /// use interlocking::runtime::service::{Service, ServiceError, Started};
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// let run = || Run::new(Release::default());
+    /// let name: RunId = "release-1.4.0".parse()?;
+    ///
+    /// assert_eq!(service.start(&name, run(), "1.4.0".to_owned()).await?, Started::New);
+    /// assert_eq!(service.start(&name, run(), "1.4.0".to_owned()).await?, Started::Running);
+    ///
+    /// let other = service.start(&name, run(), "1.5.0".to_owned()).await;
+    /// assert!(matches!(other, Err(ServiceError::Taken { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -165,6 +231,47 @@ impl Service {
     /// Takes up all runs of graph `G` that have not ended and that nobody executes, each as `run` makes it: what a process does when it
     /// starts. Child runs go on with their parents.
     ///
+    /// A run waits for a person while one process goes and the next one comes:
+    ///
+    /// ```
+    /// use interlocking::runtime::service::Service;
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let journal = Arc::new(MemoryJournal::new());
+    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let before = Service::new(journal.clone());
+    /// before.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    /// before.drain(Duration::ZERO).await;
+    ///
+    /// let service = Service::new(journal);
+    /// let unfinished = service.resume_unfinished(|_| Run::new(Release::default())).await?;
+    /// assert_eq!(unfinished.resumed, [name]);
+    /// assert!(unfinished.refused.is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// The journal's. That a single run is not taken up is told in [`Unfinished::refused`].
@@ -195,6 +302,47 @@ impl Service {
 
     /// What happens from now on in a run that is executed here, and in its child runs; `None` if it is not. The stream ends when the
     /// run is no longer executed here.
+    ///
+    /// ```
+    /// use interlocking::runtime::EventKind;
+    /// use interlocking::runtime::service::Service;
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// let name: RunId = "release-1.4.0".parse()?;
+    /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    ///
+    /// let mut events = service.events(&name).ok_or("it is executed here")?;
+    /// service.cancel(&name).await?;
+    /// let mut last = None;
+    /// while let Some(event) = events.next().await {
+    ///     last = Some(event.kind);
+    /// }
+    /// assert!(matches!(last, Some(EventKind::RunEnded { outcome, .. }) if outcome == "cancelled"));
+    /// assert!(service.events(&name).is_none());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn events(&self, run: &RunId) -> Option<Events> {
         self.active.events(run)
     }
@@ -211,6 +359,47 @@ impl Service {
 
     /// What a run has come to, whoever has executed it, as [`Run::resume`] tells again of `run`, which is made as for that; `None` if it
     /// has not ended.
+    ///
+    /// A service that executes nothing reads what another has executed:
+    ///
+    /// ```
+    /// use interlocking::runtime::service::Service;
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let journal = Arc::new(MemoryJournal::new());
+    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let service = Service::new(journal.clone());
+    /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    ///
+    /// let reader = Service::new(journal);
+    /// assert!(reader.report(&name, Run::new(Release::default())).await?.is_none());
+    /// service.cancel(&name).await?;
+    /// service.ended(&name).await;
+    /// let report = reader.report(&name, Run::new(Release::default())).await?.ok_or("it has ended")?;
+    /// assert!(matches!(report.outcome, Outcome::Cancelled));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -229,6 +418,52 @@ impl Service {
     /// Sends a person's answer to the question that execution `to` of `run` asks, as
     /// [`journal::answer`](crate::journal::answer::answer) does.
     ///
+    /// ```
+    /// use interlocking::runtime::journal::answer::open_questions;
+    /// use interlocking::runtime::service::Service;
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// use std::time::Duration;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// let name: RunId = "release-1.4.0".parse()?;
+    /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    ///
+    /// let question = loop {
+    ///     match open_questions(&**service.journal(), &name).await?.pop() {
+    ///         Some(question) => break question,
+    ///         None => tokio::time::sleep(Duration::from_millis(10)).await,
+    ///     }
+    /// };
+    /// assert_eq!(question.question, "Is 1.4.0 to go out?");
+    /// service.answer(&name, &question.by, &true.into()).await?;
+    ///
+    /// service.ended(&name).await;
+    /// let report = service.report(&name, Run::new(Release::default())).await?.ok_or("it has ended")?;
+    /// assert_eq!(report.outcome.finished(), Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`AnswerError`] where that execution asks nothing, was answered, or asked for another type.
@@ -237,6 +472,43 @@ impl Service {
     }
 
     /// Ends a run for good, whoever executes it, as [`journal::stop`](crate::journal::stop::stop) does.
+    ///
+    /// ```
+    /// use interlocking::runtime::journal::stop::Stop;
+    /// use interlocking::runtime::service::{Service, Started};
+    /// use interlocking::runtime::MemoryJournal;
+    /// use std::sync::Arc;
+    /// # use interlocking::prelude::*;
+    /// # #[derive(Graph, Default)]
+    /// # #[graph(output = bool)]
+    /// # struct Release {
+    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
+    /// #     approve: HumanNode<Approve>,
+    /// # }
+    /// # #[derive(Default)]
+    /// # struct Approve;
+    /// # impl HumanHandler<release::approve> for Approve {
+    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
+    /// #         Ok(format!("Is {version} to go out?"))
+    /// #     }
+    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
+    /// #         goto!(cx, release::exit, yes)
+    /// #     }
+    /// # }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let service = Service::new(Arc::new(MemoryJournal::new()));
+    /// let name: RunId = "release-1.4.0".parse()?;
+    /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    ///
+    /// assert!(matches!(service.cancel(&name).await?, Stop::Asked { .. }), "this service executes it");
+    /// service.ended(&name).await;
+    /// let again = service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
+    /// assert_eq!(again, Started::Ended("cancelled"));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
