@@ -21,6 +21,10 @@ const PASSED: [&str; 13] = [
     "LD_LIBRARY_PATH",
 ];
 
+/// A compiler's wrapper that does nothing. Without the name of a program cargo does not keep what the compiler says of itself, and asks it
+/// five times in every build.
+const NO_WRAPPER: &str = "/usr/bin/env";
+
 /// What builds need and what the toolchain names, so that no secret of the caller's reaches code that an agent wrote. Cargo is kept
 /// off the network, proptest off the disk, and a compiler's wrapper, which is somebody's service outside, off the build.
 pub(super) fn of_commands(toolchain: &Toolchain, target_directory: &Path) -> Environment {
@@ -32,7 +36,7 @@ pub(super) fn of_commands(toolchain: &Toolchain, target_directory: &Path) -> Env
         .set("CARGO_NET_OFFLINE", "true")
         .set("CARGO_TERM_COLOR", "never")
         .set("RUST_BACKTRACE", "0")
-        .set("RUSTC_WRAPPER", "")
-        .set("RUSTC_WORKSPACE_WRAPPER", "")
+        .set("RUSTC_WRAPPER", NO_WRAPPER)
+        .set("RUSTC_WORKSPACE_WRAPPER", NO_WRAPPER)
         .set("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1")
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 /// Where the journals of these tests are: one a call.
@@ -229,20 +229,36 @@ impl Session {
         self.wait_until_run(process, "r1", what, is_so);
     }
 
-    /// The same of any run.
+    /// The same of any run. Asks whenever the journal has changed.
     pub(crate) fn wait_until_run(&self, process: &mut Process, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
         let started = Instant::now();
+        let mut asked_at = None;
         loop {
-            let shown = self.call(&["show", run, "--json"]);
-            if shown.exit == Some(0) && is_so(&shown.json()) {
-                return;
+            let (has_ended, state) = (process.has_ended(), self.state_of_journal());
+            if has_ended || asked_at.as_ref() != Some(&state) {
+                asked_at = Some(state);
+                let shown = self.call(&["show", run, "--json"]);
+                if shown.exit == Some(0) && is_so(&shown.json()) {
+                    return;
+                }
+                if has_ended {
+                    panic!("it ended before {what}: {}", process.take().stderr);
+                }
             }
-            if process.has_ended() {
-                panic!("it ended before {what}: {}", process.take().stderr);
-            }
-            assert!(started.elapsed() < Duration::from_secs(120), "too long until {what}: {}", shown.stdout);
+            assert!(started.elapsed() < Duration::from_secs(120), "too long until {what}");
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Something that differs whenever a run has been recorded further: when each file of the journal was written, and how long it is.
+    fn state_of_journal(&self) -> Vec<(PathBuf, u64, SystemTime)> {
+        let files = fs::read_dir(self.directory.path().join("journal")).into_iter().flatten().flatten();
+        let state = files.filter_map(|file| {
+            let file = file.path();
+            let metadata = fs::metadata(&file).ok()?;
+            Some((file, metadata.len(), metadata.modified().ok()?))
+        });
+        state.collect()
     }
 
     /// Waits until a node's visit is done.
