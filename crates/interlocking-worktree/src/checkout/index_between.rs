@@ -66,7 +66,7 @@ pub(crate) fn between(
         gone.remove(path);
     }
     let versions = added.iter().map(|(path, mode, id)| (path.as_bstr(), *id, *mode, Stat::default()));
-    index::change(&mut index, &gone, versions);
+    index::change(&mut index, &gone, versions)?;
     let changed = added.into_iter().map(|(path, _, _)| path).collect();
     Ok(Between { index, changed, gone })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use gix::{
     ObjectId,
-    bstr::{BStr, BString},
+    bstr::{BStr, BString, ByteSlice as _},
     index::entry::{Flags, Mode, Stage, Stat},
 };
 
@@ -64,11 +64,15 @@ pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
 /// Takes what is `gone` out of an index, and puts versions of paths into it, as nothing but what they are.
 ///
 /// Most are there already and are replaced in their places: sorting tens of thousands of entries anew takes longer.
+///
+/// # Errors
+///
+/// Where a path would be a file and a directory, as in a worktree that changes while it is looked at: git takes no such index.
 pub(crate) fn change<'path>(
     index: &mut gix::index::State,
     gone: &HashSet<BString>,
     versions: impl IntoIterator<Item = (&'path BStr, ObjectId, Mode, Stat)>,
-) {
+) -> Result<(), GitError> {
     if !gone.is_empty() {
         index.remove_entries(|_, path, entry| entry.stage() == Stage::Unconflicted && gone.contains(path));
     }
@@ -82,12 +86,31 @@ pub(crate) fn change<'path>(
             None => added.push((path, id, mode, stat)),
         }
     }
-    if !added.is_empty() {
-        for (path, id, mode, stat) in added {
-            index.dangerously_push_entry(stat, id, Flags::empty(), mode, path);
-        }
-        index.sort_entries();
+    if added.is_empty() {
+        return Ok(());
     }
+    for (path, id, mode, stat) in &added {
+        index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
+    }
+    index.sort_entries();
+    match added.iter().find_map(|(path, ..)| file_and_directory(index, path)) {
+        None => Ok(()),
+        Some(path) => Err(GitError::new(
+            format!("recording {path}"),
+            "it is a file, and a directory with files: it changes while it is looked at; try again",
+        )),
+    }
+}
+
+/// What is a file in the index although something lies below it, of a path and what is above it.
+fn file_and_directory<'path>(index: &gix::index::State, path: &'path BStr) -> Option<&'path BStr> {
+    let mut above = path.find_iter(b"/").map(|end| path[..end].as_bstr());
+    above.find(|above| index.entry_by_path_and_stage(above, Stage::Unconflicted).is_some()).or_else(|| {
+        let mut below = path.to_owned();
+        below.push(b'/');
+        let below = index.prefixed_entries(below.as_bstr()).unwrap_or_default();
+        below.iter().any(|entry| entry.stage() == Stage::Unconflicted).then_some(path)
+    })
 }
 
 /// The bytes of an index file.
@@ -118,4 +141,32 @@ pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix:
 /// Whether the file says what others are like.
 pub(crate) fn has_attributes(path: &BStr) -> bool {
     path.strip_suffix(b".gitattributes").is_some_and(|above| above.is_empty() || above.ends_with(b"/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(paths: &[&str]) -> Result<(), String> {
+        let mut index = gix::index::State::new(gix::hash::Kind::Sha1);
+        let nobody = HashSet::new();
+        paths
+            .iter()
+            .try_for_each(|path| {
+                let id = ObjectId::empty_blob(gix::hash::Kind::Sha1);
+                change(&mut index, &nobody, [((*path).into(), id, Mode::FILE, Stat::default())])
+            })
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn no_path_is_a_file_and_a_directory() {
+        assert_eq!(changed(&["src", "src-more/lib.rs", "src.rs", "other/src/lib.rs"]), Ok(()));
+        let because = "it is a file, and a directory with files: it changes while it is looked at; try again";
+        for paths in [["src", "src/lib.rs"], ["src/lib.rs", "src"], ["src/a/b/c.rs", "src/a"]] {
+            let file = paths.iter().min_by_key(|path| path.len()).unwrap();
+            assert_eq!(changed(&paths), Err(format!("recording {file}: {because}")));
+            assert_eq!(changed(&[paths[0], "src-more", paths[1]]), Err(format!("recording {file}: {because}")));
+        }
+    }
 }

@@ -122,7 +122,7 @@ impl Snapshot {
 
         let versions =
             recorded.iter().map(|(path, entry)| (path.as_bstr(), entry.id, Mode::from(entry.kind), entry.stat));
-        index::change(&mut index, &gone, versions);
+        index::change(&mut index, &gone, versions)?;
         let is_intended = |entry: &gix::index::Entry| entry.flags.contains(Flags::INTENT_TO_ADD);
         let is_all = staged.keys().all(|path| touched.contains(path)) && !index.entries().iter().any(is_intended);
         Ok(Self { tree, index, is_all })

@@ -42,7 +42,7 @@ impl KnownIndex {
     pub(crate) fn written(bytes: Vec<u8>, limits: Limits, state: State, tree: Option<ObjectId>) -> Self {
         let tree = tree.map_or_else(OnceLock::new, |tree| OnceLock::from(Some(tree)));
         let known = Self { bytes, limits, state, for_gix: Ok(()), tree };
-        debug_assert!(known.is_what_is_read(), "what was written is what is read");
+        debug_assert_eq!(known.differs_from_what_is_read(), None, "what was written is what is read");
         known
     }
 
@@ -55,17 +55,26 @@ impl KnownIndex {
         Ok(*self.tree.get_or_init(|| tree))
     }
 
-    fn is_what_is_read(&self) -> bool {
-        super::index::decode(&self.bytes, self.state.object_hash(), self.limits).is_ok_and(|(read, _)| {
-            let paths =
-                |state: &State| state.entries().iter().map(|entry| entry.path(state).to_owned()).collect::<Vec<_>>();
-            let parts = |state: &State| {
-                let parts = state.entries().iter().map(|entry| (entry.stat, entry.id, entry.flags, entry.mode));
-                parts.collect::<Vec<_>>()
-            };
-            let tree = self.tree.get().is_none_or(|tree| tree_of(&read).is_ok_and(|found| found == *tree));
-            tree && paths(&read) == paths(&self.state) && parts(&read) == parts(&self.state)
-        })
+    /// In what it differs from what its bytes are read as.
+    fn differs_from_what_is_read(&self) -> Option<String> {
+        let read = match super::index::decode(&self.bytes, self.state.object_hash(), self.limits) {
+            Ok((read, _)) => read,
+            Err(error) => return Some(format!("it is not read: {error:?}")),
+        };
+        let entries = |state: &State| {
+            let entries = state.entries().iter();
+            entries
+                .map(|entry| (entry.path(state).to_owned(), entry.id, entry.mode, entry.flags, entry.stat))
+                .collect::<Vec<_>>()
+        };
+        let (written, read_entries) = (entries(&self.state), entries(&read));
+        if written != read_entries {
+            return Some(format!("entries: {written:?} are read as {read_entries:?}"));
+        }
+        let tree = self.tree.get()?;
+        let found = tree_of(&read);
+        let is_same = found.as_ref().is_ok_and(|found| found == tree);
+        (!is_same).then(|| format!("tree: {tree:?} is read as {found:?}"))
     }
 }
 

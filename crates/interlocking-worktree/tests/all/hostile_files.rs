@@ -297,6 +297,15 @@ fn odd_names_are_told_and_deleted() {
     place.assert_git_agrees();
 }
 
+/// Sets a flag when it goes, also where a test has failed: a thread that waits for it ends.
+struct Sets<'f>(&'f AtomicBool);
+
+impl Drop for Sets<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// At any moment a directory may be a link to a victim, and the directory again. What is asked for may fail.
 #[test]
 fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
@@ -313,6 +322,7 @@ fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
     let is_over = AtomicBool::new(false);
     let mut succeeded = 0;
     std::thread::scope(|scope| {
+        let _ends = Sets(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 let _ = std::fs::remove_dir_all(&aside);
@@ -330,7 +340,6 @@ fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
             succeeded += usize::from(worktree.status().is_ok());
             succeeded += usize::from(worktree.commit_all(&author(), "whatever is there").is_ok());
         }
-        is_over.store(true, Ordering::Relaxed);
     });
     assert!(succeeded > 0);
     assert_eq!(names_below(&victim), before);
