@@ -1,6 +1,7 @@
 //! Advisory nodes and observers: they run in the background, take no token of the run, and when one fails, only its own report says so.
 
 use crate::context::reports::Reports;
+use crate::driver::background_tasks::BackgroundTasks;
 use crate::execution::shared::Shared;
 use crate::execution::{
     interruption::{Interruption, failure},
@@ -16,11 +17,10 @@ use interlocking_core::table::NodeKind;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use tokio::task::JoinSet;
 
 /// The background executions of one run.
 pub(crate) struct Background<G: Graph> {
-    pub(super) tasks: JoinSet<Returned<G>>,
+    pub(super) tasks: BackgroundTasks<G>,
     pub(super) observers: Vec<Observer>,
     /// The advisory executions that have not returned.
     pub(super) advisory: Vec<Execution>,
@@ -75,7 +75,7 @@ impl<G: Graph> Background<G> {
             failed: false,
         });
         let observers = observers.collect();
-        Self { tasks: JoinSet::new(), observers, advisory: Vec::new(), reports: Reports::default() }
+        Self { tasks: BackgroundTasks::default(), observers, advisory: Vec::new(), reports: Reports::default() }
     }
 
     /// Whether anybody observes this node.
@@ -86,7 +86,7 @@ impl<G: Graph> Background<G> {
 
     /// Whether anything works.
     pub(crate) fn is_busy(&self) -> bool {
-        !self.tasks.is_empty()
+        self.tasks.len() > 0
     }
 
     /// Whether anything works that does not wait for another process.
@@ -157,13 +157,9 @@ impl<G: Graph> Background<G> {
 
     /// The next execution that returns.
     pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned<G>> {
-        loop {
-            match self.tasks.poll_join_next(context) {
-                Poll::Ready(Some(Ok(returned))) => return Poll::Ready(returned),
-                // A task catches what its node does; what ends it otherwise ends the runtime.
-                Poll::Ready(Some(Err(_))) => {}
-                Poll::Ready(None) | Poll::Pending => return Poll::Pending,
-            }
+        match self.tasks.poll_next(context) {
+            Poll::Ready(Some(returned)) => Poll::Ready(returned),
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 }

@@ -17,6 +17,7 @@ use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
 use interlocking_core::graph::{Done, Graph};
 use interlocking_core::table::NodeKind;
+use std::future::poll_fn;
 
 /// What an advisory execution came to.
 struct AdvisoryEnd {
@@ -145,8 +146,7 @@ impl<G: Graph> Driver<G> {
         }
         let mut tasks = std::mem::take(&mut background.tasks);
         spawn_boxed(Box::pin(async move {
-            while let Some(returned) = tasks.join_next().await {
-                let Ok(returned) = returned else { continue };
+            while let Some(returned) = poll_fn(|context| tasks.poll_next(context)).await {
                 let _turns = shared.services.untyped.turns_of(returned.execution);
                 if G::net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;

@@ -6,6 +6,7 @@ pub(crate) mod background_returns;
 pub(crate) mod absorb;
 pub(crate) mod finish;
 pub(crate) mod background;
+mod background_tasks;
 pub(crate) mod mailbox;
 pub(crate) mod start;
 pub(crate) mod wait;

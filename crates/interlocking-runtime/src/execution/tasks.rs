@@ -196,9 +196,7 @@ impl<G: Graph> Task<G> {
     /// Spawns the task.
     #[inline(always)]
     fn spawn(self) {
-        let task = perform(self, Self::complete);
-        // A runtime moves what it is given several times, and this holds the state of every handler of the graph.
-        if size_of_val(&task) > LARGE { spawn_boxed(Box::pin(task)) } else { drop(tokio::spawn(task)) }
+        spawn_task(perform(self, Self::complete));
     }
 
     fn complete(mut self, result: Result<Done<G>, Interruption>) {
@@ -214,6 +212,13 @@ impl<G: Graph> Task<G> {
         let now = untyped.now();
         self.shared.task_state().completions.push(Completed { execution: self.execution, result, now });
     }
+}
+
+/// Spawns a task. A runtime moves what it is given several times, and this holds the state of every handler of the graph.
+#[inline(always)]
+fn spawn_task<T: Future<Output = ()> + Send + 'static>(task: T) {
+    // Known when this is compiled, so that one of the two ways is.
+    if const { size_of::<T>() > LARGE } { spawn_boxed(Box::pin(task)) } else { drop(tokio::spawn(task)) }
 }
 
 /// Spawns a boxed task: tokio's part of it is compiled once, and not for each graph.
