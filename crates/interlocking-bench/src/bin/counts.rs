@@ -1,4 +1,4 @@
-//! Checks what does not depend on load: `cargo run --profile counts -p interlocking-bench --bin counts`.
+//! Checks what does not depend on load: `cargo run --config crates/interlocking-bench/counts.toml -p interlocking-bench --bin counts`.
 //!
 //! Instructions are counted by valgrind's callgrind, of this very program. A limit that is broken makes it fail.
 
