@@ -6,6 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The package that turns on what the workspace turns on of others' crates (`tests/unified`), and the one that brings it among users' crates.
+const UNIFIED: &str = "interlocking-unified";
+pub(crate) const UNIFIED_USER: &str = "user-unified";
+
 pub(crate) struct Cargo {
     target: PathBuf,
 }
@@ -26,9 +30,14 @@ impl Cargo {
         Self { target }
     }
 
-    /// The crates of a set, each with its features: a set that another has all crates of is a part of that.
+    /// The crates of a set, each with its features.
     pub(crate) fn resolved(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
         crates(|tree| of(tree.arg("--locked"), set), root)
+    }
+
+    /// The crates that are checked with a set: a set that another has all crates of is a part of that.
+    pub(crate) fn checked(&self, root: &Path, set: &Set) -> Result<BTreeSet<String>, String> {
+        crates(|tree| chosen(tree.arg("--locked"), set), root)
     }
 
     /// The same of a user's crate.
@@ -37,11 +46,12 @@ impl Cargo {
     }
 
     pub(crate) fn check(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(of(program(root).args(["check", "--locked"]), set)).map(drop)
+        self.build(chosen(program(root).args(["check", "--locked"]), set)).map(drop)
     }
 
+    /// Beside crates of tests' own, of which those of others are not the package's alone anyway.
     pub(crate) fn check_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
-        self.build(of(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
+        self.build(unified(program(root).args(["check", "--locked", "--tests"]), set)).map(drop)
     }
 
     pub(crate) fn run_tests(&self, root: &Path, set: &Set) -> Result<(), String> {
@@ -64,13 +74,15 @@ impl Cargo {
         users: &Path,
         names: impl Iterator<Item = &'n String>,
     ) -> Result<(), String> {
-        let chosen = names.flat_map(|name| ["-p", name]);
+        let chosen = names.flat_map(|name| ["-p", name]).chain(["-p", UNIFIED_USER]);
         self.build(program(users).arg("test").args(chosen)).map(drop)
     }
 
     /// What it prints.
     pub(crate) fn run_user(&self, users: &Path, name: &str) -> Result<String, String> {
-        self.build(program(users).args(["run", "-p", &format!("user-{name}")]))
+        let name = format!("user-{name}");
+        self.build(program(users).args(["build", "-p", &name, "-p", UNIFIED_USER]))?;
+        output(&mut Command::new(self.target.join("debug").join(name)))
     }
 
     /// With warnings, which cargo repeats of what was checked before, it fails.
@@ -97,6 +109,20 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
         }));
     }
     Ok(crates)
+}
+
+/// A feature beside the default is checked with others' crates as the workspace has them: of those, what a feature needs shows where it
+/// is alone.
+fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
+    if set.is_beside_default() { unified(command, set) } else { of(command, set) }
+}
+
+/// With these features alone of ours; others' crates have the features that clippy has checked them with.
+fn unified<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
+    let features = set.features.iter().map(|feature| format!("{}/{feature}", set.package));
+    let features: Vec<String> = features.chain([format!("{UNIFIED}/http")]).collect();
+    command.args(["--package", &set.package, "--package", UNIFIED, "--no-default-features", "--features"]);
+    command.arg(features.join(","))
 }
 
 /// With these features alone.

@@ -8,7 +8,9 @@
 //! With `--weigh` it prints what each feature weighs (`weight`), and checks nothing. With other arguments, only that is checked whose
 //! line has one of them: `… -- envoy "user's crate cli"`.
 //!
-//! Everything is built in the workspace's target directory: what clippy and the tests have built of others' crates is there.
+//! Everything is built in the workspace's target directory: what clippy and the tests have built of others' crates is there, and is taken
+//! where the features of these are the same. Which features of others' crates each of ours needs, it shows alone and in users' crates. Features
+//! beside the default and tests have others' crates as the workspace has them, by `tests/unified`.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 
@@ -68,12 +70,12 @@ fn check() -> Result<Vec<String>, String> {
         if !checks.wants(&set.to_string()) {
             continue;
         }
-        let resolved = cargo.resolved(root, &set)?;
-        match seen.iter().find(|(crates, _)| resolved.is_subset(crates)) {
+        let crates = cargo.checked(root, &set)?;
+        match seen.iter().find(|(others, _)| crates.is_subset(others)) {
             Some((_, what)) => println!("     same  {set}: in {what}"),
             None => {
                 if checks.one(&set.to_string(), || cargo.check(root, &set)) {
-                    seen.push((resolved, set.to_string()));
+                    seen.push((crates, set.to_string()));
                 }
             }
         }

@@ -16,6 +16,11 @@ impl Set {
         Self { package: package.to_owned(), features: features.into_iter().map(str::to_owned).collect() }
     }
 
+    /// Whether a feature is in it that the default has not.
+    pub(crate) fn is_beside_default(&self) -> bool {
+        self.features.len() > 1 && self.features.contains("default")
+    }
+
     pub(crate) fn list(&self) -> String {
         self.features.iter().map(String::as_str).collect::<Vec<_>>().join(",")
     }
@@ -34,8 +39,7 @@ impl fmt::Display for Set {
 /// feature to a dependency gives. Clippy has all of them together.
 pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     let mut sets = BTreeSet::new();
-    // An empty list of registries says that it is none's.
-    for package in packages(metadata).filter(|package| package["publish"].as_array().is_none_or(|to| !to.is_empty())) {
+    for package in packages(metadata).filter(is_published) {
         let (name, features) = (name_of(package), features_in(package));
         sets.insert(Set::new(name, []));
         for feature in &features {
@@ -46,24 +50,28 @@ pub(crate) fn sets(metadata: &Value) -> BTreeSet<Set> {
     sets
 }
 
-/// The tests of packages that have features, without any; with features they are compiled where they run. Those of a package
-/// with many are of all of it, which is its default.
+/// The tests that are compiled: of packages that have features, without any; of those whose manifest says so, `[package.metadata.features]
+/// tests = "compile"`, with each by itself, too. With all features they are compiled with the workspace. Those of a package with many
+/// features are of all of it, which is its default.
 pub(crate) fn with_tests(metadata: &Value) -> BTreeSet<Set> {
     let few = |package: &&Value| (1..=FEW).contains(&features_in(package).len());
-    packages(metadata).filter(few).map(|package| Set::new(name_of(package), [])).collect()
+    let without = packages(metadata).filter(is_published).filter(few).map(|package| Set::new(name_of(package), []));
+    without.chain(each_alone(metadata, "compile")).collect()
 }
 
-/// The tests that are run with each set: of the packages that say so in their manifest, `[package.metadata.features] run-tests = true`.
-/// They are those whose tests take seconds. The others' run with the workspace, and with `http` in a step of their own.
+/// The tests that are run without features and with each by itself: of the packages whose manifest says `tests = "run"`. They are those
+/// whose tests take seconds and do other things with fewer features. The others' run with the workspace, and with `http` in a step of their own.
 pub(crate) fn run_tests(metadata: &Value) -> BTreeSet<Set> {
-    let says_so = |package: &&Value| package["metadata"]["features"]["run-tests"] == true;
-    packages(metadata)
-        .filter(says_so)
-        .flat_map(|package| {
-            let alone = features_in(package).into_iter().filter(|feature| *feature != "default").map(Some);
-            [None].into_iter().chain(alone).map(|feature| Set::new(name_of(package), feature))
-        })
-        .collect()
+    each_alone(metadata, "run").collect()
+}
+
+/// Without features and with each by itself: the packages in whose manifest this is to be done with tests.
+fn each_alone<'m>(metadata: &'m Value, tests: &'m str) -> impl Iterator<Item = Set> + 'm {
+    let says_so = move |package: &&Value| package["metadata"]["features"]["tests"] == *tests;
+    packages(metadata).filter(says_so).flat_map(|package| {
+        let alone = features_in(package).into_iter().filter(|feature| *feature != "default").map(Some);
+        [None].into_iter().chain(alone).map(|feature| Set::new(name_of(package), feature))
+    })
 }
 
 /// So many features are few.
@@ -78,6 +86,11 @@ pub(crate) fn features_of<'m>(metadata: &'m Value, package: &str) -> BTreeSet<&'
 
 fn packages(metadata: &Value) -> impl Iterator<Item = &Value> {
     metadata["packages"].as_array().into_iter().flatten()
+}
+
+/// An empty list of registries says that it is none's.
+fn is_published(package: &&Value) -> bool {
+    package["publish"].as_array().is_none_or(|to| !to.is_empty())
 }
 
 fn name_of(package: &Value) -> &str {
@@ -126,14 +139,26 @@ mod tests {
     }
 
     #[test]
-    fn tests_run_without_features_and_with_each_alone() {
+    fn tests_are_run_or_compiled_without_features_and_with_each_alone() {
+        const EACH: [&str; 4] = ["facade", "facade with fast", "facade with run", "facade with store"];
         let mut metadata = facade();
-        assert_eq!(listed(run_tests(&metadata)), [""; 0]);
-        metadata["packages"][0]["metadata"] = json!({ "features": { "run-tests": true } });
+        assert_eq!([run_tests(&metadata), with_tests(&metadata)], [BTreeSet::new(), BTreeSet::new()]);
+        metadata["packages"][0]["metadata"] = json!({ "features": { "tests": "run" } });
         assert_eq!(
-            listed(run_tests(&metadata)),
-            ["facade", "facade with fast", "facade with run", "facade with store"]
+            (listed(run_tests(&metadata)), with_tests(&metadata)),
+            (EACH.map(String::from).into(), BTreeSet::new())
         );
+        metadata["packages"][0]["metadata"] = json!({ "features": { "tests": "compile" } });
+        assert_eq!(
+            (run_tests(&metadata), listed(with_tests(&metadata))),
+            (BTreeSet::new(), EACH.map(String::from).into())
+        );
+    }
+
+    #[test]
+    fn the_default_is_beside_no_other_by_itself() {
+        let beside = |features: &[&str]| Set::new("facade", features.iter().copied()).is_beside_default();
+        assert_eq!([&[][..], &["default"], &["fast"], &["default", "store"]].map(beside), [false, false, false, true]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Crates as users have them, outside the workspace: those of `users/`, README.md's, and what `cargo interlocking new` writes.
 //!
 //! They are members of one workspace in a temporary directory, so that they share a lock file, which begins as ours: their
-//! crates are of the versions that are tested here. Each is checked by itself.
+//! crates are of the versions that are tested here. Each is checked by itself; what is run is built together.
 
+use crate::cargo::UNIFIED_USER;
 use cargo_interlocking::{InvalidName, Shape, Source};
 use std::collections::BTreeSet;
 use std::fs;
@@ -60,10 +61,20 @@ pub(crate) fn written(root: &Path, features: &BTreeSet<&str>) -> Result<Users, S
         projects.insert(name);
     }
 
-    // The profiles, too, so that crates of others are not compiled once more.
-    let workspace = read(&root.join("Cargo.toml"))?;
-    let profiles = workspace.find("[profile.").map(|start| &workspace[start..]).unwrap_or_default();
-    let members: Vec<&String> = names.iter().chain(&projects).collect();
+    // What runs shares the crates of others with the workspace's tests.
+    let unified = place.path().join(UNIFIED_USER);
+    fs::create_dir_all(unified.join("src")).map_err(|error| format!("{}: {error}", unified.display()))?;
+    write(
+        &unified.join("Cargo.toml"),
+        &format!(
+            "[package]\nname = {UNIFIED_USER:?}\nedition = \"2024\"\n\n[dependencies]\ninterlocking-unified = {{ path = {:?} }}\n",
+            root.join("tests/unified")
+        ),
+    )?;
+    write(&unified.join("src/lib.rs"), "")?;
+
+    let profiles = profiles(&read(&root.join("Cargo.toml"))?);
+    let members: Vec<&str> = names.iter().chain(&projects).map(String::as_str).chain([UNIFIED_USER]).collect();
     write(
         &place.path().join("Cargo.toml"),
         &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n{profiles}"),
@@ -86,6 +97,12 @@ impl Users {
             .collect();
         if others.is_empty() { Ok(()) } else { Err(format!("these are not in Cargo.lock:\n{}", others.join("\n"))) }
     }
+}
+
+/// A workspace's profiles of others' crates, so that these are not compiled once more. No user has those of ours.
+fn profiles(manifest: &str) -> String {
+    let tables = manifest.split("\n[").filter(|table| table.starts_with("profile."));
+    tables.filter(|table| !table.contains(".package.interlocking-")).map(|table| format!("[{table}\n")).collect()
 }
 
 /// The name and version of each package of a lock file.
