@@ -262,6 +262,12 @@ impl Rules {
     /// Everything that can happen; events last.
     pub(crate) fn moves(&self, state: &State) -> Vec<Move> {
         let mut moves = Vec::new();
+        self.list_moves(state, &mut moves);
+        moves
+    }
+
+    /// The same, behind what is in `moves`.
+    pub(crate) fn list_moves(&self, state: &State, moves: &mut Vec<Move>) {
         for (node, row) in self.nodes.iter().enumerate() {
             if self.may_start(state, node) {
                 let (handled, exhausted) = self.entries(state, node);
@@ -301,7 +307,6 @@ impl Rules {
             let stays = row.exhausted.as_ref().is_some_and(|way| !holds(way));
             moves.extend(exhausted.then_some(if stays { Move::Resume { node } } else { Move::Overrun { node } }));
         }
-        moves
     }
 
     /// Whether no step is possible but an event's.

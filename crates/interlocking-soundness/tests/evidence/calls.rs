@@ -50,10 +50,8 @@ fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
         Move::Spent { node, .. } if table.nodes[node].kind == NodeKind::Event => calls_of(table, &table.nodes[node]),
         _ => 0,
     };
-    let mut edges: Vec<Vec<(u64, usize)>> = Vec::new();
-    for (at, from) in graph.edges.iter().enumerate() {
-        edges.push(from.iter().map(|&(step, to)| (calls(at, step), to)).collect());
-    }
+    let from = |at: usize| graph.edges(at).iter().map(|&(step, to)| (calls(at, step), to)).collect();
+    let edges: Vec<Vec<(u64, usize)>> = (0..graph.states.len()).map(from).collect();
     if graph.is_cyclic() || edges.iter().enumerate().any(|(at, edges)| edges.iter().any(|&(_, to)| to == at)) {
         let costs = |at: usize| edges[at].iter().filter(|(calls, _)| *calls > 0).map(move |&(_, to)| (at, to));
         if (0..edges.len()).flat_map(costs).any(|(at, to)| reaches(&edges, to, at)) {

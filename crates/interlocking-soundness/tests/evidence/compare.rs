@@ -9,6 +9,7 @@ use Amiss::NotShortest;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Fork, NodeKind, Table};
 use interlocking_soundness::{DEFAULT_LIMIT, Rule, Step, Verdict, Violation, check, decide};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -66,6 +67,7 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         let (more, less): (Vec<_>, Vec<_>) = (more.collect(), less.collect());
         return Err(format!("the check alone finds {more:?}, the brute force alone {less:?}"));
     }
+    let (rules, unbudgeted) = (LazyCell::new(|| replay::rules(table)), LazyCell::new(|| replay::unbudgeted(table)));
     for (rule, path) in found.iter().filter(|(rule, _)| rule.has_way()) {
         let steps = explored.broken[rule] as usize;
         if path.len() != steps {
@@ -74,7 +76,7 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         if path.is_empty() {
             continue;
         }
-        if !replay::by_brute_force(table, path, rule) {
+        if !replay::by_brute_force(&rules, path, rule) {
             return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
         }
         compared.paths += 1;
@@ -83,7 +85,7 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
         if path.iter().any(is_event) {
             compared.event_paths += 1;
         } else {
-            compared.frontier_paths += usize::from(replay::on_the_frontier(&net, path, rule));
+            compared.frontier_paths += usize::from(replay::on_the_frontier(&unbudgeted, &rules, path, rule));
         }
     }
     compared.directed += directed(&net, &explored)?;
@@ -93,6 +95,12 @@ pub(crate) fn compare(table: &Table, limit: usize, compared: &mut Compared) -> R
     let names: BTreeSet<&str> = explored.broken.keys().map(name).collect();
     names.into_iter().for_each(|name| *compared.broken.entry(name).or_default() += 1);
     Ok(Some(explored))
+}
+
+/// Whether the check says that nothing is wrong, without a search for the shortest ways to what is.
+pub(crate) fn is_sound(table: &Table) -> bool {
+    let is_sound = |net| matches!(decide(&net, DEFAULT_LIMIT, 0), Verdict::Sound { .. });
+    Net::new(table.clone()).is_ok_and(is_sound)
 }
 
 /// Whether the check gives paths to broken rules; an error if one does not lead there.
@@ -131,8 +139,9 @@ fn both_find(found: &BTreeMap<Broken, Vec<Step>>, explored: &Explored) -> Result
 
 /// Whether runs take all paths to where a rule of tokens is broken.
 pub(crate) fn paths_are_taken(table: &Table, found: &BTreeMap<Broken, Vec<Step>>) -> Result<(), String> {
+    let rules = replay::rules(table);
     for (rule, path) in found.iter().filter(|(rule, path)| rule.has_way() && !path.is_empty()) {
-        if !replay::by_brute_force(table, path, rule) {
+        if !replay::by_brute_force(&rules, path, rule) {
             return Err(format!("{rule:?}: no schedule takes this path there: {path:?}"));
         }
     }

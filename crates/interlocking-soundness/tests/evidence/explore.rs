@@ -4,8 +4,9 @@ use crate::brute::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::cycles;
 use crate::writers;
 use interlocking_core::table::{NodeKind, Table, Visits};
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 /// A broken rule, as far as two ways of finding it must agree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +62,7 @@ pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<E
     let graph = Graph::of(&rules, limit)?;
     // Rule 12: where everything is bounded, every run ends.
     let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
-    let mut broken = minimal(graph.broken.clone());
+    let mut broken = minimal(graph.broken(&rules));
     if broken.keys().any(Broken::ends_the_run) {
         broken.retain(|rule, _| rule.ends_the_run());
     } else {
@@ -84,27 +85,37 @@ pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<E
 #[derive(Default)]
 pub(crate) struct Graph {
     pub(crate) states: Vec<State>,
-    /// By state: the moves, and where they lead.
-    pub(crate) edges: Vec<Vec<(Move, usize)>>,
+    /// By state: where its moves are among all.
+    moves: Vec<Range<usize>>,
+    edges: Vec<(Move, usize)>,
     /// The states in which a run may end as it should.
     ends: Vec<usize>,
     exits: bool,
     /// The nodes whose handler starts in some run.
     handled: Set,
-    broken: BTreeMap<Broken, u32>,
+    broken: BTreeMap<Breach, u32>,
+}
+
+/// A broken rule of tokens or workspaces, by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Breach {
+    DoubleToken { from: usize, place: usize },
+    LiveAtExit { from: usize },
+    Stuck { joins: Set },
+    SharedWorkspace { nodes: (usize, usize) },
 }
 
 impl Graph {
     /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
     pub(crate) fn of(rules: &Rules, limit: usize) -> Option<Self> {
         let mut graph = Self::default();
-        let mut known: HashMap<State, usize, BuildHasherDefault<Quick>> = HashMap::default();
+        let mut known = Known::default();
         let mut steps = vec![0_u32];
         let mut done = vec![false];
         let mut queue = VecDeque::from([0]);
-        known.insert(rules.start(), 0);
-        graph.states.push(rules.start());
-        graph.edges.push(Vec::new());
+        let mut moves = Vec::new();
+        known.find_or_add(rules.start(), &mut graph.states);
+        graph.moves.push(0..0);
         while let Some(at) = queue.pop_front() {
             if std::mem::replace(&mut done[at], true) {
                 continue;
@@ -112,17 +123,18 @@ impl Graph {
             let state = graph.states[at].clone();
             let so_far = steps[at];
             if rules.is_stuck(&state) {
-                let joins = rules.half_filled(&state).into_iter().map(|node| rules.nodes[node].name.clone()).collect();
-                graph.breaks(Broken::Stuck { joins }, so_far);
+                let joins = rules.half_filled(&state).into_iter().fold(0, |joins, node| joins | 1 << node);
+                graph.breaks(Breach::Stuck { joins }, so_far);
                 continue;
             }
             for &(one, other) in &rules.apart {
                 if rules.is_at_work(&state, one) && rules.is_at_work(&state, other) {
-                    let nodes = [one, other].map(|node| rules.nodes[node].name.clone()).into();
-                    graph.breaks(Broken::SharedWorkspace { nodes }, so_far);
+                    graph.breaks(Breach::SharedWorkspace { nodes: (one, other) }, so_far);
                 }
             }
-            for step in rules.moves(&state) {
+            let first = graph.edges.len();
+            rules.list_moves(&state, &mut moves);
+            for step in moves.drain(..) {
                 let costs = u32::from(!matches!(step, Move::Start { .. } | Move::Resume { .. }));
                 if let Move::Start { node, exhausted: false }
                 | Move::Resume { node }
@@ -143,29 +155,27 @@ impl Graph {
                         continue;
                     }
                     Outcome::DoubleToken { from, place } => {
-                        let from = rules.nodes[from].name.clone();
-                        let place = rules.place_name(place).to_owned();
-                        graph.breaks(Broken::DoubleToken { from, place }, so_far + costs);
+                        graph.breaks(Breach::DoubleToken { from, place }, so_far + costs);
                         continue;
                     }
                     Outcome::LiveAtExit { from, .. } => {
-                        graph.breaks(Broken::LiveAtExit { from: rules.nodes[from].name.clone() }, so_far + costs);
+                        graph.breaks(Breach::LiveAtExit { from }, so_far + costs);
                         continue;
                     }
                 };
-                let to = *known.entry(next).or_insert_with_key(|next| {
-                    graph.states.push(next.clone());
-                    graph.edges.push(Vec::new());
+                let to = known.find_or_add(next, &mut graph.states);
+                if to == steps.len() {
+                    graph.moves.push(0..0);
                     steps.push(u32::MAX);
                     done.push(false);
-                    steps.len() - 1
-                });
-                graph.edges[at].push((step, to));
+                }
+                graph.edges.push((step, to));
                 if so_far + costs < steps[to] {
                     steps[to] = so_far + costs;
                     if costs == 0 { queue.push_front(to) } else { queue.push_back(to) }
                 }
             }
+            graph.moves[at] = first..graph.edges.len();
             if graph.states.len() > limit {
                 return None;
             }
@@ -173,17 +183,40 @@ impl Graph {
         Some(graph)
     }
 
-    fn breaks(&mut self, rule: Broken, steps: u32) {
+    /// The moves from a state, and where they lead.
+    pub(crate) fn edges(&self, at: usize) -> &[(Move, usize)] {
+        &self.edges[self.moves[at].clone()]
+    }
+
+    fn breaks(&mut self, rule: Breach, steps: u32) {
         let least = self.broken.entry(rule).or_insert(steps);
         *least = steps.min(*least);
+    }
+
+    /// The broken rules by name.
+    fn broken(&self, rules: &Rules) -> BTreeMap<Broken, u32> {
+        let name = |node: usize| rules.nodes[node].name.clone();
+        let named = |rule: Breach| match rule {
+            Breach::DoubleToken { from, place } => {
+                Broken::DoubleToken { from: name(from), place: rules.place_name(place).to_owned() }
+            }
+            Breach::LiveAtExit { from } => Broken::LiveAtExit { from: name(from) },
+            Breach::Stuck { joins } => Broken::Stuck {
+                joins: (0..rules.nodes.len()).filter(|node| joins >> node & 1 == 1).map(name).collect(),
+            },
+            Breach::SharedWorkspace { nodes: (one, other) } => {
+                Broken::SharedWorkspace { nodes: [one, other].map(name).into() }
+            }
+        };
+        self.broken.iter().map(|(&rule, &steps)| (named(rule), steps)).collect()
     }
 
     /// Whether from some state no end can be reached. A message may be the end of a run that would go on for ever, though
     /// never the rescue of one that is stuck.
     fn has_no_way_out(&self) -> bool {
         let mut before = vec![Vec::new(); self.states.len()];
-        for (at, edges) in self.edges.iter().enumerate() {
-            for &(_, to) in edges {
+        for at in 0..self.states.len() {
+            for &(_, to) in self.edges(at) {
                 before[to].push(at);
             }
         }
@@ -201,14 +234,14 @@ impl Graph {
     pub(crate) fn is_cyclic(&self) -> bool {
         let moved = |(step, _): &&(Move, usize)| !matches!(step, Move::Resume { .. });
         let mut entries = vec![0; self.states.len()];
-        for &(_, to) in self.edges.iter().flatten().filter(moved) {
+        for &(_, to) in self.edges.iter().filter(moved) {
             entries[to] += 1;
         }
         let mut todo: Vec<usize> = (0..entries.len()).filter(|&at| entries[at] == 0).collect();
         let mut left = entries.len();
         while let Some(at) = todo.pop() {
             left -= 1;
-            for &(_, to) in self.edges[at].iter().filter(moved) {
+            for &(_, to) in self.edges(at).iter().filter(moved) {
                 entries[to] -= 1;
                 todo.extend((entries[to] == 0).then_some(to));
             }
@@ -240,6 +273,47 @@ fn never_runs(table: &Table, handled: &Set) -> Vec<String> {
     });
     never.map(|row| row.name.clone()).collect()
 }
+
+/// Where each state stands among all, found by its hash: one that is taken is followed by the next that is free.
+#[derive(Default)]
+struct Known {
+    /// A power of two of them, at least half of which are free.
+    places: Vec<u32>,
+}
+
+impl Known {
+    const FREE: u32 = u32::MAX;
+
+    /// Where `state` stands among `states`; at their end if it is new.
+    fn find_or_add(&mut self, state: State, states: &mut Vec<State>) -> usize {
+        if states.len() * 2 >= self.places.len() {
+            self.places = vec![Self::FREE; (self.places.len() * 4).max(64)];
+            for (at, known) in states.iter().enumerate() {
+                let free = self.place(known, |_| false);
+                self.places[free] = at as u32;
+            }
+        }
+        let place = self.place(&state, |at| states[at] == state);
+        if self.places[place] == Self::FREE {
+            self.places[place] = states.len() as u32;
+            states.push(state);
+        }
+        self.places[place] as usize
+    }
+
+    /// The place of a state that `is_same`, or else the free one where it would be.
+    fn place(&self, state: &State, is_same: impl Fn(usize) -> bool) -> usize {
+        let last = self.places.len() - 1;
+        let mut place = Hashes::default().hash_one(state) as usize & last;
+        while self.places[place] != Self::FREE && !is_same(self.places[place] as usize) {
+            place = (place + 1) & last;
+        }
+        place
+    }
+}
+
+/// The hashes of states.
+pub(crate) type Hashes = BuildHasherDefault<Quick>;
 
 /// A hash that is quick on a few words, also in debug builds.
 #[derive(Default)]

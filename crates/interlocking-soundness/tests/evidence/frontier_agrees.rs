@@ -171,7 +171,7 @@ fn compare(table: &Table, dice: &mut Dice, compared: &mut Compared) -> Result<()
             compared.moves += 1;
             compared.spent += usize::from(matches!(step, Move::Spent { .. }));
         }
-        for &(step, to) in graph.edges[at].iter().filter(|(_, to)| *to != at) {
+        for &(step, to) in graph.edges(at).iter().filter(|(_, to)| *to != at) {
             if ways[to].is_none() {
                 ways[to] = Some([&way[..], &[step]].concat());
                 todo.push_back(to);

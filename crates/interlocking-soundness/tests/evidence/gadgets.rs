@@ -1,11 +1,10 @@
 //! Gadgets with budgets put together: in a row, round and round, and side by side. What each leaves of its budgets must not multiply.
 
+use crate::compare::is_sound;
 use crate::edge_budgets::give_budgets;
 use crate::generate::{self, Dice};
 use crate::mutate;
-use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
-use interlocking_soundness::{Verdict, check};
 
 /// Where the budgets of a gadget lead that is sound by itself.
 fn give_routes(dice: &mut Dice, table: &mut Table) {
@@ -46,10 +45,6 @@ pub(crate) fn gadget(dice: &mut Dice, size: usize) -> Table {
             return table;
         }
     }
-}
-
-fn is_sound(table: &Table) -> bool {
-    Net::new(table.clone()).is_ok_and(|net| matches!(check(&net), Verdict::Sound { .. }))
 }
 
 /// Adds a gadget, its nodes named with `prefix`, that goes on to `next` where it went to the exit; gives its first node and

@@ -44,11 +44,7 @@ pub(crate) fn table(seed: u64) -> Table {
         table = composed(&mut dice);
     }
     for _ in 0..[0, 0, 0, 0, 1, 1, 1, 1, 2, 3][dice.below(10)] {
-        let mut mutants = mutate::mutants(&table);
-        if mutants.is_empty() {
-            break;
-        }
-        let mutant = mutants.swap_remove(dice.below(mutants.len())).of(&table);
+        let Some(mutant) = mutate::one(&table, |many| dice.below(many)) else { break };
         if Net::new(mutant.clone()).is_ok() {
             table = mutant;
         }

@@ -53,9 +53,17 @@ fn sweep(seeds: Range<u64>) {
 ///
 /// Where one bit hides something.
 pub(crate) fn count(table: &Table, explored: &Explored, counted: &mut Counted) {
-    let Some(concrete) = explore(table, Budgets::Concrete, STATES) else {
-        counted.too_large += 1;
-        return;
+    let exact;
+    let concrete = if has_budgets(table) {
+        let Some(found) = explore(table, Budgets::Concrete, STATES) else {
+            counted.too_large += 1;
+            return;
+        };
+        exact = found;
+        &exact
+    } else {
+        // Where there is nothing to count, one bit says all.
+        explored
     };
     counted.tables += 1;
     let (by_one_bit, json) = (&explored.broken, || serde_json::to_string(table).unwrap());
@@ -73,6 +81,13 @@ pub(crate) fn count(table: &Table, explored: &Explored, counted: &mut Counted) {
     );
     counted.out_of_reach += usize::from(by_one_bit.is_empty() && !missed.is_empty());
     counted.false_alarms += usize::from(concrete.broken.is_empty() && !by_one_bit.is_empty());
+}
+
+fn has_budgets(table: &Table) -> bool {
+    table.nodes.iter().any(|row| {
+        let visits = matches!(row.visits, Some(Visits::AtMost(_)));
+        visits || row.attempts.is_some() || row.goto.iter().any(|goto| goto.times.is_some())
+    })
 }
 
 #[expect(clippy::print_stderr, reason = "the measured shares, for whoever asks with --nocapture")]

@@ -6,7 +6,7 @@ use crate::generate::Dice;
 use crate::generated::{Counted, count};
 use crate::hand_made::logic;
 use crate::hard_tables::both_say;
-use crate::mutate::mutants;
+use crate::mutate::{self, mutants};
 use crate::mutations::compare_all;
 use crate::sweep::compare_all_of;
 use interlocking_core::net::Net;
@@ -205,8 +205,7 @@ fn disturbed(seed: u64) -> Table {
     loop {
         let mut table = small(seed);
         for _ in 0..[0, 1, 1, 2][dice.below(4)] {
-            let mut mutants = mutants(&table);
-            table = mutants.swap_remove(dice.below(mutants.len())).of(&table);
+            table = mutate::one(&table, |many| dice.below(many)).unwrap();
         }
         if Net::new(table.clone()).is_ok() {
             return table;

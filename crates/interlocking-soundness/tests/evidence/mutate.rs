@@ -1,6 +1,7 @@
 //! Every table that differs from a given one in one edge, source, branch, budget, cancel or latch.
 
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target};
+use std::fmt::Arguments;
 
 /// One row that differs, and in which way.
 pub(crate) struct Mutant {
@@ -35,55 +36,88 @@ pub(crate) fn name_sources(table: &mut Table, at: usize) {
 /// All mutants of `table`; [`Net::new`](interlocking_core::net::Net::new) may refuse some.
 pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
     let mut mutants = Vec::new();
+    each(table, &mut |at, what, change| {
+        let mut row = table.nodes[at].clone();
+        change(&mut row);
+        let what = format!("{}: {what}", row.name);
+        assert_ne!(row, table.nodes[at], "{what}");
+        mutants.push(Mutant { what, at, row });
+    });
+    mutants
+}
+
+/// The one mutant of `table` that `pick` chooses among so many, without making the others; nothing if there is none.
+pub(crate) fn one(table: &Table, pick: impl FnOnce(usize) -> usize) -> Option<Table> {
+    let mut many = 0;
+    each(table, &mut |_, _, _| many += 1);
+    if many == 0 {
+        return None;
+    }
+    let (picked, mut nth, mut mutant) = (pick(many), 0, table.clone());
+    each(table, &mut |at, _, change| {
+        if nth == picked {
+            change(&mut mutant.nodes[at]);
+            name_sources(&mut mutant, at);
+        }
+        nth += 1;
+    });
+    Some(mutant)
+}
+
+/// What makes a row of a table that of a mutant.
+type Change<'c> = &'c dyn Fn(&mut NodeRow);
+
+/// Gives `visit` each change that makes a mutant, with the position of its row.
+fn each(table: &Table, visit: &mut dyn FnMut(usize, Arguments<'_>, Change<'_>)) {
     let targets = all_targets(table);
     for (at, row) in table.nodes.iter().enumerate() {
-        let mut add = |what: String, change: &dyn Fn(&mut NodeRow)| {
-            let mut mutant = row.clone();
-            change(&mut mutant);
-            if mutant != *row {
-                mutants.push(Mutant { what: format!("{}: {what}", row.name), at, row: mutant });
+        let mut add = |differs: bool, what: Arguments<'_>, change: Change<'_>| {
+            if differs {
+                visit(at, what, change);
             }
         };
         for (nth, goto) in row.goto.iter().enumerate() {
-            add(format!("without goto {}", goto.to), &|row| {
+            add(true, format_args!("without goto {}", goto.to), &|row| {
                 row.goto.remove(nth);
             });
             for target in &targets {
-                add(format!("goto {target} instead of {}", goto.to), &|row| row.goto[nth].to = target.clone());
+                add(*target != goto.to, format_args!("goto {target} instead of {}", goto.to), &|row| {
+                    row.goto[nth].to = target.clone()
+                });
             }
             if goto.times.is_some() {
-                add(format!("goto {} without times", goto.to), &|row| {
+                add(true, format_args!("goto {} without times", goto.to), &|row| {
                     (row.goto[nth].times, row.goto[nth].exhausted) = (None, None);
                 });
             }
             if let Some(route) = &goto.exhausted {
-                add(format!("goto {} without route", goto.to), &|row| row.goto[nth].exhausted = None);
+                add(true, format_args!("goto {} without route", goto.to), &|row| row.goto[nth].exhausted = None);
                 for target in &targets {
-                    add(format!("goto {} exhausted to {target}", goto.to), &|row| {
+                    add(*target != route.to, format_args!("goto {} exhausted to {target}", goto.to), &|row| {
                         row.goto[nth].exhausted.as_mut().unwrap().to = target.clone();
                     });
                 }
                 for (which, name) in route.cancels.iter().enumerate() {
-                    add(format!("goto {} exhausted without cancelling {name}", goto.to), &|row| {
+                    add(true, format_args!("goto {} exhausted without cancelling {name}", goto.to), &|row| {
                         row.goto[nth].exhausted.as_mut().unwrap().cancels.remove(which);
                     });
                 }
             }
             for (which, name) in goto.cancels.iter().enumerate() {
-                add(format!("goto {} without cancelling {name}", goto.to), &|row| {
+                add(true, format_args!("goto {} without cancelling {name}", goto.to), &|row| {
                     row.goto[nth].cancels.remove(which);
                 });
             }
         }
         if let Some(goto) = &row.exhausted {
-            add("without exhausted route".into(), &|row| row.exhausted = None);
+            add(true, format_args!("without exhausted route"), &|row| row.exhausted = None);
             for target in &targets {
-                add(format!("exhausted to {target}"), &|row| {
+                add(*target != goto.to, format_args!("exhausted to {target}"), &|row| {
                     row.exhausted = Some(Goto::of(target.clone(), goto.cancels.clone()));
                 });
             }
             for (which, name) in goto.cancels.iter().enumerate() {
-                add(format!("exhausted without cancelling {name}"), &|row| {
+                add(true, format_args!("exhausted without cancelling {name}"), &|row| {
                     row.exhausted.as_mut().unwrap().cancels.remove(which);
                 });
             }
@@ -92,83 +126,89 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
         let routes: [(&str, RouteOf); 2] = [("timed out", |row| &mut row.timed_out), ("failed", |row| &mut row.failed)];
         for (when, route) in routes {
             let Some(goto) = route(&mut row.clone()).clone() else { continue };
-            add(format!("without a route when {when}"), &|row| *route(row) = None);
+            add(true, format_args!("without a route when {when}"), &|row| *route(row) = None);
             for target in &targets {
                 let to = Goto::of(target.clone(), goto.cancels.clone());
-                add(format!("{when} to {target}"), &|row| *route(row) = Some(to.clone()));
+                add(*target != goto.to, format_args!("{when} to {target}"), &|row| *route(row) = Some(to.clone()));
             }
             for (which, name) in goto.cancels.iter().enumerate() {
-                add(format!("{when} without cancelling {name}"), &|row| {
+                add(true, format_args!("{when} without cancelling {name}"), &|row| {
                     route(row).as_mut().unwrap().cancels.remove(which);
                 });
             }
         }
         if let Some(fork) = &row.fork {
-            add("without fork".into(), &|row| row.fork = None);
+            add(true, format_args!("without fork"), &|row| row.fork = None);
             for (which, name) in fork.cancels.iter().enumerate() {
-                add(format!("fork without cancelling {name}"), &|row| {
+                add(true, format_args!("fork without cancelling {name}"), &|row| {
                     row.fork.as_mut().unwrap().cancels.remove(which);
                 });
             }
             for (branch, choices) in fork.branches.iter().enumerate() {
                 if fork.branches.len() > 1 {
-                    add(format!("without branch {branch}"), &|row| {
+                    add(true, format_args!("without branch {branch}"), &|row| {
                         row.fork.as_mut().unwrap().branches.remove(branch);
                     });
                 }
                 for (nth, choice) in choices.iter().enumerate() {
                     if choices.len() > 1 {
-                        add(format!("branch {branch} without {choice}"), &|row| {
+                        add(true, format_args!("branch {branch} without {choice}"), &|row| {
                             row.fork.as_mut().unwrap().branches[branch].remove(nth);
                         });
                     }
                     for target in &targets {
-                        add(format!("branch {branch} to {target} instead of {choice}"), &|row| {
-                            row.fork.as_mut().unwrap().branches[branch][nth] = target.clone();
-                        });
+                        add(
+                            target != choice,
+                            format_args!("branch {branch} to {target} instead of {choice}"),
+                            &|row| {
+                                row.fork.as_mut().unwrap().branches[branch][nth] = target.clone();
+                            },
+                        );
                     }
                 }
             }
         }
         for (nth, slot) in row.slots.iter().enumerate() {
             if row.slots.len() > 1 {
-                add(format!("without slot {}", slot.name), &|row| {
+                add(true, format_args!("without slot {}", slot.name), &|row| {
                     row.slots.remove(nth);
                 });
             }
-            add(format!("slot {} latched or no more", slot.name), &|row| row.slots[nth].latched ^= true);
+            add(true, format_args!("slot {} latched or no more", slot.name), &|row| row.slots[nth].latched ^= true);
             for (which, source) in slot.sources.iter().enumerate() {
-                add(format!("slot {} without source {source}", slot.name), &|row| {
+                add(true, format_args!("slot {} without source {source}", slot.name), &|row| {
                     row.slots[nth].sources.remove(which);
                 });
             }
         }
         if let Some(Quorum::AtLeast(values)) = row.quorum {
-            add("without quorum".into(), &|row| {
+            add(true, format_args!("without quorum"), &|row| {
                 (row.quorum, row.cancels) = (None, Vec::new());
                 row.slots.iter_mut().for_each(|slot| slot.optional = false);
             });
             for other in [values.saturating_sub(1), values + 1] {
-                add(format!("quorum {other} instead of {values}"), &|row| row.quorum = Some(Quorum::AtLeast(other)));
+                add(other != values, format_args!("quorum {other} instead of {values}"), &|row| {
+                    row.quorum = Some(Quorum::AtLeast(other))
+                });
             }
             for (which, name) in row.cancels.iter().enumerate() {
-                add(format!("quorum without cancelling {name}"), &|row| {
+                add(true, format_args!("quorum without cancelling {name}"), &|row| {
                     row.cancels.remove(which);
                 });
             }
             for (nth, slot) in row.slots.iter().enumerate() {
                 let no_more = if slot.optional { "without optional" } else { "optional" };
-                add(format!("{no_more} slot {}", slot.name), &|row| row.slots[nth].optional ^= true);
+                add(true, format_args!("{no_more} slot {}", slot.name), &|row| row.slots[nth].optional ^= true);
             }
         }
-        add("without workspace".into(), &|row| row.workspace = None);
-        add("read only or no more".into(), &|row| row.read_only = row.workspace.is_some() && !row.read_only);
-        add("without exclusive".into(), &|row| row.exclusive = None);
-        add("without visits".into(), &|row| row.visits = None);
-        add("without attempts".into(), &|row| row.attempts = None);
-        add("without resume".into(), &|row| row.resume = false);
+        add(row.workspace.is_some(), format_args!("without workspace"), &|row| row.workspace = None);
+        let writes = row.workspace.is_some() && !row.read_only;
+        add(writes != row.read_only, format_args!("read only or no more"), &|row| row.read_only = writes);
+        add(row.exclusive.is_some(), format_args!("without exclusive"), &|row| row.exclusive = None);
+        add(row.visits.is_some(), format_args!("without visits"), &|row| row.visits = None);
+        add(row.attempts.is_some(), format_args!("without attempts"), &|row| row.attempts = None);
+        add(row.resume, format_args!("without resume"), &|row| row.resume = false);
     }
-    mutants
 }
 
 /// Every target that a token can go to, joins slot by slot and by their name.

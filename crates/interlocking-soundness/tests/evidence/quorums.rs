@@ -13,8 +13,7 @@ pub(crate) fn with_quorums(seed: u64) -> Table {
         let mut table = generate::table(dice.below(1 << 40) as u64);
         give_quorums(&mut dice, &mut table);
         for _ in 0..[0, 0, 0, 1][dice.below(4)] {
-            let mut mutants = mutate::mutants(&table);
-            let mutant = mutants.swap_remove(dice.below(mutants.len())).of(&table);
+            let mutant = mutate::one(&table, |many| dice.below(many)).unwrap();
             table = if Net::new(mutant.clone()).is_ok() { mutant } else { table };
         }
         if table.nodes.iter().any(|row| row.quorum.is_some()) && Net::new(table.clone()).is_ok() {

@@ -1,7 +1,7 @@
 //! The paths of violations, walked again: in the brute force, and on the frontier.
 
 use crate::brute::{Budgets, Failing, Move, Outcome, Rules, Starts, State, Way};
-use crate::explore::Broken;
+use crate::explore::{Broken, Hashes};
 use crate::frontier_agrees::{Token, is_value};
 use crate::generate::Dice;
 use interlocking_core::frontier::{self, Frontier};
@@ -11,15 +11,21 @@ use interlocking_core::table::{Goto, NodeRow, Table};
 use interlocking_soundness::Step;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// Whether some schedule takes exactly these steps, with budgets of one bit, and its end breaks `rule`.
-pub(crate) fn by_brute_force(table: &Table, path: &[Step], rule: &Broken) -> bool {
-    let rules = Rules::new(table, Budgets::OneBit, Starts::Any);
-    let mut states = HashSet::from([rules.start()]);
+type States = HashSet<State, Hashes>;
+
+/// The rules by which paths are walked: any schedule, with budgets of one bit.
+pub(crate) fn rules(table: &Table) -> Rules {
+    Rules::new(table, Budgets::OneBit, Starts::Any)
+}
+
+/// Whether some schedule takes exactly these steps by these [`rules`], and its end breaks `rule`.
+pub(crate) fn by_brute_force(rules: &Rules, path: &[Step], rule: &Broken) -> bool {
+    let mut states = States::from_iter([rules.start()]);
     for (nth, step) in path.iter().enumerate() {
         let last = nth + 1 == path.len();
-        let mut next = HashSet::new();
-        for state in silently(&rules, states) {
-            for way in rules.moves(&state).into_iter().filter(|&way| is(&rules, way, step)) {
+        let mut next = States::default();
+        for state in silently(rules, states) {
+            for way in rules.moves(&state).into_iter().filter(|&way| is(rules, way, step)) {
                 let broken = match rules.apply(&state, way) {
                     Outcome::Next(state) => {
                         next.insert(state);
@@ -39,7 +45,7 @@ pub(crate) fn by_brute_force(table: &Table, path: &[Step], rule: &Broken) -> boo
         }
         states = next;
     }
-    let states = silently(&rules, states);
+    let states = silently(rules, states);
     match rule {
         Broken::Stuck { joins } => states.iter().filter(|state| rules.is_stuck(state)).any(|state| {
             let waiting = rules.half_filled(state).into_iter().map(|node| rules.nodes[node].name.clone());
@@ -57,7 +63,7 @@ pub(crate) fn by_brute_force(table: &Table, path: &[Step], rule: &Broken) -> boo
 }
 
 /// These states, and those that starts and idle messages lead to.
-fn silently(rules: &Rules, states: HashSet<State>) -> HashSet<State> {
+fn silently(rules: &Rules, states: States) -> States {
     let mut todo: Vec<State> = states.iter().cloned().collect();
     let mut all = states;
     while let Some(state) = todo.pop() {
@@ -112,7 +118,7 @@ fn leads(rules: &Rules, way: &Way, step: &Step) -> bool {
 
 /// The same table, whose edges may all be taken at any time, and their routes too, which stand behind them: a path by one bit asks for
 /// no more. (That a node is beyond its own bound the frontier only tells.)
-fn unbudgeted(table: &Table) -> Net {
+pub(crate) fn unbudgeted(table: &Table) -> Net {
     let mut table = table.clone();
     for row in &mut table.nodes {
         let routes: Vec<Goto> = row
@@ -141,18 +147,16 @@ fn position(rules: &Rules, row: &NodeRow, node: usize, way: &Way) -> usize {
     }
 }
 
-/// What the frontier says at the end of `path`: `None` where this order of starts cannot take it.
+/// What the frontier of an [`unbudgeted`] net says at the end of `path`: `None` where this order of starts cannot take it.
 ///
 /// Which nodes have started when is not in the path; it matters only where a join has a remembered value. So the latest
 /// starts are tried first, then the earliest, then some at random.
-pub(crate) fn on_the_frontier(net: &Net, path: &[Step], rule: &Broken) -> bool {
-    let rules = Rules::new(net.table(), Budgets::OneBit, Starts::Any);
-    let net = &unbudgeted(net.table());
+pub(crate) fn on_the_frontier(net: &Net, rules: &Rules, path: &[Step], rule: &Broken) -> bool {
     let mut dice = Dice::new(path.len() as u64);
     (0..400).any(|attempt| match attempt {
-        0 => walk(net, &rules, path, rule, &mut |_, _| 0),
-        1 => walk(net, &rules, path, rule, &mut |choice, _| if choice == Choice::Start { 1 } else { 0 }),
-        _ => walk(net, &rules, path, rule, &mut |_, bound| dice.below(bound)),
+        0 => walk(net, rules, path, rule, &mut |_, _| 0),
+        1 => walk(net, rules, path, rule, &mut |choice, _| if choice == Choice::Start { 1 } else { 0 }),
+        _ => walk(net, rules, path, rule, &mut |_, bound| dice.below(bound)),
     })
 }
 

@@ -20,9 +20,7 @@ pub(crate) fn table(seed: u64) -> Table {
             }
         }
         for _ in 0..[0, 0, 1, 1, 2][dice.below(5)] {
-            let mut mutants = mutate::mutants(&table);
-            if !mutants.is_empty() {
-                let mutant = mutants.swap_remove(dice.below(mutants.len())).of(&table);
+            if let Some(mutant) = mutate::one(&table, |many| dice.below(many)) {
                 table = if Net::new(mutant.clone()).is_ok() { mutant } else { table };
             }
         }
