@@ -29,12 +29,23 @@ fn soundness(arguments: &[&str], input: &str) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The command, as its sources are now: cargo builds examples for some of the ways in which tests are run, and not for others.
+/// The command, as its sources are now: cargo builds examples for some of the ways in which tests are run, and not for others. It is
+/// built as this test is, so that what it depends on is there.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let output = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--locked", "--example", "soundness", "--message-format", "json"])
+            .args([
+                "build",
+                "--profile",
+                "test",
+                "--quiet",
+                "--locked",
+                "--example",
+                "soundness",
+                "--message-format",
+                "json",
+            ])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stderr(Stdio::inherit())
             .output()

@@ -58,8 +58,21 @@ pub(crate) struct Explored {
 
 /// Explores `table`; `None` where it has more than `limit` states.
 pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
+    explore_until(table, budgets, limit, false)
+}
+
+/// Whether no rule is broken; `None` where there is no knowing within `limit` states.
+pub(crate) fn is_sound(table: &Table, limit: usize) -> Option<bool> {
+    if !cycles::unbounded(table).is_empty() {
+        return Some(false);
+    }
+    Some(explore_until(table, Budgets::OneBit, limit, true)?.broken.is_empty())
+}
+
+/// Explores `table`, all of it or until a rule is `broken`.
+fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) -> Option<Explored> {
     let rules = Rules::new(table, budgets, Starts::Any);
-    let graph = Graph::of(&rules, limit)?;
+    let graph = Graph::until(&rules, limit, broken)?;
     // Rule 12: where everything is bounded, every run ends.
     let is_unbounded = table.nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
     let mut broken = minimal(graph.broken(&rules));
@@ -108,6 +121,11 @@ enum Breach {
 impl Graph {
     /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
     pub(crate) fn of(rules: &Rules, limit: usize) -> Option<Self> {
+        Self::until(rules, limit, false)
+    }
+
+    /// The same, or what there is of it when the first rule is `broken`.
+    fn until(rules: &Rules, limit: usize, broken: bool) -> Option<Self> {
         let mut graph = Self::default();
         let mut known = Known::default();
         let mut steps = vec![0_u32];
@@ -176,6 +194,9 @@ impl Graph {
                 }
             }
             graph.moves[at] = first..graph.edges.len();
+            if broken && !graph.broken.is_empty() {
+                break;
+            }
             if graph.states.len() > limit {
                 return None;
             }

@@ -1,13 +1,14 @@
 //! The protocols and some small tables with one edge, source, branch, budget, cancel or latch changed.
 
 use crate::brute::Budgets;
-use crate::compare::{Compared, compare, is_sound, smallest};
+use crate::compare::{Compared, compare, smallest};
 use crate::explore::explore;
 use crate::hand_made::{event, join, logic, table};
 use crate::mutate::{Mutant, mutants};
 use crate::protocols;
 use interlocking_core::net::Net;
 use interlocking_core::table::Table;
+use interlocking_soundness::{Verdict, check};
 
 /// The most states of a mutant that is searched whole. Only some of V3 have more; they are unsound, which their paths show.
 pub(crate) const STATES: usize = 6_000;
@@ -101,6 +102,10 @@ fn of_small_tables() {
         assert!(explore(&sound, Budgets::OneBit, STATES).unwrap().broken.is_empty());
         mutate(&sound, 5, 20);
     }
+}
+
+fn is_sound(table: &Table) -> bool {
+    matches!(check(&Net::new(table.clone()).unwrap()), Verdict::Sound { .. })
 }
 
 #[test]
