@@ -13,7 +13,8 @@ use interlocking_core::net::Net;
 use interlocking_runtime::Outcome;
 use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::{Entry, RecordedPayload, ending};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use self::changes::{CHANGES, retried_alone, retried_too_late};
 
@@ -213,8 +214,18 @@ fn ended(seed: u64) -> Ended {
     in_weather(seed, Weather::Foul, None).unwrap()
 }
 
-fn in_weather(seed: u64, weather: Weather, lie: Option<Lie>) -> Result<Ended, String> {
+/// The nets of a seed, which several tests ask for.
+fn nets(seed: u64) -> [&'static Net; 2] {
+    static NETS: Mutex<BTreeMap<u64, [&Net; 2]>> = Mutex::new(BTreeMap::new());
+    if let Some(nets) = NETS.lock().unwrap().get(&seed) {
+        return *nets;
+    }
     let nets = tables(seed).map(|table| &*Box::leak(Box::new(Net::new(table).unwrap())));
+    *NETS.lock().unwrap().entry(seed).or_insert(nets)
+}
+
+fn in_weather(seed: u64, weather: Weather, lie: Option<Lie>) -> Result<Ended, String> {
+    let nets = nets(seed);
     set_nets(nets);
     let mut world = World::new(seed, nets);
     world.lie = lie;

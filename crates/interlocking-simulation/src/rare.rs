@@ -11,8 +11,15 @@ use interlocking_runtime::journal::{Entry, Record};
 use interlocking_soundness::{Verdict, check};
 use std::sync::Arc;
 
-/// How many of the seeds come upon what is looked for in foul weather, in a run with these rows whose children have those.
-fn seeds_with(seeds: u64, parent: Vec<NodeRow>, child: Vec<NodeRow>, is_there: fn(&Account<'_>) -> bool) -> usize {
+/// How many of the seeds come upon what is looked for in foul weather, in a run with these rows whose children have those; no seed is tried
+/// once `enough` have.
+fn seeds_with(
+    seeds: u64,
+    enough: usize,
+    parent: Vec<NodeRow>,
+    child: Vec<NodeRow>,
+    is_there: fn(&Account<'_>) -> bool,
+) -> usize {
     let nets = [("Parent", parent), ("Child", child)].map(|(name, rows)| {
         let mut table = Table::new(name, "T");
         table.nodes = rows;
@@ -28,7 +35,7 @@ fn seeds_with(seeds: u64, parent: Vec<NodeRow>, child: Vec<NodeRow>, is_there: f
         assert_eq!(account.check().err(), None, "seed {seed}");
         is_there(&account)
     });
-    found.count()
+    found.take(enough).count()
 }
 
 fn node(name: &str, kind: NodeKind) -> NodeRow {
@@ -51,7 +58,7 @@ fn map() -> NodeRow {
 #[test]
 fn a_record_that_is_refused_when_its_executor_has_left_stops_nobody() {
     let parent = vec![map().goto("n1", &[]), node("n1", NodeKind::Human).asks("u64", "u64").goto("exit", &[])];
-    let found = seeds_with(1_000, parent, spawning(), |account| {
+    let found = seeds_with(1_000, 1, parent, spawning(), |account| {
         account.log.iter().any(|line| matches!(line.what, What::Refused { left_behind: true, .. }))
     });
     assert!(found >= 1, "in no seed");
@@ -60,7 +67,7 @@ fn a_record_that_is_refused_when_its_executor_has_left_stops_nobody() {
 #[test]
 fn a_process_may_end_with_a_record_that_comes_after_its_runs_end() {
     let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
-    let found = seeds_with(2_000, spawning(), child, |account| {
+    let found = seeds_with(2_000, 3, spawning(), child, |account| {
         let ends = |what: &What| matches!(what, What::Harness(text) if text.starts_with("its process ends with"));
         account.log.iter().any(|line| ends(&line.what))
     });
@@ -71,7 +78,7 @@ fn a_process_may_end_with_a_record_that_comes_after_its_runs_end() {
 fn children_are_retried_with_the_execution_that_took_them_over() {
     let event = node(EVENT, NodeKind::Event).goto("n0", &["*"]).visits(1);
     let child = vec![node("n0", NodeKind::Human).asks("u64", "u64").entry().goto("exit", &[])];
-    let found = seeds_with(500, vec![map().adopt().goto("exit", &[]), event], child, |account| {
+    let found = seeds_with(500, 3, vec![map().adopt().goto("exit", &[]), event], child, |account| {
         account.records.values().any(|records| is_taken_over_and_retried(records))
     });
     assert!(found >= 3, "only {found} seeds");
@@ -91,7 +98,7 @@ fn is_taken_over_and_retried(records: &[Record]) -> bool {
 fn an_attempt_that_a_message_holds_up_knows_what_the_one_before_has_done() {
     let again = node("n0", NodeKind::Logic).entry().goto("n0", &[]).goto("exit", &[]).attempts(5);
     let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
-    let found = seeds_with(1_000, vec![again, node(EVENT, NodeKind::Event).resume()], child, |account| {
+    let found = seeds_with(1_000, 3, vec![again, node(EVENT, NodeKind::Event).resume()], child, |account| {
         account.records.values().any(|records| is_resumed_between_attempts(records))
     });
     assert!(found >= 3, "only {found} seeds");

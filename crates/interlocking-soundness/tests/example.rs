@@ -30,22 +30,13 @@ fn soundness(arguments: &[&str], input: &str) -> (i32, String, String) {
 }
 
 /// The command, as its sources are now: cargo builds examples for some of the ways in which tests are run, and not for others. It is
-/// built as this test is, so that what it depends on is there.
+/// built as `cargo test --workspace` builds it: then all is there.
 fn program() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let output = Command::new(env!("CARGO"))
-            .args([
-                "build",
-                "--profile",
-                "test",
-                "--quiet",
-                "--locked",
-                "--example",
-                "soundness",
-                "--message-format",
-                "json",
-            ])
+            .args(["build", "--workspace", "--profile", "test", "--quiet", "--locked"])
+            .args(["--example", "soundness", "--message-format", "json"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stderr(Stdio::inherit())
             .output()
