@@ -21,7 +21,7 @@ const MOST_NODES: usize = 5_000_000;
 
 /// One mutant of a table in so many is compared. It is a prime, so that all targets have their turn.
 fn one_in(table: &Table, states: usize, mutants: usize) -> usize {
-    let is_prime = |number: &usize| (2..*number).all(|divisor| number % divisor != 0);
+    let is_prime = |number: &usize| (2..*number).all(|divisor| !number.is_multiple_of(divisor));
     (mutants * states * table.nodes.len() / MOST_NODES + 1..).find(is_prime).unwrap()
 }
 
