@@ -189,7 +189,7 @@ impl Service {
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let service = Service::new(Arc::new(MemoryJournal::new()));
     /// let run = || Run::new(Release::default());
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     ///
     /// assert_eq!(service.start(&name, run(), "1.4.0".to_owned()).await?, Started::New);
     /// assert_eq!(service.start(&name, run(), "1.4.0".to_owned()).await?, Started::Running);
@@ -259,7 +259,7 @@ impl Service {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let journal = Arc::new(MemoryJournal::new());
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     /// let before = Service::new(journal.clone());
     /// before.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
     /// before.drain(Duration::ZERO).await;
@@ -329,7 +329,7 @@ impl Service {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let service = Service::new(Arc::new(MemoryJournal::new()));
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
     ///
     /// let mut events = service.events(&name).ok_or("it is executed here")?;
@@ -387,7 +387,7 @@ impl Service {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let journal = Arc::new(MemoryJournal::new());
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     /// let service = Service::new(journal.clone());
     /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
     ///
@@ -445,7 +445,7 @@ impl Service {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let service = Service::new(Arc::new(MemoryJournal::new()));
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
     ///
     /// let question = loop {
@@ -499,7 +499,7 @@ impl Service {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let service = Service::new(Arc::new(MemoryJournal::new()));
-    /// let name: RunId = "release-1.4.0".parse()?;
+    /// let name: RunId = "release-1-4-0".parse()?;
     /// service.start(&name, Run::new(Release::default()), "1.4.0".to_owned()).await?;
     ///
     /// assert!(matches!(service.cancel(&name).await?, Stop::Asked { .. }), "this service executes it");
