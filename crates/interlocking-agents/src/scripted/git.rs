@@ -39,16 +39,15 @@ impl Commit {
         workspace: &Path,
         surroundings: &Surroundings<'_>,
     ) -> Result<AgentEvent, ActionProblem> {
-        let git = Git::of(workspace, surroundings).await?;
+        let git = Git { workspace, surroundings };
         git.run(&["add", "--all"]).await?;
-        let staged = git.ask(&["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"]).await?;
-        match staged.exit {
-            Some(0) => return Err(ActionProblem::NothingToCommit),
-            Some(1) => {}
-            _ => return Err(refused("diff", staged)),
-        }
         let message = self.message.as_str();
-        git.run(&["commit", "--quiet", "--cleanup=verbatim", "-m", message]).await?;
+        let committed = git.ask(&["commit", "--quiet", "--cleanup=verbatim", "-m", message]).await?;
+        if committed.exit != Some(0) {
+            let staged = git.ask(&["diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"]).await?;
+            let is_empty = staged.exit == Some(0);
+            return Err(if is_empty { ActionProblem::NothingToCommit } else { refused("commit", committed) });
+        }
         let command = ["git", "commit", "-m", message].map(str::to_owned).to_vec();
         Ok(AgentEvent::CommandRun { command, exit: Some(0) })
     }
@@ -56,11 +55,11 @@ impl Commit {
 
 /// The hash of the commit that the workspace stands at.
 pub(super) async fn head(workspace: &Path, surroundings: &Surroundings<'_>) -> Result<String, ActionProblem> {
-    let git = Git::of(workspace, surroundings).await?;
-    let read = git.ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).await?;
-    match read.exit {
-        Some(0) => Ok(read.output.trim().to_owned()),
-        _ => Err(ActionProblem::NoCommit),
+    let git = Git { workspace, surroundings };
+    let read = git.ask(&["rev-parse", "--is-inside-work-tree", "HEAD^{commit}"]).await?;
+    match (read.exit, read.output.trim().strip_prefix("true\n")) {
+        (Some(0), Some(head)) => Ok(head.to_owned()),
+        _ => Err(git.why_not().await?.unwrap_or(ActionProblem::NoCommit)),
     }
 }
 
@@ -70,19 +69,21 @@ struct Git<'a> {
     surroundings: &'a Surroundings<'a>,
 }
 
-impl<'a> Git<'a> {
-    async fn of(workspace: &'a Path, surroundings: &'a Surroundings<'a>) -> Result<Self, ActionProblem> {
-        let git = Self { workspace, surroundings };
-        let told = git.ask(&["rev-parse", "--is-inside-work-tree"]).await?;
-        if told.exit == Some(0) && told.output.trim() == "true" {
-            return Ok(git);
-        }
-        Err(ActionProblem::NotARepository { workspace: workspace.to_owned(), last_words: told.errors })
-    }
-
+impl Git<'_> {
     async fn run(&self, arguments: &[&str]) -> Result<(), ActionProblem> {
         let ended = self.ask(arguments).await?;
-        if ended.exit == Some(0) { Ok(()) } else { Err(refused(arguments[0], ended)) }
+        if ended.exit == Some(0) {
+            return Ok(());
+        }
+        Err(self.why_not().await?.unwrap_or_else(|| refused(arguments[0], ended)))
+    }
+
+    /// That the workspace is in no repository, if that is so. Asked once something has failed.
+    async fn why_not(&self) -> Result<Option<ActionProblem>, ActionProblem> {
+        let told = self.ask(&["rev-parse", "--is-inside-work-tree"]).await?;
+        let is_inside = told.exit == Some(0) && told.output.trim() == "true";
+        Ok((!is_inside)
+            .then(|| ActionProblem::NotARepository { workspace: self.workspace.to_owned(), last_words: told.errors }))
     }
 
     async fn ask(&self, arguments: &[&str]) -> Result<Ended, ActionProblem> {
