@@ -111,10 +111,10 @@ fn crates(whose: impl Fn(&mut Command) -> &mut Command, directory: &Path) -> Res
     Ok(crates)
 }
 
-/// A feature beside the default is checked with others' crates as the workspace has them: of those, what a feature needs shows where it
-/// is alone.
+/// The default, and a feature beside it, are checked with others' crates as the workspace has them: of those, what a feature needs shows
+/// where it is alone.
 fn chosen<'c>(command: &'c mut Command, set: &Set) -> &'c mut Command {
-    if set.is_beside_default() { unified(command, set) } else { of(command, set) }
+    if set.has_default() { unified(command, set) } else { of(command, set) }
 }
 
 /// With these features alone of ours; others' crates have the features that clippy has checked them with.

@@ -9,8 +9,8 @@
 //! line has one of them: `… -- envoy "user's crate cli"`.
 //!
 //! Everything is built in the workspace's target directory: what clippy and the tests have built of others' crates is there, and is taken
-//! where the features of these are the same. Which features of others' crates each of ours needs, it shows alone and in users' crates. Features
-//! beside the default and tests have others' crates as the workspace has them, by `tests/unified`.
+//! where the features of these are the same. Which features of others' crates each of ours needs, it shows alone and in users' crates. The
+//! default, features beside it and tests have others' crates as the workspace has them, by `tests/unified`.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 

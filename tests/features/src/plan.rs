@@ -16,9 +16,9 @@ impl Set {
         Self { package: package.to_owned(), features: features.into_iter().map(str::to_owned).collect() }
     }
 
-    /// Whether a feature is in it that the default has not.
-    pub(crate) fn is_beside_default(&self) -> bool {
-        self.features.len() > 1 && self.features.contains("default")
+    /// Whether the default is in it, whose features are each checked alone, too.
+    pub(crate) fn has_default(&self) -> bool {
+        self.features.contains("default")
     }
 
     pub(crate) fn list(&self) -> String {
@@ -153,12 +153,6 @@ mod tests {
             (run_tests(&metadata), listed(with_tests(&metadata))),
             (BTreeSet::new(), EACH.map(String::from).into())
         );
-    }
-
-    #[test]
-    fn the_default_is_beside_no_other_by_itself() {
-        let beside = |features: &[&str]| Set::new("facade", features.iter().copied()).is_beside_default();
-        assert_eq!([&[][..], &["default"], &["fast"], &["default", "store"]].map(beside), [false, false, false, true]);
     }
 
     #[test]

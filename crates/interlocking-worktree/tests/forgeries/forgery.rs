@@ -16,15 +16,15 @@ pub(crate) struct Forgery {
 }
 
 pub(crate) const ALL: &[Forgery] = &[
-    Forgery { name: "any_file", cases: 1_500, forge: bytes::any_file },
-    Forgery { name: "index_bytes", cases: 1_000, forge: bytes::index },
-    Forgery { name: "index_entries", cases: 1_500, forge: index::entries },
-    Forgery { name: "packs", cases: 600, forge: bytes::pack },
-    Forgery { name: "special_files", cases: 1_000, forge: special::files },
-    Forgery { name: "references", cases: 500, forge: references::any },
-    Forgery { name: "configuration", cases: 500, forge: configuration::any },
-    Forgery { name: "objects", cases: 400, forge: objects::any },
-    Forgery { name: "files", cases: 3_000, forge: files::put },
+    Forgery { name: "any_file", cases: 750, forge: bytes::any_file },
+    Forgery { name: "index_bytes", cases: 500, forge: bytes::index },
+    Forgery { name: "index_entries", cases: 750, forge: index::entries },
+    Forgery { name: "packs", cases: 300, forge: bytes::pack },
+    Forgery { name: "special_files", cases: 500, forge: special::files },
+    Forgery { name: "references", cases: 250, forge: references::any },
+    Forgery { name: "configuration", cases: 250, forge: configuration::any },
+    Forgery { name: "objects", cases: 200, forge: objects::any },
+    Forgery { name: "files", cases: 1_500, forge: files::put },
 ];
 
 impl Forgery {
