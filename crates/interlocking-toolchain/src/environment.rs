@@ -21,7 +21,7 @@ const PASSED: [&str; 13] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// A compiler's wrapper that does nothing. Without the name of a program cargo does not keep what the compiler says of itself, and asks it
+/// A wrapper that only runs the compiler. Where the variable is empty, cargo caches nothing of what the compiler says of itself, and asks it
 /// five times in every build.
 const NO_WRAPPER: &str = "/usr/bin/env";
 

@@ -59,7 +59,7 @@ pub(super) async fn head(workspace: &Path, surroundings: &Surroundings<'_>) -> R
     let read = git.ask(&["rev-parse", "--is-inside-work-tree", "HEAD^{commit}"]).await?;
     match (read.exit, read.output.trim().strip_prefix("true\n")) {
         (Some(0), Some(head)) => Ok(head.to_owned()),
-        _ => Err(git.why_not().await?.unwrap_or(ActionProblem::NoCommit)),
+        _ => Err(git.not_a_repository().await?.unwrap_or(ActionProblem::NoCommit)),
     }
 }
 
@@ -75,11 +75,11 @@ impl Git<'_> {
         if ended.exit == Some(0) {
             return Ok(());
         }
-        Err(self.why_not().await?.unwrap_or_else(|| refused(arguments[0], ended)))
+        Err(self.not_a_repository().await?.unwrap_or_else(|| refused(arguments[0], ended)))
     }
 
-    /// That the workspace is in no repository, if that is so. Asked once something has failed.
-    async fn why_not(&self) -> Result<Option<ActionProblem>, ActionProblem> {
+    /// The error that the workspace is in no repository, if that is so: asked once a command has failed.
+    async fn not_a_repository(&self) -> Result<Option<ActionProblem>, ActionProblem> {
         let told = self.ask(&["rev-parse", "--is-inside-work-tree"]).await?;
         let is_inside = told.exit == Some(0) && told.output.trim() == "true";
         Ok((!is_inside)

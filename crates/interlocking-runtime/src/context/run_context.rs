@@ -194,9 +194,8 @@ pub trait RunContext<N: Node> {
     /// judging and landing a candidate, are one step to others. Asking for a turn that the run has changes nothing.
     ///
     /// A run that another process takes up has none, and asks again: it comes before all others, if it had the turn by the last outcome
-    /// that was recorded of it. A run keeps its turn when a budget is used up: the
-    /// runs that wait for it go on in the process that takes that run up. Whoever has one must wait neither for a person nor for a run that
-    /// asks for the same.
+    /// that was recorded of it. A run keeps its turn when a budget is used up: the runs that wait for it go on in the process that takes
+    /// that run up. Whoever has one must wait neither for a person nor for a run that asks for the same.
     ///
     /// # Errors
     ///

@@ -167,23 +167,7 @@ impl Service {
     /// use interlocking::runtime::service::{Service, ServiceError, Started};
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -238,23 +222,7 @@ impl Service {
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
     /// use std::time::Duration;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -308,23 +276,7 @@ impl Service {
     /// use interlocking::runtime::service::Service;
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -366,23 +318,7 @@ impl Service {
     /// use interlocking::runtime::service::Service;
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -424,23 +360,7 @@ impl Service {
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
     /// use std::time::Duration;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -478,23 +398,7 @@ impl Service {
     /// use interlocking::runtime::service::{Service, Started};
     /// use interlocking::runtime::MemoryJournal;
     /// use std::sync::Arc;
-    /// # use interlocking::prelude::*;
-    /// # #[derive(Graph, Default)]
-    /// # #[graph(output = bool)]
-    /// # struct Release {
-    /// #     #[node(entry, input = String, question = String, answer = bool, goto(exit))]
-    /// #     approve: HumanNode<Approve>,
-    /// # }
-    /// # #[derive(Default)]
-    /// # struct Approve;
-    /// # impl HumanHandler<release::approve> for Approve {
-    /// #     async fn ask(&self, version: &String, _: &mut Cx<'_, release::approve>) -> Result<String, NodeError> {
-    /// #         Ok(format!("Is {version} to go out?"))
-    /// #     }
-    /// #     async fn answered(&self, _: String, yes: bool, cx: &mut Cx<'_, release::approve>) -> Route<release::approve> {
-    /// #         goto!(cx, release::exit, yes)
-    /// #     }
-    /// # }
+    #[doc = include_str!("example_graph.md")]
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -102,7 +102,7 @@ pub(crate) fn change<'path>(
     }
 }
 
-/// What is a file in the index although something lies below it, of a path and what is above it.
+/// Of a path and the directories above it, the one that the index has as a file although something lies below it.
 fn file_and_directory<'path>(index: &gix::index::State, path: &'path BStr) -> Option<&'path BStr> {
     let mut above = path.find_iter(b"/").map(|end| path[..end].as_bstr());
     above.find(|above| index.entry_by_path_and_stage(above, Stage::Unconflicted).is_some()).or_else(|| {
@@ -149,12 +149,12 @@ mod tests {
 
     fn changed(paths: &[&str]) -> Result<(), String> {
         let mut index = gix::index::State::new(gix::hash::Kind::Sha1);
-        let nobody = HashSet::new();
+        let nothing = HashSet::new();
         paths
             .iter()
             .try_for_each(|path| {
                 let id = ObjectId::empty_blob(gix::hash::Kind::Sha1);
-                change(&mut index, &nobody, [((*path).into(), id, Mode::FILE, Stat::default())])
+                change(&mut index, &nothing, [((*path).into(), id, Mode::FILE, Stat::default())])
             })
             .map_err(|error| error.to_string())
     }

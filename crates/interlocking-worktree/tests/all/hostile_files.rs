@@ -297,10 +297,10 @@ fn odd_names_are_told_and_deleted() {
     place.assert_git_agrees();
 }
 
-/// Sets a flag when it goes, also where a test has failed: a thread that waits for it ends.
-struct Sets<'f>(&'f AtomicBool);
+/// Sets a flag when it is dropped, also by a panic: the thread that waits for the flag ends.
+struct SetOnDrop<'f>(&'f AtomicBool);
 
-impl Drop for Sets<'_> {
+impl Drop for SetOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -322,7 +322,7 @@ fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
     let is_over = AtomicBool::new(false);
     let mut succeeded = 0;
     std::thread::scope(|scope| {
-        let _ends = Sets(&is_over);
+        let _set_at_the_end = SetOnDrop(&is_over);
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 let _ = std::fs::remove_dir_all(&aside);

@@ -232,7 +232,7 @@ impl Session {
     /// The same of any run. Asks whenever the journal has changed.
     pub(crate) fn wait_until_run(&self, process: &mut Process, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) {
         let started = Instant::now();
-        let mut asked_at = None;
+        let (mut asked_at, mut told) = (None, String::new());
         loop {
             let (has_ended, state) = (process.has_ended(), self.state_of_journal());
             if has_ended || asked_at.as_ref() != Some(&state) {
@@ -244,8 +244,9 @@ impl Session {
                 if has_ended {
                     panic!("it ended before {what}: {}", process.take().stderr);
                 }
+                told = shown.stdout;
             }
-            assert!(started.elapsed() < Duration::from_secs(120), "too long until {what}");
+            assert!(started.elapsed() < Duration::from_secs(120), "too long until {what}: {told}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
