@@ -3,6 +3,7 @@
 use crate::brute::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::cycles;
 use crate::writers;
+use hashbrown::HashTable;
 use interlocking_core::table::{NodeKind, Table, Visits};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
@@ -295,41 +296,20 @@ fn never_runs(table: &Table, handled: &Set) -> Vec<String> {
     never.map(|row| row.name.clone()).collect()
 }
 
-/// Where each state stands among all, found by its hash: one that is taken is followed by the next that is free.
+/// Where each state stands among all, found by its hash.
 #[derive(Default)]
-struct Known {
-    /// A power of two of them, at least half of which are free.
-    places: Vec<u32>,
-}
+struct Known(HashTable<u32>);
 
 impl Known {
-    const FREE: u32 = u32::MAX;
-
     /// Where `state` stands among `states`; at their end if it is new.
     fn find_or_add(&mut self, state: State, states: &mut Vec<State>) -> usize {
-        if states.len() * 2 >= self.places.len() {
-            self.places = vec![Self::FREE; (self.places.len() * 4).max(64)];
-            for (at, known) in states.iter().enumerate() {
-                let free = self.place(known, |_| false);
-                self.places[free] = at as u32;
-            }
-        }
-        let place = self.place(&state, |at| states[at] == state);
-        if self.places[place] == Self::FREE {
-            self.places[place] = states.len() as u32;
+        let hash = |state: &State| Hashes::default().hash_one(state);
+        let entry = self.0.entry(hash(&state), |&at| states[at as usize] == state, |&at| hash(&states[at as usize]));
+        let at = *entry.or_insert(states.len() as u32).get() as usize;
+        if at == states.len() {
             states.push(state);
         }
-        self.places[place] as usize
-    }
-
-    /// The place of a state that `is_same`, or else the free one where it would be.
-    fn place(&self, state: &State, is_same: impl Fn(usize) -> bool) -> usize {
-        let last = self.places.len() - 1;
-        let mut place = Hashes::default().hash_one(state) as usize & last;
-        while self.places[place] != Self::FREE && !is_same(self.places[place] as usize) {
-            place = (place + 1) & last;
-        }
-        place
+        at
     }
 }
 
