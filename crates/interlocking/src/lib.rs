@@ -59,8 +59,97 @@
 pub use interlocking_core::{agent_calls, context, draw, failure, frontier, graph, kind, net, route, run_id, table};
 #[doc(inline)]
 pub use interlocking_core::{fork, goto};
+
+/// Makes a struct a graph.
+///
+/// ```
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = String)]
+/// struct Newsroom {
+///     #[node(entry, input = String, goto(review))]
+///     write: LogicNode<Write>,
+///     #[node(input = String, goto(write, exit), visits = 3)]
+///     review: LogicNode<Review>,
+/// }
+///
+/// struct Write;
+/// impl LogicHandler<newsroom::write> for Write {
+///     async fn run(&self, draft: String, cx: &mut Cx<'_, newsroom::write>) -> Route<newsroom::write> {
+///         goto!(cx, newsroom::review, format!("{draft}."))
+///     }
+/// }
+///
+/// struct Review;
+/// impl LogicHandler<newsroom::review> for Review {
+///     async fn run(&self, text: String, cx: &mut Cx<'_, newsroom::review>) -> Route<newsroom::review> {
+///         if text.ends_with("...") { goto!(cx, newsroom::exit, text) } else { goto!(cx, newsroom::write, text) }
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     println!("{}", interlocking::draw::mermaid(Newsroom::net().table()));
+///
+///     let newsroom = Newsroom { write: LogicNode(Write), review: LogicNode(Review) };
+///     let report = Run::new(newsroom).start("It rains".to_owned()).await?;
+///     assert_eq!(report.outcome.finished().as_deref(), Some("It rains..."));
+///     Ok(())
+/// }
+/// ```
 #[doc(inline)]
-pub use interlocking_macros::{Graph, Labels};
+pub use interlocking_macros::Graph;
+
+/// Gives an enum of exits a closed set of labels, one a variant: what sort of message it is, for whoever reads the journal.
+///
+/// ```
+/// use interlocking::context::{LabelType, Severity};
+/// use interlocking::prelude::*;
+///
+/// #[derive(Graph)]
+/// #[graph(output = u32)]
+/// struct Module {
+///     #[node(entry, input = u32, goto(write_tests), visits = 2)]
+///     scaffold: LogicNode<Scaffold>,
+///     #[node(input = u32, goto(scaffold, exit))]
+///     write_tests: LogicNode<WriteTests>,
+/// }
+///
+/// #[derive(Labels)]
+/// #[labels(node = module::write_tests)]
+/// enum TestsExit {
+///     #[label(info)]
+///     Written { files: u32 },
+///     #[label(blocker, route_hint = module::scaffold)]
+///     BlockedDependency { on: u32 },
+/// }
+///
+/// struct WriteTests;
+/// impl LogicHandler<module::write_tests> for WriteTests {
+///     async fn run(&self, files: u32, cx: &mut Cx<'_, module::write_tests>) -> Route<module::write_tests> {
+///         let exit = if files > 0 { TestsExit::Written { files } } else { TestsExit::BlockedDependency { on: 1 } };
+///         cx.label(&exit);
+///         match exit {
+///             TestsExit::Written { files } => goto!(cx, module::exit, files),
+///             TestsExit::BlockedDependency { on } => goto!(cx, module::scaffold, on),
+///         }
+///     }
+/// }
+/// # struct Scaffold;
+/// # impl LogicHandler<module::scaffold> for Scaffold {
+/// #     async fn run(&self, files: u32, cx: &mut Cx<'_, module::scaffold>) -> Route<module::scaffold> {
+/// #         goto!(cx, module::write_tests, files)
+/// #     }
+/// # }
+///
+/// let label = TestsExit::BlockedDependency { on: 1 }.label();
+/// assert_eq!(label, TestsExitLabel::BlockedDependency);
+/// assert_eq!((label.name(), label.severity()), ("BLOCKED_DEPENDENCY", Severity::Blocker));
+/// assert_eq!(label.route_hint(), Some("scaffold"));
+/// ```
+#[doc(inline)]
+pub use interlocking_macros::Labels;
 
 #[cfg(feature = "runtime")]
 pub use interlocking_agents as agents;

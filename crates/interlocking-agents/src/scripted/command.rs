@@ -30,9 +30,10 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The end of its standard error, or of its standard output when that is empty.
+    /// The end of its standard output, where a test's failure stands, and of its standard error.
     pub(crate) fn last_words(self) -> String {
-        if self.errors.is_empty() { self.output } else { self.errors }
+        let said = [self.output, self.errors].map(|end| end.trim_end().to_owned());
+        said.into_iter().filter(|end| !end.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }
 

@@ -29,7 +29,8 @@ fn items(prelude: &str) -> Vec<(&str, &str)> {
         let of = match path.split("::").next().unwrap() {
             "agents" => "interlocking-agents",
             "core" => "interlocking-core",
-            "macros" => "interlocking-macros",
+            // Whose examples stand where the derives are exported: a crate of macros has no use for the executor.
+            "macros" => "interlocking",
             "runtime" => "interlocking-runtime",
             "workspaces" => "interlocking-workspaces",
             other => panic!("crate interlocking_{other}"),
@@ -51,7 +52,8 @@ fn sources(directory: &Path) -> Vec<String> {
 
 /// What stands above the definition of `name`, up to the blank line before.
 fn docs<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    let kinds = ["pub struct ", "pub enum ", "pub trait ", "pub type ", "macro_rules! ", "#[proc_macro_derive("];
+    let kinds =
+        ["pub struct ", "pub enum ", "pub trait ", "pub type ", "macro_rules! ", "pub use interlocking_macros::"];
     let defines = |line: &str| {
         let rest = kinds.iter().find_map(|kind| line.strip_prefix(kind)).and_then(|rest| rest.strip_prefix(name));
         rest.is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
