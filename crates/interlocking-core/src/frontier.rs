@@ -304,15 +304,12 @@ impl<'n, P: Payload> Frontier<'n, P> {
     ///
     /// The first that `change` gives.
     pub fn try_map<Q: Payload, E>(self, mut change: impl FnMut(P) -> Result<Q, E>) -> Result<Frontier<'n, Q>, E> {
-        let mut all = |payloads: Box<[Option<P>]>| {
-            payloads.into_iter().map(|payload| payload.map(&mut change).transpose()).collect::<Result<_, E>>()
-        };
         Ok(Frontier {
             net: self.net,
             counts: self.counts,
             marking: self.marking,
-            waiting: all(self.waiting)?,
-            remembered: all(self.remembered)?,
+            waiting: map_all(self.waiting, &mut change)?,
+            remembered: map_all(self.remembered, &mut change)?,
             exit: self.exit.map(change).transpose()?,
             due: self.due,
             running: self.running,
@@ -337,6 +334,20 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.ended = true;
         stopped
     }
+}
+
+fn map_all<P, Q, E>(
+    payloads: Box<[Option<P>]>,
+    change: &mut impl FnMut(P) -> Result<Q, E>,
+) -> Result<Box<[Option<Q>]>, E> {
+    let mut changed = Vec::with_capacity(payloads.len());
+    for payload in payloads {
+        changed.push(match payload {
+            Some(payload) => Some(change(payload)?),
+            None => None,
+        });
+    }
+    Ok(changed.into())
 }
 
 impl Alternative {

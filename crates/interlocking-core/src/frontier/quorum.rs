@@ -19,12 +19,18 @@ impl<P: Payload> Frontier<'_, P> {
     /// elsewhere.
     pub(super) fn skipped(&self, step: &Step<P>) -> Vec<PlaceIndex> {
         let net = self.net;
-        let alternative = step.alternative().filter(|_| !net.quorum_joins().is_empty());
-        let Some(alternative) = alternative.and_then(|at| net.alternative(at)) else { return Vec::new() };
-        let branches = step.tokens().iter().zip(&alternative.branches);
-        let skipped = branches.filter(|(token, branch)| branch.len() > 1 && token.is_value());
-        let places = skipped.map(|(token, _)| token.place()).filter(|&place| place != net.exit());
-        places.filter(|&place| net.node(net.place(place).node).quorum.is_some()).collect()
+        let mut skipped = Vec::new();
+        let (Some(alternative), false) = (step.alternative(), net.quorum_joins().is_empty()) else { return skipped };
+        let Some(alternative) = net.alternative(alternative) else { return skipped };
+        for (at, branch) in alternative.branches.iter().enumerate() {
+            let Some(token) = step.tokens().get(at) else { break };
+            let place = token.place();
+            let could_go_elsewhere = branch.len() > 1 && token.is_value() && place != net.exit();
+            if could_go_elsewhere && net.node(net.place(place).node).quorum.is_some() {
+                skipped.push(place);
+            }
+        }
+        skipped
     }
 
     /// Takes back that these slots have a value.

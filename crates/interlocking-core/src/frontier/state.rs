@@ -1,9 +1,10 @@
 //! What a run can be asked about its state.
 
-use super::counts::entries;
-use super::marking::Phase;
+use super::counts::{Counts, entries};
+use super::marking::{NodeState, Phase};
 use super::{Execution, Frontier, Payload};
-use crate::net::NodeIndex;
+use crate::bits::Bits;
+use crate::net::{Net, NodeIndex};
 use crate::violation::Violation;
 use std::fmt;
 
@@ -53,9 +54,7 @@ impl<P: Payload> Frontier<'_, P> {
 
     /// The executions that run, in table order.
     pub fn executions(&self) -> impl Iterator<Item = Execution> + '_ {
-        let states = self.marking.nodes.iter().zip(&self.counts).zip(0..);
-        let running = states.filter(|((state, _), _)| state.phase == Phase::Running);
-        running.map(|((_, counts), node)| counts.execution(node))
+        running(&self.marking.nodes, &self.counts)
     }
 
     /// How many nodes are due.
@@ -88,14 +87,27 @@ impl<P: Payload> Frontier<'_, P> {
         if self.ended || self.running > 0 || self.has_due() {
             return None;
         }
-        let joins: Vec<_> = self.marking.marked.iter().map(|place| self.net.places()[place].node).collect();
         let (mut filled, mut missing) = (Vec::new(), Vec::new());
-        for (index, place) in self.net.places().iter().enumerate().filter(|(_, place)| joins.contains(&place.node)) {
+        for index in slots_beside(self.net, &self.marking.marked) {
             let list = if self.has_value(index) { &mut filled } else { &mut missing };
-            list.push(place.name.clone());
+            list.push(self.net.places()[index].name.clone());
         }
         Some(Violation::Deadlock { filled, missing })
     }
+}
+
+// What follows does not depend on the payloads' type, so that it is compiled once, and not for each graph.
+
+fn running<'n>(states: &'n [NodeState], counts: &'n [Counts]) -> impl Iterator<Item = Execution> + 'n {
+    let running = states.iter().zip(counts).zip(0..).filter(|((state, _), _)| state.phase == Phase::Running);
+    running.map(|((_, counts), node)| counts.execution(node))
+}
+
+/// The places of the nodes that have a marked place.
+fn slots_beside(net: &Net, marked: &Bits) -> Vec<usize> {
+    let nodes: Vec<_> = marked.iter().map(|place| net.places()[place].node).collect();
+    let places = net.places().iter().enumerate();
+    places.filter(|(_, place)| nodes.contains(&place.node)).map(|(index, _)| index).collect()
 }
 
 impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {

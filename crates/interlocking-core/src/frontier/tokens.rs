@@ -1,10 +1,11 @@
 //! How tokens come to their places, wait there, and leave.
 
-use super::marking::Phase;
+use super::marking::{NodeState, Phase};
 use super::{Execution, Frontier, Payload};
 use crate::bits::Bits;
-use crate::net::{NodeIndex, PlaceIndex};
+use crate::net::{Net, NodeIndex, PlaceIndex};
 use crate::violation::Violation;
+use std::collections::VecDeque;
 
 impl<P: Payload> Frontier<'_, P> {
     #[inline]
@@ -30,7 +31,7 @@ impl<P: Payload> Frontier<'_, P> {
     #[inline(never)]
     pub(super) fn leave(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
         if !self.marking.marked.is_empty() {
-            let live = self.marking.marked.iter().map(|place| self.net.places()[place].name.clone()).collect();
+            let live = names(self.net, &self.marking.marked);
             return Err(Violation::LiveAtExit { from: self.net.name(from).to_owned(), live });
         }
         if self.ended {
@@ -141,14 +142,15 @@ impl<P: Payload> Frontier<'_, P> {
         for index in nodes.iter() {
             stopped.extend(self.discard(index));
             // A join that loses one slot has the others still, even if it ran with them.
-            for place in self.net.nodes()[index].places().filter(|&place| !self.net.places()[place].latched) {
-                if self.marking.marked.contains(place) && !self.is_waiting(place) {
+            for place in self.net.nodes()[index].places() {
+                let latched = self.net.places()[place].latched;
+                if !latched && self.marking.marked.contains(place) && !self.is_waiting(place) {
                     let remembered = self.forget(place);
                     self.waiting[place] = remembered;
                 }
             }
         }
-        self.due.retain(|&node| self.marking.nodes[usize::from(node)].phase == Phase::Due);
+        keep_due(&mut self.due, &self.marking.nodes);
         stopped
     }
 
@@ -162,4 +164,14 @@ impl<P: Payload> Frontier<'_, P> {
         self.running -= u32::from(ran);
         ran.then_some(execution)
     }
+}
+
+// What follows does not depend on the payloads' type, so that it is compiled once, and not for each graph.
+
+fn names(net: &Net, places: &Bits) -> Vec<String> {
+    places.iter().map(|place| net.places()[place].name.clone()).collect()
+}
+
+fn keep_due(due: &mut VecDeque<NodeIndex>, states: &[NodeState]) {
+    due.retain(|&node| states[usize::from(node)].phase == Phase::Due);
 }

@@ -10,7 +10,6 @@ use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
 use crate::mutex::Mutex;
-use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
 use crate::tree::run_turns::KeptRunTurns;
@@ -333,8 +332,8 @@ impl UntypedServices {
     }
 
     /// Tells the sink that the run has ended.
-    pub(crate) fn emit_ended<O>(&self, outcome: &Outcome<O>) {
-        self.emit(|| EventKind::RunEnded { outcome: outcome.name().into(), usage: self.ledger().total() });
+    pub(crate) fn emit_ended(&self, outcome: &'static str) {
+        self.emit(|| EventKind::RunEnded { outcome: outcome.into(), usage: self.ledger().total() });
     }
 
     /// How events name an execution.
@@ -351,7 +350,12 @@ impl UntypedServices {
         }
     }
 
-    /// The same of something whose time is known.
+    /// Tells the sink of something that is rare, so that it may be made where there is no sink, too.
+    pub(crate) fn tell(&self, kind: EventKind) {
+        self.emit(|| kind);
+    }
+
+    /// The same as [`emit`](Self::emit) of something whose time is known.
     #[inline]
     pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
         if let Some(sink) = &self.settings.sink {

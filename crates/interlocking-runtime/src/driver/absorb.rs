@@ -136,7 +136,7 @@ impl<G: Graph> Driver<G> {
         let untyped = &self.shared.services.untyped;
         let node = untyped.node(execution);
         let target = G::net().place(token.place()).name.as_str();
-        untyped.emit(|| EventKind::EdgeExhausted { node, edge: target.into() });
+        untyped.tell(EventKind::EdgeExhausted { node, edge: target.into() });
         G::exhausted_edge(edge, token)
             .ok_or_else(|| self.failed(execution, edge_is_spent(G::net(), execution, edge), took))
     }
@@ -233,11 +233,9 @@ impl<G: Graph> Driver<G> {
     /// Tells the sink that an execution failed, and the token that goes on in its place, if one does.
     fn emit_failed(&self, execution: Execution, failure: &Failure, token: Option<&G::Token>, took: Elapsed) {
         let services = &self.shared.services;
-        services.untyped.emit(|| {
-            let (node, message) = (services.untyped.node(execution), failure.message.clone());
-            let to = token.map(|token| Box::new(services.place_name(token).into()));
-            EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() }
-        });
+        let (node, message) = (services.untyped.node(execution), failure.message.clone());
+        let to = token.map(|token| Box::new(services.place_name(token).into()));
+        services.untyped.tell(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
     }
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
@@ -278,7 +276,7 @@ impl<G: Graph> Driver<G> {
                 untyped.settings.tree().asks_no_more(untyped.run(), &untyped.by(cancelled));
             }
             let node = untyped.node(cancelled);
-            untyped.emit(|| EventKind::NodeCancelled(node));
+            untyped.tell(EventKind::NodeCancelled(node));
         }
     }
 
@@ -313,11 +311,11 @@ impl<G: Graph> Driver<G> {
         let (net, Judged { step, effects, failed }) = (G::net(), judged);
         let tokens = self.encode_tokens(step)?;
         let services = &self.shared.services;
-        let spawned = spawned.iter().map(|token| {
+        let mut spawned_records = Vec::with_capacity(spawned.len());
+        for token in spawned {
             let (place, payload) = encode::<G>(services, token)?;
-            Ok(TokenRecord { place: place.to_owned(), payload: payload.into() })
-        });
-        let spawned = spawned.collect::<Result<_, JournalError>>()?;
+            spawned_records.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
+        }
         let memory = updated.map(|group| services.remembered(group));
         let posted = effects.posted().iter().map(MessageRecord::of);
         Ok(NodeOutcome {
@@ -326,7 +324,7 @@ impl<G: Graph> Driver<G> {
             attempt: execution.attempt,
             alternative: step.alternative(),
             tokens,
-            spawned,
+            spawned: spawned_records,
             posted: posted.collect(),
             label: effects.label().cloned(),
             memory: memory.transpose()?,

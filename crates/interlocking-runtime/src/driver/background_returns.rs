@@ -47,7 +47,7 @@ impl<G: Graph> Driver<G> {
             None => self.background().start(&shared, execution, token),
             Some(limit) => {
                 let untyped = &shared.services.untyped;
-                untyped.emit(|| EventKind::NodeExhausted(untyped.node(execution)));
+                untyped.tell(EventKind::NodeExhausted(untyped.node(execution)));
                 self.background().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
             }
         }
@@ -229,6 +229,6 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd, late: bool) -
         untyped.emit_label(ended.execution, label, untyped.now());
     }
     let node = untyped.node(ended.execution);
-    untyped.emit(|| EventKind::Reported { node, failure: message, late });
+    untyped.tell(EventKind::Reported { node, failure: message, late });
     Ok(())
 }

@@ -27,7 +27,7 @@ impl<G: Graph> Driver<G> {
             let end = self.journal_failed(error);
             outcome = self.outcome(Err(end)).0;
         }
-        self.untyped().emit_ended(&outcome);
+        self.untyped().emit_ended(outcome.name());
         outcome
     }
 
@@ -51,7 +51,7 @@ impl<G: Graph> Driver<G> {
             let node = self.shared.services.untyped.node(stopped);
             // What failed has ended by itself, and said so.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.untyped.emit(|| left(node));
+                self.shared.services.untyped.tell(left(node));
             }
         }
         (outcome, failure, ended)

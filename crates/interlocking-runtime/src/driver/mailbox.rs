@@ -109,7 +109,7 @@ impl<G: Graph> Driver<G> {
             let entry = Entry::Received { node: name.to_owned(), letter, message: message.into(), missed };
             record_writer.write(entry).await?;
         }
-        untyped.emit(|| EventKind::Message { node: net.name(node).into(), missed });
+        untyped.tell(EventKind::Message { node: net.name(node).into(), missed });
         if let Some(recorded) = self.recorded.as_mut().filter(|_| !missed) {
             recorded.mailbox.push_back((node, token));
         }
@@ -166,7 +166,7 @@ impl<G: Graph> Driver<G> {
     fn exhausted_event(&self, execution: Execution, limit: Limit, message: G::Token) -> Result<Done<G>, End> {
         let services = &self.shared.services;
         let node = services.untyped.node(execution);
-        services.untyped.emit(|| EventKind::NodeExhausted(node));
+        services.untyped.tell(EventKind::NodeExhausted(node));
         match G::exhausted(execution.node, limit, message) {
             Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
             _ => Err(End::failed(beyond_bounds(G::net(), execution, limit))),

@@ -79,7 +79,7 @@ impl<G: Graph> Driver<G> {
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
         let node = self.shared.services.untyped.node(execution);
-        self.shared.services.untyped.emit(|| EventKind::NodeExhausted(node));
+        self.shared.services.untyped.tell(EventKind::NodeExhausted(node));
         let Some(step) = G::exhausted(execution.node, limit, token) else {
             return Err(End::failed(beyond_bounds(G::net(), execution, limit)));
         };

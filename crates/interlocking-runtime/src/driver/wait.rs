@@ -193,7 +193,7 @@ impl<G: Graph> Driver<G> {
         self.said_waiting = !is_written_to && self.is_parked();
         let untyped = self.untyped();
         match self.said_waiting {
-            true if untyped.settings.options().awaits_people => untyped.emit(|| EventKind::Waiting),
+            true if untyped.settings.options().awaits_people => untyped.tell(EventKind::Waiting),
             true => return Err(End::Halted(Halt::Waiting(untyped.settings.tree().questions()))),
             false => {}
         }

@@ -27,7 +27,7 @@ pub(crate) enum Interruption {
 /// Polls `step`, and catches its panic.
 #[inline]
 pub(crate) fn poll_caught<T>(
-    step: Pin<&mut impl Future<Output = T>>,
+    step: Pin<&mut (impl Future<Output = T> + ?Sized)>,
     context: &mut Context<'_>,
 ) -> Poll<Result<T, Interruption>> {
     match catch_unwind(AssertUnwindSafe(|| step.poll(context))) {

@@ -7,7 +7,7 @@
 //!
 //! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 
-use crate::execution::perform::is_watched;
+use crate::execution::guard::is_watched;
 use crate::execution::{
     chain::{Plain, chain},
     completions::Completed,
@@ -153,13 +153,13 @@ fn end<G: Graph>(
         return Err(Completed { execution, result: Ok(Done::misplaced()), now });
     };
     let outcome = Outcome::Finished(output);
-    services.untyped.emit_ended(&outcome);
+    services.untyped.emit_ended(outcome.name());
     Ok(report(&services.untyped, single.entries(), outcome))
 }
 
 /// Whether a chain may begin with the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
-    !G::net().features().guarded && !is_watched(&shared.services, first)
+    !G::net().features().guarded && !is_watched(&shared.services.untyped, first)
 }
 
 /// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.

@@ -5,6 +5,7 @@ pub(crate) mod interruption;
 pub(crate) mod shared;
 pub(crate) mod chain;
 pub(crate) mod lone;
+pub(crate) mod guard;
 pub(crate) mod perform;
 pub(crate) mod stops;
 pub(crate) mod tasks;

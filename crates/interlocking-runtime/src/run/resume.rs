@@ -208,7 +208,7 @@ fn ended<G: Graph>(
     Ok(Report { run: run.clone(), outcome, ledger, visits, took: Elapsed::default() })
 }
 
-/// Reads what a run has recorded.
+/// Reads what a run has recorded. In loops, and not by iterators' adapters, which are compiled once a graph and for each of its types.
 struct Reader<'run> {
     run: &'run RunId,
     texts: Texts,
@@ -256,7 +256,10 @@ impl Reader<'_> {
         match inputs {
             Inputs::One(stored) => self.token::<G>(stored),
             Inputs::Slots(tokens) => {
-                let slots = tokens.iter().map(|stored| self.token::<G>(stored)).collect::<Result<_, _>>()?;
+                let mut slots = Vec::with_capacity(tokens.len());
+                for stored in tokens {
+                    slots.push(self.token::<G>(stored)?);
+                }
                 let lost = || self.unreadable(G::net().name(node), "its slots are not those of the join");
                 G::join(node, slots).ok_or_else(lost)
             }
@@ -287,7 +290,14 @@ impl Reader<'_> {
     }
 
     fn places<G: Graph>(&self, tokens: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
-        tokens.iter().map(|stored| stored.as_ref().map(|stored| self.encoded::<G>(stored)).transpose()).collect()
+        let mut places = Vec::with_capacity(tokens.len());
+        for stored in tokens {
+            places.push(match stored {
+                Some(stored) => Some(self.encoded::<G>(stored)?),
+                None => None,
+            });
+        }
+        Ok(places)
     }
 
     fn memories<G: Graph>(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
@@ -315,15 +325,17 @@ impl Reader<'_> {
         let entry = self.texts.of(&replayed.entry);
         let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
         let kept = Some(Box::new(Kept { entry, inputs: inputs.into() }));
-        let in_flight = replayed.in_flight.values();
-        let in_flight = in_flight.map(|(execution, inputs)| Ok((*execution, self.input::<G>(execution.node, inputs)?)));
-        let in_flight = in_flight.collect::<Result<_, StartError>>()?;
         let own_place = |node: u16, payload: &RecordedPayload| self.payload::<G>(net.node(node).first_place, payload);
-        let advisory = replayed.background.iter();
-        let advisory = advisory.map(|(execution, payload)| Ok((*execution, own_place(execution.node, payload)?)));
-        let advisory = advisory.collect::<Result<_, StartError>>()?;
-        let mailbox = replayed.mailbox.iter().map(|(node, payload)| Ok((*node, own_place(*node, payload)?)));
-        let mailbox: VecDeque<_> = mailbox.collect::<Result<_, StartError>>()?;
+        let (mut in_flight, mut advisory, mut mailbox) = (Vec::new(), Vec::new(), VecDeque::new());
+        for (execution, inputs) in replayed.in_flight.values() {
+            in_flight.push((*execution, self.input::<G>(execution.node, inputs)?));
+        }
+        for (execution, payload) in &replayed.background {
+            advisory.push((*execution, own_place(execution.node, payload)?));
+        }
+        for (node, payload) in &replayed.mailbox {
+            mailbox.push_back((*node, own_place(*node, payload)?));
+        }
         let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
         let Untyped { reports, observed, posted, doomed } = self.untyped(net, &mut replayed, &untyped);
         let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;

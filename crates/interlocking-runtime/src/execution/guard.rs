@@ -1,0 +1,220 @@
+//! What guards a node execution: against panics, timeouts and cancellation; its turn, and its workspace. Nothing here depends on a graph's
+//! types.
+
+use crate::cancel::CancelToken;
+use crate::context::services::UntypedServices;
+use crate::execution::interruption::{Interruption, poll_caught};
+use crate::execution::stops::Stops;
+use crate::workspaces::{WorkspaceError, Workspaces};
+use interlocking_core::context::Commit;
+use interlocking_core::frontier::Execution;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+use tracing::Instrument;
+
+/// An execution, and what there is to guard it by.
+#[derive(Clone, Copy)]
+pub(crate) struct Guarded<'run> {
+    pub(crate) untyped: &'run UntypedServices,
+    pub(crate) execution: Execution,
+    /// What may stop this execution alone; absent where it can only end with its run.
+    pub(crate) stops: Option<&'run Stops>,
+}
+
+/// How much a step is guarded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// It [is watched](Guarded::is_watched), and has not begun.
+    FromTheStart,
+    /// It has begun, and waits.
+    Waiting,
+}
+
+/// A step of whatever graph.
+pub(crate) type Step<'step> = Pin<&'step mut (dyn Future<Output = ()> + Send + 'step)>;
+
+/// How long an execution may take, and how much of that is left.
+pub(crate) struct Limit {
+    pub(crate) whole: Duration,
+    pub(crate) left: Duration,
+}
+
+/// Whether somebody may be tracing. Quicker than to ask whether anybody is (row "instructions a transition" of `docs/book/src/performance.md`).
+#[inline]
+pub(crate) fn may_be_traced() -> bool {
+    tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()
+}
+
+/// Whether an execution needs more than the guard: it waits for its turn, its workspace is made ready and compared, or somebody
+/// traces.
+#[inline]
+pub(crate) fn is_watched(untyped: &UntypedServices, execution: Execution) -> bool {
+    (untyped.net.features().guarded && untyped.net.node(execution.node).guarded)
+        || tracing::enabled!(tracing::Level::INFO)
+}
+
+impl<'run> Guarded<'run> {
+    fn cancel(self) -> Option<&'run CancelToken> {
+        self.untyped.settings.cancel.as_ref()
+    }
+
+    /// Whether it is stopped, or its run is.
+    #[inline]
+    pub(crate) fn is_stopped(self) -> bool {
+        self.cancel().is_some_and(CancelToken::is_cancelled)
+            || self.stops.is_some_and(|stops| stops.is_stopped(self.execution))
+    }
+
+    /// What an execution comes to that has no time left when it begins: a person was asked by another process, and has not answered.
+    #[inline]
+    pub(crate) fn overdue(self) -> Option<Interruption> {
+        let is_overdue =
+            self.untyped.net.features().timeouts && self.untyped.time_left(self.execution) == Some(Duration::ZERO);
+        is_overdue.then(|| Interruption::TimedOut(self.whole_time().unwrap_or_default()))
+    }
+
+    /// Whether it needs more than the guard.
+    #[inline]
+    pub(crate) fn is_watched(self) -> bool {
+        is_watched(self.untyped, self.execution)
+    }
+
+    /// How long it may take.
+    fn whole_time(self) -> Option<Duration> {
+        self.untyped.net.node(self.execution.node).timeout
+    }
+
+    /// Runs a step to its end, or to what interrupts it. Gives the commit at which the step began to work, where it is one that works in a
+    /// workspace.
+    pub(crate) async fn run(self, step: Step<'_>, watch: Watch) -> Result<Option<Commit>, Interruption> {
+        match watch {
+            // Boxed, so that a step that waits does not carry this one's state.
+            Watch::FromTheStart => Box::pin(self.watched(step)).await,
+            Watch::Waiting => self.go_on(step).await.map(|()| None),
+        }
+    }
+
+    /// Runs a step that [is watched](is_watched).
+    async fn watched(self, step: Step<'_>) -> Result<Option<Commit>, Interruption> {
+        let Self { untyped, execution, .. } = self;
+        let net = untyped.net;
+        let span = tracing::info_span!(
+            "node",
+            node = net.name(execution.node),
+            visit = execution.visit,
+            attempt = execution.attempt
+        );
+        let guarded = self.begin(step).instrument(span);
+        let row = net.node(execution.node);
+        if !row.guarded {
+            return guarded.await.map(|()| None);
+        }
+        let in_turn = async {
+            // Its timeout begins when it has it.
+            let turn = untyped.turn(execution).await;
+            if turn.is_some() && self.is_stopped() {
+                // Whoever had it was stopped, too, and maybe in the middle.
+                return Err(Interruption::Cancelled);
+            }
+            let began_at = if row.works { self.in_workspace(guarded).await } else { guarded.await.map(|()| None) };
+            if let Some(turn) = turn {
+                untyped.keep_turn(execution, turn);
+            }
+            began_at
+        };
+        // What is done before and after can be stopped too.
+        let (mut worked, mut stopped) = (pin!(in_turn), pin!(self.stopped()));
+        poll_fn(|context| match worked.as_mut().poll(context) {
+            Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
+            ready => ready,
+        })
+        .await
+    }
+
+    /// Runs a step that has not begun until it is ready, panics, takes longer than its node may, or it or its run is stopped.
+    async fn begin(self, mut step: Step<'_>) -> Result<(), Interruption> {
+        match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
+            Poll::Ready(done) => done,
+            Poll::Pending => self.go_on(step).await,
+        }
+    }
+
+    /// Goes on with a step that has begun and was not ready.
+    async fn go_on(self, mut step: Step<'_>) -> Result<(), Interruption> {
+        let left = |whole| self.untyped.time_left(self.execution).unwrap_or(whole);
+        let limit = self.whole_time().map(|whole| Limit { whole, left: left(whole) });
+        let mut interrupted = pin!(interruption(limit, self.stopped()));
+        let mut has_been_polled = true;
+        poll_fn(|context| {
+            if !std::mem::take(&mut has_been_polled)
+                && let Poll::Ready(done) = poll_caught(step.as_mut(), context)
+            {
+                return Poll::Ready(done);
+            }
+            interrupted.as_mut().poll(context).map(Err)
+        })
+        .await
+    }
+
+    /// Waits until the execution, or its run, is stopped.
+    async fn stopped(self) {
+        let mut cancelled = self.cancel().map(|cancel| Box::pin(cancel.cancelled()));
+        let mut stopped = self.stops.map(|stops| stops.stopped(self.execution));
+        poll_fn(|context| {
+            if let Some(stopped) = &mut stopped
+                && Pin::new(stopped).poll(context).is_ready()
+            {
+                return Poll::Ready(());
+            }
+            cancelled.as_mut().map_or(Poll::Pending, |cancelled| cancelled.as_mut().poll(context))
+        })
+        .await
+    }
+
+    /// Runs a node in its workspace, which is made ready before; one that may only read it is compared before and after.
+    async fn in_workspace(
+        self,
+        guarded: impl Future<Output = Result<(), Interruption>>,
+    ) -> Result<Option<Commit>, Interruption> {
+        let net = self.untyped.net;
+        let name = net.row(self.execution.node).workspace.as_deref().unwrap_or_default();
+        let workspaces = &self.untyped.settings.options().workspaces;
+        let began_at = workspaces.ready(name).await.map_err(Interruption::Workspace)?;
+        if net.node(self.execution.node).read_only {
+            read_only(&**workspaces, name, guarded).await?;
+        } else {
+            guarded.await?;
+        }
+        Ok(began_at.map(|id| Commit { workspace: name.to_owned(), id }))
+    }
+}
+
+/// Resolves when an execution has taken as long as it may, or is `stopped`.
+pub(crate) async fn interruption(limit: Option<Limit>, stopped: impl Future<Output = ()>) -> Interruption {
+    let Some(Limit { whole, left }) = limit else {
+        stopped.await;
+        return Interruption::Cancelled;
+    };
+    match tokio::time::timeout(left, stopped).await {
+        Ok(()) => Interruption::Cancelled,
+        Err(_) => Interruption::TimedOut(whole),
+    }
+}
+
+/// Runs a node that may only read its workspace, and compares the workspace before and after.
+async fn read_only(
+    workspaces: &dyn Workspaces,
+    name: &str,
+    guarded: impl Future<Output = Result<(), Interruption>>,
+) -> Result<(), Interruption> {
+    let before = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    guarded.await?;
+    let after = workspaces.changes(name).await.map_err(Interruption::Workspace)?;
+    if before == after {
+        return Ok(());
+    }
+    let changes = after.into_iter().filter(|change| !before.contains(change)).collect();
+    Err(Interruption::Workspace(WorkspaceError::Changed { changes }))
+}
