@@ -179,41 +179,46 @@ fn live_lines_fit_into_a_narrow_terminal() {
     assert!(!screens.text().lines().any(is_live), "{}", screens.text());
 }
 
-/// Narrow and wide again while a node works; and narrow until the end, so that lines for good are written meanwhile.
 #[test]
-fn a_resized_terminal_has_no_line_broken_or_lost() {
-    for (resizing, is_wide_soon) in
-        [(Resizing::Reflows, true), (Resizing::Reflows, false), (Resizing::Crops, true), (Resizing::Crops, false)]
-    {
-        let mut narrow_since = None;
-        let mut screens = Screens::looked_at(100, &RUN, &[], |screens, terminal, program| {
-            let seen = screens.seen.len();
-            match narrow_since {
-                None if screens.rows().iter().any(|row| row.ends_with(" s  draft")) => {
-                    screens.resize_between(20, resizing, terminal, program);
-                    narrow_since = Some(seen);
-                }
-                Some(since) if is_wide_soon && seen == since + 2 => {
-                    screens.resize_between(100, resizing, terminal, program);
-                }
-                _ => {}
+fn a_resized_terminal_that_reflows_has_no_line_broken_or_lost() {
+    [true, false].map(|is_wide_soon| resized(Resizing::Reflows, is_wide_soon));
+}
+
+#[test]
+fn a_resized_terminal_that_crops_has_no_line_broken_or_lost() {
+    [true, false].map(|is_wide_soon| resized(Resizing::Crops, is_wide_soon));
+}
+
+/// The terminal becomes narrow while a node works; and wide again soon, or after the end, so that lines for good are written meanwhile.
+fn resized(resizing: Resizing, is_wide_soon: bool) {
+    let mut narrow_since = None;
+    let mut screens = Screens::looked_at(100, &RUN, &[], |screens, terminal, program| {
+        let seen = screens.seen.len();
+        match narrow_since {
+            None if screens.rows().iter().any(|row| row.ends_with(" s  draft")) => {
+                screens.resize_between(20, resizing, terminal, program);
+                narrow_since = Some(seen);
             }
-        });
-        let told = || format!("{resizing:?}, {is_wide_soon}: {:#?}", screens.seen);
-        for screen in &screens.seen {
-            assert_eq!(screen[0], BEFORE.trim_end(), "{}", told());
-            assert!(screen.iter().filter(|row| is_live(row)).count() <= 2, "{}", told());
-            assert!(!screen.iter().any(|row| row.starts_with("ar")), "{}", told());
+            Some(since) if is_wide_soon && seen == since + 2 => {
+                screens.resize_between(100, resizing, terminal, program);
+            }
+            _ => {}
         }
-        let cut = "$0.00 so f";
-        assert!(screens.live_lines().iter().any(|row| row.ends_with(cut)), "{}", told());
-        if matches!(resizing, Resizing::Reflows) || is_wide_soon {
-            screens.resize(100, resizing);
-            let text = screens.text();
-            assert!(!text.lines().any(is_live), "{text}");
-            assert_eq!(text.matches(" s  draft           → read ").count(), 1, "{text}");
-            assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
-        }
+    });
+    let told = || format!("{resizing:?}, {is_wide_soon}: {:#?}", screens.seen);
+    for screen in &screens.seen {
+        assert_eq!(screen[0], BEFORE.trim_end(), "{}", told());
+        assert!(screen.iter().filter(|row| is_live(row)).count() <= 2, "{}", told());
+        assert!(!screen.iter().any(|row| row.starts_with("ar")), "{}", told());
+    }
+    let cut = "$0.00 so f";
+    assert!(screens.live_lines().iter().any(|row| row.ends_with(cut)), "{}", told());
+    if matches!(resizing, Resizing::Reflows) || is_wide_soon {
+        screens.resize(100, resizing);
+        let text = screens.text();
+        assert!(!text.lines().any(is_live), "{text}");
+        assert_eq!(text.matches(" s  draft           → read ").count(), 1, "{text}");
+        assert!(text.contains("r1 waits for an answer to 1 question:\n  read.1.1 of r1:"), "{text}");
     }
 }
 
