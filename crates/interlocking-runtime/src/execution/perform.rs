@@ -66,14 +66,14 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
                     Poll::Pending => Watch::Waiting,
                 }
             };
-            guarded(performed.guarded(), step, watch).await
+            to_its_end(performed.guarded(), step, watch).await
         };
         finish(performed, done)
     }
 }
 
 /// Runs a step to its end, or to what interrupts it. Boxed, so that a task that does not wait does not carry this one's state.
-fn guarded<'run, G: Graph>(
+fn to_its_end<'run, G: Graph>(
     guarded: Guarded<'run>,
     step: Pin<&'run mut (impl Future<Output = Done<G>> + Send)>,
     watch: Watch,
