@@ -5,6 +5,7 @@
 #[macro_use]
 #[path = "../../../../crates/interlocking-soundness/tests/evidence/tables/held.rs"]
 mod held;
+mod artefacts;
 mod slot;
 mod agent_script;
 mod watched;

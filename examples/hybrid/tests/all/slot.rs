@@ -1,8 +1,9 @@
 //! Directories for stages, taken and given back.
 //!
-//! Builds know a worktree by its path and keep its artefacts, about a hundred megabytes a run. Tests that begin where an
+//! Builds know a worktree by its path and keep its artefacts, about twenty megabytes a run. Tests that begin where an
 //! earlier one has left replace its artefacts instead of piling up their own.
 
+use crate::artefacts::place;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ pub(crate) struct Slot {
 impl Slot {
     /// The first free one, empty.
     pub(crate) fn take() -> Self {
-        let slots = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stages");
+        let slots = place().join("stages");
         fs::create_dir_all(&slots).unwrap();
         for number in 1.. {
             let lock = File::create(slots.join(format!("{number}.lock"))).unwrap();
@@ -50,9 +51,4 @@ impl Drop for Slot {
             self.clear();
         }
     }
-}
-
-/// One for all tests: what the demonstration depends on is compiled once.
-pub(crate) fn target_directory() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration")
 }

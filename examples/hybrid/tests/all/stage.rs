@@ -1,7 +1,8 @@
 //! A repository, a script, and a run over them.
 
 use crate::agent_script::AgentScript;
-use crate::slot::{Slot, target_directory};
+use crate::artefacts::target_directory;
+use crate::slot::Slot;
 use crate::trace::Trace;
 use crate::watched::{Call, Watched, worktrees_of};
 use hybrid::demo;

@@ -1,6 +1,7 @@
 //! A run that is over is taken further: what failed is tried again, a fork goes its own way, and what could not be landed is.
 
-use crate::program::{Repository, Session, git, target};
+use crate::artefacts::target_directory;
+use crate::program::{Repository, Session, git};
 use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
@@ -8,7 +9,7 @@ use std::path::Path;
 
 /// A repository, a journal, and the words of `run` as `r1`.
 async fn scene(players: &[&str]) -> (Repository, Session, Vec<String>) {
-    let (repository, session, target) = (Repository::new().await, Session::new(), target());
+    let (repository, session, target) = (Repository::new().await, Session::new(), target_directory());
     let words =
         repository.arguments(&[players, &["--run-id", "r1", "--target-dir", target.to_str().unwrap()]].concat());
     (repository, session, words)
@@ -158,7 +159,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
 
     // What the journal has let go of is let go of here, too.
     assert_eq!(session.call(&["prune", "--keep-last", "0"]).exit, Some(0));
-    let demonstration = session.call(&["run", "--run-id", "r3", "--target-dir", target().to_str().unwrap()]);
+    let demonstration = session.call(&["run", "--run-id", "r3", "--target-dir", target_directory().to_str().unwrap()]);
     assert_eq!(demonstration.exit, Some(0), "{}", demonstration.stderr);
     assert!(!session.path().join("journal/hybrid").exists());
 }

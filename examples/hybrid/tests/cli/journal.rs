@@ -1,6 +1,7 @@
 //! What the other commands know of a run.
 
-use crate::program::{Ran, git, hybrid, target};
+use crate::artefacts::target_directory;
+use crate::program::{Ran, git, hybrid};
 use serde_json::Value;
 use std::fs;
 
@@ -14,7 +15,7 @@ fn a_run_is_told_by_its_journal() {
         let mut command = hybrid(arguments);
         Ran::of(command.env_remove("INTERLOCKING_JOURNAL").current_dir(&place).output().unwrap())
     };
-    let ran = call(&["run", "--run-id", "r1", "--json", "--target-dir", target().to_str().unwrap()]);
+    let ran = call(&["run", "--run-id", "r1", "--json", "--target-dir", target_directory().to_str().unwrap()]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let told = ran.json();
     assert_eq!((&told["outcome"], &told["result"]["success"]), (&"finished".into(), &true.into()));

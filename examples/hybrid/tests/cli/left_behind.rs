@@ -1,6 +1,7 @@
 //! What is there of a run when it is over, however it has ended: its journal, where it was, its commits and nothing else.
 
-use crate::program::{Process, Ran, Repository, Session, Traces, target};
+use crate::artefacts::target_directory;
+use crate::program::{Process, Ran, Repository, Session, Traces};
 use std::fs;
 use std::process::Command;
 
@@ -27,7 +28,7 @@ impl Scene {
 
     /// `run` as `r1` with these options.
     fn run(&self, more: &[&str]) -> Command {
-        let target = target();
+        let target = target_directory();
         let more = [more, &["--run-id", "r1", "--target-dir", target.to_str().unwrap()]].concat();
         let arguments = self.repository.arguments(&more);
         self.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>())

@@ -4,6 +4,8 @@
 
 #[path = "../../../../tests/help_is_whole.rs"]
 mod help_is_whole;
+#[path = "../all/artefacts.rs"]
+mod artefacts;
 mod program;
 mod going_on;
 mod journal;

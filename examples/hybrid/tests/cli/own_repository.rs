@@ -1,7 +1,8 @@
 //! A repository of the user's own, which Hybrid has not laid out.
 
+use crate::artefacts::target_directory;
 use crate::model::{in_package, in_python};
-use crate::program::{Ran, Repository, git, hybrid, target};
+use crate::program::{Ran, Repository, git, hybrid};
 use crate::real_agent::Machine;
 use expect_test::expect;
 use hybrid::demo::{SEED, SPEC};
@@ -55,7 +56,7 @@ impl Own {
 
     /// The words of a run over it.
     fn run(&self, spec: &Path, more: &[&str]) -> Vec<String> {
-        let (repository, work, target) = (self.path(), self.work(), target());
+        let (repository, work, target) = (self.path(), self.work(), target_directory());
         let paths = [("--repo", &*repository), ("--spec", spec), ("--work-dir", &work), ("--target-dir", &target)];
         let paths = paths.into_iter().flat_map(|(option, path)| [option.to_owned(), path.display().to_string()]);
         paths.chain(more.iter().map(|word| (*word).to_owned())).collect()

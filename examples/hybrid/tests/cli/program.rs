@@ -1,5 +1,6 @@
 //! The program as a process of its own.
 
+use crate::artefacts::{place, target_directory};
 use hybrid::stage::lay_out;
 use serde_json::Value;
 use std::fs;
@@ -12,9 +13,9 @@ use tempfile::TempDir;
 
 /// Where the journals of these tests are: one a call.
 static JOURNALS: LazyLock<PathBuf> = LazyLock::new(|| {
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("journals");
-    fs::remove_dir_all(&place).ok();
-    place
+    let journals = place().join("journals");
+    fs::remove_dir_all(&journals).ok();
+    journals
 });
 
 /// The program, which reads no git configuration but the repository's own, with a journal of its own.
@@ -28,14 +29,9 @@ pub(crate) fn hybrid(arguments: &[&str]) -> Command {
     command
 }
 
-/// One place for all artefacts: what the demonstration depends on is compiled once.
-pub(crate) fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("demonstration")
-}
-
-/// The program with that place.
+/// The program with a place for artefacts that all tests share.
 pub(crate) fn run(arguments: &[&str]) -> Ran {
-    Ran::of(hybrid(arguments).arg("--target-dir").arg(target()).output().unwrap())
+    Ran::of(hybrid(arguments).arg("--target-dir").arg(target_directory()).output().unwrap())
 }
 
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
@@ -71,7 +67,7 @@ pub(crate) struct Repository {
 impl Repository {
     pub(crate) async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        lay_out(&directory.path().join("user/crate"), &target(), false).await.unwrap();
+        lay_out(&directory.path().join("user/crate"), &target_directory(), false).await.unwrap();
         for name in ["work", "temporary"] {
             fs::create_dir(directory.path().join(name)).unwrap();
         }

@@ -1,7 +1,8 @@
 //! The whole protocol with the real Claude Code. Nothing is scripted but the model: a server on loopback plays it.
 
+use crate::artefacts::target_directory;
 use crate::model::{HEADINGS, every_node, place, role};
-use crate::program::{Process, Ran, Repository, Session, git, target};
+use crate::program::{Process, Ran, Repository, Session, git};
 use interlocking_model_server::{ModelServer, Request, Script, programs};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +48,7 @@ impl Machine {
 async fn the_protocol_is_run_with_the_real_claude_code() {
     let Some(claude) = programs::found(programs::claude()) else { return };
     let machine = Machine::new(&claude, every_node());
-    let (repository, target) = (Repository::new().await, target());
+    let (repository, target) = (Repository::new().await, target_directory());
     let more = ["--agent", "claude:haiku", "--run-id", "r1", "--keep", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -101,7 +102,7 @@ fn what_was_written_is_on_main(repository: &Repository, ran: &Ran) {
     }
     git(&at, &["fsck", "--strict"]);
     let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--quiet", "--offline"]).current_dir(&at).env("CARGO_TARGET_DIR", target());
+    cargo.args(["test", "--quiet", "--offline"]).current_dir(&at).env("CARGO_TARGET_DIR", target_directory());
     let tested = Ran::of(cargo.output().unwrap());
     assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
 

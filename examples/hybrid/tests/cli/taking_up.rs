@@ -1,6 +1,7 @@
 //! A run goes on in another process, however the one before has ended.
 
-use crate::program::{Ran, Repository, Session, git, target};
+use crate::artefacts::target_directory;
+use crate::program::{Ran, Repository, Session, git};
 use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
@@ -22,7 +23,7 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
     let work = tempfile::tempdir().unwrap();
     let at = work.path().to_str().unwrap();
     let session = Session::new();
-    let target = target();
+    let target = target_directory();
     let start = ["run", "--run-id", "r1", "--work-dir", at, "--keep", "--target-dir", target.to_str().unwrap()];
     let mut process = session.spawn(&start);
     let mut known = Vec::new();
@@ -101,7 +102,7 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
 async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let repository = Repository::new().await;
     let session = Session::new();
-    let target = target();
+    let target = target_directory();
     let scenario = Scenario::TrivialTests.name();
     let more = ["--scenario", scenario, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
@@ -138,7 +139,7 @@ async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
 async fn an_interrupt_suspends_a_run_which_then_goes_on() {
     let repository = Repository::new().await;
     let session = Session::new();
-    let target = target();
+    let target = target_directory();
     let more = ["--scenario", "happy", "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
     let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
