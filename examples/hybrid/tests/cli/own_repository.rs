@@ -81,7 +81,7 @@ fn task(implementation: &str, tests: &str, toolchain: &str) -> String {
 }
 
 const WORKSPACE: &str = "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"3\"\n\n[workspace.dependencies]\n\
-    proptest = { version = \"1\", default-features = false, features = [\"std\"] }\n";
+    proptest = { version = \"1\", default-features = false, features = [\"std\"] }\n\n[profile.dev]\ndebug = false\n";
 const STACK: &str = "[package]\nname = \"bounded_stack\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[features]\nloud = []\n\n\
     [dev-dependencies]\nproptest.workspace = true\nlimits = { path = \"../limits\" }\n";
 const EXISTING: &str =
