@@ -16,15 +16,15 @@ pub(crate) struct Forgery {
 }
 
 pub(crate) const ALL: &[Forgery] = &[
-    Forgery { name: "any_file", cases: 750, forge: bytes::any_file },
-    Forgery { name: "index_bytes", cases: 500, forge: bytes::index },
-    Forgery { name: "index_entries", cases: 750, forge: index::entries },
-    Forgery { name: "packs", cases: 300, forge: bytes::pack },
-    Forgery { name: "special_files", cases: 500, forge: special::files },
-    Forgery { name: "references", cases: 250, forge: references::any },
-    Forgery { name: "configuration", cases: 250, forge: configuration::any },
-    Forgery { name: "objects", cases: 200, forge: objects::any },
-    Forgery { name: "files", cases: 1_500, forge: files::put },
+    Forgery { name: "any_file", cases: 375, forge: bytes::any_file },
+    Forgery { name: "index_bytes", cases: 250, forge: bytes::index },
+    Forgery { name: "index_entries", cases: 375, forge: index::entries },
+    Forgery { name: "packs", cases: 150, forge: bytes::pack },
+    Forgery { name: "special_files", cases: 250, forge: special::files },
+    Forgery { name: "references", cases: 125, forge: references::any },
+    Forgery { name: "configuration", cases: 125, forge: configuration::any },
+    Forgery { name: "objects", cases: 100, forge: objects::any },
+    Forgery { name: "files", cases: 750, forge: files::put },
 ];
 
 impl Forgery {

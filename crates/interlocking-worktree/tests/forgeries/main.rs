@@ -10,7 +10,7 @@
 //! FORGERY=index_bytes FORGERY_SEED=17 cargo test -p interlocking-worktree --test forgeries -- --nocapture worker
 //! ```
 //!
-//! `FORGERY_CASES=20000` tries as many of each kind. The 5,000 of a run take about a minute of one core.
+//! `FORGERY_CASES=20000` tries as many of each kind. The 2,500 of a run take about half a minute of one core.
 
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
 #![expect(clippy::disallowed_methods, reason = "tests read what they have written")]
