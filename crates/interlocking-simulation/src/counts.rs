@@ -1,4 +1,4 @@
-//! How often there was what, so that a thousand seeds show that they came upon all of it.
+//! How often there was what, so that the seeds of a run show that they came upon all of it.
 
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::checks::Followed;
