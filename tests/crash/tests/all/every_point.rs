@@ -11,7 +11,7 @@ fn a_run_goes_on_from_every_point_at_which_its_process_is_killed() {
     let points = many::number("CRASH_POINT").map_or_else(
         || {
             // Others each time, unless all are wanted. With those of the other tests that makes more than 200 kills.
-            let step = if many::is_thorough() { 1 } else { (points / 160).max(1) };
+            let step = if many::is_thorough() { 1 } else { (points / 80).max(1) };
             (1 + many::seed() % step..=points).step_by(step as usize).collect()
         },
         |point| vec![point],
