@@ -1,10 +1,27 @@
 //! A set of small integers: places or nodes of one net.
 
+use std::hash::{Hash, Hasher};
+
 /// A fixed-size set of indices below the capacity it was made with. That of a small net needs no memory of its own.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Eq, PartialOrd, Ord)]
 pub struct Bits {
     first: u64,
     rest: Box<[u64]>,
+}
+
+// Most sets have nothing but the first word: what is derived calls `memcmp` for the rest, and hashes its length too.
+impl PartialEq for Bits {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.first == other.first && self.rest.iter().eq(&other.rest)
+    }
+}
+
+impl Hash for Bits {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.words().for_each(|word| hasher.write_u64(word));
+    }
 }
 
 impl Bits {
