@@ -328,6 +328,7 @@ impl Rules {
         (0..self.nodes.len()).filter(|node| waits(node) && !self.is_due(state, *node)).collect()
     }
 
+    #[inline]
     pub(crate) fn apply(&self, state: &State, step: Move) -> Outcome {
         let mut next = state.clone();
         match step {
@@ -471,6 +472,7 @@ impl Rules {
         state.again &= !(1 << node);
     }
 
+    #[inline]
     fn end(&self, mut state: State, node: usize, way: &Way) -> Outcome {
         state.held &= !self.nodes[node].places;
         state.running &= !(1 << node);
@@ -479,6 +481,7 @@ impl Rules {
     }
 
     /// Clears the way's region, then hands out its tokens, the exit's last.
+    #[inline]
     fn send(&self, mut state: State, from: usize, way: &Way) -> Outcome {
         self.clear(&mut state, way.clears);
         for &place in way.tokens.iter().filter(|&&place| place != EXIT) {

@@ -50,11 +50,21 @@ fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
 
 /// All simple cycles of those edges, each beginning with its first node in the table.
 pub(crate) fn unbounded(table: &Table) -> BTreeSet<Vec<String>> {
+    up_to(table, 1000)
+}
+
+/// Whether there is such a cycle.
+pub(crate) fn is_unbounded(table: &Table) -> bool {
+    !up_to(table, 1).is_empty()
+}
+
+/// So many of the cycles, at least: what is looked at by then is looked at to its end.
+fn up_to(table: &Table, enough: usize) -> BTreeSet<Vec<String>> {
     let edges = kept_edges(table);
     let mut cycles = BTreeSet::new();
     let order: Vec<&String> = table.nodes.iter().map(|row| &row.name).collect();
     for (first, name) in order.iter().enumerate() {
-        extend(&edges, &order[first..], &mut vec![(*name).clone()], &mut cycles);
+        extend(&edges, &order[first..], &mut vec![(*name).clone()], &mut cycles, enough);
     }
     cycles
 }
@@ -64,14 +74,15 @@ fn extend(
     allowed: &[&String],
     path: &mut Vec<String>,
     cycles: &mut BTreeSet<Vec<String>>,
+    enough: usize,
 ) {
     let last = path.last().unwrap().clone();
     for (_, to) in edges.range((last.clone(), String::new())..).take_while(|(from, _)| *from == last) {
         if *to == path[0] {
             cycles.insert(path.clone());
-        } else if !path.contains(to) && allowed.contains(&to) && cycles.len() < 1000 {
+        } else if !path.contains(to) && allowed.contains(&to) && cycles.len() < enough {
             path.push(to.clone());
-            extend(edges, allowed, path, cycles);
+            extend(edges, allowed, path, cycles, enough);
             path.pop();
         }
     }

@@ -59,18 +59,22 @@ pub(crate) struct Explored {
 
 /// Explores `table`; `None` where it has more than `limit` states.
 pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
-    explore_until(table, budgets, limit, false)
+    let mut explored = explore_until(table, budgets, limit, false)?;
+    if cycles::is_unbounded(table) {
+        explored.broken.insert(Broken::UnboundedCycle, 0);
+    }
+    Some(explored)
 }
 
 /// Whether no rule is broken; `None` where there is no knowing within `limit` states.
 pub(crate) fn is_sound(table: &Table, limit: usize) -> Option<bool> {
-    if !cycles::unbounded(table).is_empty() {
+    if cycles::is_unbounded(table) {
         return Some(false);
     }
     Some(explore_until(table, Budgets::OneBit, limit, true)?.broken.is_empty())
 }
 
-/// Explores `table`, all of it or until a rule is `broken`.
+/// Explores `table`, all of it or until a rule is `broken`; cycles without a budget aside.
 fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) -> Option<Explored> {
     let rules = Rules::new(table, budgets, Starts::Any);
     let graph = Graph::until(&rules, limit, broken)?;
@@ -88,9 +92,6 @@ fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) ->
         } else if is_unbounded && graph.has_no_way_out() {
             broken.insert(Broken::NoWayOut, 0);
         }
-    }
-    if !cycles::unbounded(table).is_empty() {
-        broken.insert(Broken::UnboundedCycle, 0);
     }
     Some(Explored { states: graph.states.len(), broken, endless: graph.is_cyclic() })
 }
@@ -334,8 +335,7 @@ impl Hasher for Quick {
     }
 
     fn write_u128(&mut self, words: u128) {
-        self.write_u64(words as u64);
-        self.write_u64((words >> 64) as u64);
+        self.write_u64(words as u64 ^ ((words >> 64) as u64).rotate_left(32));
     }
 
     fn write_u64(&mut self, word: u64) {
