@@ -164,7 +164,7 @@ async fn what_can_not_be_done_is_said_with_the_line_of_the_script() {
         (
             "[[turn.run]]\ncommand = [\"sh\", \"-c\", \"echo out; echo one >&2; echo two >&2; exit 7\"]",
             "script.toml:2: `sh -c echo out; echo one >&2; echo two >&2; exit 7` ended with exit code 7, expected \
-             exit code 0\n  | one\n  | two",
+             exit code 0\n  | out\n  | one\n  | two",
         ),
         (
             "[[turn.run]]\ncommand = [\"sh\", \"-c\", \"kill -9 $$\"]\nexit = 1",

@@ -83,10 +83,13 @@ impl Fitting<'_> {
                 Some(shape) => self.undo(shape, value),
                 None => value,
             },
-            (Shape::AnyOf(branches), value) => match branches.iter().find(|(schema, _)| self.fits(schema, &value)) {
-                Some((_, shape)) => self.undo(shape, value),
-                None => value,
-            },
+            (Shape::AnyOf(branches), value) => {
+                let fitting = |counted| branches.iter().find(|(schema, _)| self.fits(schema, &value, counted));
+                match fitting(true).or_else(|| fitting(false)) {
+                    Some((_, shape)) => self.undo(shape, value),
+                    None => value,
+                }
+            }
             (Shape::Wrapped(shape), Value::Object(mut fields)) if fields.len() == 1 && fields.contains_key(ANSWER) => {
                 self.undo(shape, fields.remove(ANSWER).unwrap_or_default())
             }
@@ -104,14 +107,15 @@ impl Fitting<'_> {
         undone.collect()
     }
 
-    /// Whether a value is one of a strict schema, as far as that tells branches apart: kinds, constants and fields.
-    fn fits(&self, schema: &Value, value: &Value) -> bool {
+    /// Whether a value is one of a strict schema, as far as that tells branches apart: kinds, constants, fields and, if they are
+    /// `counted`, how many items there are. A provider may let through too few or too many.
+    fn fits(&self, schema: &Value, value: &Value, counted: bool) -> bool {
         if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
             let definition = self.definitions.and_then(|definitions| definitions.get(name));
-            return definition.is_some_and(|definition| self.fits(definition, value));
+            return definition.is_some_and(|definition| self.fits(definition, value, counted));
         }
         if let Some(branches) = schema["anyOf"].as_array() {
-            return branches.iter().any(|branch| self.fits(branch, value));
+            return branches.iter().any(|branch| self.fits(branch, value, counted));
         }
         if let Some(values) = schema["enum"].as_array() {
             return values.contains(value);
@@ -126,12 +130,21 @@ impl Fitting<'_> {
                 fields.len() == properties.len()
                     && fields
                         .iter()
-                        .all(|(key, value)| properties.get(key).is_some_and(|field| self.fits(field, value)))
+                        .all(|(key, value)| properties.get(key).is_some_and(|field| self.fits(field, value, counted)))
             }
-            (Value::Array(items), _) => items.iter().all(|value| self.fits(&schema["items"], value)),
+            (Value::Array(items), _) => {
+                (!counted || has_so_many(schema, items.len()))
+                    && items.iter().all(|value| self.fits(&schema["items"], value, counted))
+            }
             _ => true,
         }
     }
+}
+
+fn has_so_many(schema: &Value, items: usize) -> bool {
+    let bound = |keyword: &str| schema[keyword].as_u64();
+    bound("minItems").is_none_or(|least| items as u64 >= least)
+        && bound("maxItems").is_none_or(|most| items as u64 <= most)
 }
 
 fn is_of(kind: &str, value: &Value) -> bool {

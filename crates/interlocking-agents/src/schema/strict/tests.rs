@@ -121,6 +121,16 @@ fn chooser(seeds: &[u16]) -> impl FnMut(usize) -> usize + '_ {
     }
 }
 
+/// Both are arrays where an array stands for an object.
+#[test]
+fn an_object_without_fields_is_told_from_an_array_that_has_items() {
+    let array = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
+    let object = json!({ "type": "object", "additionalProperties": { "type": "integer" } });
+    let strict = strict(&json!({ "anyOf": [array, object] }));
+    assert_eq!(strict.undo(json!({ "answer": [] })), json!({}));
+    assert_eq!(strict.undo(json!({ "answer": ["a"] })), json!(["a"]));
+}
+
 /// Nothing that strict mode lets through is wrong.
 fn holds(original: &Value, seeds: &[u16]) -> Value {
     let schema = Schema::new(original.clone()).unwrap();
