@@ -181,12 +181,12 @@ fn live_lines_fit_into_a_narrow_terminal() {
 
 #[test]
 fn a_resized_terminal_that_reflows_has_no_line_broken_or_lost() {
-    [true, false].map(|is_wide_soon| resized(Resizing::Reflows, is_wide_soon));
+    [true, false].into_iter().for_each(|is_wide_soon| resized(Resizing::Reflows, is_wide_soon));
 }
 
 #[test]
 fn a_resized_terminal_that_crops_has_no_line_broken_or_lost() {
-    [true, false].map(|is_wide_soon| resized(Resizing::Crops, is_wide_soon));
+    [true, false].into_iter().for_each(|is_wide_soon| resized(Resizing::Crops, is_wide_soon));
 }
 
 /// The terminal becomes narrow while a node works; and wide again soon, or after the end, so that lines for good are written meanwhile.

@@ -52,8 +52,17 @@ impl<'p> TestRun<'p> {
     pub(crate) async fn outcome(&self, spec: Spec) -> V3Outcome {
         match self.start(spec).await {
             Outcome::Finished(outcome) => outcome,
-            other => panic!("{other:?}"),
+            other => panic!("{other:?}\nof the tree: {:#?}", self.failures()),
         }
+    }
+
+    /// What has failed in the whole tree: a run can go on without some of its children.
+    fn failures(&self) -> Vec<String> {
+        let failed = |event: Event| match event.kind {
+            EventKind::NodeFailed { node, message, .. } => Some(format!("{} {}: {message}", event.run, node.node)),
+            _ => None,
+        };
+        self.events().into_iter().filter_map(failed).collect()
     }
 
     pub(crate) fn events(&self) -> Vec<Event> {
