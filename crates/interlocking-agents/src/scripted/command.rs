@@ -39,10 +39,17 @@ impl Ended {
 
 /// Runs a command to its end. When it ends, and when the future is dropped before that, whatever came of it ends, too.
 pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Surroundings<'_>) -> io::Result<Ended> {
-    let inherited = Environment::inherited();
+    let inherited = without_shared_builds(Environment::inherited());
     let added = surroundings.environment.iter();
     let environment = added.fold(inherited, |environment, (name, value)| environment.set(name, value));
     run_in(command, directory, environment, surroundings.sandbox).await
+}
+
+/// Without the one directory in which a user's builds lie. Cargo takes packages in two worktrees of one repository for the same there: an agent
+/// would test what another has built.
+fn without_shared_builds(inherited: Environment) -> Environment {
+    let shared = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
+    shared.into_iter().fold(inherited, Environment::without)
 }
 
 /// The same in an environment that is all there is.
@@ -69,4 +76,18 @@ pub(crate) async fn run_in(
     let output = running.output_tail().await?;
     let ended = running.end().await?;
     Ok(Ended { exit: ended.exit, output, errors: ended.stderr })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn a_directory_of_all_builds_is_not_inherited() {
+        let inherited = Environment::empty().set("CARGO_TARGET_DIR", "/builds").set("CARGO_HOME", "/cargo");
+        let environment = without_shared_builds(inherited);
+        let variables: Vec<_> = environment.variables().collect();
+        assert_eq!(variables, [(OsStr::new("CARGO_HOME"), OsStr::new("/cargo"))]);
+    }
 }

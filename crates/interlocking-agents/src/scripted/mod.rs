@@ -141,7 +141,8 @@ impl ScriptedAgent {
         Ok(Self::new(Script::parse(name, text)?))
     }
 
-    /// The same with one more environment variable for the commands it runs; they inherit all others.
+    /// The same with one more environment variable for the commands it runs; they inherit all others, but not `CARGO_TARGET_DIR`: worktrees
+    /// of one repository must not share their builds.
     pub fn with_env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), value.into()));
         self
