@@ -110,10 +110,10 @@ pub fn derive_graph(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     derive(&parse_macro_input!(input as DeriveInput)).into()
 }
 
-/// Each variant of the enum is a label. Of an enum `TestsExit { Written { files: u32 }, BlockedDependency { on: u32 } }` it makes
-/// `enum TestsExitLabel { Written, BlockedDependency }`, a `LabelType` whose names are `WRITTEN` and
-/// `BLOCKED_DEPENDENCY`, and `TestsExit::label`. `interlocking::Labels` has this example. A handler says `cx.label(&exit)`, and the journal's record, the events and the command
-/// line have the label with its severity and its route hint.
+/// Each variant of the enum is a label. Of `enum TestsExit { Written { files: u32 }, BlockedDependency { on: u32 } }` it makes
+/// `enum TestsExitLabel { Written, BlockedDependency }`, a `LabelType` whose names are `WRITTEN` and `BLOCKED_DEPENDENCY`, and the method
+/// `TestsExit::label`. A handler says `cx.label(&exit)`, and the journal's record, the events and the command line have the label with its
+/// severity and its route hint. `interlocking::Labels` has the whole example.
 ///
 /// Each variant has a `#[label(…)]`: `info`, `warn` or `blocker`, and perhaps a `route_hint`, which is the target of an edge of the node that
 /// `#[labels(node = …)]` names. With a node, the labels are those of that node's handler alone.

@@ -88,7 +88,7 @@ impl<P: Payload> Frontier<'_, P> {
             return None;
         }
         let (mut filled, mut missing) = (Vec::new(), Vec::new());
-        for index in slots_beside(self.net, &self.marking.marked) {
+        for index in places_of_marked_nodes(self.net, &self.marking.marked) {
             let list = if self.has_value(index) { &mut filled } else { &mut missing };
             list.push(self.net.places()[index].name.clone());
         }
@@ -104,7 +104,7 @@ fn running<'n>(states: &'n [NodeState], counts: &'n [Counts]) -> impl Iterator<I
 }
 
 /// The places of the nodes that have a marked place.
-fn slots_beside(net: &Net, marked: &Bits) -> Vec<usize> {
+fn places_of_marked_nodes(net: &Net, marked: &Bits) -> Vec<usize> {
     let nodes: Vec<_> = marked.iter().map(|place| net.places()[place].node).collect();
     let places = net.places().iter().enumerate();
     places.filter(|(_, place)| nodes.contains(&place.node)).map(|(index, _)| index).collect()

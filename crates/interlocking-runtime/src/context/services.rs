@@ -350,7 +350,8 @@ impl UntypedServices {
         }
     }
 
-    /// Tells the sink of something that is rare, so that it may be made where there is no sink, too.
+    /// The same of something rare, which is made whether there is a sink or not. Compiled once, where each closure for [`emit`](Self::emit) in a
+    /// graph's code is compiled once a graph.
     pub(crate) fn tell(&self, kind: EventKind) {
         self.emit(|| kind);
     }

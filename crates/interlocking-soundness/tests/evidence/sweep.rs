@@ -24,8 +24,8 @@ pub(crate) fn share_of(all: usize) -> usize {
     all / one_in()
 }
 
-/// Compares the table of each seed that is [looked at](looked_at), of which the brute force may look at so many states. `each` is given what it found, unless a table is
-/// too large for it.
+/// Compares the table of each seed that is [looked at](looked_at), of which the brute force may look at so many states. `each` is given
+/// what it found, unless a table is too large for it.
 ///
 /// # Panics
 ///
