@@ -28,6 +28,7 @@
 
 pub mod run;
 mod driver;
+mod erased;
 mod execution;
 mod context;
 mod nodes;

@@ -8,7 +8,7 @@ use crate::context::memory_store::MemoryStore;
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
-use crate::journal::{By, Encoded, JournalError, MemoryRecord, Origin};
+use crate::journal::{By, Encoded, JournalError, Origin};
 use crate::mutex::Mutex;
 use crate::run::settings::Settings;
 use crate::tree::idle::IdleExecutions;
@@ -154,48 +154,10 @@ impl<G: Graph> RunServices<G> {
             kept.inputs.lock()[places.clone()].clone_from_slice(&arrived[places]);
         }
     }
-
-    /// A memory group's value now, as records have it.
-    pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
-        let name = self.untyped.net.memory_groups()[group].clone();
-        match self.memories[group].encode() {
-            Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
-            Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
-        }
-    }
-
-    /// The token's payload as JSON.
-    pub(crate) fn encode(token: &G::Token) -> Result<Encoded, serde_json::Error> {
-        let mut json = Vec::with_capacity(128);
-        Token::serialize(token, &mut serde_json::Serializer::new(&mut json))?;
-        let text = String::from_utf8(json).map_err(serde::ser::Error::custom)?;
-        Ok(text.into())
-    }
-
-    /// Tells the sink that an execution has finished.
-    #[inline]
-    pub(crate) fn emit_finished(&self, execution: Execution, step: &Step<G::Token>, now: Elapsed, took: Elapsed) {
-        self.untyped.emit_at(now, || {
-            let to = match step {
-                Step::One(_, token) => Targets::One(self.place_name(token).into()),
-                Step::Stay => Targets::All(Box::default()),
-                Step::All(_, tokens) => {
-                    Targets::All(tokens.iter().map(|token| self.place_name(token).into()).collect())
-                }
-            };
-            EventKind::NodeFinished { node: self.untyped.node(execution), to, took_ms: took.as_millis() }
-        });
-    }
-
-    /// The name of the place that the token lies in.
-    pub(crate) fn place_name(&self, token: &G::Token) -> &'static str {
-        &self.untyped.net.place(token.place()).name
-    }
 }
 
 impl UntypedServices {
-    pub(crate) fn new<G: Graph>(settings: Settings, record_writer: Option<Arc<RecordWriter>>) -> Self {
-        let net = G::net();
+    pub(crate) fn new(net: &'static Net, settings: Settings, record_writer: Option<Arc<RecordWriter>>) -> Self {
         let started = settings.began().unwrap_or_else(|| settings.clock().now());
         Self { net, settings, started, record_writer, notes: OnceBox::new() }
     }
@@ -373,6 +335,26 @@ impl UntypedServices {
     #[inline]
     pub(crate) fn emit_started(&self, execution: Execution, started: Elapsed) {
         self.emit_at(started, || EventKind::NodeStarted(self.node(execution)));
+    }
+
+    /// Tells the sink that an execution has finished.
+    #[inline]
+    pub(crate) fn emit_finished<P: Payload>(&self, execution: Execution, step: &Step<P>, now: Elapsed, took: Elapsed) {
+        self.emit_at(now, || {
+            let to = match step {
+                Step::One(_, token) => Targets::One(self.place_name(token).into()),
+                Step::Stay => Targets::All(Box::default()),
+                Step::All(_, tokens) => {
+                    Targets::All(tokens.iter().map(|token| self.place_name(token).into()).collect())
+                }
+            };
+            EventKind::NodeFinished { node: self.node(execution), to, took_ms: took.as_millis() }
+        });
+    }
+
+    /// The name of the place that the token lies in.
+    pub(crate) fn place_name<P: Payload>(&self, token: &P) -> &'static str {
+        &self.net.place(token.place()).name
     }
 
     /// Tells the sink what an agent did.

@@ -1,8 +1,10 @@
 //! Absorbs the outcome of an execution, whichever way that ran: journal first, then the frontier, then what else it asked for.
 
 use crate::clock::Elapsed;
-use crate::context::services::RunServices;
+use crate::context::services::UntypedServices;
 use crate::driver::{Driver, end::End};
+use crate::erased::done::ErasedDone;
+use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
 use crate::execution::interruption::{Interruption, failure, settled};
@@ -14,31 +16,30 @@ use crate::tree::Halt;
 use interlocking_core::context::{Addition, Effects, NewItem};
 use interlocking_core::failure::{Failure, FailureKind, NodeError};
 use interlocking_core::frontier::{Execution, Payload, Violation};
-use interlocking_core::graph::{Done, Graph};
 use interlocking_core::net::AlternativeIndex;
 use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
 
 /// What counts of an execution.
-struct Judged<G: Graph> {
-    step: Step<G::Token>,
+struct Judged {
+    step: Step<ErasedToken>,
     effects: Effects,
     /// How it failed, where that is the way that its table gives it.
     failed: Option<Box<Failure>>,
 }
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Absorbs the outcome of an execution that took so long; an error if it ends the run.
-    pub(crate) async fn absorb(&mut self, completed: Completed<G>, took: Elapsed) -> Result<(), End> {
+    pub(crate) async fn absorb(&mut self, completed: Completed, took: Elapsed) -> Result<(), End> {
         let Completed { execution, result, now } = completed;
-        let _turns = self.shared.services.untyped.turns_of(execution);
+        let _turns = self.shared.untyped().turns_of(execution);
         let Some(mut judged) = self.judge(execution, result, took)? else {
             return self.record_calls(execution).await;
         };
         judged.step = self.within_budget(execution, judged.step, took)?;
         let updated = self.apply(execution, &judged.effects);
         let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
-        let spawned = judged.effects.take_spawned::<G::Token>();
+        let spawned = self.shared.graph().take_spawned(&mut judged.effects);
         let outcome = if self.is_shown(execution) {
             let mut outcome = self.record(execution, &judged, &spawned, updated, took);
             if let (Ok(outcome), Some((to, items))) = (&mut outcome, &added) {
@@ -56,7 +57,7 @@ impl<G: Graph> Driver<G> {
         }
         let Judged { step, failed, .. } = judged;
         match failed {
-            None => self.shared.services.emit_finished(execution, &step, now, took),
+            None => self.shared.untyped().emit_finished(execution, &step, now, took),
             Some(failure) => self.emit_failed(execution, &failure, step.tokens().first(), took),
         }
         self.complete(execution, step)?;
@@ -77,22 +78,22 @@ impl<G: Graph> Driver<G> {
     fn judge(
         &mut self,
         execution: Execution,
-        result: Result<Done<G>, Interruption>,
+        result: Result<ErasedDone, Interruption>,
         took: Elapsed,
-    ) -> Result<Option<Judged<G>>, End> {
+    ) -> Result<Option<Judged>, End> {
         let handles_message = self.handling() == Some(execution);
         if !handles_message && !self.frontier.is_current(execution) {
             self.tasks.forget(execution);
             return Ok(None);
         }
         self.journal_is_well()?;
-        if let Ok(Done { route: Err(error), .. }) = &result {
+        if let Ok(ErasedDone { route: Err(error), .. }) = &result {
             if let Some(stopped) = error.downcast_ref::<Stopped>() {
                 if handles_message {
                     return Err(End::Halted(Halt::Stopped(stopped.clone())));
                 }
                 // The rest of the run comes as far as it can without: it was paid for.
-                let untyped = &self.shared.services.untyped;
+                let untyped = self.shared.untyped();
                 untyped.settings.tree().hold_back(stopped.clone());
                 untyped.idle().hold_back(execution);
                 // It does not go on in this process, and others may.
@@ -106,10 +107,10 @@ impl<G: Graph> Driver<G> {
             }
         }
         let result = match &result {
-            Ok(Done { route: Ok(_), .. }) => self.injected(execution).unwrap_or(result),
+            Ok(ErasedDone { route: Ok(_), .. }) => self.injected(execution).unwrap_or(result),
             _ => result,
         };
-        match settled(&self.shared.services, execution, result) {
+        match settled(self.net(), execution, result) {
             Ok((step, effects)) => Ok(Some(Judged { step, effects, failed: None })),
             Err(Some(failure)) => self.routed(execution, failure, took).map(Some),
             Err(None) => Err(self.stopped()),
@@ -118,7 +119,12 @@ impl<G: Graph> Driver<G> {
 
     /// The step, or the exhausted route of its edge where that is spent; an error if it has none, which ends the run.
     #[inline]
-    fn within_budget(&self, execution: Execution, step: Step<G::Token>, took: Elapsed) -> Result<Step<G::Token>, End> {
+    fn within_budget(
+        &self,
+        execution: Execution,
+        step: Step<ErasedToken>,
+        took: Elapsed,
+    ) -> Result<Step<ErasedToken>, End> {
         match step {
             Step::One(edge, token) if self.frontier.is_spent(edge) => self.exhaust_edge(execution, edge, token, took),
             step => Ok(step),
@@ -130,28 +136,30 @@ impl<G: Graph> Driver<G> {
         &self,
         execution: Execution,
         edge: AlternativeIndex,
-        token: G::Token,
+        token: ErasedToken,
         took: Elapsed,
-    ) -> Result<Step<G::Token>, End> {
-        let untyped = &self.shared.services.untyped;
+    ) -> Result<Step<ErasedToken>, End> {
+        let untyped = self.shared.untyped();
         let node = untyped.node(execution);
-        let target = G::net().place(token.place()).name.as_str();
+        let target = self.net().place(token.place()).name.as_str();
         untyped.tell(EventKind::EdgeExhausted { node, edge: target.into() });
-        G::exhausted_edge(edge, token)
-            .ok_or_else(|| self.failed(execution, edge_is_spent(G::net(), execution, edge), took))
+        self.shared
+            .graph()
+            .exhausted_edge(edge, token)
+            .ok_or_else(|| self.failed(execution, edge_is_spent(self.net(), execution, edge), took))
     }
 
     /// What an execution comes to that a test lets fail.
     #[inline]
-    fn injected(&self, execution: Execution) -> Option<Result<Done<G>, Interruption>> {
-        let untyped = &self.shared.services.untyped;
+    fn injected(&self, execution: Execution) -> Option<Result<ErasedDone, Interruption>> {
+        let untyped = self.shared.untyped();
         let inject = untyped.settings.injection()?;
         let node = untyped.net.node(execution.node);
         if node.timed_out.is_none() && node.failed.is_none() {
             return None;
         }
         match inject(untyped.run(), &untyped.by(execution))? {
-            Injected::Failure => Some(Ok(Done::failed("it was chosen that it fails"))),
+            Injected::Failure => Some(Ok(ErasedDone::failed("it was chosen that it fails"))),
             Injected::Timeout => Some(Err(Interruption::TimedOut(node.timeout?))),
         }
     }
@@ -160,9 +168,9 @@ impl<G: Graph> Driver<G> {
     ///
     /// What it asked for beside its way on counts no more than its outcome does.
     #[cold]
-    fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged<G>, End> {
-        let route = G::net().node(execution.node).route_of(&failure.kind);
-        match route.and_then(|route| G::failed(route, (*failure).clone())) {
+    fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged, End> {
+        let route = self.net().node(execution.node).route_of(&failure.kind);
+        match route.and_then(|route| self.shared.graph().failed(route, (*failure).clone())) {
             Some(step) => Ok(Judged { step, effects: Effects::default(), failed: Some(failure) }),
             None => Err(self.failed(execution, *failure, took)),
         }
@@ -170,7 +178,7 @@ impl<G: Graph> Driver<G> {
 
     /// Records the agent calls of an execution whose outcome does not count.
     async fn record_calls(&mut self, execution: Execution) -> Result<(), End> {
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         let calls = untyped.calls_of(execution);
         let Some(record_writer) = self.record_writer().filter(|_| !calls.is_empty()) else { return Ok(()) };
         let written = record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await;
@@ -180,7 +188,8 @@ impl<G: Graph> Driver<G> {
     /// Whether the journal or an observer is given the outcome of an execution.
     #[inline]
     fn is_shown(&mut self, execution: Execution) -> bool {
-        self.recorded.is_some() || self.observes && self.background().is_observed(G::net().name(execution.node))
+        let node = self.net().name(execution.node);
+        self.recorded.is_some() || self.observes && self.background().is_observed(node)
     }
 
     /// The map's execution that takes what an event node adds, with the items; it takes them once they are recorded. `None` where
@@ -191,12 +200,12 @@ impl<G: Graph> Driver<G> {
         let to = self.frontier.live(map).map(|map| untyped.by(map)).filter(|map| untyped.additions().hold(map));
         untyped.emit_at(now, || EventKind::ItemsAdded {
             node: untyped.node(execution),
-            map: G::net().name(map).into(),
+            map: self.net().name(map).into(),
             items: u32::try_from(items.len()).unwrap_or(u32::MAX),
             refused: to.is_none(),
         });
         if to.is_none() {
-            tracing::info!(run = %untyped.run(), map = G::net().name(map), "items are refused: the map takes no more");
+            tracing::info!(run = %untyped.run(), map = self.net().name(map), "items are refused: the map takes no more");
         }
         Some((to?, items))
     }
@@ -219,7 +228,7 @@ impl<G: Graph> Driver<G> {
                 return self.journal_failed(error);
             }
             let kind = FailureKind::Journal;
-            let failure = failure(&self.shared.services, execution, kind, error.to_string(), Vec::new());
+            let failure = failure(self.net(), execution, kind, error.to_string(), Vec::new());
             self.failed(execution, failure, took)
         })
     }
@@ -231,11 +240,11 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Tells the sink that an execution failed, and the token that goes on in its place, if one does.
-    fn emit_failed(&self, execution: Execution, failure: &Failure, token: Option<&G::Token>, took: Elapsed) {
-        let services = &self.shared.services;
-        let (node, message) = (services.untyped.node(execution), failure.message.clone());
-        let to = token.map(|token| Box::new(services.place_name(token).into()));
-        services.untyped.tell(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
+    fn emit_failed(&self, execution: Execution, failure: &Failure, token: Option<&ErasedToken>, took: Elapsed) {
+        let untyped = self.untyped();
+        let (node, message) = (untyped.node(execution), failure.message.clone());
+        let to = token.map(|token| Box::new(untyped.place_name(token).into()));
+        untyped.tell(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
     }
 
     /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
@@ -243,13 +252,13 @@ impl<G: Graph> Driver<G> {
         if effects.is_empty() {
             return None;
         }
-        let group = self.shared.services.untyped.net.node(execution.node).memory.map(usize::from);
-        group.filter(|&group| self.shared.services.memories[group].apply(effects))
+        let group = self.shared.untyped().net.node(execution.node).memory.map(usize::from);
+        group.filter(|&group| self.shared.memories()[group].apply(effects))
     }
 
     /// Moves the tokens of a step, and stops the executions whose tokens it cleared.
     #[inline]
-    pub(crate) fn complete(&mut self, execution: Execution, step: Step<G::Token>) -> Result<(), End> {
+    pub(crate) fn complete(&mut self, execution: Execution, step: Step<ErasedToken>) -> Result<(), End> {
         let completed = if self.handling() == Some(execution) {
             self.recorded.iter_mut().for_each(|recorded| recorded.handling = None);
             self.frontier.redirect(execution.node, step).map(Option::unwrap_or_default)
@@ -270,7 +279,7 @@ impl<G: Graph> Driver<G> {
     pub(crate) fn stop_all(&self, cancelled: Vec<Execution>) {
         for cancelled in cancelled {
             self.tasks.stop(cancelled);
-            let untyped = &self.shared.services.untyped;
+            let untyped = self.shared.untyped();
             // Its task ends in its own time; nobody is to be sent for an answer until then.
             if untyped.net.row(cancelled.node).kind == NodeKind::Human {
                 untyped.settings.tree().asks_no_more(untyped.run(), &untyped.by(cancelled));
@@ -281,11 +290,11 @@ impl<G: Graph> Driver<G> {
     }
 
     /// A step's tokens as the journal has them; also remembers the payloads, for `input_of`.
-    pub(crate) fn encode_tokens(&mut self, step: &Step<G::Token>) -> Result<Vec<TokenRecord>, JournalError> {
+    pub(crate) fn encode_tokens(&mut self, step: &Step<ErasedToken>) -> Result<Vec<TokenRecord>, JournalError> {
         let mut tokens = Vec::with_capacity(step.tokens().len());
         for token in step.tokens() {
-            let (place, payload) = encode::<G>(&self.shared.services, token)?;
-            if token.is_value() && &*payload == "null" && G::net().place(token.place()).optional {
+            let (place, payload) = encode(self.untyped(), token)?;
+            if token.is_value() && &*payload == "null" && self.net().place(token.place()).optional {
                 return Err(JournalError::Encoding {
                     what: format!("the payload for `{place}`"),
                     reason: "it is stored as `null`, and in an optional slot that is nothing: take another type".into(),
@@ -303,20 +312,20 @@ impl<G: Graph> Driver<G> {
     fn record(
         &mut self,
         execution: Execution,
-        judged: &Judged<G>,
-        spawned: &[G::Token],
+        judged: &Judged,
+        spawned: &[ErasedToken],
         updated: Option<usize>,
         took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
-        let (net, Judged { step, effects, failed }) = (G::net(), judged);
+        let (net, Judged { step, effects, failed }) = (self.net(), judged);
         let tokens = self.encode_tokens(step)?;
-        let services = &self.shared.services;
+        let untyped = self.shared.untyped();
         let mut spawned_records = Vec::with_capacity(spawned.len());
         for token in spawned {
-            let (place, payload) = encode::<G>(services, token)?;
+            let (place, payload) = encode(untyped, token)?;
             spawned_records.push(TokenRecord { place: place.to_owned(), payload: payload.into() });
         }
-        let memory = updated.map(|group| services.remembered(group));
+        let memory = updated.map(|group| self.shared.remembered(group));
         let posted = effects.posted().iter().map(MessageRecord::of);
         Ok(NodeOutcome {
             node: net.name(execution.node).to_owned(),
@@ -328,12 +337,12 @@ impl<G: Graph> Driver<G> {
             posted: posted.collect(),
             label: effects.label().cloned(),
             memory: memory.transpose()?,
-            calls: services.untyped.calls_of(execution),
+            calls: untyped.calls_of(execution),
             commits: effects.commits().to_vec(),
             took_ms: took.as_millis(),
             failed: failed.clone(),
             added: None,
-            turns: services.untyped.turns_after(execution),
+            turns: untyped.turns_after(execution),
         })
     }
 
@@ -357,7 +366,7 @@ impl<G: Graph> Driver<G> {
         let message = violation.to_string();
         let kind = FailureKind::Unsound(violation);
         match execution {
-            Some(execution) => End::failed(failure(&self.shared.services, execution, kind, message, Vec::new())),
+            Some(execution) => End::failed(failure(self.net(), execution, kind, message, Vec::new())),
             None => End::at_exit(kind, message, Vec::new()),
         }
     }
@@ -369,9 +378,9 @@ pub(crate) fn journal_error(error: &NodeError) -> Option<&JournalError> {
 }
 
 /// The name of a token's place, and its payload.
-fn encode<G: Graph>(services: &RunServices<G>, token: &G::Token) -> Result<(&'static str, Encoded), JournalError> {
-    let place = services.place_name(token);
-    let payload = RunServices::<G>::encode(token).map_err(|error| JournalError::Encoding {
+fn encode(untyped: &UntypedServices, token: &ErasedToken) -> Result<(&'static str, Encoded), JournalError> {
+    let place = untyped.place_name(token);
+    let payload = token.encode().map_err(|error| JournalError::Encoding {
         what: format!("the payload for `{place}`"),
         reason: error.to_string(),
     })?;

@@ -2,16 +2,14 @@
 
 use crate::context::reports::Reports;
 use crate::driver::background_tasks::BackgroundTasks;
-use crate::execution::shared::Shared;
-use crate::execution::{
-    interruption::{Interruption, failure},
-    perform::{Performed, perform},
-};
+use crate::erased::done::ErasedDone;
+use crate::erased::shared::ErasedShared;
+use crate::erased::token::ErasedToken;
+use crate::execution::interruption::{Interruption, failure};
 use crate::journal::NodeOutcome;
 use crate::nodes::observer::Observation;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 use std::collections::VecDeque;
@@ -19,8 +17,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The background executions of one run.
-pub(crate) struct Background<G: Graph> {
-    pub(super) tasks: BackgroundTasks<G>,
+pub(crate) struct Background {
+    net: &'static Net,
+    pub(super) tasks: BackgroundTasks,
     pub(super) observers: Vec<Observer>,
     /// The advisory executions that have not returned.
     pub(super) advisory: Vec<Execution>,
@@ -38,34 +37,13 @@ pub(super) struct Observer {
 }
 
 /// What a background execution came to.
-pub(crate) struct Returned<G: Graph> {
+pub(crate) struct Returned {
     pub(super) execution: Execution,
-    pub(super) result: Result<Done<G>, Interruption>,
+    pub(super) result: Result<ErasedDone, Interruption>,
 }
 
-/// A background execution.
-struct BackgroundExecution<G: Graph> {
-    shared: Arc<Shared<G>>,
-    execution: Execution,
-    input: Option<G::Token>,
-}
-
-impl<G: Graph> Performed<G> for BackgroundExecution<G> {
-    fn execution(&self) -> Execution {
-        self.execution
-    }
-
-    fn shared(&self) -> &Shared<G> {
-        &self.shared
-    }
-
-    fn take_input(&mut self) -> Option<G::Token> {
-        self.input.take()
-    }
-}
-
-impl<G: Graph> Background<G> {
-    pub(crate) fn new(net: &Net) -> Self {
+impl Background {
+    pub(crate) fn new(net: &'static Net) -> Self {
         let rows = net.table().nodes.iter().enumerate();
         let observers = rows.filter(|(_, row)| row.kind == NodeKind::Observer).map(|(node, _)| Observer {
             node: node as NodeIndex,
@@ -75,12 +53,12 @@ impl<G: Graph> Background<G> {
             failed: false,
         });
         let observers = observers.collect();
-        Self { tasks: BackgroundTasks::default(), observers, advisory: Vec::new(), reports: Reports::default() }
+        Self { net, tasks: BackgroundTasks::default(), observers, advisory: Vec::new(), reports: Reports::default() }
     }
 
     /// Whether anybody observes this node.
     pub(crate) fn is_observed(&self, node: &str) -> bool {
-        let rows = &G::net().table().nodes;
+        let rows = &self.net.table().nodes;
         self.observers.iter().any(|observer| rows[usize::from(observer.node)].observes.iter().any(|name| name == node))
     }
 
@@ -95,24 +73,21 @@ impl<G: Graph> Background<G> {
     }
 
     /// Starts an advisory execution.
-    pub(crate) fn start(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
-        let untyped = &shared.services.untyped;
+    pub(crate) fn start(&mut self, shared: &Arc<dyn ErasedShared>, execution: Execution, input: ErasedToken) {
+        let untyped = shared.untyped();
         untyped.emit_started(execution, untyped.now());
         self.advisory.push(execution);
         self.launch(shared, execution, input);
     }
 
-    fn launch(&mut self, shared: &Arc<Shared<G>>, execution: Execution, input: G::Token) {
-        let aside = BackgroundExecution { shared: shared.clone(), execution, input: Some(input) };
-        self.tasks.spawn(perform(aside, |aside: BackgroundExecution<G>, result| Returned {
-            execution: aside.execution,
-            result,
-        }));
+    fn launch(&mut self, shared: &Arc<dyn ErasedShared>, execution: Execution, input: ErasedToken) {
+        let performing = shared.clone().perform_in_background(execution, input);
+        self.tasks.spawn(async move { Returned { execution, result: performing.await } });
     }
 
     /// Shows an outcome to whoever observes its node.
-    pub(crate) fn observe(&mut self, shared: &Arc<Shared<G>>, outcome: NodeOutcome) {
-        let rows = &G::net().table().nodes;
+    pub(crate) fn observe(&mut self, shared: &Arc<dyn ErasedShared>, outcome: NodeOutcome) {
+        let rows = &self.net.table().nodes;
         for at in 0..self.observers.len() {
             let observer = &mut self.observers[at];
             let observes = &rows[usize::from(observer.node)].observes;
@@ -124,7 +99,7 @@ impl<G: Graph> Background<G> {
     }
 
     /// Shows an observer that is idle what it has not seen yet.
-    pub(super) fn show_next(&mut self, shared: &Arc<Shared<G>>, at: usize) {
+    pub(super) fn show_next(&mut self, shared: &Arc<dyn ErasedShared>, at: usize) {
         let observer = &mut self.observers[at];
         if observer.busy || observer.failed {
             return;
@@ -133,11 +108,13 @@ impl<G: Graph> Background<G> {
         observer.shown += 1;
         observer.busy = true;
         let execution = Execution { node: observer.node, visit: observer.shown, attempt: 1 };
-        let place = G::net().node(observer.node).first_place;
-        match observed::<G>(place, outcome) {
+        let place = self.net.node(observer.node).first_place;
+        let read = |json: String| shared.graph().read_token(place, &json).map_err(|error| error.reason);
+        let json = serde_json::to_string(&Observation(outcome)).map_err(|error| error.to_string());
+        match json.and_then(read) {
             Ok(token) => self.launch(shared, execution, token),
             Err(reason) => {
-                let failed = failure(&shared.services, execution, FailureKind::Handler, reason, Vec::new());
+                let failed = failure(shared.net(), execution, FailureKind::Handler, reason, Vec::new());
                 self.observer_failed(at, execution, failed);
             }
         }
@@ -156,16 +133,10 @@ impl<G: Graph> Background<G> {
     }
 
     /// The next execution that returns.
-    pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned<G>> {
+    pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned> {
         match self.tasks.poll_next(context) {
             Poll::Ready(Some(returned)) => Poll::Ready(returned),
             Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
-}
-
-/// An outcome as the token that an observer takes.
-fn observed<G: Graph>(place: u16, outcome: NodeOutcome) -> Result<G::Token, String> {
-    let json = serde_json::to_value(Observation(outcome)).map_err(|error| error.to_string())?;
-    G::Token::deserialize(place, json).map_err(|error| error.to_string())
 }

@@ -6,18 +6,21 @@ use crate::driver::background::{Observer, Returned};
 use crate::driver::end::End;
 use crate::driver::mailbox::post;
 use crate::driver::wait::{Over, Waited};
+use crate::erased::done::ErasedDone;
+use crate::erased::graph::AnyValue;
+use crate::erased::shared::ErasedShared;
+use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::interruption::{caught, failure, kind_of, settled};
-use crate::execution::shared::Shared;
-use crate::execution::tasks::spawn_boxed;
+use crate::execution::task::spawn_boxed;
 use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
 use interlocking_core::context::{Commit, Label};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Payload};
-use interlocking_core::graph::{Done, Graph};
 use interlocking_core::table::NodeKind;
 use std::future::poll_fn;
+use std::sync::Arc;
 
 /// What an advisory execution came to.
 struct AdvisoryEnd {
@@ -37,28 +40,29 @@ struct OtherEffects {
     commits: Vec<Commit>,
 }
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Starts the advisory node in whose place a token lies.
-    pub(crate) fn spawn_in_background(&mut self, token: G::Token) {
-        let node = G::net().place(token.place()).node;
+    pub(crate) fn spawn_in_background(&mut self, token: ErasedToken) {
+        let node = self.net().place(token.place()).node;
         let (execution, exhausted) = self.frontier.enter_beside(node);
         let shared = self.shared.clone();
         match exhausted {
             None => self.background().start(&shared, execution, token),
             Some(limit) => {
-                let untyped = &shared.services.untyped;
+                let untyped = shared.untyped();
                 untyped.tell(EventKind::NodeExhausted(untyped.node(execution)));
-                self.background().reports.add(execution, Err(beyond_bounds(G::net(), execution, limit)));
+                let failure = beyond_bounds(shared.net(), execution, limit);
+                self.background().reports.add(execution, Err(failure));
             }
         }
     }
 
     /// Handles what a background execution came to.
-    pub(crate) async fn take_returned(&mut self, returned: Returned<G>) -> Result<(), End> {
+    pub(crate) async fn take_returned(&mut self, returned: Returned) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
-        let _turns = shared.services.untyped.turns_of(execution);
-        if let Ok(Done { route: Err(error), .. }) = &returned.result
+        let _turns = shared.untyped().turns_of(execution);
+        if let Ok(ErasedDone { route: Err(error), .. }) = &returned.result
             && self.recorded.is_some()
             && let Some(error) = journal_error(error)
         {
@@ -66,7 +70,7 @@ impl<G: Graph> Driver<G> {
         }
         self.journal_is_well()?;
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
-            match settled(&shared.services, execution, returned.result) {
+            match settled(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
                     self.apply(execution, &effects);
                     let background = self.background();
@@ -81,7 +85,7 @@ impl<G: Graph> Driver<G> {
         self.background().advisory.retain(|other| *other != execution);
         let Some(ended) = ended(&shared, returned) else { return Err(self.stopped()) };
         record(&shared, &ended, false).await.map_err(|error| self.journal_failed(error))?;
-        let (by, OtherEffects { posted, label, commits }) = (shared.services.untyped.by(execution), ended.did);
+        let (by, OtherEffects { posted, label, commits }) = (shared.untyped().by(execution), ended.did);
         self.post(&by, &posted).await.map_err(|error| self.journal_failed(error))?;
         if let Ok(report) = &ended.report
             && self.background().is_observed(&by.node)
@@ -93,17 +97,17 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
-    pub(crate) async fn conclude(&mut self, output: G::Output) -> Result<G::Output, End> {
-        let net = G::net();
+    pub(crate) async fn conclude(&mut self, output: AnyValue) -> Result<AnyValue, End> {
+        let net = self.net();
         if !net.features().reports {
             return Ok(output);
         }
-        let deadline = self.shared.services.untyped.settings.options().report_deadline;
+        let deadline = self.shared.untyped().settings.options().report_deadline;
         let mut over: Over<'_> = Box::pin(tokio::time::sleep(deadline));
         while self.is_background_busy() {
             // Tasks that were stopped with the run's end complete now. Each wakes the driver until it is taken.
             while let Some(completed) = self.tasks.next() {
-                drop(self.shared.services.untyped.turns_of(completed.execution));
+                drop(self.shared.untyped().turns_of(completed.execution));
             }
             if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
                 self.leave_behind(deadline);
@@ -113,9 +117,9 @@ impl<G: Graph> Driver<G> {
         let background = self.background();
         let mut reports = std::mem::take(&mut background.reports);
         let shown: Vec<_> = background.observers.iter().map(|observer| (observer.node, observer.shown)).collect();
-        reports.add_observers(net, &self.shared.services.memories, &shown);
+        reports.add_observers(net, self.shared.memories(), &shown);
         let shared = self.shared.clone();
-        let finished = caught(async { shared.services.graph.finish(output, reports).await });
+        let finished = caught(shared.finish(output, reports));
         match self.meanwhile(finished).await? {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(error)) => Err(End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error))),
@@ -130,7 +134,7 @@ impl<G: Graph> Driver<G> {
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
         let late = |execution| {
             let message = format!("was not done {deadline:?} after the run came to its exit");
-            failure(&shared.services, execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
+            failure(shared.net(), execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
         let given_up = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
         let background = self.background();
@@ -147,8 +151,8 @@ impl<G: Graph> Driver<G> {
         let mut tasks = std::mem::take(&mut background.tasks);
         spawn_boxed(Box::pin(async move {
             while let Some(returned) = poll_fn(|context| tasks.poll_next(context)).await {
-                let _turns = shared.services.untyped.turns_of(returned.execution);
-                if G::net().row(returned.execution.node).kind == NodeKind::Observer {
+                let _turns = shared.untyped().turns_of(returned.execution);
+                if shared.net().row(returned.execution.node).kind == NodeKind::Observer {
                     continue;
                 }
                 let execution = returned.execution;
@@ -167,16 +171,16 @@ impl<G: Graph> Driver<G> {
 }
 
 /// What came of an advisory execution; `None` if it was stopped with its run.
-fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<AdvisoryEnd> {
-    let services = &shared.services;
+fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryEnd> {
+    let net = shared.net();
     let Returned { execution, result } = returned;
     let (mut updated, mut did) = (None, OtherEffects::default());
-    let report = match settled(services, execution, result) {
+    let report = match settled(net, execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
         Ok((_, effects)) => {
-            let group = services.untyped.net.node(execution.node).memory.map(usize::from);
-            updated = group.filter(|&group| services.memories[group].apply(&effects));
+            let group = net.node(execution.node).memory.map(usize::from);
+            updated = group.filter(|&group| shared.memories()[group].apply(&effects));
             let posted = effects.posted().iter().map(MessageRecord::of).collect();
             did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
             Ok(effects.report().unwrap_or("null").into())
@@ -186,9 +190,9 @@ fn ended<G: Graph>(shared: &Shared<G>, returned: Returned<G>) -> Option<Advisory
 }
 
 /// Records what an advisory execution came to after its run had ended, and sends what it has sent.
-async fn record_late<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd) -> Result<(), JournalError> {
+async fn record_late(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd) -> Result<(), JournalError> {
     record(shared, ended, true).await?;
-    let untyped = &shared.services.untyped;
+    let untyped = shared.untyped();
     match &untyped.record_writer {
         Some(record_writer) => {
             post(record_writer, untyped.run(), &untyped.by(ended.execution), &ended.did.posted).await
@@ -198,8 +202,8 @@ async fn record_late<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd) -> Resul
 }
 
 /// Records what an advisory execution has used up that went on after its run's end, and was stopped with the parent of that.
-async fn record_spent<G: Graph>(shared: &Shared<G>, execution: Execution) -> Result<(), JournalError> {
-    let untyped = &shared.services.untyped;
+async fn record_spent(shared: &Arc<dyn ErasedShared>, execution: Execution) -> Result<(), JournalError> {
+    let untyped = shared.untyped();
     let calls = untyped.calls_of(execution);
     match &untyped.record_writer {
         Some(record_writer) if !calls.is_empty() => {
@@ -210,8 +214,8 @@ async fn record_spent<G: Graph>(shared: &Shared<G>, execution: Execution) -> Res
 }
 
 /// Records what an advisory execution came to, and tells it.
-async fn record<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd, late: bool) -> Result<(), JournalError> {
-    let untyped = &shared.services.untyped;
+async fn record(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd, late: bool) -> Result<(), JournalError> {
+    let untyped = shared.untyped();
     let (report, failure) = match &ended.report {
         Ok(report) => (Some(report.clone().into()), None),
         Err(failure) => (None, Some(failure.clone())),
@@ -220,7 +224,7 @@ async fn record<G: Graph>(shared: &Shared<G>, ended: &AdvisoryEnd, late: bool) -
     let calls = untyped.calls_of(ended.execution);
     if let Some(record_writer) = &untyped.record_writer {
         let by = untyped.by(ended.execution);
-        let memory = ended.updated.map(|group| shared.services.remembered(group)).transpose()?;
+        let memory = ended.updated.map(|group| shared.remembered(group)).transpose()?;
         let OtherEffects { posted, label, commits } = &ended.did;
         let (posted, label, commits) = (posted.clone(), label.clone(), commits.clone());
         record_writer.write(Entry::Report { by, report, failure, memory, calls, posted, label, commits }).await?;

@@ -2,17 +2,17 @@
 
 use crate::driver::Driver;
 use crate::driver::end::{End, at_exit};
+use crate::erased::graph::AnyValue;
 use crate::event::EventKind;
-use crate::journal::{Encoded, Entry, JournalError, RecordedPayload};
+use crate::journal::{Entry, JournalError, RecordedPayload};
 use crate::run::outcome::Outcome;
 use crate::tree::Halt;
 use interlocking_core::failure::{Failure, FailureKind};
-use interlocking_core::graph::{Graph, Stored};
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Records the end, unless a journal of the tree has failed: then the run can be resumed. So it can if its end cannot
     /// be recorded, for nobody would find that again.
-    pub(crate) async fn finish(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+    pub(crate) async fn finish(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
         let end = self.journal_is_well().and(end);
         let (mut outcome, mut failure, ended) = self.outcome(end);
         let output = self.reported_output(&outcome).unwrap_or_else(|error| {
@@ -32,7 +32,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What an end comes to, why it failed if it did, and whether it is for good; abandons what is left.
-    fn outcome(&mut self, end: Result<G::Output, End>) -> (Outcome<G::Output>, Option<Failure>, bool) {
+    fn outcome(&mut self, end: Result<AnyValue, End>) -> (Outcome<AnyValue>, Option<Failure>, bool) {
         let outcome = match end {
             Ok(output) => Outcome::Finished(output),
             Err(End::Failed(failure)) => Outcome::Failed(*failure),
@@ -48,25 +48,25 @@ impl<G: Graph> Driver<G> {
         // What the run goes on with when it is resumed has not ended.
         let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
         for stopped in self.frontier.abandon() {
-            let node = self.shared.services.untyped.node(stopped);
+            let node = self.shared.untyped().node(stopped);
             // What failed has ended by itself, and said so.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.services.untyped.tell(left(node));
+                self.shared.untyped().tell(left(node));
             }
         }
         (outcome, failure, ended)
     }
 
     /// The output as the journal has it, where it is not what came to the exit.
-    fn reported_output(&self, outcome: &Outcome<G::Output>) -> Result<Option<RecordedPayload>, JournalError> {
+    fn reported_output(&self, outcome: &Outcome<AnyValue>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
-            Outcome::Finished(output) if self.recorded.is_some() && G::net().features().reports => {
-                let json = serde_json::to_string(&Stored(output));
+            Outcome::Finished(output) if self.recorded.is_some() && self.net().features().reports => {
+                let json = self.shared.graph().encode_output(output);
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),
                     reason: error.to_string(),
                 };
-                json.map(|json| Some(Encoded::from(json).into())).map_err(unstorable)
+                json.map(|json| Some(json.into())).map_err(unstorable)
             }
             _ => Ok(None),
         }
@@ -75,7 +75,7 @@ impl<G: Graph> Driver<G> {
     /// Writes what has been spent and not recorded, and then how the run ended, if it did.
     async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         for execution in untyped.unrecorded() {
             let calls = untyped.calls_of(execution);
             record_writer.write(Entry::Spent { by: untyped.by(execution), calls }).await?;
@@ -87,13 +87,13 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What a run that can be resumed ends as.
-    fn halted(&self, halt: Halt) -> Outcome<G::Output> {
+    fn halted(&self, halt: Halt) -> Outcome<AnyValue> {
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },
             Halt::Journal(error) => Outcome::JournalFailed(error),
             // By now it may have used more: what was under way came to its end first.
-            Halt::Stopped(stopped) => self.shared.services.untyped.settings.stopped().unwrap_or(stopped).into(),
+            Halt::Stopped(stopped) => self.shared.untyped().settings.stopped().unwrap_or(stopped).into(),
         }
     }
 }

@@ -7,6 +7,9 @@
 
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
+use crate::erased::done::ErasedDone;
+use crate::erased::graph::Unreadable;
+use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
 use crate::journal::question::fits;
@@ -15,7 +18,6 @@ use crate::journal::rules::{beyond_bounds, keeps_waiting};
 use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Posted, RecordedPayload};
 use interlocking_core::context::Effects;
 use interlocking_core::frontier::{Execution, Limit};
-use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
@@ -40,10 +42,10 @@ pub(crate) async fn post(
     Ok(())
 }
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Takes a letter up.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         // The run does not wait from now on: the tree must not end as waiting before the letter is handled.
         if let Some(child_slot) = untyped.settings.child_slot() {
             child_slot.set_waiting(false);
@@ -62,7 +64,7 @@ impl<G: Graph> Driver<G> {
     }
 
     async fn take_answer(&mut self, letter: u64, by: By, answer: Encoded) -> Result<(), JournalError> {
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         // An answer to a question that was not asked is dropped.
         let Some((_, schema)) = untyped.history().question(&by) else { return Ok(()) };
         if untyped.history().answer(&by).is_some() {
@@ -75,7 +77,7 @@ impl<G: Graph> Driver<G> {
         if let Some(record_writer) = self.record_writer() {
             record_writer.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
-        if let Some(node) = G::net().node_named(&by.node) {
+        if let Some(node) = self.net().node_named(&by.node) {
             // Unparked here, because its task is told only below: the run does not wait for this person any more.
             untyped.idle().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
@@ -85,8 +87,8 @@ impl<G: Graph> Driver<G> {
     }
 
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
-        let net = G::net();
-        let untyped = &self.shared.services.untyped;
+        let net = self.net();
+        let untyped = self.shared.untyped();
         // Dropped: the run has come to its exit, and only waits for reports.
         if self.frontier.has_ended() {
             return Ok(());
@@ -96,10 +98,10 @@ impl<G: Graph> Driver<G> {
             return Ok(());
         };
         let place = net.node(node).first_place;
-        let token = match G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&message)) {
+        let token = match self.shared.graph().read_token(place, &message) {
             Ok(token) => token,
-            Err(error) => {
-                tracing::warn!(run = %untyped.run(), node = name, %error, "dropping a message that does not parse");
+            Err(Unreadable { path, reason }) => {
+                tracing::warn!(run = %untyped.run(), node = name, at = path, error = reason, "dropping a message that does not parse");
                 return Ok(());
             }
         };
@@ -119,7 +121,7 @@ impl<G: Graph> Driver<G> {
     /// Has handlers see what waits to be handled.
     pub(crate) fn note_mail(&self) {
         if let Some(recorded) = &self.recorded {
-            self.shared.services.untyped.mail().note(recorded.letters, recorded.mailbox.len());
+            self.shared.untyped().mail().note(recorded.letters, recorded.mailbox.len());
         }
     }
 
@@ -127,14 +129,14 @@ impl<G: Graph> Driver<G> {
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
         let record_writer = record_writer.clone();
-        post(&record_writer, self.shared.services.untyped.run(), by, messages).await
+        post(&record_writer, self.shared.untyped().run(), by, messages).await
     }
 
     /// Starts to handle the next message, if the run is at a safe point.
     pub(crate) async fn handle_messages(&mut self) -> Result<(), End> {
         while self.has_mail()
             && self.handling().is_none()
-            && !self.frontier.executions().any(|execution| keeps_waiting(G::net(), execution.node))
+            && !self.frontier.executions().any(|execution| keeps_waiting(self.net(), execution.node))
         {
             if self.frontier.has_ended() {
                 // After the exit there is nothing that a message could change (rule 13).
@@ -149,27 +151,27 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Starts the event node, unless it may not handle so many messages: then it takes its route for that.
-    async fn handle(&mut self, node: NodeIndex, message: G::Token) -> Result<(), End> {
+    async fn handle(&mut self, node: NodeIndex, message: ErasedToken) -> Result<(), End> {
         let (execution, exhausted) = self.frontier.enter_beside(node);
         self.recorded.iter_mut().for_each(|recorded| recorded.handling = Some(execution));
         let Some(limit) = exhausted else {
             self.start(execution, message);
             return Ok(());
         };
-        let now = self.shared.services.untyped.now();
-        self.shared.services.untyped.emit_started(execution, now);
+        let now = self.shared.untyped().now();
+        self.shared.untyped().emit_started(execution, now);
         let result = Ok(self.exhausted_event(execution, limit, message)?);
         self.absorb(Completed { execution, result, now }, Elapsed::default()).await
     }
 
     /// Where a message goes that comes after all that the event node may handle.
-    fn exhausted_event(&self, execution: Execution, limit: Limit, message: G::Token) -> Result<Done<G>, End> {
-        let services = &self.shared.services;
-        let node = services.untyped.node(execution);
-        services.untyped.tell(EventKind::NodeExhausted(node));
-        match G::exhausted(execution.node, limit, message) {
-            Some(step @ Step::One(..)) => Ok(Done { route: Ok(step), effects: Effects::default() }),
-            _ => Err(End::failed(beyond_bounds(G::net(), execution, limit))),
+    fn exhausted_event(&self, execution: Execution, limit: Limit, message: ErasedToken) -> Result<ErasedDone, End> {
+        let untyped = self.untyped();
+        let node = untyped.node(execution);
+        untyped.tell(EventKind::NodeExhausted(node));
+        match self.shared.graph().exhausted(execution.node, limit, message) {
+            Some(step @ Step::One(..)) => Ok(ErasedDone { route: Ok(step), effects: Effects::default() }),
+            _ => Err(End::failed(beyond_bounds(self.net(), execution, limit))),
         }
     }
 }

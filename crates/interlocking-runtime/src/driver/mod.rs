@@ -15,7 +15,9 @@ use crate::context::services::UntypedServices;
 use crate::driver::background::Background;
 use crate::driver::end::End;
 use crate::driver::initial_state::Resumption;
-use crate::execution::shared::Shared;
+use crate::erased::graph::AnyValue;
+use crate::erased::shared::ErasedShared;
+use crate::erased::token::ErasedToken;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::rules::keeps_waiting;
@@ -23,8 +25,7 @@ use crate::journal::{By, Encoded, JournalError, LetterBody, NodeOutcome, Posted}
 use crate::run::claims::Executor;
 use crate::run::outcome::Outcome;
 use interlocking_core::frontier::{Execution, Frontier};
-use interlocking_core::graph::Graph;
-use interlocking_core::net::{Features, NodeIndex};
+use interlocking_core::net::{Features, Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -32,17 +33,17 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Executes one run.
-pub(crate) struct Driver<G: Graph> {
-    pub(crate) shared: Arc<Shared<G>>,
-    pub(crate) frontier: Frontier<'static, G::Token>,
+pub(crate) struct Driver {
+    pub(crate) shared: Arc<dyn ErasedShared>,
+    pub(crate) frontier: Frontier<'static, ErasedToken>,
     /// `None` where the run has no journal.
-    pub(crate) recorded: Option<Box<Recorded<G>>>,
+    pub(crate) recorded: Option<Box<Recorded>>,
     /// The executions that run.
-    pub(crate) tasks: RunningTasks<G>,
+    pub(crate) tasks: RunningTasks,
     /// Whether any node is observed.
     pub(crate) observes: bool,
     /// Advisory nodes and observers, once there is something for them.
-    pub(crate) background: Option<Box<Background<G>>>,
+    pub(crate) background: Option<Box<Background>>,
     /// Whether everybody was told that only people can take the run further.
     pub(crate) said_waiting: bool,
     /// Whether the run has ended, was suspended, or has stopped otherwise.
@@ -53,7 +54,7 @@ pub(crate) struct Driver<G: Graph> {
 }
 
 /// What a driver has where there is a journal.
-pub(crate) struct Recorded<G: Graph> {
+pub(crate) struct Recorded {
     /// Writes the run's records.
     pub(crate) record_writer: Arc<RecordWriter>,
     /// Holds the journal's claim on the run for this driver, and for what works on after the run's end.
@@ -61,11 +62,11 @@ pub(crate) struct Recorded<G: Graph> {
     /// By place: the payload that arrived last.
     pub(crate) arrived: Vec<Option<Encoded>>,
     /// The messages that wait for a safe point: the event node, and what it gets.
-    pub(crate) mailbox: VecDeque<(NodeIndex, G::Token)>,
+    pub(crate) mailbox: VecDeque<(NodeIndex, ErasedToken)>,
     /// The event node's execution that handles a message now.
     pub(crate) handling: Option<Execution>,
     /// Outcomes of map and human nodes that came while a message waited or was handled.
-    pub(crate) held: VecDeque<Completed<G>>,
+    pub(crate) held: VecDeque<Completed>,
     /// The number of the last letter that was received.
     pub(crate) letters: u64,
     /// Waits for the next letter.
@@ -74,15 +75,15 @@ pub(crate) struct Recorded<G: Graph> {
 
 type NextLetter = Pin<Box<dyn Future<Output = Result<Posted, JournalError>> + Send>>;
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     pub(crate) fn new(
-        shared: Shared<G>,
-        frontier: Frontier<'static, G::Token>,
-        recorded: Option<Box<Recorded<G>>>,
+        shared: Arc<dyn ErasedShared>,
+        frontier: Frontier<'static, ErasedToken>,
+        recorded: Option<Box<Recorded>>,
     ) -> Self {
-        let Features { maps, observes, .. } = G::net().features();
+        let Features { maps, observes, .. } = shared.net().features();
         Self {
-            shared: Arc::new(shared),
+            shared,
             frontier,
             tasks: RunningTasks::default(),
             observes,
@@ -95,7 +96,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Waits for the reports, stops what still runs, and records the end.
-    pub(crate) async fn wind_up(&mut self, end: Result<G::Output, End>) -> Outcome<G::Output> {
+    pub(crate) async fn wind_up(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
         let end = match end {
             Ok(output) => self.conclude(output).await,
             Err(end) => Err(end),
@@ -109,7 +110,7 @@ impl<G: Graph> Driver<G> {
             background.shutdown().await;
         }
         self.untyped().end_turns();
-        if G::net().features().maps
+        if self.net().features().maps
             && let Some(tree) = self.untyped().settings.known_tree()
         {
             // Children are stopped with their map node, and record what they have cost a moment later.
@@ -119,12 +120,16 @@ impl<G: Graph> Driver<G> {
         self.finish(end).await
     }
 
-    pub(crate) fn shared(&self) -> Arc<Shared<G>> {
+    pub(crate) fn net(&self) -> &'static Net {
+        self.untyped().net
+    }
+
+    pub(crate) fn shared(&self) -> Arc<dyn ErasedShared> {
         self.shared.clone()
     }
 
     pub(crate) fn untyped(&self) -> &UntypedServices {
-        &self.shared.services.untyped
+        self.shared.untyped()
     }
 
     /// Writes the run's records; `None` where there is no journal.
@@ -146,8 +151,9 @@ impl<G: Graph> Driver<G> {
     }
 
     /// The advisory nodes and observers; makes the place for them when it is first needed.
-    pub(crate) fn background(&mut self) -> &mut Background<G> {
-        self.background.get_or_insert_with(|| Box::new(Background::new(G::net())))
+    pub(crate) fn background(&mut self) -> &mut Background {
+        let net = self.net();
+        self.background.get_or_insert_with(|| Box::new(Background::new(net)))
     }
 
     /// Whether an advisory node or an observer runs.
@@ -164,7 +170,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Starts once more what the records say had begun, and receives the letters that have come since.
-    pub(crate) async fn resume(&mut self, resumption: Resumption<G>) -> Result<(), End> {
+    pub(crate) async fn resume(&mut self, resumption: Resumption) -> Result<(), End> {
         self.note_mail();
         if let Some((by, messages)) = &resumption.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
@@ -183,14 +189,14 @@ impl<G: Graph> Driver<G> {
         // What the records say may have been migrated since.
         let turns = &untyped.settings.tree().turns;
         turns.give_up(|section| section.way(untyped.run()).is_some_and(|by| !begins(by)));
-        let started = self.shared.services.untyped.now();
-        let is_timed = |(execution, _): &(Execution, G::Token)| {
-            let net = G::net();
+        let started = self.shared.untyped().now();
+        let is_timed = |(execution, _): &(Execution, ErasedToken)| {
+            let net = self.net();
             net.row(execution.node).kind == NodeKind::Human && net.node(execution.node).timeout.is_some()
         };
         let (timed, in_flight): (Vec<_>, Vec<_>) = resumption.in_flight.into_iter().partition(is_timed);
         for (execution, token) in in_flight {
-            self.shared.services.untyped.emit_started(execution, started);
+            self.shared.untyped().emit_started(execution, started);
             self.tasks.start(&self.shared, execution, &mut Some(token), started);
         }
         for (execution, token) in resumption.advisory {
@@ -200,7 +206,7 @@ impl<G: Graph> Driver<G> {
         // Letters first: else the run would say that it waits for an answer that is there.
         if let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() {
             let (record_writer, letters) = (record_writer.clone(), *letters);
-            let letters = record_writer.journal.letters(self.shared.services.untyped.run(), letters).await;
+            let letters = record_writer.journal.letters(self.shared.untyped().run(), letters).await;
             for posted in letters.map_err(|error| self.journal_failed(error))? {
                 let is_void = posted.number <= resumption.retried_after && posted.letter.body == LetterBody::Cancel;
                 match &mut self.recorded {
@@ -218,7 +224,7 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Runs nodes until the run comes to its exit.
-    pub(crate) async fn drive(&mut self) -> Result<G::Output, End> {
+    pub(crate) async fn drive(&mut self) -> Result<AnyValue, End> {
         loop {
             if self.has_mail() {
                 Box::pin(self.handle_messages()).await?;
@@ -246,8 +252,8 @@ impl<G: Graph> Driver<G> {
     }
 
     /// The output of a run in which nothing runs; `None` if a message still waits, and an error if no token can move.
-    fn at_end(&mut self) -> Result<Option<G::Output>, End> {
-        if let Some(output) = self.frontier.take_exit().and_then(G::leave) {
+    fn at_end(&mut self) -> Result<Option<AnyValue>, End> {
+        if let Some(output) = self.frontier.take_exit().and_then(|token| self.shared.graph().leave(token)) {
             return Ok(Some(output));
         }
         match self.frontier.stuck() {
@@ -258,14 +264,14 @@ impl<G: Graph> Driver<G> {
 
     /// The next completed execution whose outcome may be absorbed now. While a message waits or is handled, those of map and human
     /// nodes are held back.
-    fn next_completed(&mut self) -> Option<Completed<G>> {
-        let has_mail = self.has_mail();
+    fn next_completed(&mut self) -> Option<Completed> {
+        let (net, has_mail) = (self.net(), self.has_mail());
         let Some(recorded) = &mut self.recorded else { return self.tasks.next() };
         if !has_mail && let Some(held) = recorded.held.pop_front() {
             return Some(held);
         }
         while let Some(completed) = self.tasks.next() {
-            if !has_mail || keeps_waiting(G::net(), completed.execution.node) {
+            if !has_mail || keeps_waiting(net, completed.execution.node) {
                 return Some(completed);
             }
             recorded.held.push_back(completed);
@@ -274,7 +280,7 @@ impl<G: Graph> Driver<G> {
     }
 }
 
-impl<G: Graph> Drop for Driver<G> {
+impl Drop for Driver {
     fn drop(&mut self) {
         if !self.has_ended
             && self.untyped().settings.depth() == 0

@@ -1,14 +1,14 @@
 //! How a driver starts what is due: each execution as a task of its own.
 
 use crate::driver::{Driver, end::End};
+use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::interruption::failure;
 use crate::journal::rules::beyond_bounds;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Due, Execution, Input, Limit, Payload, Violation};
-use interlocking_core::graph::Graph;
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Starts everything that is due.
     pub(crate) fn start_due(&mut self) -> Result<(), End> {
         // Branches of one fork start at one moment.
@@ -29,10 +29,10 @@ impl<G: Graph> Driver<G> {
                 }
             };
             if let Some(recorded) = &self.recorded {
-                self.shared.services.keep_input(execution.node, &recorded.arrived);
+                self.shared.keep_input(execution.node, &recorded.arrived);
             }
-            let started = *started.get_or_insert_with(|| self.shared.services.untyped.now());
-            self.shared.services.untyped.emit_started(execution, started);
+            let started = *started.get_or_insert_with(|| self.shared.untyped().now());
+            self.shared.untyped().emit_started(execution, started);
             self.tasks.start(&self.shared, execution, input, started);
         }
         self.tasks.launch();
@@ -40,25 +40,25 @@ impl<G: Graph> Driver<G> {
     }
 
     /// Starts one execution, now.
-    pub(crate) fn start(&mut self, execution: Execution, input: G::Token) {
-        let started = self.shared.services.untyped.now();
-        self.shared.services.untyped.emit_started(execution, started);
+    pub(crate) fn start(&mut self, execution: Execution, input: ErasedToken) {
+        let started = self.shared.untyped().now();
+        self.shared.untyped().emit_started(execution, started);
         self.tasks.start(&self.shared, execution, &mut Some(input), started);
     }
 
     /// The token that a handler takes; `None` if the entry took the exhausted route instead.
     #[inline]
-    fn take_input(&mut self, due: Due<G::Token>) -> Result<Option<G::Token>, End> {
+    fn take_input(&mut self, due: Due<ErasedToken>) -> Result<Option<ErasedToken>, End> {
         let Due { execution, input, exhausted } = due;
         let token = match input {
             Input::One(token) => Some(token),
             Input::Slots(slots) => {
                 self.forget_what_did_not_come(execution, &slots);
-                G::join(execution.node, slots)
+                self.shared.graph().join(execution.node, slots)
             }
         };
         let Some(token) = token else {
-            let from = G::net().name(execution.node).to_owned();
+            let from = self.net().name(execution.node).to_owned();
             return Err(self.unsound(Some(execution), Violation::NotInTable { from }));
         };
         if let Some(limit) = exhausted {
@@ -69,26 +69,26 @@ impl<G: Graph> Driver<G> {
     }
 
     /// What came to a slot in an earlier round is no input of a join that has not waited for it.
-    fn forget_what_did_not_come(&mut self, execution: Execution, slots: &[G::Token]) {
-        let node = G::net().node(execution.node);
+    fn forget_what_did_not_come(&mut self, execution: Execution, slots: &[ErasedToken]) {
+        let node = self.net().node(execution.node);
         if let (Some(_), Some(recorded)) = (&node.quorum, &mut self.recorded) {
             let missing = node.places().filter(|&place| slots.iter().all(|token| usize::from(token.place()) != place));
             missing.for_each(|place| recorded.arrived[place] = None);
         }
     }
 
-    fn exhaust(&mut self, execution: Execution, limit: Limit, token: G::Token) -> Result<(), End> {
-        let node = self.shared.services.untyped.node(execution);
-        self.shared.services.untyped.tell(EventKind::NodeExhausted(node));
-        let Some(step) = G::exhausted(execution.node, limit, token) else {
-            return Err(End::failed(beyond_bounds(G::net(), execution, limit)));
+    fn exhaust(&mut self, execution: Execution, limit: Limit, token: ErasedToken) -> Result<(), End> {
+        let node = self.shared.untyped().node(execution);
+        self.shared.untyped().tell(EventKind::NodeExhausted(node));
+        let Some(step) = self.shared.graph().exhausted(execution.node, limit, token) else {
+            return Err(End::failed(beyond_bounds(self.net(), execution, limit)));
         };
         // Not recorded, because a replay takes the same route from the same input. Only kept for `input_of`.
         if self.recorded.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {
             let kind = FailureKind::Journal;
-            return Err(End::failed(failure(&self.shared.services, execution, kind, error.to_string(), Vec::new())));
+            return Err(End::failed(failure(self.net(), execution, kind, error.to_string(), Vec::new())));
         }
         self.complete(execution, step)
     }

@@ -10,15 +10,14 @@ use crate::limits::allowance::Stopped;
 use crate::limits::budget::BudgetExceeded;
 use crate::mutex::Mutex;
 use crate::tree::Halt;
-use interlocking_core::graph::Graph;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::Poll;
 
 /// What a driver that waits is woken by.
-enum Woken<G: Graph> {
+enum Woken {
     Completed,
-    Background(crate::driver::background::Returned<G>),
+    Background(crate::driver::background::Returned),
     Letter(Result<Posted, JournalError>),
     Parked,
     Cancelled,
@@ -59,10 +58,10 @@ pub(crate) enum Waited {
     UntilOver,
 }
 
-impl<G: Graph> Driver<G> {
+impl Driver {
     /// Waits until something happens; an error if it is what ends the run.
     pub(crate) async fn wait(&mut self) -> Result<(), End> {
-        let may_be_parked = self.listens || self.shared.services.untyped.parked() > 0;
+        let may_be_parked = self.listens || self.shared.untyped().parked() > 0;
         if may_be_parked && self.look_for_parked()? {
             Box::pin(self.wait_for_people()).await?;
         }
@@ -73,7 +72,7 @@ impl<G: Graph> Driver<G> {
     /// completes is left for the caller. Not to be dropped half-way: a letter or a return that is being handled would be lost.
     pub(crate) async fn wait_for_any(&mut self, mut over: Option<&mut Over<'_>>) -> Result<Waited, End> {
         let shared = self.shared.clone();
-        let untyped = &shared.services.untyped;
+        let untyped = shared.untyped();
         if let Some(Recorded { record_writer, letters, next_letter, .. }) = self.recorded.as_deref_mut()
             && next_letter.is_none()
         {
@@ -160,10 +159,10 @@ impl<G: Graph> Driver<G> {
         if !self.shared.cancel().is_some_and(CancelToken::is_suspended) {
             return End::Cancelled;
         }
-        if self.shared.services.untyped.settings.is_left_behind() {
+        if self.shared.untyped().settings.is_left_behind() {
             return End::LeftBehind;
         }
-        match self.shared.services.untyped.settings.stopped() {
+        match self.shared.untyped().settings.stopped() {
             // The wall time is used up, which is why the run was suspended.
             Some(stopped @ Stopped::Budget(BudgetExceeded::WallTime { .. })) => End::Halted(Halt::Stopped(stopped)),
             _ => End::Halted(Halt::Suspended),
@@ -174,7 +173,7 @@ impl<G: Graph> Driver<G> {
     /// is used up, and true where nobody was told yet.
     fn look_for_parked(&mut self) -> Result<bool, End> {
         let waits = self.is_parked();
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         let told = std::mem::replace(&mut self.said_waiting, waits);
         if let Some(child_slot) = untyped.settings.child_slot() {
             child_slot.set_waiting(waits);
@@ -202,13 +201,13 @@ impl<G: Graph> Driver<G> {
 
     /// Whether all executions are parked.
     fn is_parked(&self) -> bool {
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         let (running, idle) = (self.frontier.running(), untyped.idle());
         // A message that waits for an execution which is held back is not next, nor one whose handler waits for a turn that does not
         // come: these go on in another process.
         let mail_is_next = self.has_mail()
             && !self.handling().is_some_and(|it| idle.is_parked(it))
-            && !self.frontier.executions().any(|it| keeps_waiting(G::net(), it.node));
+            && !self.frontier.executions().any(|it| keeps_waiting(self.net(), it.node));
         // Outcomes that are held while a message waits are absorbed once that is handled.
         let held = self.recorded.as_ref().map_or(0, |recorded| recorded.held.len());
         let is_held = |execution| {
@@ -231,7 +230,7 @@ impl<G: Graph> Driver<G> {
     /// written to another just before it began to wait.
     async fn is_written_to(&mut self) -> Result<bool, JournalError> {
         let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
-        let untyped = &self.shared.services.untyped;
+        let untyped = self.shared.untyped();
         let read = untyped.settings.tree().read();
         let own = (untyped.run(), letters);
         for (run, letter) in read.iter().map(|(run, letter)| (run, letter)).chain([own]) {

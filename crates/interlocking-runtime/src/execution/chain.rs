@@ -17,7 +17,7 @@ use crate::execution::interruption::{Interruption, poll_caught};
 use crate::execution::shared::Shared;
 use interlocking_core::context::Entered;
 use interlocking_core::frontier::{Execution, Solo};
-use interlocking_core::graph::{Graph, Relay};
+use interlocking_core::graph::{Done, Graph, Relay};
 use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use std::future::{Future, pending, poll_fn};
 use std::pin::{Pin, pin};
@@ -77,7 +77,11 @@ impl CurrentNode {
 
 /// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to. Gives what the last
 /// one came to, which the frontier must look at, and how long that took.
-pub(crate) async fn chain<G: Graph>(shared: &Shared<G>, solo: Solo<'_>, input: G::Token) -> (Completed<G>, Elapsed) {
+pub(crate) async fn chain<G: Graph>(
+    shared: &Shared<G>,
+    solo: Solo<'_>,
+    input: G::Token,
+) -> (Completed<Done<G>>, Elapsed) {
     let untyped = &shared.services.untyped;
     let execution = solo.execution();
     let (nowhere, may_be_interrupted) =

@@ -1,58 +1,59 @@
 //! What the tasks of a run share: their inputs, what stops them, and the queue to which they push their outcomes.
 
 use crate::clock::Elapsed;
+use crate::erased::done::ErasedDone;
+use crate::erased::token::ErasedToken;
 use crate::execution::interruption::Interruption;
 use crate::execution::stops::Stops;
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Done, Graph};
-use interlocking_core::net::NodeIndex;
+use interlocking_core::net::{Net, NodeIndex};
 use std::collections::VecDeque;
 use std::sync::MutexGuard;
 use std::task::{Context, Poll, Waker};
 
 /// An execution that has completed.
-pub(crate) struct Completed<G: Graph> {
+pub(crate) struct Completed<D = ErasedDone> {
     pub(crate) execution: Execution,
-    pub(crate) result: Result<Done<G>, Interruption>,
+    pub(crate) result: Result<D, Interruption>,
     /// When it ended.
     pub(crate) now: Elapsed,
 }
 
 /// What the tasks of one run share.
-pub(crate) struct TaskState<G: Graph> {
-    pub(crate) completions: Completions<G>,
-    pub(crate) inputs: InputSlots<G>,
+pub(crate) struct TaskState {
+    pub(crate) completions: Completions,
+    pub(crate) inputs: InputSlots,
     pub(crate) stops: Stops,
 }
 
 /// The queue of executions that have completed, and that the driver has not taken.
-pub(crate) struct Completions<G: Graph>(Mutex<Queue<G>>);
+pub(crate) struct Completions(Mutex<Queue>);
 
-struct Queue<G: Graph> {
-    completed: VecDeque<Completed<G>>,
+struct Queue {
+    completed: VecDeque<Completed>,
     /// The driver's, while it waits.
     waker: Option<Waker>,
 }
 
 /// By node: the input of the task that is about to begin.
-pub(crate) struct InputSlots<G: Graph>(Box<[Mutex<InputSlot<G>>]>);
+pub(crate) struct InputSlots(Box<[Mutex<InputSlot>]>);
 
 /// An input, and for whom it is.
-pub(crate) struct InputSlot<G: Graph> {
+pub(crate) struct InputSlot {
     pub(crate) execution: Execution,
-    pub(crate) input: Option<G::Token>,
+    pub(crate) input: Option<ErasedToken>,
 }
 
-impl<G: Graph> Default for TaskState<G> {
-    fn default() -> Self {
+impl TaskState {
+    pub(crate) fn new(net: &Net) -> Self {
         let completions = Completions(Mutex::new(Queue { completed: VecDeque::new(), waker: None }));
-        Self { completions, inputs: InputSlots::new(), stops: Stops::default() }
+        Self { completions, inputs: InputSlots::new(net), stops: Stops::default() }
     }
 }
 
-impl<G: Graph> Completions<G> {
-    pub(crate) fn push(&self, completed: Completed<G>) {
+impl Completions {
+    pub(crate) fn push(&self, completed: Completed) {
         let mut queue = self.0.lock();
         queue.completed.push_back(completed);
         let waker = queue.waker.take();
@@ -63,7 +64,7 @@ impl<G: Graph> Completions<G> {
     }
 
     /// Moves all that have completed to `taken`, which is empty.
-    pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed<G>>, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed>, context: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.0.lock();
         if queue.completed.is_empty() {
             queue.waker = Some(context.waker().clone());
@@ -75,14 +76,14 @@ impl<G: Graph> Completions<G> {
     }
 }
 
-impl<G: Graph> InputSlots<G> {
-    fn new() -> Self {
+impl InputSlots {
+    fn new(net: &Net) -> Self {
         let nobody = |node| Mutex::new(InputSlot { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
-        Self((0..G::net().nodes().len() as NodeIndex).map(nobody).collect())
+        Self((0..net.nodes().len() as NodeIndex).map(nobody).collect())
     }
 
     #[inline]
-    pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, InputSlot<G>> {
+    pub(crate) fn of(&self, node: NodeIndex) -> MutexGuard<'_, InputSlot> {
         self.0[usize::from(node)].lock()
     }
 }

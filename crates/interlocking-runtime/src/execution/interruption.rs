@@ -1,11 +1,12 @@
 //! What an execution came to: its step, or why it has none.
 
-use crate::context::services::RunServices;
+use crate::erased::done::ErasedDone;
+use crate::erased::token::ErasedToken;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Effects};
 use interlocking_core::failure::{ChildFailure, Failure, FailureKind, NodeError};
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Done, Graph};
+use interlocking_core::net::Net;
 use interlocking_core::route::Step;
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -47,28 +48,28 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
 }
 
 /// What an execution with an outcome asks for.
-pub(crate) type Accepted<G> = (Step<<G as Graph>::Token>, Effects);
+pub(crate) type Accepted = (Step<ErasedToken>, Effects);
 
 /// The step and the effects of an execution; why it failed if it has none, or `None` where it was stopped with its run.
 #[inline]
-pub(crate) fn settled<G: Graph>(
-    services: &RunServices<G>,
+pub(crate) fn settled(
+    net: &Net,
     execution: Execution,
-    result: Result<Done<G>, Interruption>,
-) -> Result<Accepted<G>, Option<Box<Failure>>> {
+    result: Result<ErasedDone, Interruption>,
+) -> Result<Accepted, Option<Box<Failure>>> {
     match result {
-        Ok(Done { route: Ok(step), effects }) => Ok((step, effects)),
-        Ok(Done { route: Err(error), .. }) => {
+        Ok(ErasedDone { route: Ok(step), effects }) => Ok((step, effects)),
+        Ok(ErasedDone { route: Err(error), .. }) => {
             let causes = Failure::causes_of(&*error);
-            Err(Some(failure(services, execution, kind_of(&error), error.to_string(), causes).into()))
+            Err(Some(failure(net, execution, kind_of(&error), error.to_string(), causes).into()))
         }
-        Err(interruption) => Err(interruption.into_failure(services, execution).map(Box::new)),
+        Err(interruption) => Err(interruption.into_failure(net, execution).map(Box::new)),
     }
 }
 
 impl Interruption {
     /// The failure that this is; `None` where the run was cancelled.
-    fn into_failure<G: Graph>(self, services: &RunServices<G>, execution: Execution) -> Option<Failure> {
+    fn into_failure(self, net: &Net, execution: Execution) -> Option<Failure> {
         let (kind, message) = match self {
             Self::Cancelled => return None,
             Self::TaskLost => (FailureKind::Panic, "in the drop of a value that its handler held".to_owned()),
@@ -78,23 +79,23 @@ impl Interruption {
                 (FailureKind::Timeout { limit_ms }, format!("took longer than its timeout of {limit:?}"))
             }
             Self::Workspace(error) => {
-                let name = services.untyped.net.row(execution.node).workspace.clone().unwrap_or_default();
+                let name = net.row(execution.node).workspace.clone().unwrap_or_default();
                 (FailureKind::Workspace, format!("workspace `{name}`: {error}"))
             }
         };
-        Some(failure(services, execution, kind, message, Vec::new()))
+        Some(failure(net, execution, kind, message, Vec::new()))
     }
 }
 
 /// The failure of an execution.
-pub(crate) fn failure<G: Graph>(
-    services: &RunServices<G>,
+pub(crate) fn failure(
+    net: &Net,
     execution: Execution,
     kind: FailureKind,
     message: String,
     causes: Vec<String>,
 ) -> Failure {
-    let node = services.untyped.net.name(execution.node).to_owned();
+    let node = net.name(execution.node).to_owned();
     Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
 }
 

@@ -7,6 +7,8 @@
 //!
 //! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 
+use crate::erased::done::ErasedDone;
+use crate::erased::token::ErasedToken;
 use crate::execution::guard::is_watched;
 use crate::execution::{
     chain::{Plain, chain},
@@ -108,17 +110,21 @@ impl<G: Graph> Lone<G> {
     }
 
     /// Goes on with a run that is more than a chain: from what its last execution came to, or from its entry's token.
-    async fn drive(self, execution: Execution, from: Result<(Completed<G>, Elapsed), G::Token>) -> Report<G::Output> {
+    async fn drive(
+        self,
+        execution: Execution,
+        from: Result<(Completed<Done<G>>, Elapsed), G::Token>,
+    ) -> Report<G::Output> {
         let Some(Stage::Running(Running { shared, single })) = self.0 else { unreachable!("it has begun") };
-        let mut driver = Driver::new(shared, single.into_frontier(execution), None);
-        let begun = match from {
-            Ok((completed, took)) => driver.absorb(completed, took).await,
-            Err(input) => {
-                driver.start(execution, input);
-                Ok(())
+        let driver = Driver::new(Arc::new(shared), single.into_frontier(execution), None);
+        let from = match from {
+            Ok((Completed { execution, result, now }, took)) => {
+                let result = result.map(|done| ErasedDone::new(done, None));
+                Ok((Completed { execution, result, now }, took))
             }
+            Err(input) => Err((execution, ErasedToken::new(input))),
         };
-        go_on(driver, begun).await
+        go_on(driver, from).await.typed()
     }
 }
 
@@ -130,9 +136,9 @@ impl<G: Graph> Lone<G> {
 fn end<G: Graph>(
     shared: &Shared<G>,
     single: &Single<'static>,
-    completed: Completed<G>,
+    completed: Completed<Done<G>>,
     took: Elapsed,
-) -> Result<Report<G::Output>, Completed<G>> {
+) -> Result<Report<G::Output>, Completed<Done<G>>> {
     let Shared { services, .. } = shared;
     let settings = &services.untyped.settings;
     if G::net().features().reports || settings.has_company() || settings.owns_workspaces() {
@@ -141,7 +147,7 @@ fn end<G: Graph>(
     let Completed { execution, now, ref result } = completed;
     match result {
         Ok(Done { route: Ok(step), effects }) if effects.is_empty() && single.ends(execution, step) => {
-            services.emit_finished(execution, step, now, took);
+            services.untyped.emit_finished(execution, step, now, took);
         }
         _ => return Err(completed),
     }

@@ -8,4 +8,6 @@ pub(crate) mod lone;
 pub(crate) mod guard;
 pub(crate) mod perform;
 pub(crate) mod stops;
+pub(crate) mod task;
 pub(crate) mod tasks;
+pub(crate) mod background;

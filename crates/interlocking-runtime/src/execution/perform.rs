@@ -1,5 +1,7 @@
 //! Performs one node execution.
 
+use crate::erased::done::ErasedDone;
+use crate::erased::token::ErasedToken;
 use crate::execution::guard::{Guarded, Watch};
 use crate::execution::interruption::{Interruption, poll_caught};
 use crate::execution::shared::Shared;
@@ -17,7 +19,7 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     fn shared(&self) -> &Shared<G>;
 
     /// The input, once; `None` too where it was stopped meanwhile.
-    fn take_input(&mut self) -> Option<G::Token>;
+    fn take_input(&mut self) -> Option<ErasedToken>;
 
     /// What may stop this execution alone; `None` where it can only end with its run.
     fn stops(&self) -> Option<&Stops> {
@@ -41,13 +43,13 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
 )]
 pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     mut performed: P,
-    finish: impl FnOnce(P, Result<Done<G>, Interruption>) -> R + Send,
+    finish: impl FnOnce(P, Result<ErasedDone, Interruption>) -> R + Send,
 ) -> impl Future<Output = R> + Send {
     async move {
         let done = 'done: {
             // Bound by this one `match`, so that the future does not keep a second copy.
-            let input = match if performed.guarded().is_stopped() { None } else { performed.take_input() } {
-                Some(input) => input,
+            let (input, slot) = match if performed.guarded().is_stopped() { None } else { performed.take_input() } {
+                Some(input) => input.open(),
                 None => break 'done Err(Interruption::Cancelled),
             };
             if let Some(overdue) = performed.guarded().overdue() {
@@ -62,11 +64,11 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
             } else {
                 // Most nodes that do not wait are ready then, and cost no timer and no allocation.
                 match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
-                    Poll::Ready(done) => break 'done done,
+                    Poll::Ready(done) => break 'done done.map(|done| ErasedDone::new(done, Some(slot))),
                     Poll::Pending => Watch::Waiting,
                 }
             };
-            to_its_end(performed.guarded(), step, watch).await
+            to_its_end(performed.guarded(), step, watch).await.map(|done| ErasedDone::new(done, Some(slot)))
         };
         finish(performed, done)
     }

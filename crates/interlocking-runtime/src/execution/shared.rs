@@ -1,16 +1,28 @@
 //! What every execution of a run needs.
 
 use crate::cancel::CancelToken;
-use crate::context::services::RunServices;
+use crate::context::memory_store::MemoryStore;
+use crate::context::reports::Reports;
+use crate::context::services::{RunServices, UntypedServices};
+use crate::erased::graph::{AnyValue, ErasedGraph, erased_graph, typed};
+use crate::erased::shared::{ErasedShared, Finishing, Performing};
+use crate::erased::token::ErasedToken;
+use crate::execution::background::BackgroundExecution;
 use crate::execution::completions::TaskState;
+use crate::execution::perform::perform;
+use crate::execution::task::Task;
+use crate::journal::Encoded;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::Graph;
+use interlocking_core::net::NodeIndex;
 use once_cell::race::OnceBox;
+use std::sync::Arc;
 
 /// What every execution of a run needs, behind one pointer that each task clones.
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
     /// What its tasks share, once there are any.
-    task_state: OnceBox<TaskState<G>>,
+    task_state: OnceBox<TaskState>,
 }
 
 impl<G: Graph> Shared<G> {
@@ -23,10 +35,42 @@ impl<G: Graph> Shared<G> {
     pub(crate) fn cancel(&self) -> Option<&CancelToken> {
         self.services.untyped.settings.cancel.as_ref()
     }
+}
 
-    /// What its tasks share.
+impl<G: Graph> ErasedShared for Shared<G> {
+    fn graph(&self) -> &'static dyn ErasedGraph {
+        erased_graph::<G>()
+    }
+
+    fn untyped(&self) -> &UntypedServices {
+        &self.services.untyped
+    }
+
+    fn memories(&self) -> &[Box<dyn MemoryStore>] {
+        &self.services.memories
+    }
+
     #[inline]
-    pub(crate) fn task_state(&self) -> &TaskState<G> {
-        self.task_state.get_or_init(Box::default)
+    fn task_state(&self) -> &TaskState {
+        self.task_state.get_or_init(|| Box::new(TaskState::new(G::net())))
+    }
+
+    fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]) {
+        self.services.keep_input(node, arrived);
+    }
+
+    fn spawn(self: Arc<Self>, execution: Execution) {
+        Task::new(self, execution).spawn();
+    }
+
+    fn perform_in_background(self: Arc<Self>, execution: Execution, input: ErasedToken) -> Performing {
+        Box::pin(perform(BackgroundExecution::new(self, execution, input), |_, result| result))
+    }
+
+    fn finish(&self, output: AnyValue, reports: Reports) -> Finishing<'_> {
+        Box::pin(async {
+            let output = self.services.graph.finish(typed(output), reports).await?;
+            Ok(Box::new(output) as AnyValue)
+        })
     }
 }

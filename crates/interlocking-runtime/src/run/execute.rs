@@ -1,6 +1,10 @@
 //! Executes a run: prepares it, drives it to its end, and makes its report.
 
+use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
+use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, erased_graph};
+use crate::erased::token::ErasedToken;
+use crate::execution::completions::Completed;
 use crate::run::claims;
 use crate::run::outcome::{Outcome, Report};
 use crate::run::prepare::{Begin, Prepared, Ready, prepare};
@@ -9,11 +13,24 @@ use crate::run::report::report;
 use crate::run::settings::Settings;
 use crate::run::start_error::StartError;
 use crate::tree::end_children::end_children;
+use interlocking_core::frontier::Execution;
 use interlocking_core::graph::Graph;
+use std::pin::Pin;
 use std::sync::Arc;
 
-/// Goes on with a run that begun as a [`Lone`](crate::execution::lone::Lone) one, to its end.
-pub(crate) async fn go_on<G: Graph>(driver: Driver<G>, begun: Result<(), End>) -> Report<G::Output> {
+/// Goes on with a run that begun as a [`Lone`](crate::execution::lone::Lone) one, to its end: from what its last execution came to, or from
+/// one that is about to start.
+pub(crate) async fn go_on(
+    mut driver: Driver,
+    from: Result<(Completed, Elapsed), (Execution, ErasedToken)>,
+) -> Report<AnyValue> {
+    let begun = match from {
+        Ok((completed, took)) => driver.absorb(completed, took).await,
+        Err((execution, input)) => {
+            driver.start(execution, input);
+            Ok(())
+        }
+    };
     let mut ready = Box::new(Ready { driver, resumption: None, membership: None });
     let end = match begun {
         Ok(()) => ready.driver.drive().await,
@@ -28,26 +45,38 @@ pub(crate) fn execute<G: Graph>(
     settings: Box<Settings>,
     begin: Begin<G::Entry>,
 ) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    let preparing = Box::pin(prepare(graph, settings, begin));
-    async move {
+    let executing = execute_erased(erased_graph::<G>(), graph, settings, Begin::of(begin));
+    async { executing.await.map(Report::typed) }
+}
+
+type Executing = Pin<Box<dyn Future<Output = Result<Report<AnyValue>, StartError>> + Send>>;
+
+fn execute_erased(
+    erased: &'static dyn ErasedGraph,
+    graph: AnyGraph,
+    settings: Box<Settings>,
+    begin: Begin<AnyValue>,
+) -> Executing {
+    let preparing = Box::pin(prepare(erased, graph, settings, begin));
+    Box::pin(async move {
         match preparing.await? {
             Prepared::Ended(report) => Ok(*report),
             Prepared::Ready(ready) if ready.driver.untyped().settings.is_timed() => Ok(Box::pin(in_time(ready)).await),
             Prepared::Ready(ready) => Ok(Box::pin(at_leisure(ready)).await),
         }
-    }
+    })
 }
 
 /// Runs to the end, without a limit of time.
-async fn at_leisure<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+async fn at_leisure(mut ready: Box<Ready>) -> Report<AnyValue> {
     let end = to_the_end(&mut ready).await;
     wind_up(ready, end).await
 }
 
 /// The same under a limit of time. Children are stopped with the run that was started.
-async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
+async fn in_time(mut ready: Box<Ready>) -> Report<AnyValue> {
     let shared = ready.driver.shared();
-    let settings = &shared.services.untyped.settings;
+    let settings = &shared.untyped().settings;
     let outcome = {
         let running = std::pin::pin!(async {
             let end = to_the_end(&mut ready).await;
@@ -62,7 +91,7 @@ async fn in_time<G: Graph>(mut ready: Box<Ready<G>>) -> Report<G::Output> {
 }
 
 /// Starts once more what had begun, and runs nodes until the run comes to its exit.
-async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
+async fn to_the_end(ready: &mut Ready) -> Result<AnyValue, End> {
     if let Some(resumption) = ready.resumption.take() {
         ready.driver.resume(*resumption).await?;
     }
@@ -70,17 +99,17 @@ async fn to_the_end<G: Graph>(ready: &mut Ready<G>) -> Result<G::Output, End> {
 }
 
 /// Stops what still runs, records the end, and makes the report.
-async fn wind_up<G: Graph>(mut ready: Box<Ready<G>>, end: Result<G::Output, End>) -> Report<G::Output> {
+async fn wind_up(mut ready: Box<Ready>, end: Result<AnyValue, End>) -> Report<AnyValue> {
     let outcome = ready.driver.wind_up(end).await;
     leave(ready, outcome).await
 }
 
 /// Makes the report, ends the child runs that are left, and gives the run's claim and workspaces back.
-async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> Report<G::Output> {
+async fn leave(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyValue> {
     let Ready { driver, membership, .. } = *ready;
     let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
     drop(driver);
-    let settings = &shared.services.untyped.settings;
+    let settings = &shared.untyped().settings;
     let run = &settings.run;
     if settings.depth() == 0 && settings.has_company() {
         // Children were stopped with their map node. Each drops its claim when its task ends.
@@ -89,7 +118,7 @@ async fn leave<G: Graph>(ready: Box<Ready<G>>, outcome: Outcome<G::Output>) -> R
     let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
     if let Some(journal) = &settings.journal
         && has_ended
-        && G::net().features().maps
+        && shared.net().features().maps
         && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
         // The run's own end is recorded, and stands.

@@ -1,6 +1,7 @@
 //! What came of a run.
 
 use crate::clock::Elapsed;
+use crate::erased::graph::{AnyValue, typed};
 use crate::journal::JournalError;
 use crate::journal::question::OpenQuestion;
 use crate::limits::allowance::Stopped;
@@ -181,6 +182,14 @@ impl<O> From<Stopped> for Outcome<O> {
             Stopped::Budget(used_up) => Self::BudgetExhausted(used_up),
             Stopped::Provider(limit) => Self::ProviderLimited(limit),
         }
+    }
+}
+
+impl Report<AnyValue> {
+    /// The same with an output of this type.
+    pub(crate) fn typed<O: 'static>(self) -> Report<O> {
+        let Self { run, outcome, ledger, visits, took } = self;
+        Report { run, outcome: outcome.map(typed), ledger, visits, took }
     }
 }
 

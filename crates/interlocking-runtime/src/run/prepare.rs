@@ -1,7 +1,12 @@
 //! Prepares a run: what it must have, where it stands, and who writes its records.
 
-use crate::context::memory_store::{memories, read};
-use crate::context::services::{Kept, RunServices, UntypedServices};
+use crate::context::services::{RunServices, UntypedServices};
+use crate::driver::{
+    Driver, Recorded,
+    initial_state::{InitialState, Resumption},
+};
+use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, erased_graph};
+use crate::erased::shared::ErasedShared;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, Record, ending};
 use crate::roles::requirements;
@@ -16,17 +21,10 @@ use crate::run::start_error::StartError;
 use crate::tree::{Membership, sections};
 use crate::workspaces::isolation::unkept;
 use crate::workspaces::{RunScope, Workspaces};
-use crate::{
-    driver::{
-        Driver, Recorded,
-        initial_state::{InitialState, Resumption},
-    },
-    execution::shared::Shared,
-};
 use interlocking_agents::{Usage, program};
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
-use interlocking_core::graph::{Graph, Stored};
+use interlocking_core::graph::{Graph, Value};
 use interlocking_core::net::{Net, Nets};
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeSet, VecDeque};
@@ -44,9 +42,19 @@ pub(crate) enum Begin<E> {
     Child { entry: E, origin: Origin, taken_by: By },
 }
 
-impl<E> Begin<E> {
-    /// Takes the entry value out: how a run begins does not depend on it.
-    fn without_entry(self) -> (Begin<()>, Option<E>) {
+impl Begin<AnyValue> {
+    /// The same of an entry value with its type.
+    pub(crate) fn of<E: Value>(typed: Begin<E>) -> Self {
+        match typed {
+            Begin::Fresh { entry } => Self::Fresh { entry: Box::new(entry) },
+            Begin::Again => Self::Again,
+            Begin::Retry => Self::Retry,
+            Begin::Child { entry, origin, taken_by } => Self::Child { entry: Box::new(entry), origin, taken_by },
+        }
+    }
+
+    /// Takes the entry value out.
+    fn without_entry(self) -> (Begin<()>, Option<AnyValue>) {
         match self {
             Self::Fresh { entry } => (Begin::Fresh { entry: () }, Some(entry)),
             Self::Again => (Begin::Again, None),
@@ -67,65 +75,62 @@ struct Found {
 }
 
 /// A run before its first node.
-pub(crate) enum Prepared<G: Graph> {
+pub(crate) enum Prepared {
     /// It has ended before.
-    Ended(Box<Report<G::Output>>),
-    Ready(Box<Ready<G>>),
+    Ended(Box<Report<AnyValue>>),
+    Ready(Box<Ready>),
 }
 
 /// All that a run goes on with.
-pub(crate) struct Ready<G: Graph> {
-    pub(crate) driver: Driver<G>,
-    pub(crate) resumption: Option<Box<Resumption<G>>>,
+pub(crate) struct Ready {
+    pub(crate) driver: Driver,
+    pub(crate) resumption: Option<Box<Resumption>>,
     pub(crate) membership: Option<Box<Membership>>,
 }
 
 /// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
-    check(&mut settings, true, G::net(), nets::<G>)?;
-    Ok(services(graph, settings, None, None))
+    let erased = erased_graph::<G>();
+    check(&mut settings, true, erased)?;
+    let (untyped, memories) = (UntypedServices::new(erased.net(), settings, None), erased.memories());
+    Ok(RunServices { graph, untyped, kept: None, memories })
 }
 
 /// Prepares a run, which may have to be read back from its records.
-pub(crate) async fn prepare<G: Graph>(
-    graph: Arc<G>,
+pub(crate) async fn prepare(
+    erased: &'static dyn ErasedGraph,
+    graph: AnyGraph,
     mut settings: Box<Settings>,
-    begin: Begin<G::Entry>,
-) -> Result<Prepared<G>, StartError> {
+    begin: Begin<AnyValue>,
+) -> Result<Prepared, StartError> {
     let (begin, entry) = begin.without_entry();
     let (begins, retries) = (matches!(begin, Begin::Fresh { .. }), matches!(begin, Begin::Retry));
-    check(&mut settings, begins, G::net(), nets::<G>)?;
-    let Found { journal, claim, records, membership, has_turns } =
-        find(&mut settings, &begin, G::net(), nets::<G>).await?;
+    check(&mut settings, begins, erased)?;
+    let Found { journal, claim, records, membership, has_turns } = find(&mut settings, &begin, erased).await?;
     let (origin, taken_by) = match begin {
         Begin::Child { origin, taken_by, .. } => (Some(origin), Some(taken_by)),
         _ => (None, None),
     };
     let child_of = origin.clone();
-    let (state, services, record_writer) = match entry.filter(|_| records.is_empty()) {
-        Some(entry) => fresh(&graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(&graph, settings, journal, records, retries, taken_by).await? {
+    let (state, shared, record_writer) = match entry.filter(|_| records.is_empty()) {
+        Some(entry) => fresh(erased, graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(erased, graph, settings, journal, records, retries, taken_by).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },
     };
-    let settings = &services.untyped.settings;
+    let settings = &shared.untyped().settings;
     if begins && record_writer.is_some() {
         open_account(settings);
     } else if !begins {
-        expect_turns(settings, has_turns, nets::<G>).await?;
+        expect_turns(settings, has_turns, erased).await?;
     }
     membership.iter().for_each(|membership| membership.is_recorded(state.letters));
-    Ok(Prepared::Ready(Box::new(ready(services, state, record_writer.zip(claim), membership, child_of))))
+    Ok(Prepared::Ready(Box::new(ready(shared, state, record_writer.zip(claim), membership, child_of))))
 }
 
-/// Claims a run, and reads what there is of it. This does not depend on the graph's types, so it is compiled once and not for each graph.
-async fn find(
-    settings: &mut Settings,
-    begin: &Begin<()>,
-    net: &'static Net,
-    nets: fn(&Settings) -> Nets,
-) -> Result<Found, StartError> {
+/// Claims a run, and reads what there is of it.
+async fn find(settings: &mut Settings, begin: &Begin<()>, erased: &dyn ErasedGraph) -> Result<Found, StartError> {
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -165,11 +170,11 @@ async fn find(
     let goes_on = retries || ended.is_none();
     if goes_on {
         end_abandoned(begin, journal.as_deref(), &run).await?;
-        ask_agents(settings, net, nets).await?;
+        ask_agents(settings, erased).await?;
     }
     let mut has_turns = false;
     if let (Begin::Again | Begin::Retry, Some(journal)) = (begin, &journal) {
-        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, net.features().maps).await?;
+        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, erased.net().features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
             let allowance = settings.allowance();
             let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
@@ -198,9 +203,9 @@ fn open_account(settings: &Settings) {
 }
 
 /// Reserves the turns that runs of the tree had when an earlier process ended: these runs come first.
-async fn expect_turns(settings: &Settings, has_turns: bool, nets: fn(&Settings) -> Nets) -> Result<(), StartError> {
+async fn expect_turns(settings: &Settings, has_turns: bool, erased: &dyn ErasedGraph) -> Result<(), StartError> {
     if let (Some(journal), 0) = (&settings.journal, settings.depth())
-        && (has_turns || section_rules::has_sections(&nets(settings)))
+        && (has_turns || section_rules::has_sections(&nets(erased, settings)))
     {
         settings.tree().turns.expect(sections::under_way(&**journal, &settings.run).await?);
     }
@@ -222,12 +227,8 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 }
 
 /// What a run must have, and what it makes of its settings.
-fn check(
-    settings: &mut Settings,
-    is_new: bool,
-    net: &'static Net,
-    nets: fn(&Settings) -> Nets,
-) -> Result<(), StartError> {
+fn check(settings: &mut Settings, is_new: bool, erased: &dyn ErasedGraph) -> Result<(), StartError> {
+    let net = erased.net();
     // A child was given its own by its map node.
     if settings.depth() == 0 && settings.sets_options() {
         let run = settings.run.clone();
@@ -237,11 +238,11 @@ fn check(
         return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
     }
     if asks_agents(net) {
-        requirements::check(&nets(settings), &settings.options().roles)?;
+        requirements::check(&nets(erased, settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
     }
     if settings.depth() == 0 && net.features().maps {
-        section_rules::check(&nets(settings))?;
+        section_rules::check(&nets(erased, settings))?;
     }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.
@@ -256,72 +257,67 @@ pub(crate) fn asks_agents(net: &Net) -> bool {
 }
 
 /// Asks the agents of a run that is started, or resumed, whether they can work. Its children have the same.
-async fn ask_agents(settings: &Settings, net: &'static Net, nets: fn(&Settings) -> Nets) -> Result<(), StartError> {
-    if settings.depth() > 0 || !asks_agents(net) {
+async fn ask_agents(settings: &Settings, erased: &dyn ErasedGraph) -> Result<(), StartError> {
+    if settings.depth() > 0 || !asks_agents(erased.net()) {
         return Ok(());
     }
-    requirements::ask(&nets(settings), &settings.options().roles).await
+    requirements::ask(&nets(erased, settings), &settings.options().roles).await
 }
 
-fn nets<G: Graph>(settings: &Settings) -> Nets {
-    requirements::nets_of(G::net(), settings.depth(), Nets::of::<G>)
+fn nets(erased: &dyn ErasedGraph, settings: &Settings) -> Nets {
+    requirements::nets_of(erased.net(), settings.depth(), || erased.nets())
 }
 
-fn ready<G: Graph>(
-    services: RunServices<G>,
-    state: InitialState<G>,
+fn ready(
+    shared: Arc<dyn ErasedShared>,
+    state: InitialState,
     recorder: Option<(Arc<RecordWriter>, Claim)>,
     membership: Option<Box<Membership>>,
     child_of: Option<Origin>,
-) -> Ready<G> {
-    services.untyped.emit_begun(child_of);
+) -> Ready {
+    shared.untyped().emit_begun(child_of);
     let InitialState { frontier, arrived, mailbox, letters, resumption } = state;
     let recorded = recorder.map(|(record_writer, claim)| {
         let executor = Executor::new(claim, record_writer.clone());
         let (handling, held, next_letter) = Default::default();
         Box::new(Recorded { record_writer, executor, arrived, mailbox, handling, held, letters, next_letter })
     });
-    Ready { driver: Driver::new(Shared::new(services), frontier, recorded), resumption, membership }
+    Ready { driver: Driver::new(shared, frontier, recorded), resumption, membership }
 }
 
 /// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
-async fn fresh<G: Graph>(
-    graph: &Arc<G>,
+async fn fresh(
+    erased: &'static dyn ErasedGraph,
+    graph: AnyGraph,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
-    entry: G::Entry,
+    entry: AnyValue,
     origin: Option<Origin>,
-) -> Result<Executed<G>, StartError> {
-    let net = G::net();
+) -> Result<Executed, StartError> {
+    let net = erased.net();
     let Some(journal) = journal else {
-        return Ok((initial_state(entry, Vec::new()), services(graph.clone(), *settings, None, None), None));
+        let untyped = UntypedServices::new(net, *settings, None);
+        let shared = erased.shared(graph, untyped, None, erased.memories());
+        return Ok((initial_state(erased, entry, Vec::new()), shared, None));
     };
-    let encoded = Encoded::from(serde_json::to_string(&Stored(&entry)).map_err(|error| unreadable(error.to_string()))?);
+    let encoded = erased.encode_entry(&entry).map_err(|error| unreadable(error.to_string()))?;
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
-    let kept = Kept { entry: read(&encoded).map_err(unreadable)?, inputs: vec![None; net.places().len()].into() };
+    let kept = (erased.read_entry(&encoded).map_err(unreadable)?, vec![None; net.places().len()]);
     let record_writer = Arc::new(settings.record_writer(journal, 0));
-    let services = services(graph.clone(), *settings, Some(kept.into()), Some(record_writer.clone()));
-    let settings = &services.untyped.settings;
+    let untyped = UntypedServices::new(net, *settings, Some(record_writer.clone()));
+    let shared = erased.shared(graph, untyped, Some(kept), erased.memories());
+    let settings = &shared.untyped().settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
     let table = Box::new(net.table().clone());
     record_writer.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
     let mut arrived = vec![None; net.places().len()];
     arrived[usize::from(net.entry())] = Some(encoded);
-    Ok((initial_state(entry, arrived), services, Some(record_writer)))
-}
-
-fn services<G: Graph>(
-    graph: Arc<G>,
-    settings: Settings,
-    kept: Option<Box<Kept<G>>>,
-    record_writer: Option<Arc<RecordWriter>>,
-) -> RunServices<G> {
-    RunServices { graph, kept, memories: memories::<G>(), untyped: UntypedServices::new::<G>(settings, record_writer) }
+    Ok((initial_state(erased, entry, arrived), shared, Some(record_writer)))
 }
 
 /// The state of a new run.
-fn initial_state<G: Graph>(entry: G::Entry, arrived: Vec<Option<Encoded>>) -> InitialState<G> {
-    let frontier = Frontier::new(G::net(), G::enter(entry));
+fn initial_state(erased: &dyn ErasedGraph, entry: AnyValue, arrived: Vec<Option<Encoded>>) -> InitialState {
+    let frontier = Frontier::new(erased.net(), erased.enter(entry));
     InitialState { frontier, arrived, mailbox: VecDeque::new(), letters: 0, resumption: None }
 }
 

@@ -2,9 +2,12 @@
 
 use crate::clock::Elapsed;
 use crate::context::history::History;
-use crate::context::memory_store::{MemoryStore, memories, read};
-use crate::context::services::{Kept, RunServices, UntypedServices};
+use crate::context::memory_store::MemoryStore;
+use crate::context::services::UntypedServices;
 use crate::driver::initial_state::{InitialState, Resumption};
+use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, Unreadable};
+use crate::erased::shared::ErasedShared;
+use crate::erased::token::ErasedToken;
 use crate::journal::named_payloads::Texts;
 use crate::journal::record::turns;
 use crate::journal::record_writer::RecordWriter;
@@ -24,7 +27,6 @@ use interlocking_agents::Ledger;
 use interlocking_core::context::NewItem;
 use interlocking_core::failure::Failure;
 use interlocking_core::frontier::Execution;
-use interlocking_core::graph::{Graph, Token};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
@@ -33,47 +35,47 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A run that was found in its journal.
-pub(crate) enum TakenUp<G: Graph> {
+pub(crate) enum TakenUp {
     /// It has ended, and this is how.
-    Ended(Box<Report<G::Output>>),
+    Ended(Box<Report<AnyValue>>),
     /// It goes on from here.
-    GoesOn(Box<Executed<G>>),
+    GoesOn(Box<Executed>),
 }
 
 /// Resumes a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
 /// `taken_by` an execution of its map node.
-pub(crate) async fn taken_up<G: Graph>(
-    graph: &Arc<G>,
+pub(crate) async fn taken_up(
+    erased: &'static dyn ErasedGraph,
+    graph: AnyGraph,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
     records: Vec<Record>,
     retries: bool,
     taken_by: Option<By>,
-) -> Result<TakenUp<G>, StartError> {
-    let net = G::net();
+) -> Result<TakenUp, StartError> {
+    let net = erased.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
     let ReadBack { journal, replayed, texts, retried, table, turns } = read_back;
     let run = settings.run.clone();
-    let reader = Reader { run: &run, texts };
+    let reader = Reader { graph: erased, run: &run, texts };
     if replayed.ended.is_some() {
-        let report = ended::<G>(&run, replayed, &reader, settings.tree().ledger(&run))?;
+        let report = ended(&run, replayed, &reader, settings.tree().ledger(&run))?;
         // Its process may have been killed before it had.
         release_workspaces(&settings, &report.outcome).await;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
     let record_writer = Arc::new(settings.record_writer(journal, count));
-    let (state, services) = reader.state(graph, *settings, &record_writer, replayed)?;
-    services.untyped.had_turns(turns);
+    let (state, shared) = reader.state(graph, *settings, &record_writer, replayed)?;
+    shared.untyped().had_turns(turns);
     if let Some(retried) = retried {
         record_writer.write(retried).await?;
     }
     record_writer.begin(Entry::Resumed { table, taken_by }).await?;
-    Ok(TakenUp::GoesOn(Box::new((state, services, Some(record_writer)))))
+    Ok(TakenUp::GoesOn(Box::new((state, shared, Some(record_writer)))))
 }
 
-/// What the records of a run say, before payloads get their types. It does not depend on the graph's types, so what reads it is compiled
-/// once and not for each graph.
+/// What the records of a run say, before payloads get their types.
 struct ReadBack {
     journal: Arc<dyn Journal>,
     replayed: Replayed<'static>,
@@ -193,28 +195,29 @@ async fn put_back(
 }
 
 /// The outcome of a run that has ended, once more.
-fn ended<G: Graph>(
+fn ended(
     run: &RunId,
     mut replayed: Replayed<'static>,
     reader: &Reader<'_>,
     ledger: Ledger,
-) -> Result<Report<G::Output>, StartError> {
-    let visits = visits(G::net(), replayed.frontier.entries());
+) -> Result<Report<AnyValue>, StartError> {
+    let visits = visits(reader.graph.net(), replayed.frontier.entries());
     let outcome = match replayed.ended.take() {
         Some((Some(failure), _)) => Outcome::Failed(failure),
         Some((None, true)) => Outcome::Cancelled,
-        _ => Outcome::Finished(reader.output::<G>(&mut replayed)?),
+        _ => Outcome::Finished(reader.output(&mut replayed)?),
     };
     Ok(Report { run: run.clone(), outcome, ledger, visits, took: Elapsed::default() })
 }
 
-/// Reads what a run has recorded. In loops, and not by iterators' adapters, which are compiled once a graph and for each of its types.
+/// Reads what a run has recorded.
 struct Reader<'run> {
+    graph: &'static dyn ErasedGraph,
     run: &'run RunId,
     texts: Texts,
 }
 
-/// The part of a [`Resumption`] that does not depend on the graph's types.
+/// The part of a [`Resumption`] that stays text.
 struct Untyped {
     reports: Vec<(Execution, Result<Encoded, Failure>)>,
     observed: Vec<NodeOutcome>,
@@ -228,83 +231,83 @@ impl Reader<'_> {
     }
 
     /// The token that a stored one stands for.
-    fn token<G: Graph>(&self, stored: &StoredToken) -> Result<G::Token, StartError> {
+    fn token(&self, stored: &StoredToken) -> Result<ErasedToken, StartError> {
         match &stored.content {
-            Content::Stored(payload) => self.payload::<G>(stored.place, payload),
+            Content::Stored(payload) => self.payload(stored.place, payload),
             Content::Exhausted(exhausted) => {
                 let (node, limit, inputs) = &**exhausted;
-                let step = G::exhausted(*node, *limit, self.input::<G>(*node, inputs)?);
+                let step = self.graph.exhausted(*node, *limit, self.input(*node, inputs)?);
                 let token = step.and_then(|step| if let Step::One(_, token) = step { Some(token) } else { None });
-                token.ok_or_else(|| self.unreadable(G::net().name(*node), "it has no exhausted route"))
+                token.ok_or_else(|| self.unreadable(self.graph.net().name(*node), "it has no exhausted route"))
             }
         }
     }
 
-    fn payload<G: Graph>(&self, place: PlaceIndex, payload: &RecordedPayload) -> Result<G::Token, StartError> {
-        let text = self.texts.of(payload);
-        let mut track = serde_path_to_error::Track::new();
-        let mut json = serde_json::Deserializer::from_str(&text);
-        let token = G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track));
-        token.map_err(|error| {
-            let name = &G::net().place(place).name;
-            self.unreadable(format!("node `{name}`"), format!("at `{}`: {error}", track.path()))
+    fn payload(&self, place: PlaceIndex, payload: &RecordedPayload) -> Result<ErasedToken, StartError> {
+        self.graph.read_token(place, &self.texts.of(payload)).map_err(|Unreadable { path, reason }| {
+            let name = &self.graph.net().place(place).name;
+            self.unreadable(format!("node `{name}`"), format!("at `{path}`: {reason}"))
         })
     }
 
     /// The token that a node takes.
-    fn input<G: Graph>(&self, node: u16, inputs: &Inputs) -> Result<G::Token, StartError> {
+    fn input(&self, node: u16, inputs: &Inputs) -> Result<ErasedToken, StartError> {
         match inputs {
-            Inputs::One(stored) => self.token::<G>(stored),
+            Inputs::One(stored) => self.token(stored),
             Inputs::Slots(tokens) => {
                 let mut slots = Vec::with_capacity(tokens.len());
                 for stored in tokens {
-                    slots.push(self.token::<G>(stored)?);
+                    slots.push(self.token(stored)?);
                 }
-                let lost = || self.unreadable(G::net().name(node), "its slots are not those of the join");
-                G::join(node, slots).ok_or_else(lost)
+                let lost = || self.unreadable(self.graph.net().name(node), "its slots are not those of the join");
+                self.graph.join(node, slots).ok_or_else(lost)
             }
         }
     }
 
     /// What a run has ended with.
-    fn output<G: Graph>(&self, replayed: &mut Replayed) -> Result<G::Output, StartError> {
+    fn output(&self, replayed: &mut Replayed) -> Result<AnyValue, StartError> {
         if let Some(output) = &replayed.output {
-            return read(&self.texts.of(output)).map_err(|reason| self.unreadable("the output", reason));
+            return self
+                .graph
+                .read_output(&self.texts.of(output))
+                .map_err(|reason| self.unreadable("the output", reason));
         }
         let exit = replayed.frontier.take_exit();
-        let token = exit.map(|stored| self.token::<G>(&stored)).transpose()?;
-        token.and_then(G::leave).ok_or_else(|| self.unreadable("exit", "nothing came there"))
+        let token = exit.map(|stored| self.token(&stored)).transpose()?;
+        token.and_then(|token| self.graph.leave(token)).ok_or_else(|| self.unreadable("exit", "nothing came there"))
     }
 
     /// What lies in a place, as JSON.
-    fn encoded<G: Graph>(&self, stored: &StoredToken) -> Result<Encoded, StartError> {
+    fn encoded(&self, stored: &StoredToken) -> Result<Encoded, StartError> {
         match &stored.content {
             Content::Stored(payload) => Ok(self.texts.of(payload)),
             Content::Exhausted(_) => {
-                let token = self.token::<G>(stored)?;
-                let unreadable =
-                    |error: serde_json::Error| self.unreadable(&G::net().place(stored.place).name, error.to_string());
-                RunServices::<G>::encode(&token).map_err(unreadable)
+                let token = self.token(stored)?;
+                let unreadable = |error: serde_json::Error| {
+                    self.unreadable(&self.graph.net().place(stored.place).name, error.to_string())
+                };
+                token.encode().map_err(unreadable)
             }
         }
     }
 
-    fn places<G: Graph>(&self, tokens: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
+    fn places(&self, tokens: &[Option<StoredToken>]) -> Result<Vec<Option<Encoded>>, StartError> {
         let mut places = Vec::with_capacity(tokens.len());
         for stored in tokens {
             places.push(match stored {
-                Some(stored) => Some(self.encoded::<G>(stored)?),
+                Some(stored) => Some(self.encoded(stored)?),
                 None => None,
             });
         }
         Ok(places)
     }
 
-    fn memories<G: Graph>(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
-        let memories = memories::<G>();
+    fn memories(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
+        let memories = self.graph.memories();
         for (index, (store, recorded)) in memories.iter().zip(&replayed.memories).enumerate() {
             let Some(payload) = recorded else { continue };
-            let group = &G::net().memory_groups()[index];
+            let group = &self.graph.net().memory_groups()[index];
             store
                 .restore(&self.texts.of(payload))
                 .map_err(|reason| self.unreadable(format!("memory `{group}`"), reason))?;
@@ -312,23 +315,22 @@ impl Reader<'_> {
         Ok(memories)
     }
 
-    fn state<G: Graph>(
+    fn state(
         &self,
-        graph: &Arc<G>,
+        graph: AnyGraph,
         settings: Settings,
         record_writer: &Arc<RecordWriter>,
         mut replayed: Replayed<'static>,
-    ) -> Result<(InitialState<G>, RunServices<G>), StartError> {
-        let net = G::net();
-        let memories = self.memories::<G>(&replayed)?;
-        let (arrived, inputs) = (self.places::<G>(&replayed.arrived)?, self.places::<G>(&replayed.inputs)?);
+    ) -> Result<(InitialState, Arc<dyn ErasedShared>), StartError> {
+        let net = self.graph.net();
+        let memories = self.memories(&replayed)?;
+        let (arrived, inputs) = (self.places(&replayed.arrived)?, self.places(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
-        let entry = read(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
-        let kept = Some(Box::new(Kept { entry, inputs: inputs.into() }));
-        let own_place = |node: u16, payload: &RecordedPayload| self.payload::<G>(net.node(node).first_place, payload);
+        let entry = self.graph.read_entry(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
+        let own_place = |node: u16, payload: &RecordedPayload| self.payload(net.node(node).first_place, payload);
         let (mut in_flight, mut advisory, mut mailbox) = (Vec::new(), Vec::new(), VecDeque::new());
         for (execution, inputs) in replayed.in_flight.values() {
-            in_flight.push((*execution, self.input::<G>(execution.node, inputs)?));
+            in_flight.push((*execution, self.input(execution.node, inputs)?));
         }
         for (execution, payload) in &replayed.background {
             advisory.push((*execution, own_place(execution.node, payload)?));
@@ -336,13 +338,13 @@ impl Reader<'_> {
         for (node, payload) in &replayed.mailbox {
             mailbox.push_back((*node, own_place(*node, payload)?));
         }
-        let untyped = UntypedServices::new::<G>(settings, Some(record_writer.clone()));
+        let untyped = UntypedServices::new(net, settings, Some(record_writer.clone()));
         let Untyped { reports, observed, posted, doomed } = self.untyped(net, &mut replayed, &untyped);
-        let frontier = replayed.frontier.try_map(|stored| self.token::<G>(&stored))?;
+        let frontier = replayed.frontier.try_map(|stored| self.token(&stored))?;
         let (letters, retried_after) = (replayed.letters, replayed.retried_after);
         let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
         let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
-        Ok((state, RunServices { graph: graph.clone(), untyped, kept, memories }))
+        Ok((state, self.graph.shared(graph, untyped, Some((entry, inputs)), memories)))
     }
 
     /// Reads what stays text, and gives the run's services what is theirs.

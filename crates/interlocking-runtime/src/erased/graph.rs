@@ -1,0 +1,180 @@
+//! What a run asks of its graph's type, whatever that is.
+
+use crate::context::memory_store::{MemoryStore, memories, read};
+use crate::context::services::{Kept, RunServices, UntypedServices};
+use crate::erased::done::erased;
+use crate::erased::shared::ErasedShared;
+use crate::erased::token::ErasedToken;
+use crate::execution::shared::Shared;
+use crate::journal::Encoded;
+use interlocking_core::context::Effects;
+use interlocking_core::failure::Failure;
+use interlocking_core::frontier::Limit;
+use interlocking_core::graph::{Graph, Stored, Token, Value};
+use interlocking_core::net::{AlternativeIndex, Net, Nets, NodeIndex, PlaceIndex};
+use interlocking_core::route::Step;
+use std::any::Any;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// What a run begins or ends with.
+pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
+
+/// The graph that a run executes.
+pub(crate) type AnyGraph = Arc<dyn Any + Send + Sync>;
+
+/// A graph without its type. What is given to it must be its own: else it panics.
+pub(crate) trait ErasedGraph: Sync {
+    fn net(&self) -> &'static Net;
+    /// Those of the graph, and of all below it.
+    fn nets(&self) -> Nets;
+    /// The token that a run starts with.
+    fn enter(&self, entry: AnyValue) -> ErasedToken;
+    /// The output, if the token lies at the exit.
+    fn leave(&self, token: ErasedToken) -> Option<AnyValue>;
+    /// See [`Graph::join`].
+    fn join(&self, node: NodeIndex, slots: Vec<ErasedToken>) -> Option<ErasedToken>;
+    /// See [`Graph::exhausted`].
+    fn exhausted(&self, node: NodeIndex, limit: Limit, input: ErasedToken) -> Option<Step<ErasedToken>>;
+    /// See [`Graph::exhausted_edge`].
+    fn exhausted_edge(&self, edge: AlternativeIndex, token: ErasedToken) -> Option<Step<ErasedToken>>;
+    /// See [`Graph::failed`].
+    fn failed(&self, route: AlternativeIndex, failure: Failure) -> Option<Step<ErasedToken>>;
+    /// The tokens for advisory nodes that an execution starts.
+    fn take_spawned(&self, effects: &mut Effects) -> Vec<ErasedToken>;
+    /// Reads the payload of a token that lies in `place`.
+    fn read_token(&self, place: PlaceIndex, json: &str) -> Result<ErasedToken, Unreadable>;
+    fn read_entry(&self, json: &str) -> Result<AnyValue, String>;
+    fn read_output(&self, json: &str) -> Result<AnyValue, String>;
+    fn encode_entry(&self, entry: &AnyValue) -> Result<Encoded, serde_json::Error>;
+    fn encode_output(&self, output: &AnyValue) -> Result<Encoded, serde_json::Error>;
+    /// The cells of all memory groups, in order.
+    fn memories(&self) -> Box<[Box<dyn MemoryStore>]>;
+    /// What every execution of a run of `graph` needs. `kept` is what handlers may ask for again: the entry value, and by place the last
+    /// input.
+    fn shared(
+        &self,
+        graph: AnyGraph,
+        untyped: UntypedServices,
+        kept: Option<(AnyValue, Vec<Option<Encoded>>)>,
+        memories: Box<[Box<dyn MemoryStore>]>,
+    ) -> Arc<dyn ErasedShared>;
+}
+
+/// Why a payload cannot be read.
+pub(crate) struct Unreadable {
+    /// Which of its fields.
+    pub(crate) path: String,
+    pub(crate) reason: String,
+}
+
+/// Graph `G` without its type.
+pub(crate) fn erased_graph<G: Graph>() -> &'static dyn ErasedGraph {
+    &Erased::<G>(PhantomData)
+}
+
+struct Erased<G>(PhantomData<fn() -> G>);
+
+/// A value with its type.
+///
+/// # Panics
+///
+/// It is of another type.
+pub(crate) fn typed<T: 'static>(value: AnyValue) -> T {
+    value.downcast().map_or_else(|_| unreachable!("a run has values of its own graph only"), |value| *value)
+}
+
+fn encode<T: Value>(value: &AnyValue) -> Result<Encoded, serde_json::Error> {
+    let value: Option<&T> = value.downcast_ref();
+    let value = value.unwrap_or_else(|| unreachable!("a run has values of its own graph only"));
+    serde_json::to_string(&Stored(value)).map(Into::into)
+}
+
+impl<G: Graph> ErasedGraph for Erased<G> {
+    fn net(&self) -> &'static Net {
+        G::net()
+    }
+
+    fn nets(&self) -> Nets {
+        Nets::of::<G>()
+    }
+
+    fn enter(&self, entry: AnyValue) -> ErasedToken {
+        ErasedToken::new(G::enter(typed(entry)))
+    }
+
+    fn leave(&self, token: ErasedToken) -> Option<AnyValue> {
+        Some(Box::new(G::leave(token.into_typed())?))
+    }
+
+    fn join(&self, node: NodeIndex, slots: Vec<ErasedToken>) -> Option<ErasedToken> {
+        let mut tokens = Vec::with_capacity(slots.len());
+        for slot in slots {
+            tokens.push(slot.into_typed());
+        }
+        G::join(node, tokens).map(ErasedToken::new)
+    }
+
+    fn exhausted(&self, node: NodeIndex, limit: Limit, input: ErasedToken) -> Option<Step<ErasedToken>> {
+        let (input, slot) = input.open();
+        G::exhausted(node, limit, input).map(|step| erased(step, Some(slot)))
+    }
+
+    fn exhausted_edge(&self, edge: AlternativeIndex, token: ErasedToken) -> Option<Step<ErasedToken>> {
+        let (token, slot) = token.open();
+        G::exhausted_edge(edge, token).map(|step| erased(step, Some(slot)))
+    }
+
+    fn failed(&self, route: AlternativeIndex, failure: Failure) -> Option<Step<ErasedToken>> {
+        G::failed(route, failure).map(|step| erased(step, None))
+    }
+
+    fn take_spawned(&self, effects: &mut Effects) -> Vec<ErasedToken> {
+        let mut tokens = Vec::new();
+        for token in effects.take_spawned::<G::Token>() {
+            tokens.push(ErasedToken::new(token));
+        }
+        tokens
+    }
+
+    fn read_token(&self, place: PlaceIndex, json: &str) -> Result<ErasedToken, Unreadable> {
+        let mut track = serde_path_to_error::Track::new();
+        let mut json = serde_json::Deserializer::from_str(json);
+        match G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track)) {
+            Ok(token) => Ok(ErasedToken::new(token)),
+            Err(error) => Err(Unreadable { path: track.path().to_string(), reason: error.to_string() }),
+        }
+    }
+
+    fn read_entry(&self, json: &str) -> Result<AnyValue, String> {
+        Ok(Box::new(read::<G::Entry>(json)?))
+    }
+
+    fn read_output(&self, json: &str) -> Result<AnyValue, String> {
+        Ok(Box::new(read::<G::Output>(json)?))
+    }
+
+    fn encode_entry(&self, entry: &AnyValue) -> Result<Encoded, serde_json::Error> {
+        encode::<G::Entry>(entry)
+    }
+
+    fn encode_output(&self, output: &AnyValue) -> Result<Encoded, serde_json::Error> {
+        encode::<G::Output>(output)
+    }
+
+    fn memories(&self) -> Box<[Box<dyn MemoryStore>]> {
+        memories::<G>()
+    }
+
+    fn shared(
+        &self,
+        graph: AnyGraph,
+        untyped: UntypedServices,
+        kept: Option<(AnyValue, Vec<Option<Encoded>>)>,
+        memories: Box<[Box<dyn MemoryStore>]>,
+    ) -> Arc<dyn ErasedShared> {
+        let Ok(graph) = graph.downcast::<G>() else { unreachable!("a run executes its own graph") };
+        let kept = kept.map(|(entry, inputs)| Box::new(Kept { entry: typed(entry), inputs: inputs.into() }));
+        Arc::new(Shared::new(RunServices { graph, untyped, kept, memories }))
+    }
+}

@@ -1,0 +1,61 @@
+//! What every execution of a run needs, whatever its graph.
+
+use crate::cancel::CancelToken;
+use crate::context::memory_store::MemoryStore;
+use crate::context::reports::Reports;
+use crate::context::services::UntypedServices;
+use crate::erased::done::ErasedDone;
+use crate::erased::graph::{AnyValue, ErasedGraph};
+use crate::erased::token::ErasedToken;
+use crate::execution::completions::TaskState;
+use crate::execution::interruption::Interruption;
+use crate::journal::{Encoded, JournalError, MemoryRecord};
+use interlocking_core::failure::NodeError;
+use interlocking_core::frontier::Execution;
+use interlocking_core::net::{Net, NodeIndex};
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// What a background execution comes to.
+pub(crate) type Performing = Pin<Box<dyn Future<Output = Result<ErasedDone, Interruption>> + Send>>;
+
+/// What the graph makes of its output.
+pub(crate) type Finishing<'run> = Pin<Box<dyn Future<Output = Result<AnyValue, NodeError>> + Send + 'run>>;
+
+/// A [`Shared`](crate::execution::shared::Shared) without its graph's type: what the driver knows of a run. So the driver is compiled once,
+/// and not for each graph.
+pub(crate) trait ErasedShared: Send + Sync {
+    fn graph(&self) -> &'static dyn ErasedGraph;
+    fn untyped(&self) -> &UntypedServices;
+    fn memories(&self) -> &[Box<dyn MemoryStore>];
+    /// What its tasks share.
+    fn task_state(&self) -> &TaskState;
+    /// Keeps the payloads that a node takes as its last input.
+    fn keep_input(&self, node: NodeIndex, arrived: &[Option<Encoded>]);
+    /// Runs an execution, whose input lies in its slot, in a task of its own.
+    fn spawn(self: Arc<Self>, execution: Execution);
+    /// Performs an execution that no other of its run waits for.
+    fn perform_in_background(self: Arc<Self>, execution: Execution, input: ErasedToken) -> Performing;
+    /// Makes the run's output of what came to its exit, and of the reports.
+    fn finish(&self, output: AnyValue, reports: Reports) -> Finishing<'_>;
+}
+
+impl dyn ErasedShared {
+    pub(crate) fn net(&self) -> &'static Net {
+        self.untyped().net
+    }
+
+    /// What stops the run; absent where nothing can.
+    pub(crate) fn cancel(&self) -> Option<&CancelToken> {
+        self.untyped().settings.cancel.as_ref()
+    }
+
+    /// A memory group's value now, as records have it.
+    pub(crate) fn remembered(&self, group: usize) -> Result<MemoryRecord, JournalError> {
+        let name = self.net().memory_groups()[group].clone();
+        match self.memories()[group].encode() {
+            Ok(value) => Ok(MemoryRecord { group: name, value: value.into() }),
+            Err(error) => Err(JournalError::Encoding { what: format!("memory `{name}`"), reason: error.to_string() }),
+        }
+    }
+}
