@@ -312,8 +312,7 @@ impl UntypedServices {
         }
     }
 
-    /// The same of something rare, which is made whether there is a sink or not. Compiled once, where each closure for [`emit`](Self::emit) in a
-    /// graph's code is compiled once a graph.
+    /// The same of something rare, which is made whether there is a sink or not.
     pub(crate) fn tell(&self, kind: EventKind) {
         self.emit(|| kind);
     }

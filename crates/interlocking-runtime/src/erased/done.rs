@@ -3,7 +3,7 @@
 use crate::erased::token::{EmptySlot, ErasedToken};
 use interlocking_core::context::Effects;
 use interlocking_core::failure::NodeError;
-use interlocking_core::graph::{Done, Graph};
+use interlocking_core::graph::{Done, Graph, Token};
 use interlocking_core::route::Step;
 
 /// A [`Done`] without its graph's type.
@@ -26,20 +26,11 @@ impl ErasedDone {
 }
 
 /// A step without its tokens' type.
-pub(crate) fn erased<T: interlocking_core::graph::Token>(
-    step: Step<T>,
-    slot: Option<EmptySlot<T>>,
-) -> Step<ErasedToken> {
+pub(crate) fn erased<T: Token>(step: Step<T>, slot: Option<EmptySlot<T>>) -> Step<ErasedToken> {
     match (step, slot) {
         (Step::One(way, token), Some(slot)) => Step::One(way, slot.fill(token)),
         (Step::One(way, token), None) => Step::One(way, ErasedToken::new(token)),
-        (Step::All(way, tokens), _) => {
-            let mut erased = Vec::with_capacity(tokens.len());
-            for token in tokens {
-                erased.push(ErasedToken::new(token));
-            }
-            Step::All(way, erased)
-        }
+        (Step::All(way, tokens), _) => Step::All(way, ErasedToken::all(tokens)),
         (Step::Stay, _) => Step::Stay,
     }
 }

@@ -1,4 +1,5 @@
-//! An execution that runs as a task of its own.
+//! An execution that runs as a task of its own: all that a branch of a fork costs beside its token (row "a forked branch" of
+//! `docs/book/src/performance.md`).
 
 use crate::erased::done::ErasedDone;
 use crate::erased::shared::ErasedShared;

@@ -1,8 +1,7 @@
-//! Executions that run as tasks of their own.
+//! The executions of a run that run as [tasks of their own](crate::execution::task).
 //!
-//! A branch of a fork costs one task and no more: all of them push their outcomes to one queue, and the driver takes all that are
-//! there at once. What is unusual here (no `JoinSet`, inputs beside their tasks, boxes from [`LARGE`] bytes on, a [`CROWD`] that is spawned
-//! together) is for the row "a forked branch" of `docs/book/src/performance.md`.
+//! All of them push their outcomes to one queue, and the driver takes all that are there at once. What is unusual here (no `JoinSet`, inputs
+//! beside their tasks, a [`CROWD`] that is spawned together) is for the row "a forked branch" of `docs/book/src/performance.md`.
 
 use crate::clock::Elapsed;
 use crate::erased::shared::ErasedShared;
