@@ -18,6 +18,8 @@ mod isolation;
 mod kinds;
 #[path = "derived/llm.rs"]
 mod llm;
+#[path = "derived/manifests.rs"]
+mod manifests;
 #[path = "derived/mended.rs"]
 mod mended;
 #[path = "derived/names.rs"]
