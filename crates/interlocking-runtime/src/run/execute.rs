@@ -43,9 +43,9 @@ pub(crate) async fn go_on(
 pub(crate) fn execute<G: Graph>(
     graph: Arc<G>,
     settings: Box<Settings>,
-    begin: Begin<G::Entry>,
+    begin: Begin,
 ) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    let executing = execute_erased(erased_graph::<G>(), graph, settings, Begin::of(begin));
+    let executing = execute_erased(erased_graph::<G>(), graph, settings, begin);
     async { executing.await.map(Report::typed) }
 }
 
@@ -55,7 +55,7 @@ fn execute_erased(
     erased: &'static dyn ErasedGraph,
     graph: AnyGraph,
     settings: Box<Settings>,
-    begin: Begin<AnyValue>,
+    begin: Begin,
 ) -> Executing {
     let preparing = Box::pin(prepare(erased, graph, settings, begin));
     Box::pin(async move {

@@ -24,44 +24,22 @@ use crate::workspaces::{RunScope, Workspaces};
 use interlocking_agents::{Usage, program};
 use interlocking_core::context::Commit;
 use interlocking_core::frontier::Frontier;
-use interlocking_core::graph::{Graph, Value};
+use interlocking_core::graph::Graph;
 use interlocking_core::net::{Net, Nets};
 use interlocking_core::run_id::RunId;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// How a run begins.
-pub(crate) enum Begin<E> {
+pub(crate) enum Begin {
     /// With its entry value.
-    Fresh { entry: E },
+    Fresh { entry: AnyValue },
     /// Where its records end.
     Again,
     /// The same of a run that has failed, where it did.
     Retry,
     /// Either, as a child.
-    Child { entry: E, origin: Origin, taken_by: By },
-}
-
-impl Begin<AnyValue> {
-    /// The same of an entry value with its type.
-    pub(crate) fn of<E: Value>(typed: Begin<E>) -> Self {
-        match typed {
-            Begin::Fresh { entry } => Self::Fresh { entry: Box::new(entry) },
-            Begin::Again => Self::Again,
-            Begin::Retry => Self::Retry,
-            Begin::Child { entry, origin, taken_by } => Self::Child { entry: Box::new(entry), origin, taken_by },
-        }
-    }
-
-    /// Takes the entry value out.
-    fn without_entry(self) -> (Begin<()>, Option<AnyValue>) {
-        match self {
-            Self::Fresh { entry } => (Begin::Fresh { entry: () }, Some(entry)),
-            Self::Again => (Begin::Again, None),
-            Self::Retry => (Begin::Retry, None),
-            Self::Child { entry, origin, taken_by } => (Begin::Child { entry: (), origin, taken_by }, Some(entry)),
-        }
-    }
+    Child { entry: AnyValue, origin: Origin, taken_by: By },
 }
 
 /// What there is of a run before it begins.
@@ -101,15 +79,15 @@ pub(crate) async fn prepare(
     erased: &'static dyn ErasedGraph,
     graph: AnyGraph,
     mut settings: Box<Settings>,
-    begin: Begin<AnyValue>,
+    begin: Begin,
 ) -> Result<Prepared, StartError> {
-    let (begin, entry) = begin.without_entry();
     let (begins, retries) = (matches!(begin, Begin::Fresh { .. }), matches!(begin, Begin::Retry));
     check(&mut settings, begins, erased)?;
     let Found { journal, claim, records, membership, has_turns } = find(&mut settings, &begin, erased).await?;
-    let (origin, taken_by) = match begin {
-        Begin::Child { origin, taken_by, .. } => (Some(origin), Some(taken_by)),
-        _ => (None, None),
+    let (entry, origin, taken_by) = match begin {
+        Begin::Fresh { entry } => (Some(entry), None, None),
+        Begin::Again | Begin::Retry => (None, None, None),
+        Begin::Child { entry, origin, taken_by } => (Some(entry), Some(origin), Some(taken_by)),
     };
     let child_of = origin.clone();
     let (state, shared, record_writer) = match entry.filter(|_| records.is_empty()) {
@@ -130,7 +108,7 @@ pub(crate) async fn prepare(
 }
 
 /// Claims a run, and reads what there is of it.
-async fn find(settings: &mut Settings, begin: &Begin<()>, erased: &dyn ErasedGraph) -> Result<Found, StartError> {
+async fn find(settings: &mut Settings, begin: &Begin, erased: &dyn ErasedGraph) -> Result<Found, StartError> {
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -214,7 +192,7 @@ async fn expect_turns(settings: &Settings, has_turns: bool, erased: &dyn ErasedG
 
 /// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
 /// by now, so whoever executed it before does not live any more.
-async fn end_abandoned(begin: &Begin<()>, journal: Option<&dyn Journal>, run: &RunId) -> Result<(), StartError> {
+async fn end_abandoned(begin: &Begin, journal: Option<&dyn Journal>, run: &RunId) -> Result<(), StartError> {
     if !matches!(begin, Begin::Again | Begin::Retry) || !journal.is_some_and(Journal::outlives_its_process) {
         return Ok(());
     }

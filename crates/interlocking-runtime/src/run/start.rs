@@ -16,7 +16,7 @@ pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Gra
 /// Runs a graph from its beginning to its end. Boxed, so that whoever spawns it moves next to nothing.
 pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
     if !Lone::<G>::may_be(&settings) {
-        return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry }));
+        return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry: Box::new(entry) }));
     }
     // Allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of `docs/book/src/performance.md`).
     let room = Box::new_uninit();

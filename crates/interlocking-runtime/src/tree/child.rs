@@ -100,7 +100,8 @@ pub(crate) fn run_child<C: Graph>(
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
         // One that was stopped a moment ago may not have let go of its run.
         tree.left(&run).await;
-        let result = match execute(graph, settings, Begin::Child { entry, origin, taken_by }).await {
+        let begin = Begin::Child { entry: Box::new(entry), origin, taken_by };
+        let result = match execute(graph, settings, begin).await {
             Err(error) => match of_journal(error, &run) {
                 Ok(error) => {
                     tree.journal_failed(&error);
