@@ -39,7 +39,10 @@ impl Driver {
         judged.step = self.within_budget(execution, judged.step, took)?;
         let updated = self.apply(execution, &judged.effects);
         let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
-        let spawned = self.shared.graph().take_spawned(&mut judged.effects);
+        let spawned = match judged.effects.is_empty() {
+            true => Vec::new(),
+            false => self.shared.graph().take_spawned(&mut judged.effects),
+        };
         let outcome = if self.is_shown(execution) {
             let mut outcome = self.record(execution, &judged, &spawned, updated, took);
             if let (Ok(outcome), Some((to, items))) = (&mut outcome, &added) {

@@ -1,6 +1,6 @@
 //! What came of an execution of whatever graph.
 
-use crate::erased::token::{EmptySlot, ErasedToken};
+use crate::erased::token::ErasedToken;
 use interlocking_core::context::Effects;
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::{Done, Graph, Token};
@@ -13,10 +13,11 @@ pub(crate) struct ErasedDone {
 }
 
 impl ErasedDone {
-    /// The same without its type. A single token lies where the execution's input was, if that is at hand.
-    pub(crate) fn new<G: Graph>(done: Done<G>, slot: Option<EmptySlot<G::Token>>) -> Self {
+    /// The same without its type. A single token comes to lie in `memory`, which is the execution's input.
+    #[inline]
+    pub(crate) fn new<G: Graph>(done: Done<G>, memory: Option<ErasedToken>) -> Self {
         let Done { route, effects } = done;
-        Self { route: route.map(|step| erased(step, slot)), effects }
+        Self { route: route.map(|step| erased(step, memory)), effects }
     }
 
     /// An execution that has failed.
@@ -26,9 +27,10 @@ impl ErasedDone {
 }
 
 /// A step without its tokens' type.
-pub(crate) fn erased<T: Token>(step: Step<T>, slot: Option<EmptySlot<T>>) -> Step<ErasedToken> {
-    match (step, slot) {
-        (Step::One(way, token), Some(slot)) => Step::One(way, slot.fill(token)),
+#[inline]
+pub(crate) fn erased<T: Token>(step: Step<T>, memory: Option<ErasedToken>) -> Step<ErasedToken> {
+    match (step, memory) {
+        (Step::One(way, token), Some(memory)) => Step::One(way, memory.refill(token)),
         (Step::One(way, token), None) => Step::One(way, ErasedToken::new(token)),
         (Step::All(way, tokens), _) => Step::All(way, ErasedToken::all(tokens)),
         (Step::Stay, _) => Step::Stay,

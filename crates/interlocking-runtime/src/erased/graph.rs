@@ -103,26 +103,24 @@ impl<G: Graph> ErasedGraph for Erased<G> {
         ErasedToken::new(G::enter(typed(entry)))
     }
 
-    fn leave(&self, token: ErasedToken) -> Option<AnyValue> {
-        Some(Box::new(G::leave(token.into_typed())?))
+    fn leave(&self, mut token: ErasedToken) -> Option<AnyValue> {
+        Some(Box::new(G::leave(token.take())?))
     }
 
     fn join(&self, node: NodeIndex, slots: Vec<ErasedToken>) -> Option<ErasedToken> {
         let mut tokens = Vec::with_capacity(slots.len());
-        for slot in slots {
-            tokens.push(slot.into_typed());
+        for mut slot in slots {
+            tokens.push(slot.take());
         }
         G::join(node, tokens).map(ErasedToken::new)
     }
 
-    fn exhausted(&self, node: NodeIndex, limit: Limit, input: ErasedToken) -> Option<Step<ErasedToken>> {
-        let (input, slot) = input.open();
-        G::exhausted(node, limit, input).map(|step| erased(step, Some(slot)))
+    fn exhausted(&self, node: NodeIndex, limit: Limit, mut input: ErasedToken) -> Option<Step<ErasedToken>> {
+        G::exhausted(node, limit, input.take()).map(|step| erased(step, Some(input)))
     }
 
-    fn exhausted_edge(&self, edge: AlternativeIndex, token: ErasedToken) -> Option<Step<ErasedToken>> {
-        let (token, slot) = token.open();
-        G::exhausted_edge(edge, token).map(|step| erased(step, Some(slot)))
+    fn exhausted_edge(&self, edge: AlternativeIndex, mut token: ErasedToken) -> Option<Step<ErasedToken>> {
+        G::exhausted_edge(edge, token.take()).map(|step| erased(step, Some(token)))
     }
 
     fn failed(&self, route: AlternativeIndex, failure: Failure) -> Option<Step<ErasedToken>> {

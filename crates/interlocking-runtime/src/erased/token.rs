@@ -8,25 +8,15 @@ use interlocking_core::net::PlaceIndex;
 use std::any::Any;
 use std::sync::Arc;
 
-/// A token without its type. Only its graph [takes it out](Self::open) again.
-pub(crate) struct ErasedToken {
-    place: PlaceIndex,
-    slot: AnySlot,
-}
+/// A token without its type. Once its graph has [taken](Self::take) it, this is the memory in which another one can [lie](Self::refill).
+pub(crate) struct ErasedToken(Lying);
 
-/// The memory of a token.
-enum AnySlot {
-    Own(Box<dyn Slot>),
-    /// One of those of a fork.
-    Branch(Arc<dyn Branches>, usize),
-}
-
-/// Where a token was: the memory that another token of the graph can take.
-pub(crate) struct EmptySlot<T>(Emptied<T>);
-
-enum Emptied<T> {
-    Own(Box<Option<T>>),
-    Branch(Arc<Forked<T>>, usize),
+/// Where a token lies: its place, and its memory.
+enum Lying {
+    /// It has memory of its own.
+    Alone(PlaceIndex, Box<dyn Slot>),
+    /// In the memory of a fork, as the token of this branch.
+    Forked(PlaceIndex, u32, Arc<dyn Branches>),
 }
 
 /// A token, as far as its type does not matter.
@@ -40,12 +30,12 @@ trait Slot: Any + Send + Sync {
 struct Forked<T>(Box<[Mutex<Option<T>>]>);
 
 trait Branches: Any + Send + Sync {
-    fn look_at(&self, branch: usize, look: &mut dyn FnMut(&dyn Slot));
+    fn look_at(&self, branch: u32, look: &mut dyn FnMut(&dyn Slot));
 }
 
 impl ErasedToken {
     pub(crate) fn new<T: Token>(token: T) -> Self {
-        Self { place: token.place(), slot: AnySlot::Own(Box::new(Some(token))) }
+        Self(Lying::Alone(token.place(), Box::new(Some(token))))
     }
 
     /// The tokens of a fork.
@@ -58,37 +48,36 @@ impl ErasedToken {
         of_a_fork(&places, Arc::new(Forked(slots.into())))
     }
 
-    /// The token, and where it was.
+    /// Takes the token.
     ///
     /// # Panics
     ///
-    /// The token is of another graph.
-    pub(crate) fn open<T: Token>(self) -> (T, EmptySlot<T>) {
-        let opened = match self.slot {
-            AnySlot::Own(slot) => {
-                let slot: Box<dyn Any> = slot;
-                let slot = slot.downcast::<Option<T>>().ok();
-                slot.and_then(|mut slot| Some((slot.take()?, EmptySlot(Emptied::Own(slot)))))
-            }
-            AnySlot::Branch(slots, branch) => {
-                let slots: Arc<dyn Any + Send + Sync> = slots;
-                let slots = slots.downcast::<Forked<T>>().ok();
-                slots.and_then(|slots| {
-                    let token = slots.0[branch].lock().take()?;
-                    Some((token, EmptySlot(Emptied::Branch(slots, branch))))
-                })
-            }
-        };
-        opened.unwrap_or_else(|| unreachable!("a run has tokens of its own graph only"))
+    /// The token is of another graph, or was taken before.
+    pub(crate) fn take<T: Token>(&mut self) -> T {
+        let taken = self.with(Option::take).flatten();
+        taken.unwrap_or_else(|| unreachable!("a run has tokens of its own graph only, and takes each once"))
     }
 
-    /// The token alone.
-    ///
-    /// # Panics
-    ///
-    /// As [`open`](Self::open).
-    pub(crate) fn into_typed<T: Token>(self) -> T {
-        self.open().0
+    /// Puts another token of the graph in the memory of this one.
+    pub(crate) fn refill<T: Token>(mut self, token: T) -> Self {
+        let (Lying::Alone(place, _) | Lying::Forked(place, ..)) = &mut self.0;
+        *place = token.place();
+        self.with(|slot| *slot = Some(token));
+        self
+    }
+
+    #[inline]
+    fn with<T: Token, R>(&mut self, with: impl FnOnce(&mut Option<T>) -> R) -> Option<R> {
+        match &mut self.0 {
+            Lying::Alone(_, slot) => {
+                let slot: &mut dyn Any = &mut **slot;
+                slot.downcast_mut().map(with)
+            }
+            Lying::Forked(_, branch, slots) => {
+                let slots: &dyn Any = &**slots;
+                slots.downcast_ref::<Forked<T>>().map(|slots| with(&mut slots.of(*branch).lock()))
+            }
+        }
     }
 
     /// The payload as JSON.
@@ -97,9 +86,9 @@ impl ErasedToken {
     }
 
     fn look<R>(&self, look: impl FnOnce(&dyn Slot) -> R) -> R {
-        match &self.slot {
-            AnySlot::Own(slot) => look(&**slot),
-            AnySlot::Branch(slots, branch) => {
+        match &self.0 {
+            Lying::Alone(_, slot) => look(&**slot),
+            Lying::Forked(_, branch, slots) => {
                 let (mut look, mut seen) = (Some(look), None);
                 slots.look_at(*branch, &mut |slot| seen = look.take().map(|look| look(slot)));
                 seen.unwrap_or_else(|| unreachable!("a branch is looked at once"))
@@ -109,34 +98,23 @@ impl ErasedToken {
 }
 
 fn of_a_fork(places: &[PlaceIndex], slots: Arc<dyn Branches>) -> Vec<ErasedToken> {
-    let token = |(branch, place): (usize, &PlaceIndex)| ErasedToken {
-        place: *place,
-        slot: AnySlot::Branch(slots.clone(), branch),
-    };
-    places.iter().enumerate().map(token).collect()
+    let token = |(branch, place): (u32, &PlaceIndex)| ErasedToken(Lying::Forked(*place, branch, slots.clone()));
+    (0..).zip(places).map(token).collect()
 }
 
-impl<T: Token> EmptySlot<T> {
-    /// Puts a token where one was.
-    pub(crate) fn fill(self, token: T) -> ErasedToken {
-        let place = token.place();
-        let slot = match self.0 {
-            Emptied::Own(mut slot) => {
-                *slot = Some(token);
-                AnySlot::Own(slot)
-            }
-            Emptied::Branch(slots, branch) => {
-                *slots.0[branch].lock() = Some(token);
-                AnySlot::Branch(slots, branch)
-            }
-        };
-        ErasedToken { place, slot }
+impl<T> Forked<T> {
+    #[inline]
+    fn of(&self, branch: u32) -> &Mutex<Option<T>> {
+        &self.0[branch as usize]
     }
 }
 
 impl Payload for ErasedToken {
+    #[inline]
     fn place(&self) -> PlaceIndex {
-        self.place
+        match self.0 {
+            Lying::Alone(place, _) | Lying::Forked(place, ..) => place,
+        }
     }
 
     fn is_value(&self) -> bool {
@@ -149,8 +127,8 @@ impl Payload for ErasedToken {
 }
 
 impl<T: Token> Branches for Forked<T> {
-    fn look_at(&self, branch: usize, look: &mut dyn FnMut(&dyn Slot)) {
-        look(&*self.0[branch].lock());
+    fn look_at(&self, branch: u32, look: &mut dyn FnMut(&dyn Slot)) {
+        look(&*self.of(branch).lock());
     }
 }
 

@@ -29,7 +29,7 @@ impl<G: Graph> Performed<G> for BackgroundExecution<G> {
         &self.shared
     }
 
-    fn take_input(&mut self) -> Option<ErasedToken> {
-        self.input.take()
+    fn take_input(&mut self) -> Option<G::Token> {
+        self.input.take().map(|mut input| input.take())
     }
 }

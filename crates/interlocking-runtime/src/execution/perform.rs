@@ -19,7 +19,12 @@ pub(crate) trait Performed<G: Graph>: Send + Sync {
     fn shared(&self) -> &Shared<G>;
 
     /// The input, once; `None` too where it was stopped meanwhile.
-    fn take_input(&mut self) -> Option<ErasedToken>;
+    fn take_input(&mut self) -> Option<G::Token>;
+
+    /// Where the input lay, once, if it is still there.
+    fn take_memory(&mut self) -> Option<ErasedToken> {
+        None
+    }
 
     /// What may stop this execution alone; `None` where it can only end with its run.
     fn stops(&self) -> Option<&Stops> {
@@ -48,8 +53,8 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
     async move {
         let done = 'done: {
             // Bound by this one `match`, so that the future does not keep a second copy.
-            let (input, slot) = match if performed.guarded().is_stopped() { None } else { performed.take_input() } {
-                Some(input) => input.open(),
+            let input = match if performed.guarded().is_stopped() { None } else { performed.take_input() } {
+                Some(input) => input,
                 None => break 'done Err(Interruption::Cancelled),
             };
             if let Some(overdue) = performed.guarded().overdue() {
@@ -64,12 +69,13 @@ pub(crate) fn perform<G: Graph, P: Performed<G>, R>(
             } else {
                 // Most nodes that do not wait are ready then, and cost no timer and no allocation.
                 match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
-                    Poll::Ready(done) => break 'done done.map(|done| ErasedDone::new(done, Some(slot))),
+                    Poll::Ready(done) => break 'done done,
                     Poll::Pending => Watch::Waiting,
                 }
             };
-            to_its_end(performed.guarded(), step, watch).await.map(|done| ErasedDone::new(done, Some(slot)))
+            to_its_end(performed.guarded(), step, watch).await
         };
+        let done = done.map(|done| ErasedDone::new(done, performed.take_memory()));
         finish(performed, done)
     }
 }

@@ -79,9 +79,15 @@ impl<G: Graph> Performed<G> for Task<G> {
     }
 
     #[inline]
-    fn take_input(&mut self) -> Option<ErasedToken> {
+    fn take_input(&mut self) -> Option<G::Token> {
         let mut slot = self.shared.task_state().inputs.of(self.execution.node);
         // A task that was stopped may come late, and find what its successor is to take.
+        if slot.execution == self.execution { slot.input.as_mut().map(ErasedToken::take) } else { None }
+    }
+
+    #[inline]
+    fn take_memory(&mut self) -> Option<ErasedToken> {
+        let mut slot = self.shared.task_state().inputs.of(self.execution.node);
         if slot.execution == self.execution { slot.input.take() } else { None }
     }
 
