@@ -53,8 +53,12 @@ fn a_letter_is_answered_from_the_command_line_while_it_is_served() {
         let shown: Value = serde_json::from_slice(&call(place.path(), &["show", "letter-1", "--json"]).stdout).unwrap();
         shown["state"].clone()
     };
-    while state() != "finished" {
-        assert!(["running", "waiting"].iter().any(|other| state() == *other), "{}", state());
+    loop {
+        let state = state();
+        if state == "finished" {
+            break;
+        }
+        assert!(state == "running" || state == "waiting", "{state}");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
