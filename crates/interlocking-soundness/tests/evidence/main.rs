@@ -35,5 +35,8 @@ mod derived;
 mod calls;
 mod frontier_agrees;
 
+#[path = "../../../../tests/sample.rs"]
+mod sample;
+
 #[path = "../../../interlocking-core/tests/protocols/mod.rs"]
 mod protocols;

@@ -6,6 +6,7 @@ use crate::explore::explore;
 use crate::hand_made::{event, join, logic, table};
 use crate::mutate::{Mutant, mutants};
 use crate::protocols;
+use crate::sample;
 use interlocking_core::net::Net;
 use interlocking_core::table::Table;
 use interlocking_soundness::{Verdict, check};
@@ -13,10 +14,12 @@ use interlocking_soundness::{Verdict, check};
 /// The most states of a mutant that is searched whole. Only some of V3 have more; they are unsound, which their paths show.
 pub(crate) const STATES: usize = 6_000;
 
-/// Compares the verdicts of all mutants; at least this many are sound, and this many are not.
+/// Compares the verdicts of all mutants, by hand of one in three; of all, at least this many are sound, and this many are not.
 fn mutate(table: &Table, sound: usize, unsound: usize) {
-    let compared = compare_all(table, mutants(table));
-    assert!(compared.sound >= sound && compared.tables - compared.sound >= unsound, "{}: {compared:?}", table.graph);
+    let one_in = sample::one_in(3);
+    let compared = compare_all(table, mutants(table).into_iter().step_by(one_in).collect());
+    let enough = compared.sound >= sound / one_in && compared.tables - compared.sound >= unsound / one_in;
+    assert!(enough, "{}: {compared:?}", table.graph);
 }
 
 /// Compares the verdicts of these mutants, none of which has too many states.

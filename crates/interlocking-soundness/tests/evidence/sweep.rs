@@ -1,17 +1,16 @@
 //! Generated tables, one a seed, held to the brute force.
 //!
-//! One seed in five is looked at, and all of them with `EVIDENCE_SEEDS=all`, as `.ci/run` does: ten thousand tables of each family.
+//! By hand one seed in five is looked at, and all of them where tests are thorough: ten thousand tables of each family.
 
 use crate::compare::{Compared, compare, smallest};
 use crate::explore::Explored;
+use crate::sample;
 use interlocking_core::table::Table;
 use std::ops::Range;
 
-/// Odd, because what some seeds make depends on whether they are even.
-const ONE_IN: usize = 5;
-
 fn one_in() -> usize {
-    if std::env::var("EVIDENCE_SEEDS").is_ok_and(|seeds| seeds == "all") { 1 } else { ONE_IN }
+    // Odd, because what some seeds make depends on whether they are even.
+    sample::one_in(5)
 }
 
 /// Those of these seeds that are looked at.

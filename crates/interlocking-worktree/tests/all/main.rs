@@ -10,6 +10,8 @@ mod index_file;
 
 #[path = "../../../../tests/every_file_is_here.rs"]
 mod every_file_is_here;
+#[path = "../../../../tests/sample.rs"]
+mod sample;
 
 mod clones;
 mod commits;

@@ -2,12 +2,13 @@
 
 use crate::case::{Case, Kill, undisturbed};
 use crate::many;
+use crate::sample;
 use std::time::Duration;
 
 #[test]
 fn a_run_goes_on_from_any_instant_at_which_its_process_is_killed() {
     let (_, took) = many::runtime().block_on(undisturbed());
-    let seeds = many::seeds(if many::is_thorough() { 600 } else { 16 });
+    let seeds = many::seeds(if many::all_points() { 600 } else { 18 / sample::one_in::<u64>(3) });
     let kills = many::each(
         &seeds,
         |seed| format!("CRASH_SEED={seed}"),

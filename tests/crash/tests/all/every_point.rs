@@ -3,6 +3,7 @@
 
 use crate::case::{Case, Kill, undisturbed};
 use crate::many::{self, Kills};
+use crate::sample;
 use interlocking_crash::order::Presence;
 
 #[test]
@@ -10,8 +11,8 @@ fn a_run_goes_on_from_every_point_at_which_its_process_is_killed() {
     let points = many::runtime().block_on(undisturbed()).0.points;
     let points = many::number("CRASH_POINT").map_or_else(
         || {
-            // Others each time, unless all are wanted. With those of the other tests that makes more than 200 kills.
-            let step = if many::is_thorough() { 1 } else { (points / 80).max(1) };
+            // Others each time, unless all are wanted.
+            let step = if many::all_points() { 1 } else { (points * sample::one_in::<u64>(3) / 80).max(1) };
             (1 + many::seed() % step..=points).step_by(step as usize).collect()
         },
         |point| vec![point],
@@ -33,7 +34,7 @@ fn a_run_goes_on_from_every_point_at_which_its_process_is_killed() {
 /// A kill at a point of every process, until the run cannot be kept from its end.
 #[test]
 fn a_run_goes_on_however_often_its_processes_are_killed() {
-    let seeds = many::seeds(if many::is_thorough() { 200 } else { 8 });
+    let seeds = many::seeds(if many::all_points() { 200 } else { 8 });
     let kills: Kills = many::each(
         &seeds,
         |seed| format!("CRASH_SEED={seed}"),

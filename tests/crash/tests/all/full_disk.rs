@@ -4,6 +4,7 @@
 use crate::case::{Case, Kill};
 use crate::many;
 use crate::past::Past;
+use crate::sample;
 use interlocking::prelude::Outcome;
 use interlocking::runtime::journal::JournalError;
 use interlocking_crash::order::Presence;
@@ -43,7 +44,7 @@ fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
     let points = many::number("CRASH_POINT").map_or_else(
         || {
             // Others each time, unless all are wanted.
-            let step = if many::is_thorough() { 1 } else { 5 };
+            let step = if many::all_points() { 1 } else { 5 * sample::one_in::<u64>(3) };
             (1 + many::seed() % step..=writes).step_by(step as usize).collect()
         },
         |point| vec![point],
@@ -67,7 +68,7 @@ fn a_run_goes_on_from_every_write_for_which_there_was_no_room() {
 /// Some processes are killed, some have no room, and some are killed when they have none any more.
 #[test]
 fn a_run_goes_on_whether_its_processes_are_killed_or_have_no_room() {
-    let seeds = many::seeds(if many::is_thorough() { 200 } else { 4 });
+    let seeds = many::seeds(if many::all_points() { 200 } else { 4 });
     let disturbed = many::each(
         &seeds,
         |seed| format!("CRASH_SEED={seed}"),

@@ -14,6 +14,8 @@ mod many;
 
 #[path = "../../../every_file_is_here.rs"]
 mod every_file_is_here;
+#[path = "../../../sample.rs"]
+mod sample;
 
 mod undisturbed;
 mod every_point;
