@@ -72,7 +72,7 @@ async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
         it answers, and leaves a child: {"word":"yes"}, 1 call
         it exits, and leaves a child: crashed (the agent ended without an answer (exit code 1): it said nothing about why), a session
         it writes 50 MB of errors: crashed (error error error error error error error error error error error error error error error error), a session
-        a line is 200 MB long: {"word":"yes"}, 1 call
+        a line is 100 MB long: {"word":"yes"}, 1 call
     "#]].assert_eq(&outcomes);
 }
 

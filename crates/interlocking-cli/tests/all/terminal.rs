@@ -148,6 +148,14 @@ fn is_live(line: &str) -> bool {
 
 const RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "1500ms"];
 
+/// Long enough to be drawn.
+const SHORT_RUN: [&str; 6] = ["run", "tides", "--run-id", "r1", "--delay", "600ms"];
+
+/// Judges both cases at once: a program at a terminal waits most of its time.
+fn each<T: Send>(cases: [T; 2], judge: impl Fn(T) + Copy + Send) {
+    std::thread::scope(|scope| cases.into_iter().for_each(|case| drop(scope.spawn(move || judge(case)))));
+}
+
 #[test]
 fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
     let screens = Screens::of(100, &RUN, &[]);
@@ -170,7 +178,7 @@ fn a_terminal_shows_what_runs_and_keeps_what_was_done() {
 /// A line that is too long would take two rows, and leave one of them behind.
 #[test]
 fn live_lines_fit_into_a_narrow_terminal() {
-    let screens = Screens::of(20, &RUN, &[]);
+    let screens = Screens::of(20, &SHORT_RUN, &[]);
     assert!(screens.live_lines().contains(&"⠁  0.0 s  $0.00 so f"), "{:?}", screens.live_lines());
     for screen in &screens.seen {
         assert!(screen.iter().filter(|row| is_live(row)).count() <= 2, "{screen:?}");
@@ -181,12 +189,12 @@ fn live_lines_fit_into_a_narrow_terminal() {
 
 #[test]
 fn a_resized_terminal_that_reflows_has_no_line_broken_or_lost() {
-    [true, false].into_iter().for_each(|is_wide_soon| resized(Resizing::Reflows, is_wide_soon));
+    each([true, false], |is_wide_soon| resized(Resizing::Reflows, is_wide_soon));
 }
 
 #[test]
 fn a_resized_terminal_that_crops_has_no_line_broken_or_lost() {
-    [true, false].into_iter().for_each(|is_wide_soon| resized(Resizing::Crops, is_wide_soon));
+    each([true, false], |is_wide_soon| resized(Resizing::Crops, is_wide_soon));
 }
 
 /// The terminal becomes narrow while a node works; and wide again soon, or after the end, so that lines for good are written meanwhile.
@@ -224,22 +232,22 @@ fn resized(resizing: Resizing, is_wide_soon: bool) {
 
 #[test]
 fn a_terminal_without_colours_has_none() {
-    for (environment, moves) in [(("NO_COLOR", "1"), true), (("TERM", "dumb"), false)] {
-        let screens = Screens::of(100, &RUN, &[environment]);
+    each([(("NO_COLOR", "1"), true), (("TERM", "dumb"), false)], |(environment, moves)| {
+        let screens = Screens::of(100, &SHORT_RUN, &[environment]);
         let screen = screens.last.screen();
         let cells = (0..ROWS).flat_map(|row| (0..100).map(move |column| (row, column)));
         let styled = cells.filter_map(|(row, column)| screen.cell(row, column));
         assert!(styled.into_iter().all(|cell| !cell.bold() && cell.fgcolor() == vt100::Color::Default));
         assert_eq!(screens.live_lines().is_empty(), !moves, "{environment:?}");
-    }
+    });
 }
 
 #[test]
 fn a_pipe_is_given_a_line_a_step_and_no_control_character() {
     let directory = tempfile::tempdir().unwrap();
     let started = Instant::now();
-    let ran = example("review", directory.path(), &RUN).stdin(Stdio::null()).output().unwrap();
-    assert!(started.elapsed() >= Duration::from_millis(1500), "long enough to be drawn");
+    let ran = example("review", directory.path(), &SHORT_RUN).stdin(Stdio::null()).output().unwrap();
+    assert!(started.elapsed() >= Duration::from_millis(600), "long enough to be drawn");
     let text = String::from_utf8(ran.stderr).unwrap();
     assert!(text.chars().all(|character| character == '\n' || !character.is_control()), "{text:?}");
     assert!(text.contains("draft           started\n") && text.contains("draft           → read"), "{text}");
