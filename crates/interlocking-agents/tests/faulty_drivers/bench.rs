@@ -123,7 +123,7 @@ async fn outcome(name: &str, program: &FaultyProgram, make: Make, limits: Limits
         workspace: Some(workspace),
         schema: Some(Arc::new(Schema::new(schema).unwrap())),
         // More than a pipe holds, for programs that do not read it.
-        ..Turn::fresh(Slug::new("test").unwrap(), "Say yes. ".repeat(100_000))
+        ..Turn::fresh(Slug::new("test").unwrap(), "Say yes. ".repeat(20_000))
     };
     let conversation = Conversation::new(&*agent).with_corrections(0);
     let ended = tokio::time::timeout(LONGEST, conversation.run(turn, &NoEvents)).await;
