@@ -5,7 +5,10 @@ use std::{os::unix::fs::PermissionsExt as _, path::Path};
 use interlocking_worktree::CherryPickError;
 use proptest::prelude::*;
 
-use crate::judge::{Place, author, git_in, write};
+use crate::{
+    judge::{Place, author, git_in, write},
+    sample,
+};
 
 #[derive(Debug, Clone)]
 enum Edit {
@@ -119,7 +122,11 @@ fn commit_edit(root: &Path, edit: &[(usize, Option<Vec<u8>>)], message: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 32 / sample::one_in::<u32>(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn a_commit_has_gits_tree_and_index(

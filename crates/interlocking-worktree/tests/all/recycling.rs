@@ -11,7 +11,10 @@ use std::{
 use interlocking_worktree::{CommitId, CreateError, Force, Pool, PoolError, RemoveError, Worktree};
 use proptest::prelude::*;
 
-use crate::judge::{Place, author, branch, commit_with_git, git_in, run, text, write};
+use crate::{
+    judge::{Place, author, branch, commit_with_git, git_in, run, text, write},
+    sample,
+};
 
 const FILES: [(&str, &str); 7] = [
     (".gitignore", "*.log\nout/\n"),
@@ -268,7 +271,11 @@ fn unhex(hex: &str) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 24 / sample::one_in::<u32>(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn nothing_of_the_former_user_is_left(messes in proptest::collection::vec(mess(), 1..9), is_other in any::<bool>()) {

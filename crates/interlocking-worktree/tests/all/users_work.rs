@@ -9,7 +9,10 @@ use std::{
 use interlocking_worktree::{CommitId, FastForwardError, ResetError};
 use proptest::prelude::*;
 
-use crate::judge::{Place, author, branch, commit_with_git, path, run, write};
+use crate::{
+    judge::{Place, author, branch, commit_with_git, path, run, write},
+    sample,
+};
 
 const FILES: [&str; 6] = ["a.txt", "b.txt", "src/c.rs", "src/d.rs", "new/e.txt", "ignored.log"];
 
@@ -128,7 +131,11 @@ fn act(place: &Place, operation: Operation, main: CommitId, side: CommitId) -> b
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 32 / sample::one_in::<u32>(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn uncommitted_work_is_as_it_was(
