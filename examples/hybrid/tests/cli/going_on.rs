@@ -1,17 +1,18 @@
 //! A run that is over is taken further: what failed is tried again, a fork goes its own way, and what could not be landed is.
 
 use crate::artefacts::target_directory;
-use crate::program::{Repository, Session, git};
+use crate::program::{Repository, Session, git, without_builds, without_mutants};
 use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// A repository, a journal, and the words of `run` as `r1`.
-async fn scene(players: &[&str]) -> (Repository, Session, Vec<String>) {
+/// A repository, a journal, and the words of `run` as `r1`, with the task that is written in the journal's place.
+async fn scene(task: fn(&Path) -> String, players: &[&str]) -> (Repository, Session, Vec<String>) {
     let (repository, session, target) = (Repository::new().await, Session::new(), target_directory());
-    let words =
-        repository.arguments(&[players, &["--run-id", "r1", "--target-dir", target.to_str().unwrap()]].concat());
+    let task = task(session.path());
+    let more = ["--spec", &task, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
+    let words = repository.arguments(&[players, &more].concat());
     (repository, session, words)
 }
 
@@ -36,7 +37,7 @@ fn needing(session: &Session, file: &Path) -> String {
 async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     let script = Session::new();
     let needed = script.path().join("needed");
-    let (repository, session, run) = scene(&["--script", &needing(&script, &needed)]).await;
+    let (repository, session, run) = scene(without_mutants, &["--script", &needing(&script, &needed)]).await;
     let before = repository.traces();
     let failed = session.call(&words(&run));
     assert_eq!(failed.exit, Some(1), "{}", failed.stderr);
@@ -114,7 +115,7 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
 /// A fork has places, agents and an end of its own, and the original stays as it is.
 #[tokio::test]
 async fn a_fork_goes_to_an_end_of_its_own() {
-    let (repository, session, run) = scene(&["--scenario", "happy"]).await;
+    let (repository, session, run) = scene(without_mutants, &["--scenario", "happy"]).await;
     let before = repository.traces();
     let first = session.call(&words(&run));
     assert_eq!(first.exit, Some(0), "{}", first.stderr);
@@ -159,7 +160,9 @@ async fn a_fork_goes_to_an_end_of_its_own() {
 
     // What the journal has let go of is let go of here, too.
     assert_eq!(session.call(&["prune", "--keep-last", "0"]).exit, Some(0));
-    let demonstration = session.call(&["run", "--run-id", "r3", "--target-dir", target_directory().to_str().unwrap()]);
+    let (target, task) = (target_directory(), without_builds(session.path()));
+    let demonstration =
+        session.call(&["run", "--run-id", "r3", "--spec", &task, "--target-dir", target.to_str().unwrap()]);
     assert_eq!(demonstration.exit, Some(0), "{}", demonstration.stderr);
     assert!(!session.path().join("journal/hybrid").exists());
 }
@@ -167,7 +170,7 @@ async fn a_fork_goes_to_an_end_of_its_own() {
 /// A run that succeeded, and was in the way of somebody's changes, is landed when they are out of the way.
 #[tokio::test]
 async fn what_could_not_be_landed_is_landed_later() {
-    let (repository, session, run) = scene(&["--scenario", "happy"]).await;
+    let (repository, session, run) = scene(without_builds, &["--scenario", "happy"]).await;
     let (before, file) = (repository.traces(), repository.path().join("src/lib.rs"));
     let main = git(&repository.path(), &["rev-parse", "main"]);
     fs::write(&file, "//! Somebody is at work here.\n").unwrap();

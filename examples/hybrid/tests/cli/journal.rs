@@ -1,7 +1,7 @@
 //! What the other commands know of a run.
 
 use crate::artefacts::target_directory;
-use crate::program::{Ran, git, hybrid};
+use crate::program::{Ran, git, hybrid, without_builds};
 use serde_json::Value;
 use std::fs;
 
@@ -9,13 +9,15 @@ use std::fs;
 /// and git does not see it.
 #[test]
 fn a_run_is_told_by_its_journal() {
-    let place = tempfile::tempdir().unwrap();
+    let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     git(place.path(), &["init", "--quiet"]);
     let call = |arguments: &[&str]| {
         let mut command = hybrid(arguments);
         Ran::of(command.env_remove("INTERLOCKING_JOURNAL").current_dir(&place).output().unwrap())
     };
-    let ran = call(&["run", "--run-id", "r1", "--json", "--target-dir", target_directory().to_str().unwrap()]);
+    let (target, task) = (target_directory(), without_builds(elsewhere.path()));
+    let target = target.to_str().unwrap();
+    let ran = call(&["run", "--run-id", "r1", "--json", "--spec", &task, "--target-dir", target]);
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);
     let told = ran.json();
     assert_eq!((&told["outcome"], &told["result"]["success"]), (&"finished".into(), &true.into()));

@@ -1,7 +1,7 @@
 //! What is there of a run when it is over, however it has ended: its journal, where it was, its commits and nothing else.
 
 use crate::artefacts::target_directory;
-use crate::program::{Process, Ran, Repository, Session, Traces};
+use crate::program::{Process, Ran, Repository, Session, Traces, without_mutants};
 use std::fs;
 use std::process::Command;
 
@@ -103,7 +103,8 @@ async fn nothing_is_left_of_a_run_that_was_cancelled_while_it_stood_still() {
 #[tokio::test]
 async fn nothing_is_left_of_a_run_that_was_killed_and_resumed() {
     let scene = Scene::new().await;
-    let mut process = Process::spawn(scene.run(&["--scenario", "happy"]));
+    let task = without_mutants(scene.session.path());
+    let mut process = Process::spawn(scene.run(&["--spec", &task, "--scenario", "happy"]));
     scene.session.wait_until_done(&mut process, "blind_fork", 1);
     process.kill();
     assert_ne!(scene.repository.traces(), scene.before, "it can be resumed");

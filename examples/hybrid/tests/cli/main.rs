@@ -16,7 +16,7 @@ mod own_repository;
 mod real_agent;
 mod taking_up;
 
-use crate::program::{Ran, Repository, git, hybrid, run};
+use crate::program::{Ran, Repository, git, hybrid, run, without_builds};
 use expect_test::expect;
 use hybrid::demo::Scenario;
 use hybrid::types::HybridResult;
@@ -307,7 +307,8 @@ async fn uncommitted_changes_are_not_overwritten() {
     let before = git(&repository.path(), &["rev-parse", "main"]);
     let edited = "//! Somebody is at work here.\n";
     fs::write(repository.path().join("src/lib.rs"), edited).unwrap();
-    let ran = repository.run(&["--scenario", "happy", "--run-id", "r2"]);
+    let task = without_builds(repository.directory.path());
+    let ran = repository.run(&["--spec", &task, "--scenario", "happy", "--run-id", "r2"]);
     assert_eq!(ran.exit, Some(1), "{}", ran.stderr);
     assert_eq!(git(&repository.path(), &["rev-parse", "main"]), before);
     assert_eq!(fs::read_to_string(repository.path().join("src/lib.rs")).unwrap(), edited);

@@ -2,10 +2,10 @@
 
 use crate::artefacts::target_directory;
 use crate::model::{in_package, in_python};
-use crate::program::{Ran, Repository, git, hybrid};
+use crate::program::{Ran, Repository, git, hybrid, without_builds};
 use crate::real_agent::Machine;
 use expect_test::expect;
-use hybrid::demo::{SEED, SPEC};
+use hybrid::demo::SEED;
 use hybrid::spec::{SpecFormat, Task};
 use interlocking_model_server::programs;
 use std::fs;
@@ -231,12 +231,9 @@ async fn no_git_program_is_needed() {
         places.retain(|place| place.is_file());
         std::os::unix::fs::symlink(&places[0], programs.path().join(program)).unwrap();
     }
-    let spec = programs.path().join("spec.toml");
-    // Nothing is compiled: tests fail while there is a stub.
-    let commands = "buildCommand = [\"true\"]\nharness = \"exitCode\"\ntestCommand = [\"sh\", \"-c\", \"! grep -q 'todo!' src/lib.rs\"]\n";
-    fs::write(&spec, format!("mechanicalMutants = 0\n{SPEC}{commands}")).unwrap();
+    let task = without_builds(programs.path());
     let before = git(&repository.path(), &["rev-parse", "main"]);
-    let words = repository.arguments(&["--spec", spec.to_str().unwrap(), "--scenario", "happy", "--run-id", "r1"]);
+    let words = repository.arguments(&["--spec", &task, "--scenario", "happy", "--run-id", "r1"]);
     let mut command = hybrid(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let ran = Ran::of(command.env("PATH", programs.path()).output().unwrap());
     assert_eq!(ran.exit, Some(0), "{}", ran.stderr);

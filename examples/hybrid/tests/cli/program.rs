@@ -1,6 +1,7 @@
 //! The program as a process of its own.
 
 use crate::artefacts::{place, target_directory};
+use hybrid::demo::SPEC;
 use hybrid::stage::lay_out;
 use serde_json::Value;
 use std::fs;
@@ -10,6 +11,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 /// Where the journals of these tests are: one a call.
 static JOURNALS: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -42,6 +44,23 @@ pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
 }
 
+/// The demonstration's task in a file there, of which no mutants are tried: they take most of a run's time.
+pub(crate) fn without_mutants(directory: &Path) -> String {
+    task(directory, "without_mutants.toml", "")
+}
+
+/// The same where nothing is compiled, for what is not about verdicts: every build passes, and the tests fail while there is a stub.
+pub(crate) fn without_builds(directory: &Path) -> String {
+    let commands = "buildCommand = [\"true\"]\nharness = \"exitCode\"\ntestCommand = [\"sh\", \"-c\", \"! grep -q 'todo!' src/lib.rs\"]\n";
+    task(directory, "without_builds.toml", commands)
+}
+
+fn task(directory: &Path, name: &str, commands: &str) -> String {
+    let file = directory.join(name);
+    fs::write(&file, format!("mechanicalMutants = 0\n{SPEC}{commands}")).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
 pub(crate) struct Ran {
     pub(crate) exit: Option<i32>,
     pub(crate) stdout: String,
@@ -65,9 +84,18 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
+    /// A copy of one that is laid out and built once a process.
     pub(crate) async fn new() -> Self {
+        static FIRST: OnceCell<PathBuf> = OnceCell::const_new();
+        let first = FIRST.get_or_init(async || {
+            let first = place().join("user");
+            fs::remove_dir_all(&first).ok();
+            lay_out(&first.join("crate"), &target_directory(), false).await.unwrap();
+            first
+        });
         let directory = tempfile::tempdir().unwrap();
-        lay_out(&directory.path().join("user/crate"), &target_directory(), false).await.unwrap();
+        let copied = Command::new("cp").arg("-a").args([first.await, &directory.path().join("user")]).status().unwrap();
+        assert!(copied.success(), "{copied}");
         for name in ["work", "temporary"] {
             fs::create_dir(directory.path().join(name)).unwrap();
         }

@@ -1,7 +1,7 @@
 //! A run goes on in another process, however the one before has ended.
 
 use crate::artefacts::target_directory;
-use crate::program::{Ran, Repository, Session, git};
+use crate::program::{Ran, Repository, Session, git, without_mutants};
 use hybrid::demo::Scenario;
 use serde_json::Value;
 use std::fs;
@@ -24,8 +24,9 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
     let at = work.path().to_str().unwrap();
     let session = Session::new();
     let target = target_directory();
-    let start = ["run", "--run-id", "r1", "--work-dir", at, "--keep", "--target-dir", target.to_str().unwrap()];
-    let mut process = session.spawn(&start);
+    let task = without_mutants(session.path());
+    let start = ["run", "--run-id", "r1", "--spec", &task, "--work-dir", at, "--keep"];
+    let mut process = session.spawn(&[&start[..], &["--target-dir", target.to_str().unwrap()]].concat());
     let mut known = Vec::new();
     for node in ["types", "blind_fork", "merge"] {
         session.wait_until_done(&mut process, node, 1);
@@ -103,8 +104,8 @@ async fn a_run_that_is_killed_after_a_refused_round_goes_on_with_the_next() {
     let repository = Repository::new().await;
     let session = Session::new();
     let target = target_directory();
-    let scenario = Scenario::TrivialTests.name();
-    let more = ["--scenario", scenario, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
+    let (scenario, task) = (Scenario::TrivialTests.name(), without_mutants(session.path()));
+    let more = ["--spec", &task, "--scenario", scenario, "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
     let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     session.wait_until_done(&mut process, "tests_reject", 1);
@@ -140,7 +141,8 @@ async fn an_interrupt_suspends_a_run_which_then_goes_on() {
     let repository = Repository::new().await;
     let session = Session::new();
     let target = target_directory();
-    let more = ["--scenario", "happy", "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
+    let task = without_mutants(session.path());
+    let more = ["--spec", &task, "--scenario", "happy", "--run-id", "r1", "--target-dir", target.to_str().unwrap()];
     let arguments = repository.arguments(&more);
     let mut process = session.spawn(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
     session.wait_until_done(&mut process, "blind_fork", 1);
