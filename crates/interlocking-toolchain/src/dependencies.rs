@@ -10,7 +10,7 @@ use std::path::Path;
 /// Cargo names artefacts of a path dependency by its path *inside its workspace*: two worktrees of one crate that share a
 /// target directory would overwrite each other's, and a worktree whose files are older than the other's build would be
 /// given the other's tests. The profile is part of the name too, so the [runner](super::Runner) gives every directory a
-/// number of codegen units of its own; this keeps the dependencies at one number for all.
+/// word of its own for where debug information goes; this keeps the dependencies at one word for all.
 ///
 /// # Errors
 ///
@@ -18,14 +18,15 @@ use std::path::Path;
 pub fn share_dependencies(directory: &Path) -> io::Result<()> {
     let cargo = directory.join(".cargo");
     fs::create_dir_all(&cargo)?;
-    let same_for_all = "[profile.dev.package.\"*\"]\ncodegen-units = 256\n\n\
-                        [profile.release.package.\"*\"]\ncodegen-units = 16\n";
+    let same_for_all = "[profile.dev.package.\"*\"]\nsplit-debuginfo = \"off\"\n\n\
+                        [profile.release.package.\"*\"]\nsplit-debuginfo = \"off\"\n";
     fs::write(cargo.join("config.toml"), same_for_all)
 }
 
-/// More than any crate has modules, so that it is only a name; from the path, so that no two runs share one either.
-pub(super) fn own_codegen_units(directory: &Path) -> String {
+/// A word for where debug information goes, from the path, so that no two runs share one either. The compiler does not know it, so
+/// cargo does not pass it on: it is nothing but a part of the names of artefacts.
+pub(super) fn own_split_debuginfo(directory: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     directory.hash(&mut hasher);
-    format!("{}", 1_000_000 + hasher.finish() % 1_000_000_000)
+    format!("of-{:016x}", hasher.finish())
 }

@@ -4,7 +4,7 @@ use super::build_settings::BuildSettings;
 use super::cargo_test::{Built, CargoTest};
 use super::command::CommandLine;
 use super::confinement::{Build, Confinement, Unconfined};
-use super::dependencies::own_codegen_units;
+use super::dependencies::own_split_debuginfo;
 use super::environment;
 use super::execution::{Ending, Finished, RunError, temporary_beside};
 use super::outcome::{BuildOutcome, TestRun};
@@ -256,7 +256,7 @@ impl Runner {
         let temporary = temporary_beside(checkout.path())?;
         let build = Build { checkout: checkout.path(), target: target_directory, temporary: temporary.path() };
         let sandbox = self.confinement.of_build(&build, &self.toolchain, command.program());
-        let own = own_codegen_units(checkout.path());
+        let own = own_split_debuginfo(checkout.path());
         let environment = self
             .environment
             .clone()
@@ -264,8 +264,8 @@ impl Runner {
             .set("CARGO_BUILD_BUILD_DIR", target_directory)
             // Where Go compiles to; its usual place is the user's.
             .set("GOCACHE", target_directory.join("go"))
-            .set("CARGO_PROFILE_DEV_CODEGEN_UNITS", &own)
-            .set("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", &own);
+            .set("CARGO_PROFILE_DEV_SPLIT_DEBUGINFO", &own)
+            .set("CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO", &own);
         let invocation = Invocation {
             arguments: command.arguments().iter().map(Into::into).collect(),
             directory: Some(checkout.path().to_owned()),

@@ -87,8 +87,8 @@ async fn secrets_stay_outside() {
         "RUST_BACKTRACE",
         "PROPTEST_DISABLE_FAILURE_PERSISTENCE",
         // What keeps worktrees that share a target directory apart.
-        "CARGO_PROFILE_DEV_CODEGEN_UNITS",
-        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS",
+        "CARGO_PROFILE_DEV_SPLIT_DEBUGINFO",
+        "CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO",
         "PWD",
         "SHLVL",
         "_",
