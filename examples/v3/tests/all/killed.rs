@@ -202,7 +202,7 @@ async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
 /// How the project is built and tested, as a user writes it.
 const TOOLCHAIN: &str = "\
 buildCommand = [\"sh\", \"-c\", \"test ! -e broken\"]
-testCommand = [\"sh\", \"-c\", \"for check in checks/*.sh; do sh $check || exit 1; done\"]
+testCommand = [\"sh\", \"-c\", \"for check in checks/*.sh; do (. ./$check) || exit 1; done\"]
 harness = \"exitCode\"
 [commands.suite]
 command = [\"sh\", \"{path}\"]

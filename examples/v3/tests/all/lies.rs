@@ -2,7 +2,8 @@
 
 use crate::project::Project;
 use crate::small::{
-    Act, AgentScript, Who, append, approved, merged, planned, project, scaffold, scaffolding, spec, test_run, write,
+    Act, AgentScript, Who, append, approved, check, merged, planned, project, scaffold, scaffolding, spec, test_run,
+    write,
 };
 use interlocking::cli::repository::EmbeddedFile;
 use interlocking::workspaces::FilePath;
@@ -127,7 +128,7 @@ async fn tests_are_told(change: impl FnOnce(&mut Value), acts: &[Act]) -> String
 /// V3-64, V3-66, V3-55, V3-58: one commit, of tests alone, for criteria that there are.
 #[tokio::test]
 async fn tests_that_are_not_only_tests() {
-    let red = append("checks/top.sh", "grep -q done src/top.txt || exit 1\n");
+    let red = append("checks/top.sh", &check("top"));
     let prompt = tests_are_told(|_| {}, &[red.clone(), append("src/top.txt", "done\n"), Act::Commit]).await;
     has(&prompt, "your commit changes files that are no tests of yours: src/top.txt; change checks/top.sh alone");
     let prompt = tests_are_told(|_| {}, &[red.clone(), Act::Commit, red.clone(), Act::Commit]).await;

@@ -1,6 +1,6 @@
 //! What nodes remember, and what they find in their workspaces.
 
-use crate::small::{AgentScript, Who, project, spec, test_run};
+use crate::small::{AgentScript, Who, check, project, spec, test_run};
 use crate::tree::family;
 use interlocking::prelude::*;
 use interlocking::runtime::journal::NodeOutcome;
@@ -80,7 +80,7 @@ async fn the_implementer_finds_the_tests() {
         implementer.reached().await;
         let place = test.agent.calls_to("implementer of `top`")[0].workspace.clone();
         let tests = std::fs::read_to_string(place.join("checks/top.sh")).unwrap();
-        assert_eq!(tests, "grep -q done src/top.txt || exit 1\n");
+        assert_eq!(tests, check("top"));
         let branches = project.git(&["branch", "--format=%(refname:short)"]);
         for branch in ["run/impl", "run/tests"] {
             assert!(branches.lines().any(|line| line == branch), "{branches}");

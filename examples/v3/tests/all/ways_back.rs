@@ -2,7 +2,7 @@
 
 use crate::project::Project;
 use crate::small::{
-    Act, AgentScript, Who, append, plan, planned, project, scaffold, scaffolding, spec, test_run, write,
+    Act, AgentScript, Who, append, check, plan, planned, project, scaffold, scaffolding, spec, test_run, write,
 };
 use interlocking::cli::repository::EmbeddedFile;
 use serde_json::{Value, json};
@@ -185,7 +185,7 @@ async fn tests_that_do_not_fit_what_is_merged() {
     let asked = test.prompts("planner of `top`");
     let told = "in `checks/top.sh`. Here: the tests of this node are written there. There: a child has written to the same file.";
     assert!(asked.len() == 2 && asked[1].contains(told), "{asked:?}");
-    assert_eq!(project.git(&["show", "main:checks/top.sh"]), "true\ngrep -q done src/top.txt || exit 1\n");
+    assert_eq!(project.git(&["show", "main:checks/top.sh"]), format!("true\n{}", check("top")));
     assert_eq!(test.prompts("planner of `top/a`").len(), 1);
     project.is_tidy();
 }
