@@ -1,7 +1,7 @@
 //! What agents say that is not so. Each lie is scripted, and told again and again; the run sees it, ends without success, and its summary
 //! names it.
 
-use crate::program::{Ran, run};
+use crate::program::{Ran, Repository};
 use hybrid::demo::{SPEC, Scenario};
 use std::fs;
 use std::path::Path;
@@ -63,26 +63,29 @@ const LIES: [(Scenario, &str, &str); 12] = [
     ),
 ];
 
-/// Runs the demonstration with a script in which nobody becomes honest, and with one further try.
-fn ran(scenario: Scenario, directory: &Path) -> Ran {
+/// Runs the protocol with a script in which nobody becomes honest, and with one further try.
+fn ran(scenario: Scenario, repository: &Repository, directory: &Path) -> Ran {
     let (spec, script) = (directory.join("spec.toml"), directory.join(format!("{scenario}.toml")));
-    let work = directory.join(scenario.name());
     fs::write(&spec, SPEC.replace("maxFixAttempts = 5", "maxFixAttempts = 1")).unwrap();
     let mut text = scenario.script().to_owned();
     if matches!(scenario, Scenario::TrivialTests | Scenario::TestsDoNotCompile) {
         text = text.replacen("agent = \"tests\"\n", "agent = \"tests\"\ntimes = \"any\"\n", 1);
     }
     fs::write(&script, text).unwrap();
-    let [spec, script, work] = [&spec, &script, &work].map(|path| path.to_str().unwrap());
-    run(&["--spec", spec, "--script", script, "--work-dir", work])
+    let [spec, script] = [&spec, &script].map(|path| path.to_str().unwrap());
+    repository.run(&["--spec", spec, "--script", script])
 }
 
-#[test]
-fn each_of_twelve_lies_is_seen_and_named() {
+#[tokio::test]
+async fn each_of_twelve_lies_is_seen_and_named() {
     let directory = tempfile::tempdir().unwrap();
-    let looked_at = |lies: &[(Scenario, &str, &str)]| -> Vec<String> {
-        let wrong = lies.iter().filter_map(|(scenario, reason, said)| {
-            let ran = ran(*scenario, directory.path());
+    let mut told = Vec::new();
+    for lie in &LIES {
+        told.push((lie, Repository::new().await));
+    }
+    let looked_at = |told: &[(&(Scenario, &str, &str), Repository)]| -> Vec<String> {
+        let wrong = told.iter().filter_map(|((scenario, reason, said), repository)| {
+            let ran = ran(*scenario, repository, directory.path());
             let account = ran.json();
             let is_seen = ran.exit == Some(1) && account["result"]["failure"].get(reason).is_some();
             let is_named = ran.stderr.contains(&format!("Not a success: {reason}; `main` is where it was."));
@@ -92,7 +95,7 @@ fn each_of_twelve_lies_is_seen_and_named() {
         wrong.collect()
     };
     let wrong = thread::scope(|scope| {
-        let halves = LIES.chunks(LIES.len() / 2).map(|lies| scope.spawn(|| looked_at(lies))).collect::<Vec<_>>();
+        let halves = told.chunks(LIES.len() / 2).map(|told| scope.spawn(|| looked_at(told))).collect::<Vec<_>>();
         halves.into_iter().flat_map(|half| half.join().unwrap()).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
