@@ -86,6 +86,8 @@ fn a_run_that_is_killed_goes_on_in_another_process() {
         assert_eq!(fs::read_to_string(repository.join(file)).unwrap(), text, "{file}");
     }
     let mut cargo = Command::new("cargo");
+    // Where what it depends on is compiled.
+    let target = target.join("verdicts");
     cargo.args(["test", "--quiet", "--offline"]).current_dir(&repository).env("CARGO_TARGET_DIR", target);
     let tested = Ran::of(cargo.output().unwrap());
     assert_eq!(tested.exit, Some(0), "{}{}", tested.stdout, tested.stderr);
