@@ -9,13 +9,13 @@ use std::any::Any;
 use std::sync::Arc;
 
 /// A token without its type. Once its graph has [taken](Self::take) it, this is the memory in which another one can [lie](Self::refill).
-pub(crate) struct ErasedToken(Lying);
+pub(crate) struct ErasedToken(Memory);
 
-/// Where a token lies: its place, and its memory.
-enum Lying {
+/// A token's place, and where its payload is.
+enum Memory {
     /// It has memory of its own.
-    Alone(PlaceIndex, Box<dyn Slot>),
-    /// In the memory of a fork, as the token of this branch.
+    Own(PlaceIndex, Box<dyn Slot>),
+    /// In that of a fork, as the token of this branch.
     Forked(PlaceIndex, u32, Arc<dyn Branches>),
 }
 
@@ -35,7 +35,7 @@ trait Branches: Any + Send + Sync {
 
 impl ErasedToken {
     pub(crate) fn new<T: Token>(token: T) -> Self {
-        Self(Lying::Alone(token.place(), Box::new(Some(token))))
+        Self(Memory::Own(token.place(), Box::new(Some(token))))
     }
 
     /// The tokens of a fork.
@@ -59,21 +59,26 @@ impl ErasedToken {
     }
 
     /// Puts another token of the graph in the memory of this one.
+    ///
+    /// # Panics
+    ///
+    /// The memory is of another graph.
     pub(crate) fn refill<T: Token>(mut self, token: T) -> Self {
-        let (Lying::Alone(place, _) | Lying::Forked(place, ..)) = &mut self.0;
+        let (Memory::Own(place, _) | Memory::Forked(place, ..)) = &mut self.0;
         *place = token.place();
-        self.with(|slot| *slot = Some(token));
+        let filled = self.with(|slot| *slot = Some(token));
+        filled.unwrap_or_else(|| unreachable!("a run has tokens of its own graph only"));
         self
     }
 
     #[inline]
     fn with<T: Token, R>(&mut self, with: impl FnOnce(&mut Option<T>) -> R) -> Option<R> {
         match &mut self.0 {
-            Lying::Alone(_, slot) => {
+            Memory::Own(_, slot) => {
                 let slot: &mut dyn Any = &mut **slot;
                 slot.downcast_mut().map(with)
             }
-            Lying::Forked(_, branch, slots) => {
+            Memory::Forked(_, branch, slots) => {
                 let slots: &dyn Any = &**slots;
                 slots.downcast_ref::<Forked<T>>().map(|slots| with(&mut slots.of(*branch).lock()))
             }
@@ -87,8 +92,8 @@ impl ErasedToken {
 
     fn look<R>(&self, look: impl FnOnce(&dyn Slot) -> R) -> R {
         match &self.0 {
-            Lying::Alone(_, slot) => look(&**slot),
-            Lying::Forked(_, branch, slots) => {
+            Memory::Own(_, slot) => look(&**slot),
+            Memory::Forked(_, branch, slots) => {
                 let (mut look, mut seen) = (Some(look), None);
                 slots.look_at(*branch, &mut |slot| seen = look.take().map(|look| look(slot)));
                 seen.unwrap_or_else(|| unreachable!("a branch is looked at once"))
@@ -98,7 +103,7 @@ impl ErasedToken {
 }
 
 fn of_a_fork(places: &[PlaceIndex], slots: Arc<dyn Branches>) -> Vec<ErasedToken> {
-    let token = |(branch, place): (u32, &PlaceIndex)| ErasedToken(Lying::Forked(*place, branch, slots.clone()));
+    let token = |(branch, place): (u32, &PlaceIndex)| ErasedToken(Memory::Forked(*place, branch, slots.clone()));
     (0..).zip(places).map(token).collect()
 }
 
@@ -113,7 +118,7 @@ impl Payload for ErasedToken {
     #[inline]
     fn place(&self) -> PlaceIndex {
         match self.0 {
-            Lying::Alone(place, _) | Lying::Forked(place, ..) => place,
+            Memory::Own(place, _) | Memory::Forked(place, ..) => place,
         }
     }
 
