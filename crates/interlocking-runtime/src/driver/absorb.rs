@@ -37,11 +37,11 @@ impl Driver {
             return self.record_calls(execution).await;
         };
         judged.step = self.within_budget(execution, judged.step, took)?;
-        let updated = self.apply(execution, &judged.effects);
+        let updated = self.shared.apply(execution, &judged.effects);
         let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
         let spawned = match judged.effects.is_empty() {
             true => Vec::new(),
-            false => self.shared.graph().take_spawned(&mut judged.effects),
+            false => self.shared.graph_type().take_spawned(&mut judged.effects),
         };
         let outcome = if self.is_shown(execution) {
             let mut outcome = self.record(execution, &judged, &spawned, updated, took);
@@ -147,7 +147,7 @@ impl Driver {
         let target = self.net().place(token.place()).name.as_str();
         untyped.tell(EventKind::EdgeExhausted { node, edge: target.into() });
         self.shared
-            .graph()
+            .graph_type()
             .exhausted_edge(edge, token)
             .ok_or_else(|| self.failed(execution, edge_is_spent(self.net(), execution, edge), took))
     }
@@ -173,7 +173,7 @@ impl Driver {
     #[cold]
     fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged, End> {
         let route = self.net().node(execution.node).route_of(&failure.kind);
-        match route.and_then(|route| self.shared.graph().failed(route, (*failure).clone())) {
+        match route.and_then(|route| self.shared.graph_type().failed(route, (*failure).clone())) {
             Some(step) => Ok(Judged { step, effects: Effects::default(), failed: Some(failure) }),
             None => Err(self.failed(execution, *failure, took)),
         }
@@ -248,15 +248,6 @@ impl Driver {
         let (node, message) = (untyped.node(execution), failure.message.clone());
         let to = token.map(|token| Box::new(untyped.place_name(token).into()));
         untyped.tell(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
-    }
-
-    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
-    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
-        if effects.is_empty() {
-            return None;
-        }
-        let group = self.shared.untyped().net.node(execution.node).memory.map(usize::from);
-        group.filter(|&group| self.shared.memories()[group].apply(effects))
     }
 
     /// Moves the tokens of a step, and stops the executions whose tokens it cleared.

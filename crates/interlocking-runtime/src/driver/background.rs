@@ -109,7 +109,7 @@ impl Background {
         observer.busy = true;
         let execution = Execution { node: observer.node, visit: observer.shown, attempt: 1 };
         let place = self.net.node(observer.node).first_place;
-        let read = |json: String| shared.graph().read_token(place, &json).map_err(|error| error.reason);
+        let read = |json: String| shared.graph_type().read_token(place, &json).map_err(|error| error.reason);
         let json = serde_json::to_string(&Observation(outcome)).map_err(|error| error.to_string());
         match json.and_then(read) {
             Ok(token) => self.launch(shared, execution, token),

@@ -7,7 +7,7 @@ use crate::driver::end::End;
 use crate::driver::mailbox::post;
 use crate::driver::wait::{Over, Waited};
 use crate::erased::done::ErasedDone;
-use crate::erased::graph::AnyValue;
+use crate::erased::graph_type::AnyValue;
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
@@ -72,7 +72,7 @@ impl Driver {
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
             match settled(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
-                    self.apply(execution, &effects);
+                    shared.apply(execution, &effects);
                     let background = self.background();
                     background.observers[at].busy = false;
                     background.show_next(&shared, at);
@@ -172,15 +172,13 @@ impl Driver {
 
 /// What came of an advisory execution; `None` if it was stopped with its run.
 fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryEnd> {
-    let net = shared.net();
     let Returned { execution, result } = returned;
     let (mut updated, mut did) = (None, OtherEffects::default());
-    let report = match settled(net, execution, result) {
+    let report = match settled(shared.net(), execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
         Ok((_, effects)) => {
-            let group = net.node(execution.node).memory.map(usize::from);
-            updated = group.filter(|&group| shared.memories()[group].apply(&effects));
+            updated = shared.apply(execution, &effects);
             let posted = effects.posted().iter().map(MessageRecord::of).collect();
             did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
             Ok(effects.report().unwrap_or("null").into())

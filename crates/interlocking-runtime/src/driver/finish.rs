@@ -2,7 +2,7 @@
 
 use crate::driver::Driver;
 use crate::driver::end::{End, at_exit};
-use crate::erased::graph::AnyValue;
+use crate::erased::graph_type::AnyValue;
 use crate::event::EventKind;
 use crate::journal::{Entry, JournalError, RecordedPayload};
 use crate::run::outcome::Outcome;
@@ -61,7 +61,7 @@ impl Driver {
     fn reported_output(&self, outcome: &Outcome<AnyValue>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
             Outcome::Finished(output) if self.recorded.is_some() && self.net().features().reports => {
-                let json = self.shared.graph().encode_output(output);
+                let json = self.shared.graph_type().encode_output(output);
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),
                     reason: error.to_string(),

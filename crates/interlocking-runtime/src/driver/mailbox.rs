@@ -8,7 +8,7 @@
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
 use crate::erased::done::ErasedDone;
-use crate::erased::graph::Unreadable;
+use crate::erased::graph_type::Unreadable;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
@@ -98,7 +98,7 @@ impl Driver {
             return Ok(());
         };
         let place = net.node(node).first_place;
-        let token = match self.shared.graph().read_token(place, &message) {
+        let token = match self.shared.graph_type().read_token(place, &message) {
             Ok(token) => token,
             Err(Unreadable { path, reason }) => {
                 tracing::warn!(run = %untyped.run(), node = name, at = path, error = reason, "dropping a message that does not parse");
@@ -169,7 +169,7 @@ impl Driver {
         let untyped = self.untyped();
         let node = untyped.node(execution);
         untyped.tell(EventKind::NodeExhausted(node));
-        match self.shared.graph().exhausted(execution.node, limit, message) {
+        match self.shared.graph_type().exhausted(execution.node, limit, message) {
             Some(step @ Step::One(..)) => Ok(ErasedDone { route: Ok(step), effects: Effects::default() }),
             _ => Err(End::failed(beyond_bounds(self.net(), execution, limit))),
         }

@@ -15,7 +15,7 @@ use crate::context::services::UntypedServices;
 use crate::driver::background::Background;
 use crate::driver::end::End;
 use crate::driver::initial_state::Resumption;
-use crate::erased::graph::AnyValue;
+use crate::erased::graph_type::AnyValue;
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::execution::{completions::Completed, tasks::RunningTasks};
@@ -253,7 +253,7 @@ impl Driver {
 
     /// The output of a run in which nothing runs; `None` if a message still waits, and an error if no token can move.
     fn at_end(&mut self) -> Result<Option<AnyValue>, End> {
-        if let Some(output) = self.frontier.take_exit().and_then(|token| self.shared.graph().leave(token)) {
+        if let Some(output) = self.frontier.take_exit().and_then(|token| self.shared.graph_type().leave(token)) {
             return Ok(Some(output));
         }
         match self.frontier.stuck() {

@@ -54,7 +54,7 @@ impl Driver {
             Input::One(token) => Some(token),
             Input::Slots(slots) => {
                 self.forget_what_did_not_come(execution, &slots);
-                self.shared.graph().join(execution.node, slots)
+                self.shared.graph_type().join(execution.node, slots)
             }
         };
         let Some(token) = token else {
@@ -80,7 +80,7 @@ impl Driver {
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: ErasedToken) -> Result<(), End> {
         let node = self.shared.untyped().node(execution);
         self.shared.untyped().tell(EventKind::NodeExhausted(node));
-        let Some(step) = self.shared.graph().exhausted(execution.node, limit, token) else {
+        let Some(step) = self.shared.graph_type().exhausted(execution.node, limit, token) else {
             return Err(End::failed(beyond_bounds(self.net(), execution, limit)));
         };
         // Not recorded, because a replay takes the same route from the same input. Only kept for `input_of`.

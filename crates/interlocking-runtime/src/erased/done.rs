@@ -17,7 +17,7 @@ impl ErasedDone {
     #[inline]
     pub(crate) fn new<G: Graph>(done: Done<G>, memory: Option<ErasedToken>) -> Self {
         let Done { route, effects } = done;
-        Self { route: route.map(|step| erased(step, memory)), effects }
+        Self { route: route.map(|step| erased_step(step, memory)), effects }
     }
 
     /// An execution that has failed.
@@ -28,7 +28,7 @@ impl ErasedDone {
 
 /// A step without its tokens' type.
 #[inline]
-pub(crate) fn erased<T: Token>(step: Step<T>, memory: Option<ErasedToken>) -> Step<ErasedToken> {
+pub(crate) fn erased_step<T: Token>(step: Step<T>, memory: Option<ErasedToken>) -> Step<ErasedToken> {
     match (step, memory) {
         (Step::One(way, token), Some(memory)) => Step::One(way, memory.refill(token)),
         (Step::One(way, token), None) => Step::One(way, ErasedToken::new(token)),

@@ -5,6 +5,6 @@
 //! box nothing.
 
 pub(crate) mod done;
-pub(crate) mod graph;
+pub(crate) mod graph_type;
 pub(crate) mod shared;
 pub(crate) mod token;

@@ -5,11 +5,12 @@ use crate::context::memory_store::MemoryStore;
 use crate::context::reports::Reports;
 use crate::context::services::UntypedServices;
 use crate::erased::done::ErasedDone;
-use crate::erased::graph::{AnyValue, ErasedGraph};
+use crate::erased::graph_type::{AnyValue, GraphType};
 use crate::erased::token::ErasedToken;
 use crate::execution::completions::TaskState;
 use crate::execution::interruption::Interruption;
 use crate::journal::{Encoded, JournalError, MemoryRecord};
+use interlocking_core::context::Effects;
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::{Net, NodeIndex};
@@ -25,7 +26,7 @@ pub(crate) type Finishing<'run> = Pin<Box<dyn Future<Output = Result<AnyValue, N
 /// A [`Shared`](crate::execution::shared::Shared) without its graph's type: what the driver knows of a run. So the driver is compiled once,
 /// and not for each graph.
 pub(crate) trait ErasedShared: Send + Sync {
-    fn graph(&self) -> &'static dyn ErasedGraph;
+    fn graph_type(&self) -> &'static dyn GraphType;
     fn untyped(&self) -> &UntypedServices;
     fn memories(&self) -> &[Box<dyn MemoryStore>];
     /// What its tasks share.
@@ -48,6 +49,15 @@ impl dyn ErasedShared {
     /// What stops the run; absent where nothing can.
     pub(crate) fn cancel(&self) -> Option<&CancelToken> {
         self.untyped().settings.cancel.as_ref()
+    }
+
+    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
+    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
+        if effects.is_empty() {
+            return None;
+        }
+        let group = self.net().node(execution.node).memory.map(usize::from);
+        group.filter(|&group| self.memories()[group].apply(effects))
     }
 
     /// A memory group's value now, as records have it.

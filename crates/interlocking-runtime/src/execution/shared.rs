@@ -4,7 +4,7 @@ use crate::cancel::CancelToken;
 use crate::context::memory_store::MemoryStore;
 use crate::context::reports::Reports;
 use crate::context::services::{RunServices, UntypedServices};
-use crate::erased::graph::{AnyValue, ErasedGraph, erased_graph, typed};
+use crate::erased::graph_type::{AnyValue, GraphType, graph_type, typed};
 use crate::erased::shared::{ErasedShared, Finishing, Performing};
 use crate::erased::token::ErasedToken;
 use crate::execution::background::BackgroundExecution;
@@ -38,8 +38,8 @@ impl<G: Graph> Shared<G> {
 }
 
 impl<G: Graph> ErasedShared for Shared<G> {
-    fn graph(&self) -> &'static dyn ErasedGraph {
-        erased_graph::<G>()
+    fn graph_type(&self) -> &'static dyn GraphType {
+        graph_type::<G>()
     }
 
     fn untyped(&self) -> &UntypedServices {

@@ -2,7 +2,7 @@
 
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
-use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, erased_graph};
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType, graph_type};
 use crate::erased::token::ErasedToken;
 use crate::execution::completions::Completed;
 use crate::run::claims;
@@ -45,19 +45,19 @@ pub(crate) fn execute<G: Graph>(
     settings: Box<Settings>,
     begin: Begin,
 ) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
-    let executing = execute_erased(erased_graph::<G>(), graph, settings, begin);
+    let executing = execute_erased(graph_type::<G>(), graph, settings, begin);
     async { executing.await.map(Report::typed) }
 }
 
 type Executing = Pin<Box<dyn Future<Output = Result<Report<AnyValue>, StartError>> + Send>>;
 
 fn execute_erased(
-    erased: &'static dyn ErasedGraph,
+    graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,
     begin: Begin,
 ) -> Executing {
-    let preparing = Box::pin(prepare(erased, graph, settings, begin));
+    let preparing = Box::pin(prepare(graph_type, graph, settings, begin));
     Box::pin(async move {
         match preparing.await? {
             Prepared::Ended(report) => Ok(*report),

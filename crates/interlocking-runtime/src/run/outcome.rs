@@ -1,7 +1,7 @@
 //! What came of a run.
 
 use crate::clock::Elapsed;
-use crate::erased::graph::{AnyValue, typed};
+use crate::erased::graph_type::{AnyValue, typed};
 use crate::journal::JournalError;
 use crate::journal::question::OpenQuestion;
 use crate::limits::allowance::Stopped;

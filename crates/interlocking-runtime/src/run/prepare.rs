@@ -5,7 +5,7 @@ use crate::driver::{
     Driver, Recorded,
     initial_state::{InitialState, Resumption},
 };
-use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, erased_graph};
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType, graph_type};
 use crate::erased::shared::ErasedShared;
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{By, Claim, Encoded, Entry, Journal, JournalError, Origin, Record, ending};
@@ -68,22 +68,22 @@ pub(crate) struct Ready {
 
 /// Prepares a run that is not recorded, which waits for nothing.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
-    let erased = erased_graph::<G>();
-    check(&mut settings, true, erased)?;
-    let (untyped, memories) = (UntypedServices::new(erased.net(), settings, None), erased.memories());
+    let graph_type = graph_type::<G>();
+    check(&mut settings, true, graph_type)?;
+    let (untyped, memories) = (UntypedServices::new(graph_type.net(), settings, None), graph_type.memories());
     Ok(RunServices { graph, untyped, kept: None, memories })
 }
 
 /// Prepares a run, which may have to be read back from its records.
 pub(crate) async fn prepare(
-    erased: &'static dyn ErasedGraph,
+    graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     mut settings: Box<Settings>,
     begin: Begin,
 ) -> Result<Prepared, StartError> {
     let (begins, retries) = (matches!(begin, Begin::Fresh { .. }), matches!(begin, Begin::Retry));
-    check(&mut settings, begins, erased)?;
-    let Found { journal, claim, records, membership, has_turns } = find(&mut settings, &begin, erased).await?;
+    check(&mut settings, begins, graph_type)?;
+    let Found { journal, claim, records, membership, has_turns } = find(&mut settings, &begin, graph_type).await?;
     let (entry, origin, taken_by) = match begin {
         Begin::Fresh { entry } => (Some(entry), None, None),
         Begin::Again | Begin::Retry => (None, None, None),
@@ -91,8 +91,8 @@ pub(crate) async fn prepare(
     };
     let child_of = origin.clone();
     let (state, shared, record_writer) = match entry.filter(|_| records.is_empty()) {
-        Some(entry) => fresh(erased, graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(erased, graph, settings, journal, records, retries, taken_by).await? {
+        Some(entry) => fresh(graph_type, graph, settings, journal, entry, origin).await?,
+        None => match resume::taken_up(graph_type, graph, settings, journal, records, retries, taken_by).await? {
             resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
             resume::TakenUp::GoesOn(executed) => *executed,
         },
@@ -101,14 +101,14 @@ pub(crate) async fn prepare(
     if begins && record_writer.is_some() {
         open_account(settings);
     } else if !begins {
-        expect_turns(settings, has_turns, erased).await?;
+        expect_turns(settings, has_turns, graph_type).await?;
     }
     membership.iter().for_each(|membership| membership.is_recorded(state.letters));
     Ok(Prepared::Ready(Box::new(ready(shared, state, record_writer.zip(claim), membership, child_of))))
 }
 
 /// Claims a run, and reads what there is of it.
-async fn find(settings: &mut Settings, begin: &Begin, erased: &dyn ErasedGraph) -> Result<Found, StartError> {
+async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType) -> Result<Found, StartError> {
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match begin {
         Begin::Child { origin: Origin::Child { parent, .. }, .. } => Some(parent.clone()),
@@ -148,11 +148,11 @@ async fn find(settings: &mut Settings, begin: &Begin, erased: &dyn ErasedGraph) 
     let goes_on = retries || ended.is_none();
     if goes_on {
         end_abandoned(begin, journal.as_deref(), &run).await?;
-        ask_agents(settings, erased).await?;
+        ask_agents(settings, graph_type).await?;
     }
     let mut has_turns = false;
     if let (Begin::Again | Begin::Retry, Some(journal)) = (begin, &journal) {
-        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, erased.net().features().maps).await?;
+        let past = past(&**journal, &run, &records, claim.is_none(), goes_on, graph_type.net().features().maps).await?;
         if settings.allowance().budgets().counts_calls() {
             let allowance = settings.allowance();
             let below = past.iter().skip(1).flat_map(|run| &run.calls).map(|call| call.usage).sum::<Usage>();
@@ -181,9 +181,9 @@ fn open_account(settings: &Settings) {
 }
 
 /// Reserves the turns that runs of the tree had when an earlier process ended: these runs come first.
-async fn expect_turns(settings: &Settings, has_turns: bool, erased: &dyn ErasedGraph) -> Result<(), StartError> {
+async fn expect_turns(settings: &Settings, has_turns: bool, graph_type: &dyn GraphType) -> Result<(), StartError> {
     if let (Some(journal), 0) = (&settings.journal, settings.depth())
-        && (has_turns || section_rules::has_sections(&nets(erased, settings)))
+        && (has_turns || section_rules::has_sections(&nets(graph_type, settings)))
     {
         settings.tree().turns.expect(sections::under_way(&**journal, &settings.run).await?);
     }
@@ -205,8 +205,8 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
 }
 
 /// What a run must have, and what it makes of its settings.
-fn check(settings: &mut Settings, is_new: bool, erased: &dyn ErasedGraph) -> Result<(), StartError> {
-    let net = erased.net();
+fn check(settings: &mut Settings, is_new: bool, graph_type: &dyn GraphType) -> Result<(), StartError> {
+    let net = graph_type.net();
     // A child was given its own by its map node.
     if settings.depth() == 0 && settings.sets_options() {
         let run = settings.run.clone();
@@ -216,11 +216,11 @@ fn check(settings: &mut Settings, is_new: bool, erased: &dyn ErasedGraph) -> Res
         return Err(StartError::SharedAllowance { run: settings.run.clone(), what });
     }
     if asks_agents(net) {
-        requirements::check(&nets(erased, settings), &settings.options().roles)?;
+        requirements::check(&nets(graph_type, settings), &settings.options().roles)?;
         check_isolation(net, settings)?;
     }
     if settings.depth() == 0 && net.features().maps {
-        section_rules::check(&nets(erased, settings))?;
+        section_rules::check(&nets(graph_type, settings))?;
     }
     if settings.is_timed() {
         // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.
@@ -235,15 +235,15 @@ pub(crate) fn asks_agents(net: &Net) -> bool {
 }
 
 /// Asks the agents of a run that is started, or resumed, whether they can work. Its children have the same.
-async fn ask_agents(settings: &Settings, erased: &dyn ErasedGraph) -> Result<(), StartError> {
-    if settings.depth() > 0 || !asks_agents(erased.net()) {
+async fn ask_agents(settings: &Settings, graph_type: &dyn GraphType) -> Result<(), StartError> {
+    if settings.depth() > 0 || !asks_agents(graph_type.net()) {
         return Ok(());
     }
-    requirements::ask(&nets(erased, settings), &settings.options().roles).await
+    requirements::ask(&nets(graph_type, settings), &settings.options().roles).await
 }
 
-fn nets(erased: &dyn ErasedGraph, settings: &Settings) -> Nets {
-    requirements::nets_of(erased.net(), settings.depth(), || erased.nets())
+fn nets(graph_type: &dyn GraphType, settings: &Settings) -> Nets {
+    requirements::nets_of(graph_type.net(), settings.depth(), || graph_type.nets())
 }
 
 fn ready(
@@ -265,37 +265,37 @@ fn ready(
 
 /// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
 async fn fresh(
-    erased: &'static dyn ErasedGraph,
+    graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
     entry: AnyValue,
     origin: Option<Origin>,
 ) -> Result<Executed, StartError> {
-    let net = erased.net();
+    let net = graph_type.net();
     let Some(journal) = journal else {
         let untyped = UntypedServices::new(net, *settings, None);
-        let shared = erased.shared(graph, untyped, None, erased.memories());
-        return Ok((initial_state(erased, entry, Vec::new()), shared, None));
+        let shared = graph_type.shared(graph, untyped, None, graph_type.memories());
+        return Ok((initial_state(graph_type, entry, Vec::new()), shared, None));
     };
-    let encoded = erased.encode_entry(&entry).map_err(|error| unreadable(error.to_string()))?;
+    let encoded = graph_type.encode_entry(&entry).map_err(|error| unreadable(error.to_string()))?;
     // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
-    let kept = (erased.read_entry(&encoded).map_err(unreadable)?, vec![None; net.places().len()]);
+    let kept = (graph_type.read_entry(&encoded).map_err(unreadable)?, vec![None; net.places().len()]);
     let record_writer = Arc::new(settings.record_writer(journal, 0));
     let untyped = UntypedServices::new(net, *settings, Some(record_writer.clone()));
-    let shared = erased.shared(graph, untyped, Some(kept), erased.memories());
+    let shared = graph_type.shared(graph, untyped, Some(kept), graph_type.memories());
     let settings = &shared.untyped().settings;
     let workspaces = commits(net, &*settings.options().workspaces, &settings.run).await?;
     let table = Box::new(net.table().clone());
     record_writer.begin(Entry::Started { table, input: encoded.clone().into(), origin, workspaces }).await?;
     let mut arrived = vec![None; net.places().len()];
     arrived[usize::from(net.entry())] = Some(encoded);
-    Ok((initial_state(erased, entry, arrived), shared, Some(record_writer)))
+    Ok((initial_state(graph_type, entry, arrived), shared, Some(record_writer)))
 }
 
 /// The state of a new run.
-fn initial_state(erased: &dyn ErasedGraph, entry: AnyValue, arrived: Vec<Option<Encoded>>) -> InitialState {
-    let frontier = Frontier::new(erased.net(), erased.enter(entry));
+fn initial_state(graph_type: &dyn GraphType, entry: AnyValue, arrived: Vec<Option<Encoded>>) -> InitialState {
+    let frontier = Frontier::new(graph_type.net(), graph_type.enter(entry));
     InitialState { frontier, arrived, mailbox: VecDeque::new(), letters: 0, resumption: None }
 }
 

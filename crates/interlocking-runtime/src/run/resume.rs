@@ -5,7 +5,7 @@ use crate::context::history::History;
 use crate::context::memory_store::MemoryStore;
 use crate::context::services::UntypedServices;
 use crate::driver::initial_state::{InitialState, Resumption};
-use crate::erased::graph::{AnyGraph, AnyValue, ErasedGraph, Unreadable};
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType, Unreadable};
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::journal::named_payloads::Texts;
@@ -45,7 +45,7 @@ pub(crate) enum TakenUp {
 /// Resumes a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
 /// `taken_by` an execution of its map node.
 pub(crate) async fn taken_up(
-    erased: &'static dyn ErasedGraph,
+    graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,
     journal: Option<Arc<dyn Journal>>,
@@ -53,12 +53,12 @@ pub(crate) async fn taken_up(
     retries: bool,
     taken_by: Option<By>,
 ) -> Result<TakenUp, StartError> {
-    let net = erased.net();
+    let net = graph_type.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
     let ReadBack { journal, replayed, texts, retried, table, turns } = read_back;
     let run = settings.run.clone();
-    let reader = Reader { graph: erased, run: &run, texts };
+    let reader = Reader { graph_type, run: &run, texts };
     if replayed.ended.is_some() {
         let report = ended(&run, replayed, &reader, settings.tree().ledger(&run))?;
         // Its process may have been killed before it had.
@@ -201,7 +201,7 @@ fn ended(
     reader: &Reader<'_>,
     ledger: Ledger,
 ) -> Result<Report<AnyValue>, StartError> {
-    let visits = visits(reader.graph.net(), replayed.frontier.entries());
+    let visits = visits(reader.graph_type.net(), replayed.frontier.entries());
     let outcome = match replayed.ended.take() {
         Some((Some(failure), _)) => Outcome::Failed(failure),
         Some((None, true)) => Outcome::Cancelled,
@@ -212,7 +212,7 @@ fn ended(
 
 /// Reads what a run has recorded.
 struct Reader<'run> {
-    graph: &'static dyn ErasedGraph,
+    graph_type: &'static dyn GraphType,
     run: &'run RunId,
     texts: Texts,
 }
@@ -236,16 +236,16 @@ impl Reader<'_> {
             Content::Stored(payload) => self.payload(stored.place, payload),
             Content::Exhausted(exhausted) => {
                 let (node, limit, inputs) = &**exhausted;
-                let step = self.graph.exhausted(*node, *limit, self.input(*node, inputs)?);
+                let step = self.graph_type.exhausted(*node, *limit, self.input(*node, inputs)?);
                 let token = step.and_then(|step| if let Step::One(_, token) = step { Some(token) } else { None });
-                token.ok_or_else(|| self.unreadable(self.graph.net().name(*node), "it has no exhausted route"))
+                token.ok_or_else(|| self.unreadable(self.graph_type.net().name(*node), "it has no exhausted route"))
             }
         }
     }
 
     fn payload(&self, place: PlaceIndex, payload: &RecordedPayload) -> Result<ErasedToken, StartError> {
-        self.graph.read_token(place, &self.texts.of(payload)).map_err(|Unreadable { path, reason }| {
-            let name = &self.graph.net().place(place).name;
+        self.graph_type.read_token(place, &self.texts.of(payload)).map_err(|Unreadable { path, reason }| {
+            let name = &self.graph_type.net().place(place).name;
             self.unreadable(format!("node `{name}`"), format!("at `{path}`: {reason}"))
         })
     }
@@ -259,8 +259,8 @@ impl Reader<'_> {
                 for stored in tokens {
                     slots.push(self.token(stored)?);
                 }
-                let lost = || self.unreadable(self.graph.net().name(node), "its slots are not those of the join");
-                self.graph.join(node, slots).ok_or_else(lost)
+                let lost = || self.unreadable(self.graph_type.net().name(node), "its slots are not those of the join");
+                self.graph_type.join(node, slots).ok_or_else(lost)
             }
         }
     }
@@ -269,13 +269,15 @@ impl Reader<'_> {
     fn output(&self, replayed: &mut Replayed) -> Result<AnyValue, StartError> {
         if let Some(output) = &replayed.output {
             return self
-                .graph
+                .graph_type
                 .read_output(&self.texts.of(output))
                 .map_err(|reason| self.unreadable("the output", reason));
         }
         let exit = replayed.frontier.take_exit();
         let token = exit.map(|stored| self.token(&stored)).transpose()?;
-        token.and_then(|token| self.graph.leave(token)).ok_or_else(|| self.unreadable("exit", "nothing came there"))
+        token
+            .and_then(|token| self.graph_type.leave(token))
+            .ok_or_else(|| self.unreadable("exit", "nothing came there"))
     }
 
     /// What lies in a place, as JSON.
@@ -285,7 +287,7 @@ impl Reader<'_> {
             Content::Exhausted(_) => {
                 let token = self.token(stored)?;
                 let unreadable = |error: serde_json::Error| {
-                    self.unreadable(&self.graph.net().place(stored.place).name, error.to_string())
+                    self.unreadable(&self.graph_type.net().place(stored.place).name, error.to_string())
                 };
                 token.encode().map_err(unreadable)
             }
@@ -304,10 +306,10 @@ impl Reader<'_> {
     }
 
     fn memories(&self, replayed: &Replayed<'static>) -> Result<Box<[Box<dyn MemoryStore>]>, StartError> {
-        let memories = self.graph.memories();
+        let memories = self.graph_type.memories();
         for (index, (store, recorded)) in memories.iter().zip(&replayed.memories).enumerate() {
             let Some(payload) = recorded else { continue };
-            let group = &self.graph.net().memory_groups()[index];
+            let group = &self.graph_type.net().memory_groups()[index];
             store
                 .restore(&self.texts.of(payload))
                 .map_err(|reason| self.unreadable(format!("memory `{group}`"), reason))?;
@@ -322,11 +324,11 @@ impl Reader<'_> {
         record_writer: &Arc<RecordWriter>,
         mut replayed: Replayed<'static>,
     ) -> Result<(InitialState, Arc<dyn ErasedShared>), StartError> {
-        let net = self.graph.net();
+        let net = self.graph_type.net();
         let memories = self.memories(&replayed)?;
         let (arrived, inputs) = (self.places(&replayed.arrived)?, self.places(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
-        let entry = self.graph.read_entry(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
+        let entry = self.graph_type.read_entry(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
         let own_place = |node: u16, payload: &RecordedPayload| self.payload(net.node(node).first_place, payload);
         let (mut in_flight, mut advisory, mut mailbox) = (Vec::new(), Vec::new(), VecDeque::new());
         for (execution, inputs) in replayed.in_flight.values() {
@@ -344,7 +346,7 @@ impl Reader<'_> {
         let (letters, retried_after) = (replayed.letters, replayed.retried_after);
         let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
         let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
-        Ok((state, self.graph.shared(graph, untyped, Some((entry, inputs)), memories)))
+        Ok((state, self.graph_type.shared(graph, untyped, Some((entry, inputs)), memories)))
     }
 
     /// Reads what stays text, and gives the run's services what is theirs.

@@ -2,7 +2,7 @@
 
 use crate::context::memory_store::{MemoryStore, memories, read};
 use crate::context::services::{Kept, RunServices, UntypedServices};
-use crate::erased::done::erased;
+use crate::erased::done::erased_step;
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::execution::shared::Shared;
@@ -23,8 +23,8 @@ pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 /// The graph that a run executes.
 pub(crate) type AnyGraph = Arc<dyn Any + Send + Sync>;
 
-/// A graph without its type. What is given to it must be its own: else it panics.
-pub(crate) trait ErasedGraph: Sync {
+/// What a graph says of itself by its type alone. It panics if it is given what is another graph's.
+pub(crate) trait GraphType: Sync {
     fn net(&self) -> &'static Net;
     /// Those of the graph, and of all below it.
     fn nets(&self) -> Nets;
@@ -68,12 +68,12 @@ pub(crate) struct Unreadable {
     pub(crate) reason: String,
 }
 
-/// Graph `G` without its type.
-pub(crate) fn erased_graph<G: Graph>() -> &'static dyn ErasedGraph {
-    &Erased::<G>(PhantomData)
+/// The type of graph `G`.
+pub(crate) fn graph_type<G: Graph>() -> &'static dyn GraphType {
+    &TypeOf::<G>(PhantomData)
 }
 
-struct Erased<G>(PhantomData<fn() -> G>);
+struct TypeOf<G>(PhantomData<fn() -> G>);
 
 /// A value with its type.
 ///
@@ -90,7 +90,7 @@ fn encode<T: Value>(value: &AnyValue) -> Result<Encoded, serde_json::Error> {
     serde_json::to_string(&Stored(value)).map(Into::into)
 }
 
-impl<G: Graph> ErasedGraph for Erased<G> {
+impl<G: Graph> GraphType for TypeOf<G> {
     fn net(&self) -> &'static Net {
         G::net()
     }
@@ -116,15 +116,15 @@ impl<G: Graph> ErasedGraph for Erased<G> {
     }
 
     fn exhausted(&self, node: NodeIndex, limit: Limit, mut input: ErasedToken) -> Option<Step<ErasedToken>> {
-        G::exhausted(node, limit, input.take()).map(|step| erased(step, Some(input)))
+        G::exhausted(node, limit, input.take()).map(|step| erased_step(step, Some(input)))
     }
 
     fn exhausted_edge(&self, edge: AlternativeIndex, mut token: ErasedToken) -> Option<Step<ErasedToken>> {
-        G::exhausted_edge(edge, token.take()).map(|step| erased(step, Some(token)))
+        G::exhausted_edge(edge, token.take()).map(|step| erased_step(step, Some(token)))
     }
 
     fn failed(&self, route: AlternativeIndex, failure: Failure) -> Option<Step<ErasedToken>> {
-        G::failed(route, failure).map(|step| erased(step, None))
+        G::failed(route, failure).map(|step| erased_step(step, None))
     }
 
     fn take_spawned(&self, effects: &mut Effects) -> Vec<ErasedToken> {
