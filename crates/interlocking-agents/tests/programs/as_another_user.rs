@@ -10,7 +10,10 @@ const NOBODY: u32 = 65534;
 pub(crate) fn this_program(place: &std::path::Path) -> Command {
     use std::os::unix::fs::PermissionsExt;
     let copy = place.join("program");
-    std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
+    // By a program: what a test beside this one starts would have this process's file still open for writing, and no
+    // such file can be run.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status().unwrap();
+    assert!(copied.success());
     std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new(copy);
     command.uid(NOBODY).gid(NOBODY).current_dir("/").env("HOME", "/nonexistent").env_remove("TMPDIR");
