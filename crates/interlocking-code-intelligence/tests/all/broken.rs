@@ -21,9 +21,8 @@ fn answering(result: &str, then: &str) -> String {
     format!("head -c 30 > /dev/null\nprintf 'Content-Length: {}\\r\\n\\r\\n%s' '{answer}'\n{then}", answer.len())
 }
 
-/// Waits until the next message after the one that ends the start: that one's text and the next one's header are one line.
-const ASKED_AGAIN: &str =
-    r#"while read -r line; do case $line in *'"initialized"'*Content-Length*) break ;; esac; done"#;
+/// Waits until it is asked about a file, which follows that file's text: the end of that and the next header are one line.
+const ASKED_OF_A_FILE: &str = r#"while read -r line; do case $line in *didOpen*Content-Length*) break ;; esac; done"#;
 
 async fn start(project: &TempDir, program: &Path) -> Result<LanguageServer, Unavailable> {
     let program = ServerProgram::pyright(program).with_timeouts(Duration::from_secs(20), Duration::from_secs(1));
@@ -105,7 +104,7 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     let (project, programs) = (stack(), tempfile::tempdir().unwrap());
     let capable = r#"{"capabilities":{}}"#;
     let file = Path::new("src/lib.rs");
-    let then = format!("{ASKED_AGAIN}; echo 'out of memory' >&2");
+    let then = format!("{ASKED_OF_A_FILE}; echo 'out of memory' >&2");
     let code = start(&project, &script(&programs, &answering(capable, &then))).await.unwrap();
     let error = code.document_symbols(file).await.unwrap_err();
     assert_eq!(error.to_string(), "Pyright has ended: out of memory");
@@ -115,7 +114,7 @@ async fn a_server_that_goes_wrong_later_is_told_of() {
     assert!(matches!(error, CodeError::TimedOut { .. }));
     let refused = r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32600,"message":"not now"}}"#;
     let then = format!("printf 'Content-Length: {}\\r\\n\\r\\n%s' '{refused}'; sleep 9", refused.len());
-    let then = format!("{ASKED_AGAIN}; {then}");
+    let then = format!("{ASKED_OF_A_FILE}; {then}");
     let code = start(&project, &script(&programs, &answering(capable, &then))).await.unwrap();
     let error = code.document_symbols(file).await.unwrap_err();
     assert_eq!(error.to_string(), "Pyright refused textDocument/documentSymbol: not now");
