@@ -2,7 +2,6 @@
 //! run that was interrupted does the same again. What fails may be put right by the time that its run is retried.
 
 use crate::dialogue::{Dialogue, Must, nudges};
-use crate::generate::Dice;
 use crate::mix::{mix, mix_text};
 use crate::tables::TIMEOUT_MS;
 use interlocking_core::failure::FailureKind;
@@ -10,6 +9,7 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
+use interlocking_reference_model::generate::Dice;
 
 /// What one execution does.
 #[derive(Clone, Debug)]

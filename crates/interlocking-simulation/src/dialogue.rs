@@ -3,9 +3,9 @@
 //! A dialogue is a list of acts, one a call. The last is repeated for as long as the agent is asked, so whoever is interrupted
 //! and asks again comes to the same end, wherever it was.
 
-use crate::generate::Dice;
 use crate::mix::mix;
 use interlocking_agents::{AgentErrorKind, Cost, Nudges, SessionError, SessionId, SessionOpKind, SessionUse, Usage};
+use interlocking_reference_model::generate::Dice;
 use std::time::Duration;
 
 /// The name of the agent.

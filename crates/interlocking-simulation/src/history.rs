@@ -2,7 +2,6 @@
 
 use crate::agent::Simulant;
 use crate::executor::{Came, execute};
-use crate::generate::Dice;
 use crate::graph::{Output, Simulated};
 use crate::journal::{Fault, Harsh};
 use crate::mix::mix;
@@ -11,6 +10,7 @@ use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
 use crate::spending::{killed, spent};
 use crate::world::{Logged, What, World};
 use interlocking_core::run_id::RunId;
+use interlocking_reference_model::generate::Dice;
 use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::{Entry, Journal, Letter, LetterBody, Record, ending};
 use interlocking_runtime::{Backoff, Budgets, Outcome, Report, Run, StartError};

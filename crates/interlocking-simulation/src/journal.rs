@@ -1,6 +1,5 @@
 //! A journal that breaks when it is told to, and that posts people's answers to what is asked.
 
-use crate::generate::Dice;
 use crate::world::{What, World};
 use crate::{
     mix::{mix, mix_text},
@@ -8,6 +7,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use interlocking_core::run_id::RunId;
+use interlocking_reference_model::generate::Dice;
 use interlocking_runtime::journal::{
     By, Claim, Digest, Encoded, Entry, Journal, JournalError, Letter, LetterBody, MemoryJournal, NodeOutcome, Posted,
     Record, RecordedPayload, RunSummary,

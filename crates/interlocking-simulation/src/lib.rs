@@ -62,25 +62,5 @@ mod doctored;
 #[cfg(test)]
 mod rare;
 
-#[path = "../../interlocking-soundness/tests/evidence/generate.rs"]
-mod generate;
-#[path = "../../interlocking-soundness/tests/evidence/edge_budgets.rs"]
-#[expect(dead_code, reason = "shared with tests that need a table of such edges")]
-mod edge_budgets;
-#[path = "../../interlocking-soundness/tests/evidence/quorums.rs"]
-#[expect(dead_code, reason = "shared with tests that need a table of such joins")]
-mod quorums;
-#[path = "../../interlocking-soundness/tests/evidence/mutate.rs"]
-#[expect(dead_code, reason = "shared with tests that show what differs")]
-mod mutate;
-
-#[path = "../../interlocking-soundness/tests/evidence/brute.rs"]
-#[expect(dead_code, reason = "shared with tests that explore every schedule")]
-mod brute;
-#[path = "../../interlocking-soundness/tests/evidence/names.rs"]
-mod names;
-#[path = "../../interlocking-soundness/tests/evidence/writers.rs"]
-mod writers;
-
 pub use counts::Counts;
 pub use simulation::{Played, simulate, simulate_tables};

@@ -1,12 +1,12 @@
 //! What everything carries: a number made of where it comes from, so that a wrong input shows in all that follows from it.
 
 use crate::choice::Choice;
-use crate::generate::Dice;
 use crate::mix::{mix, mix_text};
 use crate::world::Gathered;
 use interlocking_core::failure::{Failure, NodeError};
 use interlocking_core::net::{AlternativeIndex, NodeIndex, PlaceIndex};
 use interlocking_core::run_id::RunId;
+use interlocking_reference_model::generate::Dice;
 use interlocking_runtime::ChildFailure;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::observer::Observation;

@@ -1,9 +1,9 @@
 //! What goes wrong around a run: who cuts its executors off, how, and when.
 
-use crate::generate::Dice;
 use crate::journal::Fault;
 use crate::mix::mix;
 use crate::world::World;
+use interlocking_reference_model::generate::Dice;
 use std::time::Duration;
 
 /// A run that takes longer than this, in virtual time, hangs.

@@ -1,12 +1,12 @@
 //! The tables of a seed: sound ones of the generator that the evidence for soundness uses, with what a run has beside its
 //! tokens added.
 
-use crate::edge_budgets::{EDGES, give_budgets};
-use crate::generate::{self, Dice};
-use crate::mutate;
-use crate::quorums::give_quorums;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Visits};
+use interlocking_reference_model::edge_budgets::{EDGES, give_budgets};
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::mutate;
+use interlocking_reference_model::quorums::give_quorums;
 use interlocking_soundness::{DEFAULT_LIMIT, Verdict, check, decide};
 
 /// The most nodes that a table has: as many as there are markers.

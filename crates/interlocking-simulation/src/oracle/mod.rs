@@ -1,4 +1,4 @@
-//! What must hold of a run: its records, followed by the brute-force rules of the evidence for soundness.
+//! What must hold of a run: its records, followed by the rules of the reference model.
 //!
 //! An oracle knows neither the frontier nor the replay. It follows each record: whether what it tells of could happen then, with
 //! the numbers that its tokens must carry, and what starts by it. A record is refused with the reason, in words.
@@ -16,17 +16,17 @@ mod advisory;
 mod end;
 mod agents;
 
-use crate::brute::{Budgets, Rules, Starts, State};
 use crate::checks::{Endings, Given};
 use crate::choice::Choice;
 use crate::numbers::NOTHING;
 use crate::world::{Gathered, World};
-use crate::writers;
 use interlocking_agents::SessionId;
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::run_id::RunId;
+use interlocking_reference_model::rules::{Budgets, Rules, Starts, State};
+use interlocking_reference_model::writers;
 use interlocking_runtime::journal::{By, Posted, Record, RecordedPayload, TokenRecord};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

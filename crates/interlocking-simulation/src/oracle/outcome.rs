@@ -3,13 +3,13 @@
 use super::step::{Going, past};
 use super::{ExecutionKey, Facts, Oracle, carried, key, number, same};
 use crate::asking::heard;
-use crate::brute::{EXIT, Move, Outcome as Came, Set, Way};
 use crate::choice::{Choice, Fate};
 use crate::numbers::{NOTHING, along_route, exhausted, failed, gathered, items, sent, spent};
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::{AlternativeIndex, NodeIndex};
 use interlocking_core::table::{NodeKind, Visits};
+use interlocking_reference_model::rules::{EXIT, Move, Outcome as Came, Set, Way};
 use interlocking_runtime::journal::{By, NodeOutcome};
 use std::collections::BTreeSet;
 

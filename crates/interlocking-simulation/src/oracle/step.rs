@@ -1,11 +1,11 @@
 //! How tokens move: into the nodes that are due, and on from those that have come to an end.
 
 use super::{ExecutionKey, Oracle, Token, key};
-use crate::brute::{EXIT, Move, Outcome as Came, Rules, Set};
 use crate::numbers::{NOTHING, along_route, exhausted};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::NodeIndex;
 use interlocking_core::table::NodeKind;
+use interlocking_reference_model::rules::{EXIT, Move, Outcome as Came, Rules, Set};
 use std::collections::BTreeSet;
 
 /// A step of a node: what it clears, and the numbers that it puts where.

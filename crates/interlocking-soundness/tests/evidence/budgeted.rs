@@ -1,16 +1,16 @@
 //! Ten thousand tables with budgets on edges, held against the brute force as the others are.
 
-use crate::brute::Budgets;
 use crate::compare::Compared;
-use crate::edge_budgets::budgeted;
-use crate::explore::{Broken, explore};
 use crate::generated::{Counted, count};
 use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
-use crate::mutate;
 use crate::mutations::{STATES as MUTANT_STATES, compare_all};
 use crate::sweep::{compare_all_of, looked_at, share_of};
 use interlocking_core::table::{Goto, NodeRow, Table};
+use interlocking_reference_model::edge_budgets::budgeted;
+use interlocking_reference_model::explore::{Broken, explore};
+use interlocking_reference_model::mutate;
+use interlocking_reference_model::rules::Budgets;
 use std::ops::Range;
 
 /// The most states of a table that is compared.

@@ -1,15 +1,15 @@
 //! The worst-case number of agent calls: the bound from the table against every run.
 
-use crate::brute::{Budgets, Move, Rules, Starts};
 use crate::compare::smallest;
-use crate::edge_budgets::budgeted;
-use crate::explore::{Graph, explore};
-use crate::generate;
 use crate::hand_made::{join, logic, table};
-use crate::quorums::with_quorums;
 use crate::routed;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
+use interlocking_reference_model::edge_budgets::budgeted;
+use interlocking_reference_model::explore::{Graph, explore};
+use interlocking_reference_model::generate;
+use interlocking_reference_model::quorums::with_quorums;
+use interlocking_reference_model::rules::{Budgets, Move, Rules, Starts};
 use interlocking_soundness::{agent_calls, own_agent_calls, starts};
 use std::sync::mpsc;
 use std::time::Duration;

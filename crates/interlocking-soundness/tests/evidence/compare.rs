@@ -1,13 +1,13 @@
 //! A verdict against what the brute force found.
 
-use crate::brute::Budgets;
-use crate::cycles;
-use crate::explore::{self, Broken, Explored, explore};
-use crate::mutate;
 use crate::replay;
 use Amiss::NotShortest;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Fork, NodeKind, Table};
+use interlocking_reference_model::cycles;
+use interlocking_reference_model::explore::{self, Broken, Explored, explore};
+use interlocking_reference_model::mutate;
+use interlocking_reference_model::rules::Budgets;
 use interlocking_soundness::{DEFAULT_LIMIT, Rule, Step, Verdict, Violation, check, decide};
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};

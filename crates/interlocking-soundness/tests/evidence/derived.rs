@@ -4,10 +4,10 @@
 //! `tables/held.rs`.
 
 use crate::compare::{Compared, compare};
-use crate::mutate::mutants;
 use crate::mutations::compare_all_within;
 use crate::sources;
 use interlocking_core::table::Table;
+use interlocking_reference_model::mutate::mutants;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,15 +1,15 @@
 //! The brute force against the frontier that runs: the same executions in the same order come to the same state.
 
-use crate::brute::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State, Way};
-use crate::edge_budgets::budgeted;
-use crate::explore::Graph;
-use crate::generate::{self, Dice};
-use crate::quorums::with_quorums;
 use crate::routed;
 use interlocking_core::frontier::{Due, Execution, Frontier, Payload, Violation};
 use interlocking_core::net::{Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::{NodeKind, Table};
+use interlocking_reference_model::edge_budgets::budgeted;
+use interlocking_reference_model::explore::Graph;
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::quorums::with_quorums;
+use interlocking_reference_model::rules::{Budgets, EXIT, Move, Outcome, Rules, Set, Starts, State, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A token that carries nothing; whether it counts for a quorum.

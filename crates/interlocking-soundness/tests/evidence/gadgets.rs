@@ -1,10 +1,10 @@
 //! Gadgets with budgets put together: in a row, round and round, and side by side. What each leaves of its budgets must not multiply.
 
 use crate::compare::is_sound;
-use crate::edge_budgets::give_budgets;
-use crate::generate::{self, Dice};
-use crate::mutate;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
+use interlocking_reference_model::edge_budgets::give_budgets;
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::mutate;
 
 /// Where the budgets of a gadget lead that is sound by itself.
 fn give_routes(dice: &mut Dice, table: &mut Table) {

@@ -1,13 +1,13 @@
 //! More than ten thousand tables: the verdict is that of the brute force, and where no token is wrong by one bit, none is however
 //! budgets are counted.
 
-use crate::brute::Budgets;
 use crate::compare::Compared;
-use crate::explore::{Broken, Explored, explore};
-use crate::generate;
 use crate::rich;
 use crate::sweep::{compare_all_of, looked_at, share_of};
 use interlocking_core::table::{Fork, NodeKind, Table, Visits};
+use interlocking_reference_model::explore::{Broken, Explored, explore};
+use interlocking_reference_model::generate;
+use interlocking_reference_model::rules::Budgets;
 use std::ops::Range;
 
 /// The most states of a table that is compared; no more than one in 25 has more.

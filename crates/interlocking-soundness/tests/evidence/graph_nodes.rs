@@ -1,10 +1,10 @@
 //! A graph node is one place: in a table it is like a node that does its work by itself.
 
-use crate::generate;
 use crate::hand_made::{logic, table};
 use crate::sweep::{looked_at, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_reference_model::generate;
 use interlocking_soundness::{Rule, Verdict, check};
 
 /// The table with graph nodes in place of all that are one step for the search.

@@ -1,13 +1,13 @@
 //! The brute force on tables small enough to see what it should say.
 
-use crate::brute::Budgets;
-use crate::cycles;
-use crate::explore::{Broken, explore};
-use crate::mutate::name_sources;
 use crate::protocols;
 use expect_test::{Expect, expect};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_reference_model::cycles;
+use interlocking_reference_model::explore::{Broken, explore};
+use interlocking_reference_model::mutate::name_sources;
+use interlocking_reference_model::rules::Budgets;
 
 pub(crate) fn logic(name: &str) -> NodeRow {
     NodeRow::new(name, NodeKind::Logic)

@@ -1,12 +1,12 @@
 //! Small tables on which a search with reductions can go wrong, each with what the brute force says of it.
 
-use crate::brute::Budgets;
 use crate::compare::{Compared, compare};
-use crate::cycles;
 use crate::hand_made::{event, join, logic, said, table};
-use crate::mutate::name_sources;
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_reference_model::cycles;
+use interlocking_reference_model::mutate::name_sources;
+use interlocking_reference_model::rules::Budgets;
 use interlocking_soundness::{Rule, Verdict, check};
 
 /// The brute force says this, and the check finds the same rules by paths of the same lengths.

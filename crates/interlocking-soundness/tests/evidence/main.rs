@@ -3,25 +3,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test, also outside its test functions")]
 
-mod brute;
-mod names;
-mod cycles;
-mod explore;
 mod compare;
 mod sweep;
 mod replay;
-mod generate;
-mod mutate;
 mod hand_made;
 mod hard_tables;
 mod dependencies;
 mod rich;
 mod edges;
 mod generated;
-mod writers;
 mod shared;
-mod edge_budgets;
-mod quorums;
 mod budgeted;
 mod gadgets;
 mod multiply;

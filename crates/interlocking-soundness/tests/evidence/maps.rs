@@ -1,10 +1,10 @@
 //! Ten thousand tables with maps: whether a map waits for all of its children or for some, and whether messages add items to it, is
 //! nothing that the verdict depends on.
 
-use crate::generate::{self, Dice};
 use crate::sweep::{looked_at, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Quorum, Table};
+use interlocking_reference_model::generate::{self, Dice};
 use interlocking_soundness::{Verdict, check};
 use std::ops::Range;
 

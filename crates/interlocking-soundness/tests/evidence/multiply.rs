@@ -2,15 +2,15 @@
 //! are looked at.
 
 use crate::gadgets::{beside, chain, gadget, gadgets, ring};
-use crate::generate::Dice;
 use crate::generated::{Counted, count};
 use crate::hand_made::logic;
 use crate::hard_tables::both_say;
-use crate::mutate::{self, mutants};
 use crate::mutations::compare_all;
 use crate::sweep::{compare_all_of, looked_at, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
+use interlocking_reference_model::generate::Dice;
+use interlocking_reference_model::mutate::{self, mutants};
 use interlocking_soundness::{Rule, Verdict, check};
 use std::ops::Range;
 

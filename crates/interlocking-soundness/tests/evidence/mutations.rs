@@ -1,14 +1,14 @@
 //! The protocols and some small tables with one edge, source, branch, budget, cancel or latch changed.
 
-use crate::brute::Budgets;
 use crate::compare::{Compared, compare, smallest};
-use crate::explore::explore;
 use crate::hand_made::{event, join, logic, table};
-use crate::mutate::{Mutant, mutants};
 use crate::protocols;
 use crate::sample;
 use interlocking_core::net::Net;
 use interlocking_core::table::Table;
+use interlocking_reference_model::explore::explore;
+use interlocking_reference_model::mutate::{Mutant, mutants};
+use interlocking_reference_model::rules::Budgets;
 use interlocking_soundness::{Verdict, check};
 
 /// The most states of a mutant that is searched whole. Only some of V3 have more; they are unsound, which their paths show.

@@ -1,18 +1,18 @@
 //! Ten thousand tables with joins that have a quorum, held against the brute force as the others are.
 
-use crate::brute::Budgets;
 use crate::compare::{Compared, compare, is_sound};
-use crate::edge_budgets::give_budgets;
-use crate::generate::Dice;
 use crate::generated::{Counted, count, report};
 use crate::hand_made::{event, logic, said, table};
 use crate::hard_tables::both_say;
-use crate::mutate::mutants;
 use crate::mutations::compare_all;
-use crate::quorums::with_quorums;
 use crate::sweep::{compare_all_of, looked_at, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table};
+use interlocking_reference_model::edge_budgets::give_budgets;
+use interlocking_reference_model::generate::Dice;
+use interlocking_reference_model::mutate::mutants;
+use interlocking_reference_model::quorums::with_quorums;
+use interlocking_reference_model::rules::Budgets;
 use std::ops::Range;
 
 /// The most states of a table that is compared.
@@ -26,7 +26,11 @@ fn generated(seed: u64) -> Table {
     }
     let mut budgeted = table.clone();
     let edges = give_budgets(&mut Dice::new(seed), &mut budgeted);
-    if edges <= crate::edge_budgets::EDGES && Net::new(budgeted.clone()).is_ok() { budgeted } else { table }
+    if edges <= interlocking_reference_model::edge_budgets::EDGES && Net::new(budgeted.clone()).is_ok() {
+        budgeted
+    } else {
+        table
+    }
 }
 
 fn sweep(seeds: Range<u64>) {

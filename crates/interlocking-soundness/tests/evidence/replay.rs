@@ -1,13 +1,13 @@
 //! The paths of violations, walked again: in the brute force, and on the frontier.
 
-use crate::brute::{Budgets, Failing, Move, Outcome, Rules, Starts, State, Way};
-use crate::explore::{Broken, Hashes};
 use crate::frontier_agrees::{Token, is_value};
-use crate::generate::Dice;
 use interlocking_core::frontier::{self, Frontier};
 use interlocking_core::net::Net;
 use interlocking_core::route;
 use interlocking_core::table::{Goto, NodeRow, Table};
+use interlocking_reference_model::explore::{Broken, Hashes};
+use interlocking_reference_model::generate::Dice;
+use interlocking_reference_model::rules::{Budgets, Failing, Move, Outcome, Rules, Starts, State, Way};
 use interlocking_soundness::Step;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,10 +1,10 @@
 //! Tables with what the common generator seldom makes: several events, advisories and observers, cycles without a bound
 //! beside budgets, routes to the exit that leave something live, budgets without a route, and forks with many combinations.
 
-use crate::generate::{self, Dice};
-use crate::mutate;
 use interlocking_core::net::Net;
 use interlocking_core::table::{Fork, Goto, NodeKind, NodeRow, Table, Target, Visits};
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::mutate;
 
 /// The table of `seed`; one that [`Net::new`] accepts.
 pub(crate) fn table(seed: u64) -> Table {

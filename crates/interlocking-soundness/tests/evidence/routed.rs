@@ -2,12 +2,12 @@
 //! no token is wrong by one bit, none is however budgets are counted.
 
 use crate::compare::is_sound;
-use crate::generate::{self, Dice};
 use crate::generated::{Counted, count, report};
-use crate::mutate;
 use crate::sweep::{compare_all_of, looked_at, share_of};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::mutate;
 use std::ops::Range;
 
 /// The most states of a table that is compared.

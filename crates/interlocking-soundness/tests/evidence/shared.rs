@@ -2,17 +2,18 @@
 //! rule of tokens, so that it is all about who is at work at once.
 
 use crate::compare::{Compared, is_sound};
-use crate::explore::Broken;
-use crate::generate::{self, Dice};
 use crate::hand_made::{event, join, logic, table};
 use crate::hard_tables::both_say;
-use crate::mutate;
 use crate::mutations::compare_all;
-use crate::quorums::with_quorums;
+use crate::rich;
 use crate::sweep::{compare_all_of, looked_at, share_of};
-use crate::{rich, writers};
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table};
+use interlocking_reference_model::explore::Broken;
+use interlocking_reference_model::generate::{self, Dice};
+use interlocking_reference_model::mutate;
+use interlocking_reference_model::quorums::with_quorums;
+use interlocking_reference_model::writers;
 use interlocking_soundness::{Rule, Verdict, check, check_within};
 use std::ops::Range;
 

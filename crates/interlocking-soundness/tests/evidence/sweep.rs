@@ -3,9 +3,9 @@
 //! By hand one seed in five is looked at, and all of them where tests are thorough: ten thousand tables of each family.
 
 use crate::compare::{Compared, compare, smallest};
-use crate::explore::Explored;
 use crate::sample;
 use interlocking_core::table::Table;
+use interlocking_reference_model::explore::Explored;
 use std::ops::Range;
 
 fn one_in() -> usize {

@@ -5,18 +5,19 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
 /// The most nodes that a table has.
-pub(crate) const NODES: usize = 12;
+pub const NODES: usize = 12;
 
 /// A small generator of numbers that is the same everywhere (SplitMix64).
-pub(crate) struct Dice(u64);
+pub struct Dice(u64);
 
 impl Dice {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The same numbers for the same seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
 
     /// A number below `bound`.
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,17 +25,19 @@ impl Dice {
         ((mixed ^ mixed >> 31) % bound as u64) as usize
     }
 
-    pub(crate) fn percent(&mut self, chance: usize) -> bool {
+    /// True so many times in a hundred.
+    pub fn percent(&mut self, chance: usize) -> bool {
         self.below(100) < chance
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+    /// One of these.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }
 }
 
 /// The table of `seed`; one that [`Net::new`] accepts.
-pub(crate) fn table(seed: u64) -> Table {
+pub fn table(seed: u64) -> Table {
     let mut dice = Dice::new(seed);
     if dice.percent(15) {
         return noise(&mut dice);
@@ -61,7 +64,7 @@ fn composed(dice: &mut Dice) -> Table {
 }
 
 /// Blocks inside a block of about so many nodes, that go on one after the other or side by side.
-pub(crate) fn block(dice: &mut Dice, size: usize) -> Table {
+pub fn block(dice: &mut Dice, size: usize) -> Table {
     let mut blocks = Blocks { dice, rows: Vec::new(), left: size, scope: Vec::new() };
     let entry = blocks.block("exit", None);
     if blocks.rows.iter().any(|row| row.name == entry && row.kind == NodeKind::Join) {

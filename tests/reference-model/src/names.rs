@@ -1,6 +1,6 @@
 //! The names of a table, looked up one by one.
 
-use crate::brute::{EXIT, Failing, Set, Way};
+use crate::rules::{EXIT, Failing, Set, Way};
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Target};
 
 /// What the names of a table stand for.

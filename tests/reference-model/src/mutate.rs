@@ -4,15 +4,16 @@ use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Target};
 use std::fmt::Arguments;
 
 /// One row that differs, and in which way.
-pub(crate) struct Mutant {
-    pub(crate) what: String,
+pub struct Mutant {
+    /// In words.
+    pub what: String,
     at: usize,
     row: NodeRow,
 }
 
 impl Mutant {
     /// `table` with this row.
-    pub(crate) fn of(self, table: &Table) -> Table {
+    pub fn of(self, table: &Table) -> Table {
         let mut table = table.clone();
         table.nodes[self.at] = self.row;
         name_sources(&mut table, self.at);
@@ -21,7 +22,7 @@ impl Mutant {
 }
 
 /// Names the node at `at` as a source of every slot to which it goes by the slot's name.
-pub(crate) fn name_sources(table: &mut Table, at: usize) {
+pub fn name_sources(table: &mut Table, at: usize) {
     let source = table.nodes[at].name.clone();
     let targets: Vec<Target> = table.nodes[at].targets().cloned().collect();
     for target in targets {
@@ -34,7 +35,7 @@ pub(crate) fn name_sources(table: &mut Table, at: usize) {
 }
 
 /// All mutants of `table`; [`Net::new`](interlocking_core::net::Net::new) may refuse some.
-pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
+pub fn mutants(table: &Table) -> Vec<Mutant> {
     let mut mutants = Vec::new();
     each(table, &mut |at, what, change| {
         let mut row = table.nodes[at].clone();
@@ -47,7 +48,7 @@ pub(crate) fn mutants(table: &Table) -> Vec<Mutant> {
 }
 
 /// The one mutant of `table` that `pick` chooses among so many, without making the others; nothing if there is none.
-pub(crate) fn one(table: &Table, pick: impl FnOnce(usize) -> usize) -> Option<Table> {
+pub fn one(table: &Table, pick: impl FnOnce(usize) -> usize) -> Option<Table> {
     let mut many = 0;
     each(table, &mut |_, _, _| many += 1);
     if many == 0 {
@@ -212,7 +213,7 @@ fn each(table: &Table, visit: &mut dyn FnMut(usize, Arguments<'_>, Change<'_>)) 
 }
 
 /// Every target that a token can go to, joins slot by slot and by their name.
-pub(crate) fn all_targets(table: &Table) -> Vec<Target> {
+pub fn all_targets(table: &Table) -> Vec<Target> {
     let mut targets = vec![Target::from("exit")];
     for row in &table.nodes {
         match row.kind {

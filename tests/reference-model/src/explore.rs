@@ -1,7 +1,7 @@
 //! All states of a table, one by one, and which rules its runs break.
 
-use crate::brute::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::cycles;
+use crate::rules::{Budgets, Move, Outcome, Rules, Set, Starts, State};
 use crate::writers;
 use hashbrown::HashTable;
 use interlocking_core::table::{NodeKind, Table, Visits};
@@ -11,54 +11,67 @@ use std::ops::Range;
 
 /// A broken rule, as far as two ways of finding it must agree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Broken {
+pub enum Broken {
+    /// A place gets a second token.
     DoubleToken {
+        /// The node that sends it.
         from: String,
+        /// The place.
         place: String,
     },
+    /// The run ends while others are at work, or wait.
     LiveAtExit {
+        /// The node that ends it.
         from: String,
     },
     /// The joins that wait for ever: one is starved, several are deadlocked.
     Stuck {
+        /// By name.
         joins: BTreeSet<String>,
     },
     /// The nodes that may change one workspace at once.
     SharedWorkspace {
+        /// By name.
         nodes: BTreeSet<String>,
     },
+    /// Rule 11: a cycle that nothing bounds.
     UnboundedCycle,
+    /// A handler starts in no run.
     NeverRuns {
+        /// Whose.
         node: String,
     },
+    /// No run comes to its end.
     ExitUnreachable,
+    /// From some state no run comes to its end.
     NoWayOut,
 }
 
 impl Broken {
     /// Whether it is about where tokens are, so that nothing is said of how the run would go on.
-    pub(crate) fn ends_the_run(&self) -> bool {
+    pub fn ends_the_run(&self) -> bool {
         matches!(self, Self::DoubleToken { .. } | Self::LiveAtExit { .. } | Self::Stuck { .. })
     }
 
     /// Whether a way leads there. To who works beside the graph none does.
-    pub(crate) fn has_way(&self) -> bool {
+    pub fn has_way(&self) -> bool {
         self.ends_the_run() || matches!(self, Self::SharedWorkspace { .. })
     }
 }
 
 /// What exploring a table found.
 #[derive(Debug)]
-pub(crate) struct Explored {
-    pub(crate) states: usize,
+pub struct Explored {
+    /// How many there are.
+    pub states: usize,
     /// The rules that are broken, with the fewest node executions that lead there (0 where there is no path).
-    pub(crate) broken: BTreeMap<Broken, u32>,
+    pub broken: BTreeMap<Broken, u32>,
     /// Whether some run never ends.
-    pub(crate) endless: bool,
+    pub endless: bool,
 }
 
 /// Explores `table`; `None` where it has more than `limit` states.
-pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
+pub fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<Explored> {
     let mut explored = explore_until(table, budgets, limit, false)?;
     if cycles::is_unbounded(table) {
         explored.broken.insert(Broken::UnboundedCycle, 0);
@@ -67,7 +80,7 @@ pub(crate) fn explore(table: &Table, budgets: Budgets, limit: usize) -> Option<E
 }
 
 /// Whether no rule is broken; `None` where there is no knowing within `limit` states.
-pub(crate) fn is_sound(table: &Table, limit: usize) -> Option<bool> {
+pub fn is_sound(table: &Table, limit: usize) -> Option<bool> {
     if cycles::is_unbounded(table) {
         return Some(false);
     }
@@ -98,8 +111,9 @@ fn explore_until(table: &Table, budgets: Budgets, limit: usize, broken: bool) ->
 
 /// Every state that runs come to, and the moves between them.
 #[derive(Default)]
-pub(crate) struct Graph {
-    pub(crate) states: Vec<State>,
+pub struct Graph {
+    /// By number; a run begins in the first.
+    pub states: Vec<State>,
     /// By state: where its moves are among all.
     moves: Vec<Range<usize>>,
     edges: Vec<(Move, usize)>,
@@ -122,7 +136,7 @@ enum Breach {
 
 impl Graph {
     /// Breadth first by node executions: neither a start nor a message that leaves the run as it is is a step.
-    pub(crate) fn of(rules: &Rules, limit: usize) -> Option<Self> {
+    pub fn of(rules: &Rules, limit: usize) -> Option<Self> {
         Self::until(rules, limit, false)
     }
 
@@ -207,7 +221,7 @@ impl Graph {
     }
 
     /// The moves from a state, and where they lead.
-    pub(crate) fn edges(&self, at: usize) -> &[(Move, usize)] {
+    pub fn edges(&self, at: usize) -> &[(Move, usize)] {
         &self.edges[self.moves[at].clone()]
     }
 
@@ -254,7 +268,7 @@ impl Graph {
     }
 
     /// Whether a run can go on for ever, other than by messages that leave it as it is.
-    pub(crate) fn is_cyclic(&self) -> bool {
+    pub fn is_cyclic(&self) -> bool {
         let moved = |(step, _): &&(Move, usize)| !matches!(step, Move::Resume { .. });
         let mut entries = vec![0; self.states.len()];
         for &(_, to) in self.edges.iter().filter(moved) {
@@ -315,11 +329,11 @@ impl Known {
 }
 
 /// The hashes of states.
-pub(crate) type Hashes = BuildHasherDefault<Quick>;
+pub type Hashes = BuildHasherDefault<Quick>;
 
 /// A hash that is quick on a few words, also in debug builds.
 #[derive(Default)]
-pub(crate) struct Quick(u64);
+pub struct Quick(u64);
 
 impl Hasher for Quick {
     fn finish(&self) -> u64 {

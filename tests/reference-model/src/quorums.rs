@@ -7,7 +7,7 @@ use interlocking_core::table::{NodeKind, Quorum, Table, Target};
 use std::collections::BTreeSet;
 
 /// The table of `seed`: one of the common generator, some of whose joins have a quorum.
-pub(crate) fn with_quorums(seed: u64) -> Table {
+pub fn with_quorums(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0x9a0e);
     loop {
         let mut table = generate::table(dice.below(1 << 40) as u64);
@@ -23,7 +23,7 @@ pub(crate) fn with_quorums(seed: u64) -> Table {
 }
 
 /// Gives quorums to joins; most of them clear all that leads to their slots.
-pub(crate) fn give_quorums(dice: &mut Dice, table: &mut Table) {
+pub fn give_quorums(dice: &mut Dice, table: &mut Table) {
     for at in 0..table.nodes.len() {
         let row = &table.nodes[at];
         if row.kind != NodeKind::Join || row.slots.len() < 2 || !dice.percent(80) {

@@ -6,10 +6,10 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, Table, Visits};
 
 /// The most edges with a budget that the brute force counts.
-pub(crate) const EDGES: usize = 16;
+pub const EDGES: usize = 16;
 
 /// The table of `seed`: one of the common generator whose edges have budgets.
-pub(crate) fn budgeted(seed: u64) -> Table {
+pub fn budgeted(seed: u64) -> Table {
     let mut dice = Dice::new(seed ^ 0xed6e);
     loop {
         let mut table = generate::table(dice.below(1 << 40) as u64);
@@ -21,7 +21,7 @@ pub(crate) fn budgeted(seed: u64) -> Table {
 }
 
 /// Gives budgets to edges, most of them to those that lead back; how many.
-pub(crate) fn give_budgets(dice: &mut Dice, table: &mut Table) -> usize {
+pub fn give_budgets(dice: &mut Dice, table: &mut Table) -> usize {
     let targets = mutate::all_targets(table);
     let names: Vec<String> = table.nodes.iter().map(|row| row.name.clone()).collect();
     let mut edges = 0;

@@ -4,7 +4,7 @@ use interlocking_core::table::{NodeKind, NodeRow, Table, Visits};
 use std::collections::BTreeSet;
 
 /// The pairs of nodes that take tokens and are not to be at work at once.
-pub(crate) fn apart(table: &Table) -> Vec<(usize, usize)> {
+pub fn apart(table: &Table) -> Vec<(usize, usize)> {
     let takes_tokens = |row: &NodeRow| !matches!(row.kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event);
     let rows: Vec<(usize, &NodeRow)> = table.nodes.iter().enumerate().filter(|(_, row)| takes_tokens(row)).collect();
     let mut pairs = Vec::new();
@@ -17,14 +17,14 @@ pub(crate) fn apart(table: &Table) -> Vec<(usize, usize)> {
 }
 
 /// All of them by name.
-pub(crate) fn all(table: &Table) -> Vec<BTreeSet<String>> {
+pub fn all(table: &Table) -> Vec<BTreeSet<String>> {
     let name = |node: usize| table.nodes[node].name.clone();
     let pairs = apart(table).into_iter().map(|(one, other)| BTreeSet::from([name(one), name(other)]));
     pairs.chain(beside(table)).collect()
 }
 
 /// Those of which one works beside the graph, and those that may be at work several times.
-pub(crate) fn beside(table: &Table) -> Vec<BTreeSet<String>> {
+pub fn beside(table: &Table) -> Vec<BTreeSet<String>> {
     let mut sets = BTreeSet::new();
     for row in table.nodes.iter().filter(|row| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer)) {
         for other in table.nodes.iter().filter(|other| disturb(row, other)) {

@@ -4,7 +4,7 @@ use interlocking_core::table::{Goto, NodeKind, NodeRow, Table, Visits};
 use std::collections::BTreeSet;
 
 /// The edges that no budget bounds, by name.
-pub(crate) fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
+pub fn kept_edges(table: &Table) -> BTreeSet<(String, String)> {
     let mut edges = BTreeSet::new();
     for row in &table.nodes {
         let mut keep = |goto: &Goto| {
@@ -49,12 +49,12 @@ fn taken_from(table: &Table, event: &NodeRow) -> BTreeSet<String> {
 }
 
 /// All simple cycles of those edges, each beginning with its first node in the table.
-pub(crate) fn unbounded(table: &Table) -> BTreeSet<Vec<String>> {
+pub fn unbounded(table: &Table) -> BTreeSet<Vec<String>> {
     up_to(table, 1000)
 }
 
 /// Whether there is such a cycle.
-pub(crate) fn is_unbounded(table: &Table) -> bool {
+pub fn is_unbounded(table: &Table) -> bool {
     !up_to(table, 1).is_empty()
 }
 

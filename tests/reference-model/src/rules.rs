@@ -9,14 +9,14 @@ use crate::writers;
 use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table, Visits};
 
 /// The place where a run ends, beside the table's own.
-pub(crate) const EXIT: usize = 127;
+pub const EXIT: usize = 127;
 
 /// A set of places or of nodes, as bits.
-pub(crate) type Set = u128;
+pub type Set = u128;
 
 /// How budgets are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Budgets {
+pub enum Budgets {
     /// Whether a node was entered, or an edge taken, before: if so, an entry or the edge may be exhausted or not; a retry may always.
     OneBit,
     /// As a run counts them.
@@ -25,7 +25,7 @@ pub(crate) enum Budgets {
 
 /// In which order nodes that have their input start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Starts {
+pub enum Starts {
     /// Any.
     Any,
     /// As the frontier hands them out.
@@ -33,9 +33,11 @@ pub(crate) enum Starts {
 }
 
 /// A table with its names resolved.
-pub(crate) struct Rules {
-    pub(crate) nodes: Vec<Node>,
-    pub(crate) places: Vec<String>,
+pub struct Rules {
+    /// By number.
+    pub nodes: Vec<Node>,
+    /// Their names, by number.
+    pub places: Vec<String>,
     optional: Set,
     /// By place: the node that takes its token.
     consumers: Vec<usize>,
@@ -44,16 +46,21 @@ pub(crate) struct Rules {
     budgets: Budgets,
     starts: Starts,
     /// The pairs of nodes that are not to be at work at once.
-    pub(crate) apart: Vec<(usize, usize)>,
+    pub apart: Vec<(usize, usize)>,
 }
 
-pub(crate) struct Node {
-    pub(crate) name: String,
-    pub(crate) kind: NodeKind,
-    pub(crate) places: Set,
+/// A node, with its ways on by number.
+pub struct Node {
+    /// As in the table.
+    pub name: String,
+    /// As in the table.
+    pub kind: NodeKind,
+    /// Those that it takes tokens from.
+    pub places: Set,
     /// Gotos in table order, then the fork with each choice of its branches, then where it goes that takes too long, or fails.
-    pub(crate) ways: Vec<Way>,
-    pub(crate) exhausted: Option<Way>,
+    pub ways: Vec<Way>,
+    /// Where it goes that is beyond a bound.
+    pub exhausted: Option<Way>,
     resume: bool,
     /// How many of its slots must have a value, and what is cleared then.
     quorum: Option<(u32, Set)>,
@@ -63,49 +70,56 @@ pub(crate) struct Node {
 
 /// A budget and which counter it has.
 #[derive(Clone, Copy)]
-pub(crate) struct Bound {
+pub struct Bound {
     limit: u64,
     counter: u32,
 }
 
 /// One way on.
 #[derive(Clone)]
-pub(crate) struct Way {
-    pub(crate) tokens: Vec<usize>,
+pub struct Way {
+    /// The places that get one.
+    pub tokens: Vec<usize>,
     /// The slots that it fills with nothing that counts for a quorum.
-    pub(crate) blank: Set,
-    pub(crate) clears: Set,
+    pub blank: Set,
+    /// The places that it empties.
+    pub clears: Set,
     /// Its position among the row's alternatives.
-    pub(crate) alternative: usize,
-    pub(crate) fork: bool,
+    pub alternative: usize,
+    /// Whether it is a fork, which may bring several tokens.
+    pub fork: bool,
     /// The budget of an edge.
-    pub(crate) times: Option<Bound>,
+    pub times: Option<Bound>,
     /// Where the run goes instead, once that is spent.
-    pub(crate) instead: Option<Box<Self>>,
+    pub instead: Option<Box<Self>>,
     /// Whether it is taken by whoever takes too long, or fails: any execution may.
-    pub(crate) failing: Option<Failing>,
+    pub failing: Option<Failing>,
 }
 
+/// Why a run takes a way by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failing {
+pub enum Failing {
+    /// An execution takes too long.
     TimedOut,
+    /// An execution fails.
     Failed,
 }
 
 /// The state of one run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct State {
+pub struct State {
     /// Places whose token waits.
-    pub(crate) queued: Set,
+    pub queued: Set,
     /// Places whose token a running node has.
-    pub(crate) held: Set,
+    pub held: Set,
     /// Places whose token does not count for a quorum.
     blank: Set,
     /// Latched slots with a remembered value.
-    pub(crate) remembered: Set,
-    pub(crate) running: Set,
+    pub remembered: Set,
+    /// The nodes at work.
+    pub running: Set,
     /// The running nodes that are beyond a bound.
-    pub(crate) exhausted: Set,
+    pub exhausted: Set,
     /// Nodes whose waiting token came from themselves, on an edge that `attempts` bounds.
     again: Set,
     visits: u64,
@@ -118,55 +132,80 @@ pub(crate) struct State {
 
 /// What can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Move {
+pub enum Move {
+    /// A node that has its input starts.
     Start {
+        /// Which one.
         node: usize,
+        /// Whether it is beyond a bound.
         exhausted: bool,
     },
+    /// An execution ends.
     End {
+        /// Whose.
         node: usize,
+        /// The way that it takes, of its node's.
         way: usize,
     },
+    /// An execution beyond a bound ends, by its own route or by failing.
     EndExhausted {
+        /// Whose.
         node: usize,
     },
     /// A node, or the handler of a message, chooses an edge that is spent.
     Spent {
+        /// Which one.
         node: usize,
+        /// The way, of its node's.
         way: usize,
     },
+    /// An event that leaves the run as it is.
     Resume {
+        /// Which one.
         node: usize,
     },
+    /// An event that moves the run elsewhere.
     Redirect {
+        /// Which one.
         node: usize,
+        /// The way, of its node's.
         way: usize,
     },
     /// An event beyond its bound, which fails or redirects the run.
     Overrun {
+        /// Which one.
         node: usize,
     },
 }
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
+    /// The run goes on from here.
     Next(State),
+    /// The run ends as it should.
     Exit,
     /// A budget is exhausted and nothing else was planned: the run ends with a failure.
     Failed,
+    /// A place gets a second token.
     DoubleToken {
+        /// The node that sends it.
         from: usize,
+        /// The place.
         place: usize,
     },
+    /// The run ends while others are at work, or wait.
     LiveAtExit {
+        /// The node that ends it.
         from: usize,
+        /// The places that have a token still.
         live: Set,
     },
 }
 
 impl Rules {
-    pub(crate) fn new(table: &Table, budgets: Budgets, starts: Starts) -> Self {
+    /// Those of a table.
+    pub fn new(table: &Table, budgets: Budgets, starts: Starts) -> Self {
         let mut places = Vec::new();
         let (mut latched, mut optional, mut entry) = (0, 0, 0);
         let mut owned = Vec::new();
@@ -241,7 +280,8 @@ impl Rules {
         Self { nodes, places, optional, consumers, latched, entry, budgets, starts, apart: writers::apart(table) }
     }
 
-    pub(crate) fn start(&self) -> State {
+    /// Where a run begins.
+    pub fn start(&self) -> State {
         let mut state = State {
             queued: 0,
             held: 0,
@@ -260,14 +300,14 @@ impl Rules {
     }
 
     /// Everything that can happen; events last.
-    pub(crate) fn moves(&self, state: &State) -> Vec<Move> {
+    pub fn moves(&self, state: &State) -> Vec<Move> {
         let mut moves = Vec::new();
         self.list_moves(state, &mut moves);
         moves
     }
 
     /// The same, behind what is in `moves`.
-    pub(crate) fn list_moves(&self, state: &State, moves: &mut Vec<Move>) {
+    pub fn list_moves(&self, state: &State, moves: &mut Vec<Move>) {
         for (node, row) in self.nodes.iter().enumerate() {
             if self.may_start(state, node) {
                 let (handled, exhausted) = self.entries(state, node);
@@ -310,17 +350,17 @@ impl Rules {
     }
 
     /// Whether no step is possible but an event's.
-    pub(crate) fn is_stuck(&self, state: &State) -> bool {
+    pub fn is_stuck(&self, state: &State) -> bool {
         (0..self.nodes.len()).all(|node| state.running >> node & 1 == 0 && !self.is_due(state, node))
     }
 
     /// Whether a node's handler is at work.
-    pub(crate) fn is_at_work(&self, state: &State, node: usize) -> bool {
+    pub fn is_at_work(&self, state: &State, node: usize) -> bool {
         (state.running & !state.exhausted) >> node & 1 == 1
     }
 
     /// The joins that hold a token and wait for another.
-    pub(crate) fn half_filled(&self, state: &State) -> Vec<usize> {
+    pub fn half_filled(&self, state: &State) -> Vec<usize> {
         let waits = |node: &usize| {
             let row = &self.nodes[*node];
             row.kind == NodeKind::Join && row.places & state.marking() != 0 && state.running >> node & 1 == 0
@@ -328,8 +368,9 @@ impl Rules {
         (0..self.nodes.len()).filter(|node| waits(node) && !self.is_due(state, *node)).collect()
     }
 
+    /// What comes of a move.
     #[inline]
-    pub(crate) fn apply(&self, state: &State, step: Move) -> Outcome {
+    pub fn apply(&self, state: &State, step: Move) -> Outcome {
         let mut next = state.clone();
         match step {
             Move::Start { node, exhausted } => {
@@ -385,20 +426,22 @@ impl Rules {
     }
 
     /// The node whose turn it is.
-    pub(crate) fn first_due(state: &State) -> Option<usize> {
+    pub fn first_due(state: &State) -> Option<usize> {
         (state.turn & 15).checked_sub(1).map(|node| node as usize)
     }
 
     /// Whether a place is a slot that may get nothing.
-    pub(crate) fn is_optional(&self, place: &str) -> bool {
+    pub fn is_optional(&self, place: &str) -> bool {
         self.places.iter().position(|name| name == place).is_some_and(|place| self.optional >> place & 1 == 1)
     }
 
-    pub(crate) fn place_name(&self, place: usize) -> &str {
+    /// What a place is called: a node, or a slot of a join.
+    pub fn place_name(&self, place: usize) -> &str {
         if place == EXIT { "exit" } else { &self.places[place] }
     }
 
-    pub(crate) fn names(&self, places: Set) -> Vec<&str> {
+    /// The same of several.
+    pub fn names(&self, places: Set) -> Vec<&str> {
         (0..self.places.len()).filter(|place| places >> place & 1 == 1).map(|place| self.place_name(place)).collect()
     }
 
@@ -416,7 +459,7 @@ impl Rules {
     }
 
     /// Whether the next entry may be within bounds, and whether it may be beyond.
-    pub(crate) fn entries(&self, state: &State, node: usize) -> (bool, bool) {
+    pub fn entries(&self, state: &State, node: usize) -> (bool, bool) {
         let again = state.again >> node & 1 == 1;
         let row = &self.nodes[node];
         let (bound, counts) = if again { (row.attempts, state.attempts) } else { (row.visits, state.visits) };
@@ -429,7 +472,7 @@ impl Rules {
     }
 
     /// Whether a way may be taken, and whether it may be spent.
-    pub(crate) fn choices(&self, state: &State, way: &Way) -> (bool, bool) {
+    pub fn choices(&self, state: &State, way: &Way) -> (bool, bool) {
         let Some(times) = way.times else { return (true, false) };
         let before = state.taken >> times.counter & 15;
         match self.budgets {
@@ -568,7 +611,7 @@ impl Rules {
 
 impl State {
     /// The places that hold a token.
-    pub(crate) fn marking(&self) -> Set {
+    pub fn marking(&self) -> Set {
         self.queued | self.held
     }
 }
