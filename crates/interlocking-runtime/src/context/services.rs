@@ -5,6 +5,7 @@ use crate::context::additions::Additions;
 use crate::context::history::History;
 use crate::context::mail::Mail;
 use crate::context::memory_store::MemoryStore;
+use crate::erased::graph_type::{Unreadable, read_token};
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
@@ -19,7 +20,7 @@ use interlocking_agents::{AgentEvent, Ledger, LedgerEntry, Schema, SessionId, Us
 use interlocking_core::context::{ContextError, Cx, Label, Services, Workspace};
 use interlocking_core::failure::NodeError;
 use interlocking_core::frontier::{Execution, Payload};
-use interlocking_core::graph::{Graph, Node, Token};
+use interlocking_core::graph::{Graph, Node};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
@@ -107,11 +108,12 @@ impl<G: Graph> Services<G> for RunServices<G> {
                 None if row.quorum.is_some() => continue,
                 None => return Err(ContextError::NeverEntered { node: name() }),
             };
-            let token = G::Token::deserialize(place, &mut serde_json::Deserializer::from_str(&payload));
-            tokens.push(token.map_err(|error| ContextError::Unreadable {
-                what: format!("the stored input of `{}`", net.place(place).name),
-                reason: error.to_string(),
-            })?);
+            let token =
+                read_token::<G>(place, &payload).map_err(|Unreadable { path, reason }| ContextError::Unreadable {
+                    what: format!("the stored input of `{}`", net.place(place).name),
+                    reason: format!("at `{path}`: {reason}"),
+                });
+            tokens.push(token?);
         }
         let is_some = !tokens.is_empty();
         let token = if row.is_join { G::join(node, tokens).filter(|_| is_some) } else { tokens.pop() };

@@ -68,6 +68,14 @@ pub(crate) struct Unreadable {
     pub(crate) reason: String,
 }
 
+/// Reads the token of a place. It is the one function that does: each costs a graph the code for all of its payloads.
+pub(crate) fn read_token<G: Graph>(place: PlaceIndex, json: &str) -> Result<G::Token, Unreadable> {
+    let mut track = serde_path_to_error::Track::new();
+    let mut json = serde_json::Deserializer::from_str(json);
+    G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track))
+        .map_err(|error| Unreadable { path: track.path().to_string(), reason: error.to_string() })
+}
+
 /// The type of graph `G`.
 pub(crate) fn graph_type<G: Graph>() -> &'static dyn GraphType {
     &TypeOf::<G>(PhantomData)
@@ -136,12 +144,7 @@ impl<G: Graph> GraphType for TypeOf<G> {
     }
 
     fn read_token(&self, place: PlaceIndex, json: &str) -> Result<ErasedToken, Unreadable> {
-        let mut track = serde_path_to_error::Track::new();
-        let mut json = serde_json::Deserializer::from_str(json);
-        match G::Token::deserialize(place, serde_path_to_error::Deserializer::new(&mut json, &mut track)) {
-            Ok(token) => Ok(ErasedToken::new(token)),
-            Err(error) => Err(Unreadable { path: track.path().to_string(), reason: error.to_string() }),
-        }
+        read_token::<G>(place, json).map(ErasedToken::new)
     }
 
     fn read_entry(&self, json: &str) -> Result<AnyValue, String> {
