@@ -19,14 +19,20 @@ use super::*;
 fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(prefix: &str, canonical: Value) {
     let parsed: T = serde_json::from_value(canonical.clone()).expect("the canonical form parses");
     assert_eq!(serde_json::to_value(&parsed).unwrap(), canonical);
-    if let (false, Value::Object(fields)) = (prefix.is_empty(), canonical) {
-        let prefixed = fields.into_iter().map(|(name, value)| {
-            let name = format!("{prefix}{}{}", name[..1].to_ascii_uppercase(), &name[1..]);
-            (name, value)
-        });
-        let understood: T = serde_json::from_value(prefixed.collect()).expect("the prefixed form parses");
+    if let Some(prefixed) = prefixed(prefix, canonical) {
+        let understood: T = serde_json::from_value(prefixed).expect("the prefixed form parses");
         assert_eq!(understood, parsed);
     }
+}
+
+/// The fields of an object with a prefix, where there is one.
+fn prefixed(prefix: &str, canonical: Value) -> Option<Value> {
+    let (false, Value::Object(fields)) = (prefix.is_empty(), canonical) else { return None };
+    let prefixed = fields.into_iter().map(|(name, value)| {
+        let name = format!("{prefix}{}{}", name[..1].to_ascii_uppercase(), &name[1..]);
+        (name, value)
+    });
+    Some(prefixed.collect())
 }
 
 fn example() -> Value {
