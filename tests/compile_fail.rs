@@ -34,7 +34,7 @@ fn the_compiler_checks_the_routes() {
     assert!(this.expect("this test starts once more").success());
 }
 
-/// Where a message quotes the standard library, the compiler needs its source: without it such a case is left out, unless `CI` is set.
+/// All cases; without the source of the standard library (the component `rust-src`) not those whose message quotes it, unless `CI` is set.
 #[expect(clippy::print_stdout, reason = "a test says what it leaves out")]
 fn cases_to_compile() -> Vec<PathBuf> {
     let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());

@@ -4,12 +4,12 @@
 //! - [`rules`] says what a run may do next, without nets, frontiers or reductions; [`cycles`] and [`writers`] are parts of that
 //!   which read a table alone.
 //! - [`explore`] finds every state that runs of a table come to, and the rules that they break.
-//! - [`generate`] makes a table of a seed; [`quorums`] and [`edge_budgets`] give one what their names say; [`mutate`] changes
-//!   one thing of a table.
+//! - [`generate`] makes a random table from a seed; [`quorums`] makes tables whose joins have quorums, [`edge_budgets`] tables
+//!   whose edges have budgets; [`mutate`] changes one thing in a table.
 //!
-//! Tests alone have it, so its functions panic where a table is none.
+//! Tests alone use it, so its functions panic where a table is not valid.
 
-#![expect(clippy::unwrap_used, reason = "tests alone have it")]
+#![expect(clippy::unwrap_used, reason = "tests alone use it")]
 
 pub mod rules;
 mod names;

@@ -1,5 +1,5 @@
-//! Every schedule of a table, by the rules of runs and nothing else: no net, no frontier, no reductions. All of it is in this one
-//! file, to be held against the rules at one reading.
+//! What a run may do next, by the rules of runs and nothing else: no net, no frontier, no reductions. How tokens move is all in this one
+//! file, so that it can be compared with the rules at one reading.
 //!
 //! The start of an execution and its end are separate steps, in any order; sets of places and nodes are bit sets only so
 //! that ten thousand tables take seconds. Tables of up to 126 places, 16 bounded nodes and 16 bounded edges.
@@ -32,11 +32,11 @@ pub enum Starts {
     InTurn,
 }
 
-/// A table with its names resolved.
+/// A table whose nodes and places have numbers in place of names.
 pub struct Rules {
-    /// By number.
+    /// The nodes in table order: a node's number is its position here.
     pub nodes: Vec<Node>,
-    /// Their names, by number.
+    /// The names of the places: a place's number is its position here.
     pub places: Vec<String>,
     optional: Set,
     /// By place: the node that takes its token.
@@ -78,7 +78,7 @@ pub struct Bound {
 /// One way on.
 #[derive(Clone)]
 pub struct Way {
-    /// The places that get one.
+    /// The places that get a token.
     pub tokens: Vec<usize>,
     /// The slots that it fills with nothing that counts for a quorum.
     pub blank: Set,

@@ -10,8 +10,8 @@ const NOBODY: u32 = 65534;
 pub(crate) fn this_program(place: &std::path::Path) -> Command {
     use std::os::unix::fs::PermissionsExt;
     let copy = place.join("program");
-    // By a program: what a test beside this one starts would have this process's file still open for writing, and no
-    // such file can be run.
+    // `cp` copies it: were the copy open for writing in this process, a child that another test starts at that moment
+    // would have it open, too, and Linux runs no file that is open for writing.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status().unwrap();
     assert!(copied.success());
     std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();

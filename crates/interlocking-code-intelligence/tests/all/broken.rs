@@ -21,7 +21,8 @@ fn answering(result: &str, then: &str) -> String {
     format!("head -c 30 > /dev/null\nprintf 'Content-Length: {}\\r\\n\\r\\n%s' '{answer}'\n{then}", answer.len())
 }
 
-/// Waits until it is asked about a file, which follows that file's text: the end of that and the next header are one line.
+/// Reads until a question about a file arrives. The client sends the file first (`didOpen`), and no line ends between that message and the
+/// header of the question.
 const ASKED_OF_A_FILE: &str = r#"while read -r line; do case $line in *didOpen*Content-Length*) break ;; esac; done"#;
 
 async fn start(project: &TempDir, program: &Path) -> Result<LanguageServer, Unavailable> {

@@ -82,8 +82,8 @@ fn attempts_of_another_user() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let (program, home) = (directory.path().join("all"), directory.path().join("home"));
-    // By a program: what a test beside this one starts would have this process's file still open for writing, and no
-    // such file can be run.
+    // `cp` copies it: were the copy open for writing in this process, a child that another test starts at that moment
+    // would have it open, too, and Linux runs no file that is open for writing.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
     assert!(copied.success());
     std::fs::create_dir(&home).unwrap();
