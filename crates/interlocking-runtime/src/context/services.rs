@@ -5,7 +5,7 @@ use crate::context::additions::Additions;
 use crate::context::history::History;
 use crate::context::mail::Mail;
 use crate::context::memory_store::MemoryStore;
-use crate::erased::graph_type::{Unreadable, read_token};
+use crate::erased::graph_type::read_token;
 use crate::event::{Event, EventKind, NodeRef, Targets};
 use crate::journal::question::OpenQuestion;
 use crate::journal::record_writer::RecordWriter;
@@ -108,11 +108,10 @@ impl<G: Graph> Services<G> for RunServices<G> {
                 None if row.quorum.is_some() => continue,
                 None => return Err(ContextError::NeverEntered { node: name() }),
             };
-            let token =
-                read_token::<G>(place, &payload).map_err(|Unreadable { path, reason }| ContextError::Unreadable {
-                    what: format!("the stored input of `{}`", net.place(place).name),
-                    reason: format!("at `{path}`: {reason}"),
-                });
+            let token = read_token::<G>(place, &payload).map_err(|why| ContextError::Unreadable {
+                what: format!("the stored input of `{}`", net.place(place).name),
+                reason: why.to_string(),
+            });
             tokens.push(token?);
         }
         let is_some = !tokens.is_empty();

@@ -68,6 +68,12 @@ pub(crate) struct Unreadable {
     pub(crate) reason: String,
 }
 
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "at `{}`: {}", self.path, self.reason)
+    }
+}
+
 /// Reads the token of a place. It is the one function that does: each costs a graph the code for all of its payloads.
 pub(crate) fn read_token<G: Graph>(place: PlaceIndex, json: &str) -> Result<G::Token, Unreadable> {
     let mut track = serde_path_to_error::Track::new();

@@ -5,7 +5,7 @@ use crate::context::history::History;
 use crate::context::memory_store::MemoryStore;
 use crate::context::services::UntypedServices;
 use crate::driver::initial_state::{InitialState, Resumption};
-use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType, Unreadable};
+use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType};
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::journal::named_payloads::Texts;
@@ -244,9 +244,9 @@ impl Reader<'_> {
     }
 
     fn payload(&self, place: PlaceIndex, payload: &RecordedPayload) -> Result<ErasedToken, StartError> {
-        self.graph_type.read_token(place, &self.texts.of(payload)).map_err(|Unreadable { path, reason }| {
+        self.graph_type.read_token(place, &self.texts.of(payload)).map_err(|why| {
             let name = &self.graph_type.net().place(place).name;
-            self.unreadable(format!("node `{name}`"), format!("at `{path}`: {reason}"))
+            self.unreadable(format!("node `{name}`"), why.to_string())
         })
     }
 
