@@ -26,6 +26,8 @@
 //! - `executor`: runs it until it is interrupted; `history`: from its beginning to its end.
 //! - `oracle`: what must hold of its records; `checks`: of all else.
 //! - `simulation`: one seed; `counts`: what it came upon.
+//! - Tests: `seeds`: many seeds; `v3`: those of V3's table; `doctored`: what the checks refuse; `rare`: what few seeds come upon. They are in
+//!   the library, so that it is compiled once.
 
 #![expect(clippy::unwrap_used, reason = "shared with tests: what is wrong shall end them")]
 
@@ -57,6 +59,13 @@ mod oracle;
 mod checks;
 mod simulation;
 mod counts;
+#[cfg(test)]
+#[path = "../../../tests/sample.rs"]
+mod sample;
+#[cfg(test)]
+mod seeds;
+#[cfg(test)]
+mod v3;
 #[cfg(test)]
 mod doctored;
 #[cfg(test)]

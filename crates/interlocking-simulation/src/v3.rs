@@ -3,14 +3,11 @@
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
+use crate::{Counts, Played, sample, simulate_tables};
 use interlocking_core::table::{NodeKind, Table};
-use interlocking_simulation::{Counts, Played, simulate_tables};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-
-#[path = "../../../tests/sample.rs"]
-mod sample;
 
 /// How many seeds there are where tests are thorough.
 const SEEDS: u64 = 240;

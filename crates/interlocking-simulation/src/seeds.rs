@@ -2,16 +2,13 @@
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
-use interlocking_simulation::{Counts, Played, simulate};
+use crate::{Counts, Played, sample, simulate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
-
-#[path = "../../../tests/sample.rs"]
-mod sample;
 
 /// How many seeds there are where tests are thorough.
 const SEEDS: u64 = 600;
