@@ -82,7 +82,13 @@ fn abandoned() -> io::Result<Seen> {
             continue;
         };
         let by_limit = || Limit::of_process(number).is_some_and(Limit::is_abandoned) && is_of_this_namespace(number);
-        if number == own || !(by_limit() || markers(number).iter().any(is_left)) {
+        if number == own {
+            continue;
+        }
+        if !(by_limit() || markers(number).iter().any(is_left)) {
+            // Who ended before its marks were read showed none.
+            let is_unchanged = |after: Process| after.identity == process.identity && after.lives() == process.lives();
+            seen.is_complete &= Process::look(number).is_some_and(is_unchanged);
             continue;
         }
         let list = if process.lives() { &mut seen.alive } else { &mut seen.ended };
