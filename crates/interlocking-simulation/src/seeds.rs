@@ -94,23 +94,29 @@ const HAPPENED: [(&str, usize); 74] = [
     ("called beside", 45),
 ];
 
-fn number(name: &str) -> Option<u64> {
+pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect(name))
+}
+
+/// Simulates one seed, and prints all that happens in it.
+pub(crate) fn replay(seed: u64, simulate: impl Fn(u64) -> (Played, Result<(), String>)) {
+    let (Played { trace, counts }, result) = simulate(seed);
+    println!("{trace}{counts}");
+    assert_eq!(result, Ok(()), "seed {seed}");
 }
 
 #[test]
 fn every_seed_ends_as_it_must() {
     if let Some(seed) = number("SIMULATION_SEED") {
-        let (Played { trace, counts }, result) = simulate(seed);
-        println!("{trace}{counts}");
-        return assert_eq!(result, Ok(()), "seed {seed}");
+        return replay(seed, simulate);
     }
     let one_in: u8 = sample::one_in(3);
     let usual = SEEDS / u64::from(one_in);
     let seeds = number("SIMULATION_SEEDS").unwrap_or(usual);
     let (counts, failed) = all(seeds);
     println!("{counts}");
-    let failed: String = failed.iter().map(|(seed, why)| format!("seed {seed}: {why}\n{}\n", replay(*seed))).collect();
+    let failed: String =
+        failed.iter().map(|(seed, why)| format!("seed {seed}: {why}\n{}\n", replay_command(*seed))).collect();
     assert!(failed.is_empty(), "{failed}");
     for (what, least) in HAPPENED.into_iter().filter(|_| seeds >= usual) {
         assert!(counts.get(what) >= least / usize::from(one_in), "{what}: only {} times", counts.get(what));
@@ -179,6 +185,6 @@ fn work(seeds: u64, next: &AtomicU64, sender: &Sender<Now>) {
     }
 }
 
-fn replay(seed: u64) -> String {
+fn replay_command(seed: u64) -> String {
     format!("  SIMULATION_SEED={seed} cargo test -p interlocking-simulation every_seed -- --nocapture")
 }

@@ -3,7 +3,8 @@
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
-use crate::{Counts, Played, sample, simulate_tables};
+use crate::seeds::{number, replay};
+use crate::{Counts, sample, simulate_tables};
 use interlocking_core::table::{NodeKind, Table};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -52,7 +53,6 @@ fn table(budget: u32) -> Table {
 /// V3-159, V3-127, V3-129: cut off again and again, the protocol's table comes to an end, with nothing lost and nothing done again.
 #[test]
 fn v3_ends_as_it_must() {
-    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect(name));
     // Every second seed soon has spent some budget.
     let tables = [table(MOST), table(1)];
     let simulate = |seed: u64| {
@@ -60,9 +60,7 @@ fn v3_ends_as_it_must() {
         simulate_tables(seed, [table.clone(), table.clone()])
     };
     if let Some(seed) = number("SIMULATION_SEED") {
-        let (Played { trace, counts }, result) = simulate(seed);
-        println!("{trace}{counts}");
-        return assert_eq!(result, Ok(()), "seed {seed}");
+        return replay(seed, simulate);
     }
     let one_in: u8 = sample::one_in(3);
     let usual = SEEDS / u64::from(one_in);
