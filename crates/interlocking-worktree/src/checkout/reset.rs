@@ -2,7 +2,6 @@
 
 use crate::{
     checkout::switch::{Switch, SwitchError, Uncommitted},
-    filesystem::{own_paths, trash::delete_tree},
     untrusted::tree,
     values::{
         git_error::{Doing as _, GitError},
@@ -10,7 +9,7 @@ use crate::{
         path::RepositoryPath,
         signature::Signature,
     },
-    worktrees::worktree::Worktree,
+    worktrees::{remove::delete_directory, worktree::Worktree},
 };
 
 /// A worktree could not be reset.
@@ -57,15 +56,14 @@ impl Worktree {
         let (git, head) = self.open_with_head().map_err(SwitchError::from)?;
         let tree = tree_of(&git, commit).map_err(SwitchError::from)?;
         let switch = Switch::prepare(&git, true, tree, Uncommitted::Discard { spared })?;
-        switch.run(head, commit, &Signature::runtime(), format!("reset: moving to {commit}"))?;
+        switch.run(self.branch(), head, commit, &Signature::runtime(), format!("reset: moving to {commit}"))?;
         forget_operations(&git).map_err(SwitchError::from)?;
         Ok(())
     }
 }
 
-/// What git leaves in a worktree's private directory while a merge, pick or revert waits for a person. `git reset`
-/// removes the same.
-const OPERATIONS: [&str; 8] = [
+/// What git leaves in a worktree's private directory while a merge, pick, revert or bisection waits for a person.
+const OPERATIONS: [&str; 9] = [
     "MERGE_HEAD",
     "MERGE_MODE",
     "MERGE_MSG",
@@ -74,20 +72,17 @@ const OPERATIONS: [&str; 8] = [
     "CHERRY_PICK_HEAD",
     "REVERT_HEAD",
     "SQUASH_MSG",
+    "BISECT_LOG",
 ];
 
+/// The same as directories: the rest of a range of picks or reverts, and rebases.
+const OPERATION_DIRECTORIES: [&str; 3] = ["sequencer", "rebase-merge", "rebase-apply"];
+
 fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
-    for name in OPERATIONS {
-        let file = git.git_dir().join(name);
-        match own_paths::remove_file(&file) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).doing(|| format!("deleting {}", file.display())),
-        }
+    for name in OPERATIONS.into_iter().chain(OPERATION_DIRECTORIES) {
+        delete_directory(git.git_dir().join(name))?;
     }
-    // The rest of a range of picks or reverts.
-    delete_tree(&git.git_dir().join("sequencer"))
-        .doing(|| format!("deleting the sequencer of {}", git.git_dir().display()))
+    Ok(())
 }
 
 /// The tree of a commit, which is [a sound one](crate::untrusted::tree).

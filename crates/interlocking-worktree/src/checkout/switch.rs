@@ -26,7 +26,7 @@ use crate::{
         entries::for_each_entry,
     },
     recovery::{intent_log::Intent, step},
-    repository::references::{Move, MoveError},
+    repository::references::{Move, MoveError, Named},
     status::{
         change::Change,
         index,
@@ -38,6 +38,7 @@ use crate::{
     values::{
         git_error::{Doing as _, GitError, Listed},
         id::CommitId,
+        name::BranchName,
         path::RepositoryPath,
     },
 };
@@ -163,16 +164,17 @@ impl<'git> Switch<'git> {
         Ok(Self { git, root, lock, old: survey.index, new, plan: Plan::Change { write, delete }, new_tree })
     }
 
-    /// Changes the files, moves HEAD from `expected` to `to`, and replaces the index.
+    /// Changes the files, moves HEAD, which must be on `branch`, from `expected` to `to`, and replaces the index.
     pub(crate) fn run(
         self,
+        branch: Option<&BranchName>,
         expected: CommitId,
         to: CommitId,
         by: &gix::actor::Signature,
         reason: String,
     ) -> Result<(), SwitchError> {
         let Self { git, root, lock, mut old, mut new, plan, new_tree } = self;
-        let moved = Move { name: "HEAD", expected: Some(expected.git()), to: to.git(), reason };
+        let moved = Move { name: Named::Head(branch), expected: Some(expected.git()), to: to.git(), reason };
         let prepared = if expected == to {
             None
         } else {

@@ -17,7 +17,7 @@ use crate::{
     clones::{clone::objects_of_tree, export::ClonedCommits},
     repository::{
         Repository,
-        references::{Move, MoveError},
+        references::{Move, MoveError, Named},
     },
     untrusted,
     values::{
@@ -137,7 +137,12 @@ impl Repository {
         }
         let name = branch.full_name();
         let reason = format!("fetch: {} from a clone", commits.tip);
-        let moved = Move { name: &name, expected: expected.map(CommitId::git), to: commits.tip.git(), reason };
+        let moved = Move {
+            name: Named::Reference(&name),
+            expected: expected.map(CommitId::git),
+            to: commits.tip.git(),
+            reason,
+        };
         let by = Signature::runtime();
         let set = match expected {
             None => moved.create(&git, &by),

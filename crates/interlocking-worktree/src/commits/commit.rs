@@ -3,13 +3,14 @@
 use gix::{
     ObjectId,
     bstr::{BStr, ByteSlice as _},
+    state::InProgress,
 };
 
 use crate::{
     recovery::intent_log::Intent,
     repository::{
         history::is_ancestor,
-        references::{Move, MoveError},
+        references::{Move, MoveError, Named},
     },
     status::index_lock,
     status::{
@@ -232,7 +233,7 @@ impl Worktree {
         let target = new.or(parent);
         if let Some(target) = target.filter(|target| head != Some(*target)) {
             let moved = Move {
-                name: "HEAD",
+                name: Named::Head(self.branch()),
                 expected: head.map(CommitId::git),
                 to: target.git(),
                 reason: format!("commit: {message}"),
@@ -263,13 +264,24 @@ impl Worktree {
         if let Some(operation) = git.state() {
             return Err(CommitError::OperationInProgress {
                 path: self.path().to_owned(),
-                operation: format!("{operation:?}").to_lowercase(),
+                operation: name_of(&operation).to_owned(),
             });
         }
         if !nested.is_empty() {
             return Err(CommitError::NestedRepository { paths: nested });
         }
         Ok(())
+    }
+}
+
+fn name_of(operation: &InProgress) -> &'static str {
+    match operation {
+        InProgress::ApplyMailbox | InProgress::ApplyMailboxRebase => "run of `git am`",
+        InProgress::Bisect => "bisection",
+        InProgress::CherryPick | InProgress::CherryPickSequence => "cherry-pick",
+        InProgress::Merge => "merge",
+        InProgress::Rebase | InProgress::RebaseInteractive => "rebase",
+        InProgress::Revert | InProgress::RevertSequence => "revert",
     }
 }
 

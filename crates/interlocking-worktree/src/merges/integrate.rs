@@ -189,6 +189,6 @@ impl Worktree {
     ) -> Result<(), SwitchError> {
         let switch = Switch::prepare(git, !self.is_main(), to.tree, Uncommitted::Refuse)?;
         compute::write_objects(git, &self.repository().git())?;
-        switch.run(head, to.commit, by, reason)
+        switch.run(self.branch(), head, to.commit, by, reason)
     }
 }

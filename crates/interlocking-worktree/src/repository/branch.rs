@@ -10,7 +10,7 @@ use crate::{
     repository::{
         Repository,
         history::is_ancestor,
-        references::{self, Move, MoveError},
+        references::{self, Move, MoveError, Named},
     },
     untrusted::{git_directory, program, tree},
     values::{
@@ -158,7 +158,8 @@ impl Repository {
         match places.len() {
             0 => {
                 let name = branch.full_name();
-                let moved = Move { name: &name, expected: Some(expected.git()), to: to.git(), reason };
+                let moved =
+                    Move { name: Named::Reference(&name), expected: Some(expected.git()), to: to.git(), reason };
                 let prepared = moved.prepare(&git).map_err(|error| match error {
                     MoveError::Moved { found } => FastForwardError::Moved {
                         branch: branch.clone(),
@@ -178,7 +179,7 @@ impl Repository {
                 }
                 let tree = tree_of(&git, to)?;
                 Switch::prepare(&checkout, is_linked, tree, Uncommitted::Refuse)
-                    .and_then(|switch| switch.run(expected, to, &by, reason))
+                    .and_then(|switch| switch.run(Some(branch), expected, to, &by, reason))
                     .map_err(|problem| match problem {
                         SwitchError::Moved { expected, found } => {
                             FastForwardError::Moved { branch: branch.clone(), expected, found }
@@ -215,7 +216,12 @@ impl Repository {
             return Err(ArchiveError::NoSuchCommit { commit });
         }
         let reference = name.reference();
-        let new = Move { name: &reference, expected: None, to: commit.git(), reason: "archived".to_owned() };
+        let new = Move {
+            name: Named::Reference(&reference),
+            expected: None,
+            to: commit.git(),
+            reason: "archived".to_owned(),
+        };
         match new.create(&git, &Signature::runtime()) {
             Ok(()) => Ok(()),
             Err(MoveError::Moved { found }) if found == Some(commit.git()) => Ok(()),

@@ -6,7 +6,7 @@ use crate::{
     checkout::reset::tree_of,
     repository::{
         Repository,
-        references::{Move, MoveError},
+        references::{Move, MoveError, Named},
     },
     values::{
         git_error::{Doing as _, GitError},
@@ -120,7 +120,7 @@ impl Repository {
         };
         let name = branch.full_name();
         let reason = format!("branch: Moved to {to}");
-        let moved = Move { name: &name, expected: Some(expected.git()), to: to.git(), reason };
+        let moved = Move { name: Named::Reference(&name), expected: Some(expected.git()), to: to.git(), reason };
         moved.prepare(&git).map_err(moved_error)?.commit(&Signature::runtime())?;
         Ok(())
     }
@@ -137,7 +137,12 @@ pub(crate) fn create_branch(
         return Err(CreateBranchError::Clash { branch: branch.clone(), existing });
     }
     let name = branch.full_name();
-    let new = Move { name: &name, expected: None, to: from.git(), reason: format!("branch: Created from {from}") };
+    let new = Move {
+        name: Named::Reference(&name),
+        expected: None,
+        to: from.git(),
+        reason: format!("branch: Created from {from}"),
+    };
     new.create(git, &Signature::runtime()).map_err(|error| match error {
         MoveError::Moved { found } => {
             CreateBranchError::Exists { branch: branch.clone(), at: found.map_or(from, CommitId::from_git) }

@@ -38,8 +38,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct ReferenceFile<'git> {
     git: &'git gix::Repository,
     common_directory: PathBuf,
-    /// In full; what it leads to if it is symbolic.
-    name: String,
+    /// In full; of a HEAD that is on a branch, the branch.
+    pub(crate) name: String,
+    /// Whether it leads to another reference.
+    pub(crate) is_symbolic: bool,
     lock: LockFile,
     /// HEAD, if that was the name given and leads to a branch: its log is written too.
     head: Option<LockFile>,
@@ -53,7 +55,7 @@ impl<'git> ReferenceFile<'git> {
     pub(crate) fn lock(git: &'git gix::Repository, name: &str) -> Result<Self, GitError> {
         let common_directory = canonical_common_directory(git)?;
         let mut note = Note::write(&common_directory, &[])?;
-        let (leaf, _) = follow(git, name)?;
+        let (leaf, _) = led_to(git, name)?;
         let git_directory = if git.git_dir() == git.common_dir() {
             common_directory.clone()
         } else {
@@ -66,11 +68,13 @@ impl<'git> ReferenceFile<'git> {
             false => None,
         };
         // Under the lock of HEAD nobody makes it lead elsewhere.
-        let (now, value) = follow(git, name)?;
+        let (now, held) = led_to(git, name)?;
         if now != leaf {
             return Err(GitError::new(format!("locking {name}"), format!("it led to {leaf} and leads to {now} now")));
         }
-        Ok(Self { git, common_directory, name: leaf, lock, head, value, note })
+        let is_symbolic = matches!(held, Some(Target::Symbolic(_)));
+        let (_, value) = follow(git, &leaf)?;
+        Ok(Self { git, common_directory, name: leaf, is_symbolic, lock, head, value, note })
     }
 
     /// Gives the reference a new value.
@@ -97,7 +101,7 @@ impl<'git> ReferenceFile<'git> {
         Ok(())
     }
 
-    /// Deletes the reference and its log.
+    /// Deletes the reference and its log, of a symbolic one nothing of what it leads to.
     pub(crate) fn delete(mut self) -> Result<(), GitError> {
         let doing = || format!("deleting {}", self.name);
         // First where the value would reappear from.
@@ -133,6 +137,18 @@ impl<'git> ReferenceFile<'git> {
 
     fn base(&self) -> PathBuf {
         if self.name == "HEAD" { self.git.git_dir().to_owned() } else { self.common_directory.clone() }
+    }
+}
+
+/// The reference that is meant by a name, and what it holds: for HEAD the branch that it is on.
+fn led_to(git: &gix::Repository, name: &str) -> Result<(String, Option<Target>), GitError> {
+    match find(git, name)? {
+        Some(Target::Symbolic(branch)) if name == "HEAD" => {
+            let branch = branch.as_bstr().to_string();
+            let held = find(git, &branch)?;
+            Ok((branch, held))
+        }
+        held => Ok((name.to_owned(), held)),
     }
 }
 

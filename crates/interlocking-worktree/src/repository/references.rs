@@ -13,16 +13,27 @@ use crate::{
         Limits,
         file::{self, Kind},
     },
-    values::git_error::{Doing as _, GitError},
+    values::{
+        git_error::{Doing as _, GitError},
+        name::BranchName,
+    },
 };
 
 /// What took longer than this was waiting for a lock, and has been waited for long enough.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// Which reference is meant.
+#[derive(Clone, Copy)]
+pub(crate) enum Named<'a> {
+    /// One that is not symbolic, by its name in full.
+    Reference(&'a str),
+    /// HEAD, and with it the branch that it must be on; none if it must be detached.
+    Head(Option<&'a BranchName>),
+}
+
 /// One reference to be moved.
 pub(crate) struct Move<'a> {
-    /// In full, or `HEAD`, which moves the branch it is on.
-    pub(crate) name: &'a str,
+    pub(crate) name: Named<'a>,
     /// None: it must not exist.
     pub(crate) expected: Option<ObjectId>,
     pub(crate) to: ObjectId,
@@ -41,10 +52,27 @@ pub(crate) enum MoveError {
 impl Move<'_> {
     /// Locks the reference and compares its value. Nobody can move it until the result is committed or dropped.
     pub(crate) fn prepare<'git>(&self, git: &'git gix::Repository) -> Result<PreparedMove<'git>, MoveError> {
+        let name = match self.name {
+            Named::Reference(name) => name,
+            Named::Head(_) => "HEAD",
+        };
         let file = patiently(|| {
-            let file = ReferenceFile::lock(git, self.name)?;
+            let file = ReferenceFile::lock(git, name)?;
             if file.value == self.expected { Ok(file) } else { Err(MoveError::Moved { found: file.value }) }
         })?;
+        let doing = || format!("moving {name}");
+        if let Named::Head(branch) = self.name {
+            let expected = branch.map_or("HEAD".to_owned(), BranchName::full_name);
+            if file.name != expected {
+                let at = |name: &str| if name == "HEAD" { "detached".to_owned() } else { format!("on {name}") };
+                let cause = format!("it was {} and is {} now", at(&expected), at(&file.name));
+                return Err(GitError::new(doing(), cause).into());
+            }
+        }
+        if file.is_symbolic {
+            let cause = format!("{} is a symbolic reference: name the one that it leads to", file.name);
+            return Err(GitError::new(doing(), cause).into());
+        }
         Ok(PreparedMove { file, to: self.to, reason: self.reason.clone() })
     }
 
@@ -75,7 +103,7 @@ impl From<GitError> for MoveError {
     }
 }
 
-/// Deletes a reference that has the expected value.
+/// Deletes a reference that has the expected value, of a symbolic one nothing of what it leads to.
 pub(crate) fn delete(git: &gix::Repository, name: &str, expected: ObjectId) -> Result<(), MoveError> {
     let file = patiently(|| Ok(ReferenceFile::lock(git, name)?))?;
     if file.value != Some(expected) {

@@ -4,7 +4,7 @@ use crate::{
     repository::{
         Repository,
         branch::DeleteBranchError,
-        references::{self, Move, MoveError},
+        references::{self, Move, MoveError, Named},
     },
     values::{git_error::GitError, id::CommitId, name::BranchName, signature::Signature},
 };
@@ -37,9 +37,12 @@ impl Repository {
         to: &BranchName,
         expected: CommitId,
     ) -> Result<(), RenameBranchError> {
+        if from == to {
+            return Ok(());
+        }
         let (git, name) = (self.git(), to.full_name());
         let reason = format!("Branch: renamed {} to {name}", from.full_name());
-        let new = Move { name: &name, expected: None, to: expected.git(), reason };
+        let new = Move { name: Named::Reference(&name), expected: None, to: expected.git(), reason };
         let is_new = match new.create(&git, &Signature::runtime()) {
             Ok(()) => true,
             Err(MoveError::Moved { found }) if found == Some(expected.git()) => false,

@@ -59,8 +59,9 @@ pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
         file::look(&common.join(name), kind)?;
     }
     look_at_alternates(&common.join("objects"), limits)?;
+    let mut looks = 0;
     for own in [common.join("config"), directory.join("config.worktree")] {
-        look_at_configuration(&own, limits, 0)?;
+        look_at_configuration(&own, limits, 0, &mut looks)?;
     }
     Ok(())
 }
@@ -114,10 +115,21 @@ fn look_at_link(path: &Path) -> Result<(), GitError> {
     file::look(path, Kind::Link)
 }
 
-/// A configuration file, and those that it includes, whatever their conditions.
-fn look_at_configuration(path: &Path, limits: Limits, depth: usize) -> Result<(), GitError> {
+/// A configuration file, and those that it includes, whatever their conditions. One that is included twice is read twice, by gix
+/// too, so that few files can lead to any number of `looks`.
+fn look_at_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut usize) -> Result<(), GitError> {
     /// As deep as git follows them.
     const DEEPEST: usize = 10;
+    /// Nobody has as many.
+    const MOST: usize = 100;
+    *looks += 1;
+    if *looks > MOST {
+        let doing = format!("reading {}", path.display());
+        return Err(GitError::new(
+            doing,
+            format!("the configuration includes more than {MOST} files: remove an `include`"),
+        ));
+    }
     let Some(contents) = file::read(path, Kind::Configuration(limits))? else { return Ok(()) };
     let text = contents.bytes;
     let is_including = text.to_ascii_lowercase().windows(8).any(|part| part == b"[include");
@@ -142,7 +154,7 @@ fn look_at_configuration(path: &Path, limits: Limits, depth: usize) -> Result<()
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.with_file_name("").join(included),
         };
-        look_at_configuration(&included, limits, depth + 1)?;
+        look_at_configuration(&included, limits, depth + 1, looks)?;
     }
     Ok(())
 }

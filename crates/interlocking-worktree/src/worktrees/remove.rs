@@ -131,18 +131,20 @@ impl Discarded {
     }
 }
 
-/// Deletes a directory with all that is in it, whatever the modes there; no link is followed. Nothing is to be done where there is
-/// none.
+/// Deletes a directory with all that is in it, whatever the modes there; no link is followed. What is there in its place, such as a
+/// link, is deleted too; where nothing is, nothing is to be done.
 ///
 /// # Errors
 ///
 /// If something could not be deleted.
 pub fn delete_directory(directory: impl AsRef<Path>) -> Result<(), GitError> {
     let directory = directory.as_ref();
-    match directory.symlink_metadata() {
+    let deleted = match directory.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        _ => delete_tree(directory).doing(|| format!("deleting {}", directory.display())),
-    }
+        Ok(found) if !found.is_dir() => own_paths::remove_file(directory),
+        _ => delete_tree(directory),
+    };
+    deleted.doing(|| format!("deleting {}", directory.display()))
 }
 
 impl Drop for Discarded {

@@ -59,3 +59,18 @@ fn the_executable_bit_is_left_alone_where_the_file_system_has_none() {
     assert_eq!(modes, "100644\n100644\n100644");
     place.assert_git_agrees();
 }
+
+/// A filter stands for whoever changes branches while files are read.
+#[test]
+fn a_branch_that_is_left_while_a_commit_is_made_is_no_reason_to_move_another() {
+    let place = Place::with_files(&[("a.txt", "a\n"), (".gitattributes", "*.switch filter=switch\n")]);
+    let worktree = place.worktree("one");
+    place.git(&["branch", "other"]);
+    place.git(&["config", "filter.switch.clean", "git symbolic-ref HEAD refs/heads/other && cat"]);
+    write(&worktree.path().join("new.switch"), "new\n");
+    let error = worktree.commit_all(&author(), "new").unwrap_err();
+    assert!(error.to_string().contains("it was on refs/heads/one and is on refs/heads/other now"), "{error}");
+    for name in ["one", "other"] {
+        assert_eq!(place.repository.branch_head(&branch(name)).unwrap(), Some(place.main()), "{name}");
+    }
+}

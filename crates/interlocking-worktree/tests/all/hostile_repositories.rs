@@ -215,6 +215,19 @@ fn alternates_are_looked_at_before_they_are_followed() {
     }
 }
 
+/// A file that includes itself a hundred times is a hundred to the power of ten.
+#[test]
+fn a_configuration_that_includes_itself_again_and_again_is_refused_at_once() {
+    let place = Place::new();
+    let linked = place.worktree("linked");
+    let configuration = place.project().join(".git/config");
+    let plain = std::fs::read_to_string(&configuration).unwrap();
+    write(&configuration, format!("{plain}[include]\n{}", "path = config\n".repeat(100)));
+    let status = in_time("includes", move || linked.status().map_err(|error| error.to_string()));
+    let error = status.unwrap_err();
+    assert!(error.contains("the configuration includes more than 100 files: remove an `include`"), "{error}");
+}
+
 /// A log that is a link leads to somebody else's file, which is not written to.
 #[test]
 fn a_log_that_leads_elsewhere_is_not_written_to() {

@@ -67,6 +67,24 @@ fn a_branch_is_renamed_unless_that_would_lose_something() {
     // What a process left behind that ended between the two.
     place.git(&["branch", "archive/one", "one"]);
     place.repository.rename_branch(&from, &to, one).unwrap();
-    assert_eq!(place.repository.branches().unwrap(), [(to, one), (branch("main"), base)]);
+    assert_eq!(place.repository.branches().unwrap(), [(to.clone(), one), (branch("main"), base)]);
+    place.repository.rename_branch(&to, &to, one).unwrap();
+    assert_eq!(place.repository.branch_head(&to).unwrap(), Some(one), "its own name is not another one");
+    place.assert_git_agrees();
+}
+
+/// What is done to a symbolic reference is not done to the branch that it leads to, whose worktree nobody has looked for.
+#[test]
+fn a_branch_that_is_a_symbolic_reference_is_not_moved_and_goes_alone() {
+    let place = Place::new();
+    let (from, to) = (place.main(), commit_with_git(place.worktree("one").path(), &[("a", "a")], "a"));
+    place.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    let before = place.snapshot();
+    let error = place.repository.fast_forward(&branch("alias"), to, from).unwrap_err();
+    let reason = "refs/heads/alias is a symbolic reference: name the one that it leads to";
+    assert!(error.to_string().contains(reason), "{error}");
+    assert_eq!(place.snapshot(), before);
+    place.repository.delete_branch(&branch("alias"), from).unwrap();
+    assert_eq!(place.repository.branches().unwrap(), [(branch("main"), from), (branch("one"), to)]);
     place.assert_git_agrees();
 }

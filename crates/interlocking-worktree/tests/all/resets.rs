@@ -115,6 +115,26 @@ fn an_unfinished_merge_is_reset_too() {
     assert_eq!(place.repository.commit(commit).unwrap().parents, [place.main()]);
 }
 
+/// Nothing is left of what keeps commits from being made.
+#[test]
+fn an_unfinished_bisection_and_rebases_are_reset_too() {
+    let place = Place::new();
+    let worktree = place.worktree("one");
+    let private = std::path::PathBuf::from(git_in(worktree.path(), &["rev-parse", "--absolute-git-dir"]));
+    for (file, operation) in
+        [("BISECT_LOG", "bisection"), ("rebase-merge/done", "rebase"), ("rebase-apply/applying", "run of `git am`")]
+    {
+        write(&private.join(file), "");
+        write(&worktree.path().join("new.txt"), file);
+        let error = worktree.commit_all(&author(), "during").unwrap_err();
+        assert!(error.to_string().starts_with(&format!("a {operation} was begun in ")), "{error}");
+        worktree.reset_to(place.main()).unwrap();
+        write(&worktree.path().join("new.txt"), file);
+        worktree.commit_all(&author(), "after").unwrap().unwrap();
+    }
+    place.assert_git_agrees();
+}
+
 #[test]
 fn the_users_own_tree_is_never_reset() {
     let place = Place::new();
