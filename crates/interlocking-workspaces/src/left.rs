@@ -111,8 +111,12 @@ impl GitWorkspaces {
 impl LeftRun {
     /// What is left of a run, unless it is none, or somebody works on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
-        let directory = run.tree_directory();
-        let Ok(file) = File::open(directory.join(ALIVE)) else { return Ok(None) };
+        let path = run.tree_directory().join(ALIVE);
+        // An agent can put anything in its place: a pipe is waited for, and nobody locks it.
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Self::unlocked(run).map(Some);
+        }
+        let Ok(file) = File::open(path) else { return Ok(None) };
         if file.try_lock().is_err() {
             return Ok(None);
         }
@@ -165,8 +169,10 @@ impl GitRun {
             return Ok(());
         }
         let path = self.tree_directory().join(ALIVE);
-        let opened = fs::create_dir_all(self.tree_directory())
-            .and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
+        let opened = fs::create_dir_all(self.tree_directory()).and_then(|()| match fs::symlink_metadata(&path) {
+            Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file: delete it")),
+            _ => OpenOptions::new().create(true).append(true).open(&path),
+        });
         let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
         // Held by somebody who only looks, it is his for a moment. Who works on a run is for the journal to say.
         let _ = file.try_lock();

@@ -109,23 +109,17 @@ impl GitRun {
     /// Removes every worktree and clone at a directory and below. Git work.
     pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
-        let mut result = Ok(());
-        for entry in repository.worktrees_in(directory)? {
-            result = result.and(remove_listed(repository, &entry));
-        }
+        let listed = repository.worktrees_in(directory)?;
+        let failed = listed.into_iter().filter(|entry| remove_listed(repository, entry).is_err());
+        let failed = failed.collect::<Vec<_>>();
+        // Only what lies here is deleted: an agent can write what the list says of where a worktree lies.
         delete_directory(directory)?;
-        result
+        // Without files, nothing that their `.git` said keeps an entry.
+        failed.iter().fold(Ok(()), |result, entry| result.and(remove_listed(repository, entry)))
     }
 }
 
 fn remove_listed(repository: &Repository, entry: &WorktreeEntry) -> Result<(), GitWorkspacesError> {
     let worktree = repository.open_worktree(&entry.path)?;
-    match repository.remove_worktree(&worktree, Force::EvenIfLocked) {
-        Ok(discarded) => Ok(discarded.delete()?),
-        // It lies where nobody else's does. Once its files are gone, so is what its `.git` says.
-        Err(_) => {
-            delete_directory(&entry.path)?;
-            Ok(repository.remove_worktree(&worktree, Force::EvenIfLocked)?.delete()?)
-        }
-    }
+    Ok(repository.remove_worktree(&worktree, Force::EvenIfLocked)?.delete()?)
 }

@@ -99,3 +99,33 @@ async fn a_lock_that_an_agent_leaves_is_named() {
     assert!(failure.message.contains("index.lock is locked by another git process"), "{failure}");
     assert_eq!(project.left(), [""; 0]);
 }
+
+/// What an agent writes of where its worktree lies decides nothing of what is deleted.
+#[tokio::test]
+async fn only_what_lies_in_a_runs_directory_is_deleted_with_it() {
+    let outside = tempfile::tempdir().unwrap();
+    let victim = outside.path().join("victim");
+    std::fs::create_dir(&victim).unwrap();
+    std::fs::write(victim.join("file"), "somebody's").unwrap();
+    let up = "../".repeat(64);
+    for place in [format!("$PWD/{up}{}", victim.display()), "$PWD/link/victim".to_owned()] {
+        let project = Project::new();
+        let command = format!(
+            "ln -s {} link; git=$(git rev-parse --git-dir); echo \"{place}/.git\" > \"$git/gitdir\"; \
+             test -e \"{place}/file\" || exit 1",
+            outside.path().display()
+        );
+        agent_does(&project, &command, false).await.unwrap_err();
+        assert_eq!(std::fs::read_to_string(victim.join("file")).unwrap(), "somebody's", "{place}");
+        assert_eq!(project.left(), [""; 0], "{place}");
+    }
+}
+
+/// Files beside the workspaces are no workspaces, and go with the run's directory.
+#[tokio::test]
+async fn what_an_agent_leaves_beside_its_workspace_goes_with_the_run() {
+    let project = Project::new();
+    let beside = "echo 1 > one; echo 1 > ../file; ln -s / ../link; mkdir ../directory; mkfifo ../pipe";
+    agent_does(&project, beside, false).await.unwrap();
+    assert_eq!((project.left(), project.archived()), (vec![], vec![]));
+}
