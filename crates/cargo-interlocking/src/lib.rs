@@ -1,8 +1,8 @@
 //! New projects for [Interlocking](https://docs.rs/interlocking): what the command `cargo interlocking new` writes.
 //!
 //! ```console
-//! $ cargo install cargo-interlocking
-//! $ cargo interlocking new newsroom --shape chain
+//! $ cargo install --path crates/cargo-interlocking
+//! $ cargo interlocking new newsroom --shape chain --checkout .
 //! ```
 //!
 //! A project is a graph in one of several [shapes](Shape), its handlers, the prompts of its agents as files, a script that plays the

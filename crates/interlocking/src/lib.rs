@@ -2,7 +2,7 @@
 //!
 //! `#[derive(Graph)]` turns a struct of annotated fields into a routing table; handlers move with a typed
 //! [`goto!`]; a [`Run`](runtime::Run) executes it. A first example is in the
-//! [README](https://docs.rs/crate/interlocking/latest), which is compiled with this crate.
+//! `README.md` of the repository, which is compiled with this crate.
 //!
 //! # Map
 //!
