@@ -3,7 +3,8 @@
 //! `workspace = "tests"` in a graph's table is enough: before a node that says so begins, the runtime has a worktree made for it, on a
 //! branch of its own, or a clone or a sandboxed clone where the table's `isolation` demands that. A handler commits, merges and lands
 //! with [`GitContext`], and what it commits is in the journal, so that another process puts each worktree back to where the journal
-//! knows it. At the end of the run its worktrees and branches are taken away, and what did not land is kept in the archive.
+//! knows it. At the end of the run its worktrees and branches are taken away. What did not land is kept in the archive,
+//! unless the run finished and landed something.
 //!
 //! ```no_run
 //! # use interlocking_workspaces::GitWorkspaces;

@@ -139,9 +139,9 @@ impl GitRun {
         })
     }
 
-    /// Beside the clone, so that its files are no changes there.
+    /// Beside the clone, so that its files are no changes there. No workspace's name begins with a dot.
     fn temporary_of(&self, name: &str) -> PathBuf {
-        self.own_directory().join(format!("{name}.tmp"))
+        self.own_directory().join(format!(".{name}.tmp"))
     }
 }
 

@@ -45,7 +45,8 @@ pub enum SetupError {
 }
 
 impl Setup {
-    /// A program and its arguments. A program without a slash is looked for in the `PATH` of the environment given to it.
+    /// A program and its arguments. A program without a slash is looked for in the `PATH` of the environment given to it, in what is
+    /// absolute there; where none is given, it is one in the worktree's root.
     pub fn new<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
         Self {
             program: program.into(),
@@ -61,7 +62,7 @@ impl Setup {
         self
     }
 
-    /// Runs it in `place`, with nothing on its standard input, and waits for its end.
+    /// Runs it in `place`, with nothing on its standard input, and waits for its end and that of whatever has its output.
     ///
     /// # Errors
     ///
@@ -69,18 +70,18 @@ impl Setup {
     pub fn run(&self, place: &Path) -> Result<(), SetupError> {
         let program = PathBuf::from(&self.program);
         let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
-        let ran = Command::new(find(&self.program, path.map(|(_, path)| path.as_os_str())))
+        let not_started =
+            |cause: String| SetupError::NotStarted { program: program.clone(), place: place.to_owned(), cause };
+        let found = find(&self.program, path.map(|(_, path)| path.as_os_str()))
+            .ok_or_else(|| not_started("it is in no absolute directory of the `PATH` that it is given".to_owned()))?;
+        let ran = Command::new(found)
             .args(&self.arguments)
             .env_clear()
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(place)
             .stdin(Stdio::null())
             .output()
-            .map_err(|error| SetupError::NotStarted {
-                program: program.clone(),
-                place: place.to_owned(),
-                cause: error.to_string(),
-            })?;
+            .map_err(|error| not_started(error.to_string()))?;
         if ran.status.success() {
             return Ok(());
         }
@@ -94,14 +95,17 @@ impl Setup {
     }
 }
 
-/// The program itself: the one that is found must not depend on this process's own `PATH`.
-fn find(program: &OsStr, path: Option<&OsStr>) -> PathBuf {
+/// The program itself: the one that is found must not depend on this process's own `PATH`, nor be one of the worktree's by chance.
+fn find(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let is_name = Path::new(program).components().count() == 1;
-    let found = path.filter(|_| is_name).and_then(|path| {
-        std::env::split_paths(path).map(|directory| directory.join(program)).find(|file| file.is_file())
-    });
-    // With no PATH of its own a bare name is one in the worktree's root, if there is one at all.
-    found.unwrap_or_else(|| if is_name { Path::new("./").join(program) } else { program.into() })
+    match path {
+        _ if !is_name => Some(program.into()),
+        None => Some(Path::new("./").join(program)),
+        Some(path) => {
+            let directories = std::env::split_paths(path).filter(|directory| directory.is_absolute());
+            directories.map(|directory| directory.join(program)).find(|file| file.is_file())
+        }
+    }
 }
 
 fn tail(bytes: &[u8]) -> String {

@@ -37,6 +37,21 @@ fn a_setup_command_that_fails_says_what_it_said() {
     assert!(matches!(absent, SetupError::NotStarted { .. }), "{absent}");
 }
 
+/// A program that somebody has committed does not stand for one that is missing.
+#[test]
+fn a_setup_program_that_is_not_in_its_path_is_none_of_the_worktree() {
+    let place = Place::new();
+    let tests = place.worktree("tests");
+    let program = tests.path().join("no-such-program");
+    write(&program, "#!/bin/sh\ntouch ran\n");
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    for path in ["/usr/bin:/bin", ".:/bin", ""] {
+        let absent = Setup::new("no-such-program", ["x"]).with_variable("PATH", path).run(tests.path()).unwrap_err();
+        assert!(absent.to_string().contains("it is in no absolute directory of the `PATH`"), "{absent}");
+    }
+    assert!(!tests.path().join("ran").exists());
+}
+
 #[test]
 fn named_files_are_copied_and_no_others() {
     let place =
