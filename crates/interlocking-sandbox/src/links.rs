@@ -1,19 +1,23 @@
 //! Hard links that lead out of a place: a file with a second name elsewhere is as readable by the first.
 
+use crate::prepare_error::PrepareError;
 #[cfg(unix)]
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
 
 /// The files below `roots` that have more names than are found there, one path of each, ordered.
 ///
 /// A confined program cannot make such a link itself. Build tools link within a place, which is no way out; package
-/// managers that link from a common store make many. Symbolic links below the roots are not followed.
+/// managers that link from a common store make many. Symbolic links below the roots are not followed, and what somebody deletes
+/// meanwhile is passed over.
 ///
 /// # Errors
 ///
-/// If a directory cannot be read.
+/// [`PrepareError::Path`] with the root that is not there, or the path below one that cannot be read.
 #[cfg(unix)]
-pub fn links_leading_out(roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError> {
     use std::os::unix::fs::MetadataExt as _;
     struct Linked {
         names: u64,
@@ -21,15 +25,14 @@ pub fn links_leading_out(roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     }
     let mut linked: HashMap<(u64, u64), Linked> = HashMap::new();
     // A root may itself be given by a link.
-    let mut waiting = roots.iter().map(std::fs::canonicalize).collect::<std::io::Result<Vec<PathBuf>>>()?;
+    let mut waiting = Vec::new();
+    for root in roots {
+        waiting.push(std::fs::canonicalize(root).map_err(|error| unreadable(root, &error))?);
+    }
     while let Some(path) = waiting.pop() {
-        let metadata = match std::fs::symlink_metadata(&path) {
-            // Deleted since it was listed.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-            metadata => metadata?,
-        };
+        let Some(metadata) = unless_deleted(&path, std::fs::symlink_metadata(&path))? else { continue };
         if metadata.is_dir() {
-            waiting.extend(entries(&path)?);
+            waiting.extend(unless_deleted(&path, entries(&path))?.unwrap_or_default());
         } else if metadata.nlink() > 1 {
             let entry = linked
                 .entry((metadata.dev(), metadata.ino()))
@@ -49,8 +52,23 @@ pub fn links_leading_out(roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
 
 /// Where nothing is confined there is nothing to look for.
 #[cfg(not(unix))]
-pub fn links_leading_out(_roots: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
+pub fn links_leading_out(_roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError> {
     Ok(Vec::new())
+}
+
+/// What was read of a path; `None` where it was deleted since it was listed.
+#[cfg(unix)]
+fn unless_deleted<T>(path: &Path, read: std::io::Result<T>) -> Result<Option<T>, PrepareError> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+#[cfg(unix)]
+fn unreadable(path: &Path, error: &std::io::Error) -> PrepareError {
+    PrepareError::Path { path: path.to_owned(), cause: error.to_string() }
 }
 
 #[cfg(unix)]
@@ -83,6 +101,43 @@ mod tests {
         assert_eq!(found(&["place"]), [at("place/deep/planted"), at("place/shared")]);
         std::os::unix::fs::symlink(at("place"), at("link")).unwrap();
         assert_eq!(found(&["link", "temporary"]), [at("place/deep/planted")]);
-        assert!(links_leading_out(&[at("absent")]).is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(directory.path()).unwrap();
+        let named = |roots: &[PathBuf]| match links_leading_out(roots) {
+            Err(PrepareError::Path { path, .. }) => path,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(named(&[root.clone(), root.join("absent")]), root.join("absent"));
+        let locked = root.join("locked");
+        std::fs::create_dir(&locked).unwrap();
+        std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0)).unwrap();
+        // The system's own user reads it all the same.
+        if std::fs::read_dir(&locked).is_err() {
+            assert_eq!(named(&[root]), locked);
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_deleted_meanwhile_is_passed_over() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+        let directory = tempfile::tempdir().unwrap();
+        let (root, done) = (directory.path().to_owned(), AtomicBool::new(false));
+        let deleted = root.join("of-another-turn");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    std::fs::create_dir(&deleted).unwrap();
+                    std::fs::remove_dir(&deleted).unwrap();
+                }
+            });
+            let found: Result<Vec<_>, _> = (0..5_000).map(|_| links_leading_out(&[root.clone()])).collect();
+            done.store(true, Ordering::Relaxed);
+            assert!(found.unwrap().iter().all(Vec::is_empty));
+        });
     }
 }

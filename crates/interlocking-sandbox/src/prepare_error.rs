@@ -18,7 +18,7 @@ pub enum PrepareError {
         /// What was found instead.
         explanation: String,
     },
-    /// A path that was granted cannot be opened.
+    /// A path that was granted cannot be opened, or one below it cannot be read.
     #[error("{} cannot be granted: {cause}", path.display())]
     Path {
         /// The path.

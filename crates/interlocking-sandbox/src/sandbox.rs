@@ -231,8 +231,7 @@ impl Sandbox {
                 .filter(|grant| grant.access == Access::Write)
                 .map(|grant| grant.path.clone())
                 .collect();
-            let links = links_leading_out(&writable)
-                .map_err(|error| PrepareError::Path { path: self.place.clone(), cause: error.to_string() })?;
+            let links = links_leading_out(&writable)?;
             if !links.is_empty() {
                 return Err(PrepareError::ForeignLinks { links });
             }
