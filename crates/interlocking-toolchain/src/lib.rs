@@ -47,6 +47,7 @@ mod outcome;
 mod judgement;
 mod patterns;
 pub mod harness;
+mod files;
 mod runner;
 mod environment;
 mod confinement;

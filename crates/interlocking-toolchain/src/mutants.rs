@@ -2,6 +2,7 @@
 
 use crate::execution::RunError;
 use crate::failure::FailureType;
+use crate::files::Restore;
 use crate::harness::KnownTests;
 use crate::judgement::green_check;
 use crate::outcome::{Forgery, TestRun};
@@ -235,7 +236,7 @@ impl MutantTrials {
         let restore = Restore { file, text };
         write(file, changed)?;
         let verdict = self.run().await;
-        restore.now()?;
+        restore.now().map_err(|source| TrialError::File { path: file.to_owned(), source })?;
         Ok(verdict?)
     }
 
@@ -263,25 +264,6 @@ impl MutantTrials {
                 if by.is_empty() { MutantVerdict::TimedOut } else { MutantVerdict::Caught { by } }
             }
         })
-    }
-}
-
-/// Puts a file back, at the latest when it goes.
-struct Restore<'a> {
-    file: &'a Path,
-    text: &'a str,
-}
-
-impl Restore<'_> {
-    fn now(self) -> Result<(), TrialError> {
-        write(self.file, self.text)
-    }
-}
-
-impl Drop for Restore<'_> {
-    fn drop(&mut self) {
-        // Whoever can still be told of a failure was told by `now`.
-        let _ = fs::write(self.file, self.text);
     }
 }
 

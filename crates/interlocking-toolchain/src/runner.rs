@@ -13,6 +13,7 @@ use super::report;
 use super::test_programs::Suite;
 use super::toolchain::{Harness, NamedCommand, Toolchain};
 use crate::canaries::{WithCanaries, with_canaries};
+use crate::files::Restore;
 use crate::harness::{KnownTests, exit_code, go_test, junit};
 use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
@@ -212,14 +213,14 @@ impl Runner {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
             Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
         };
-        if text.is_some() {
+        // It is also put back when nobody waits for this any more: who tests this checkout next finds what was committed.
+        let restore = text.as_deref().map(|text| Restore { file: &file, text });
+        if restore.is_some() {
             fs::write(&file, &paired.text).map_err(failed)?;
         }
         let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
         // No test may read there which of its names is for what.
-        if let Some(text) = &text {
-            fs::write(&file, text).map_err(failed)?;
-        }
+        restore.map(Restore::now).transpose().map_err(failed)?;
         let finished = finished?;
         let built = Built::read(&finished.stdout, &self.target_directory);
         if finished.ending != Ending::Exited(0) {

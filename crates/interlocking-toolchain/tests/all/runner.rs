@@ -139,6 +139,43 @@ async fn a_cancelled_command_leaves_nothing_behind() {
     assert_gone(&child).await;
 }
 
+/// A `cargo` that does this.
+fn cargo(directory: &Path, script: &str) -> CommandLine {
+    let program = directory.join("cargo");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    CommandLine::new(program.to_str().unwrap(), &["test"])
+}
+
+/// A runner of tests that are run one by one, once this has built them.
+fn one_by_one(cargo: CommandLine) -> Runner {
+    Runner::new(Toolchain { test_command: cargo, ..Toolchain::default() }, target(), "/nonexistent").unwrap()
+}
+
+const TESTS: &str = "#[test]\nfn prop_nothing() {}\n";
+
+/// The canaries of a run that nobody waits for any more are not in the way of the next one.
+#[tokio::test]
+async fn a_test_file_is_as_it_was_after_a_cancelled_build() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = here.path().join("tests/properties.rs");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, TESTS).unwrap();
+    let runner = one_by_one(cargo(programs.path(), "echo > started; sleep 600"));
+    let checkout = Checkout::at(here.path());
+    let started = async {
+        while !here.path().join("started").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_ne!(std::fs::read_to_string(&file).unwrap(), TESTS);
+    };
+    tokio::select! {
+        run = runner.test(&checkout, KNOWN) => panic!("{run:?}"),
+        () = started => {}
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), TESTS);
+}
+
 /// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
 async fn assert_gone(file: &Path) {
     let id = std::fs::read_to_string(file).expect("the process wrote its id");
