@@ -8,7 +8,7 @@ use interlocking_sandbox::{Network, Protection, Sandbox, Support};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// What this system cannot keep builds and tests from.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +71,7 @@ impl Confinement {
     ///
     /// # Errors
     ///
-    /// Where the checkout cannot be listed.
+    /// Where the checkout cannot be listed, or the path of what is hidden leads out of it.
     pub(super) fn of_test(
         &self,
         checkout: &Path,
@@ -83,7 +83,11 @@ impl Confinement {
         let mut sandbox = Sandbox::for_place(temporary).temporary_directory(temporary);
         let mut directory = checkout.to_owned();
         // What is granted is granted with all below it, so everything beside the way to what is hidden is granted by itself.
-        for step in hidden.unwrap_or(Path::new(".git")) {
+        for step in hidden.unwrap_or(Path::new(".git")).components() {
+            let Component::Normal(step) = step else {
+                let said = "the path of what no test may read leads out of it";
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, said));
+            };
             for entry in fs::read_dir(&directory)? {
                 let entry = entry?;
                 let is_left_out = entry.file_name() == step || entry.file_name() == ".git";
@@ -93,7 +97,8 @@ impl Confinement {
                 }
             }
             directory.push(step);
-            if !directory.is_dir() {
+            // So does a link on the way.
+            if !fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
                 break;
             }
         }
@@ -159,5 +164,27 @@ mod tests {
                 && !testing.reaches(&sources)
                 && !testing.reaches(&checkout.join("new"))
         );
+    }
+
+    /// Neither by a link in a commit nor by a path that was configured.
+    #[cfg(unix)]
+    #[test]
+    fn the_way_to_what_is_hidden_leads_nowhere_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let (checkout, outside) = (directory.path().join("checkout"), directory.path().join("outside"));
+        for made in [&checkout, &outside] {
+            fs::create_dir(made).unwrap();
+            fs::write(made.join("secret"), "").unwrap();
+        }
+        std::os::unix::fs::symlink(&outside, checkout.join("crates")).unwrap();
+        let (confinement, toolchain) = (Confinement::as_far_as_possible(), Toolchain::default());
+        let temporary = tempfile::tempdir().unwrap();
+        let sandbox =
+            |hidden: &str| confinement.of_test(&checkout, Some(Path::new(hidden)), &[], temporary.path(), &toolchain);
+        let linked = sandbox("crates/x").unwrap();
+        assert!(linked.reaches(&checkout.join("secret")) && !linked.reaches(&outside.join("secret")));
+        for elsewhere in ["../outside", "/etc"] {
+            assert_eq!(sandbox(elsewhere).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::execution::RunError;
 use crate::failure::FailureType;
-use crate::files::Restore;
+use crate::files::{self, Restore};
 use crate::harness::KnownTests;
 use crate::judgement::green_check;
 use crate::outcome::{Forgery, TestRun};
@@ -12,7 +12,7 @@ use interlocking_rust_source::Edit;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Tries changes to a project, one after another, in a checkout that is used for nothing else.
@@ -218,17 +218,7 @@ impl MutantTrials {
 
     /// Where a file of the checkout is. The path may be an agent's.
     fn file(&self, path: &str) -> Result<PathBuf, TrialError> {
-        let no_file = || TrialError::NoFile { path: path.to_owned() };
-        let mut at = self.checkout.path().to_owned();
-        for component in Path::new(path).components() {
-            let Component::Normal(name) = component else { return Err(no_file()) };
-            at.push(name);
-            let kind = at.symlink_metadata().map_err(|_| no_file())?.file_type();
-            if !kind.is_dir() && !kind.is_file() {
-                return Err(no_file());
-            }
-        }
-        if at.is_file() { Ok(at) } else { Err(no_file()) }
+        files::locate(self.checkout.path(), path).map_err(|_| TrialError::NoFile { path: path.to_owned() })
     }
 
     /// Builds and tests with a file changed, which is then what it was, also when nobody waits for this any more.
@@ -268,7 +258,7 @@ impl MutantTrials {
 }
 
 fn read(file: &Path) -> Result<String, TrialError> {
-    fs::read_to_string(file).map_err(|source| TrialError::File { path: file.to_owned(), source })
+    files::read(file).map_err(|source| TrialError::File { path: file.to_owned(), source })
 }
 
 fn write(file: &Path, text: &str) -> Result<(), TrialError> {

@@ -13,7 +13,7 @@ use super::report;
 use super::test_programs::Suite;
 use super::toolchain::{Harness, NamedCommand, Toolchain};
 use crate::canaries::{WithCanaries, with_canaries};
-use crate::files::Restore;
+use crate::files::{self, Restore};
 use crate::harness::{KnownTests, exit_code, go_test, junit};
 use interlocking_agents::program::{Environment, Invocation};
 use std::fs;
@@ -205,9 +205,16 @@ impl Runner {
         let command = CargoTest::of(&named.command)?;
         let file = checkout.path().join(known.test_path);
         let failed = |source| RunError::File { path: file.clone(), source };
-        let text = match fs::read_to_string(&file) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            read => Some(read.map_err(failed)?),
+        let text = match files::locate(checkout.path(), known.test_path).and_then(|file| files::read(&file)) {
+            Ok(text) => Some(text),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound => None,
+                // That is how it was committed.
+                io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory => {
+                    return Ok(TestRun::DidNotBuild { diagnostics: format!("{}: {error}", known.test_path) });
+                }
+                _ => return Err(failed(error)),
+            },
         };
         let paired = match text.as_deref().map(|text| with_canaries(known.test_path, text)).transpose() {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),

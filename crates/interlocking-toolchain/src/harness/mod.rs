@@ -32,7 +32,8 @@ pub struct KnownTests<'a> {
 impl<'a> KnownTests<'a> {
     /// What no test may read: the implementation as text, with what lies beside it.
     pub(crate) fn hidden(&self) -> Option<&'a Path> {
-        let file = Path::new(self.implementation_path?);
+        let path = Path::new(self.implementation_path?);
+        let file = path.strip_prefix(".").unwrap_or(path);
         Some(file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(file))
     }
 }

@@ -176,6 +176,32 @@ async fn a_test_file_is_as_it_was_after_a_cancelled_build() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), TESTS);
 }
 
+/// A link in a commit leads to no file outside: it is neither read nor written, and nothing is built.
+#[tokio::test]
+async fn a_test_file_that_is_a_link_is_no_test_file() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let outside = programs.path().join("outside.rs");
+    std::fs::write(&outside, TESTS).unwrap();
+    let checkout = Checkout::at(here.path());
+    let runner = one_by_one(cargo(programs.path(), "echo > built; exit 1"));
+    let tests = here.path().join("tests");
+    let links: [(&Path, &Path); 3] = [
+        (&outside, &tests.join("properties.rs")),
+        (Path::new("/dev/zero"), &tests.join("properties.rs")),
+        (programs.path(), &tests),
+    ];
+    for (target, link) in links {
+        let _ = std::fs::remove_dir_all(&tests);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(target, link).unwrap();
+        let TestRun::DidNotBuild { diagnostics } = runner.test(&checkout, KNOWN).await.unwrap() else { panic!() };
+        let said = "tests/properties.rs: it is no file of the checkout, relative to it and without links";
+        assert_eq!(diagnostics, said);
+    }
+    assert_eq!(std::fs::read_to_string(&outside).unwrap(), TESTS);
+    assert!(!here.path().join("built").exists());
+}
+
 /// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
 async fn assert_gone(file: &Path) {
     let id = std::fs::read_to_string(file).expect("the process wrote its id");
