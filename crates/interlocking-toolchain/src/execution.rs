@@ -13,6 +13,8 @@ pub struct Finished {
     pub ending: Ending,
     /// Its standard output, at most 8 MiB from the start; invalid UTF-8 replaced.
     pub stdout: String,
+    /// Whether it wrote more to standard output than that, or lines too long to be kept.
+    pub is_cut: bool,
     /// Its standard error, at most 64 KiB from the end; likewise.
     pub stderr: String,
 }
@@ -109,15 +111,15 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
         directory: directory.clone(),
         source,
     })?;
-    let mut stdout = Vec::new();
-    let in_time = match tokio::time::timeout(time_limit, read(&mut running, &mut stdout)).await {
+    let mut output = Output::default();
+    let in_time = match tokio::time::timeout(time_limit, output.read(&mut running)).await {
         Ok(read) => {
             read.map_err(failed)?;
             true
         }
         Err(_) => false,
     };
-    let stdout = String::from_utf8_lossy(&stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.bytes).into_owned();
     if !in_time {
         running.stop(&StopOrder::AT_ONCE).await.map_err(failed)?;
     }
@@ -127,20 +129,33 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
         Some(code) => Ending::Exited(code),
         None => Ending::Killed,
     };
-    Ok(Finished { ending, stdout, stderr: ended.stderr })
+    Ok(Finished { ending, stdout, is_cut: output.is_cut, stderr: ended.stderr })
 }
 
-/// Reads until it has ended: a command that has closed its output goes on.
-async fn read(running: &mut Running, stdout: &mut Vec<u8>) -> io::Result<()> {
-    while let Some(line) = running.next_line().await? {
-        let Line::Whole(line) = line else { continue };
-        let room = LONGEST_OUTPUT.saturating_sub(stdout.len() + 1).min(line.len());
-        stdout.extend_from_slice(&line[..room]);
-        if stdout.len() < LONGEST_OUTPUT {
-            stdout.push(b'\n');
+/// What a command has written to standard output so far.
+#[derive(Default)]
+struct Output {
+    bytes: Vec<u8>,
+    is_cut: bool,
+}
+
+impl Output {
+    /// Reads until it has ended: a command that has closed its output goes on.
+    async fn read(&mut self, running: &mut Running) -> io::Result<()> {
+        while let Some(line) = running.next_line().await? {
+            let Line::Whole(line) = line else {
+                self.is_cut = true;
+                continue;
+            };
+            let room = LONGEST_OUTPUT.saturating_sub(self.bytes.len() + 1).min(line.len());
+            self.is_cut |= room < line.len();
+            self.bytes.extend_from_slice(&line[..room]);
+            if self.bytes.len() < LONGEST_OUTPUT {
+                self.bytes.push(b'\n');
+            }
         }
+        running.wait().await
     }
-    running.wait().await
 }
 
 /// A directory for what a command writes for the moment. It lies beside the checkout, so that it goes with that where this process is killed.

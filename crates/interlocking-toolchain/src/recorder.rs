@@ -69,7 +69,7 @@ impl Recorder {
 
     /// An answer: an exit code and what is printed to standard output.
     pub fn exit(code: i32, stdout: &str) -> Finished {
-        Finished { ending: Ending::Exited(code), stdout: stdout.to_owned(), stderr: String::new() }
+        Finished { ending: Ending::Exited(code), stdout: stdout.to_owned(), is_cut: false, stderr: String::new() }
     }
 
     /// What was run so far, in order.

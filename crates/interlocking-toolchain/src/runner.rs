@@ -58,6 +58,10 @@ impl Checkout {
 /// How much of a failed command's output is kept as its diagnostics, in bytes.
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
+/// What is said where not all that cargo printed was kept, so that a test program may be missing.
+const TOO_MUCH_SAID: &str = "cargo printed more than is read of which test programs it has built, so that some may not be known; it prints \
+    every warning, too: see to it that there are fewer";
+
 impl Runner {
     /// A runner for checkouts in `checkouts`, that keeps its artefacts below `target_directory`. What steers builds from outside
     /// of the checkouts is noted now, and must be the same at every build.
@@ -232,6 +236,9 @@ impl Runner {
         let built = Built::read(&finished.stdout, &self.target_directory);
         if finished.ending != Ending::Exited(0) {
             return Ok(TestRun::DidNotBuild { diagnostics: diagnostics(&finished, Some(&built.rendered)) });
+        }
+        if finished.is_cut {
+            return Ok(TestRun::DidNotBuild { diagnostics: TOO_MUCH_SAID.to_owned() });
         }
         let suite = Suite {
             toolchain: &self.toolchain,

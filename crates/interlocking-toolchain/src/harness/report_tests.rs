@@ -8,7 +8,7 @@ const PYTEST: &str = include_str!("../../tests/fixtures/pytest.xml");
 const GO: &str = include_str!("../../tests/fixtures/go.json");
 
 fn finished(ending: Ending, stdout: &str) -> Finished {
-    Finished { ending, stdout: stdout.to_owned(), stderr: String::new() }
+    Finished { ending, stdout: stdout.to_owned(), is_cut: false, stderr: String::new() }
 }
 
 fn known(names: &[String]) -> KnownTests<'_> {

@@ -13,6 +13,7 @@ macro_rules! recorded {
         Finished {
             ending: $ending,
             stdout: include_str!(concat!("../../tests/fixtures/", $name, ".stdout.txt")).to_owned(),
+            is_cut: false,
             stderr: include_str!(concat!("../../tests/fixtures/", $name, ".stderr.txt")).to_owned(),
         }
     };
@@ -308,6 +309,7 @@ fn a_failing_command_is_a_failure() {
         ending: Ending::Exited(1),
         stdout: "running 1 test\ntest prop_a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured\n"
             .to_owned(),
+        is_cut: false,
         stderr: "something else went wrong".to_owned(),
     };
     assert_eq!(kinds_of(&read(&finished, &[])), [(WHOLE_SUITE, FailureType::ParseError)]);
@@ -318,7 +320,7 @@ fn a_failing_command_is_a_failure() {
 fn an_exit_code_stands_for_every_test() {
     let names = ["a".to_owned(), "b".to_owned()];
     let known = KnownTests { names: &names, test_path: "tests.sh", implementation_path: Some("src/lib.rs") };
-    let finished = |ending| Finished { ending, stdout: "out".to_owned(), stderr: "err".to_owned() };
+    let finished = |ending| Finished { ending, stdout: "out".to_owned(), is_cut: false, stderr: "err".to_owned() };
     assert_eq!(exit_code::read(&finished(Ending::Exited(0)), known).passed, names);
     let failed = exit_code::read(&finished(Ending::Exited(3)), known);
     assert_eq!(kinds_of(&failed), [("a", FailureType::PropertyFailed), ("b", FailureType::PropertyFailed)]);

@@ -202,6 +202,20 @@ async fn a_test_file_that_is_a_link_is_no_test_file() {
     assert!(!here.path().join("built").exists());
 }
 
+/// What is not read may name a test program. The code is told of it, since it has the warnings.
+#[tokio::test]
+async fn a_build_that_prints_too_much_tells_of_no_test() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let runner = |lines: u32| {
+        let warn = format!(r#"yes '{{"reason":"compiler-message"}}' | head -n {lines}"#);
+        one_by_one(cargo(programs.path(), &warn))
+    };
+    let checkout = Checkout::at(here.path());
+    let TestRun::Ran(_) = runner(10).test(&checkout, KNOWN).await.unwrap() else { panic!() };
+    let TestRun::DidNotBuild { diagnostics } = runner(300_000).test(&checkout, KNOWN).await.unwrap() else { panic!() };
+    assert!(diagnostics.contains("printed more than is read") && diagnostics.contains("warning"), "{diagnostics}");
+}
+
 /// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
 async fn assert_gone(file: &Path) {
     let id = std::fs::read_to_string(file).expect("the process wrote its id");
