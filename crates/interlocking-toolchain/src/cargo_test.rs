@@ -19,8 +19,10 @@ pub struct NotCargoTest {
 pub(super) struct CargoTest {
     /// Builds, and says what it has built.
     pub(super) build: CommandLine,
-    /// What each test program is called with besides.
+    /// What each test program is called with besides: neither filters nor how many tests run at a time, as each runs by itself.
     pub(super) arguments: Vec<String>,
+    /// Whether one test is to run at a time.
+    pub(super) is_serial: bool,
     /// What the name of a test must have one of, if anything.
     pub(super) filters: Vec<String>,
 }
@@ -51,14 +53,23 @@ const WITH_VALUE: [&str; 19] = [
 /// Options of a test program that are followed by a value.
 const PROGRAM_WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
 
-/// The words that are neither options nor their values.
-fn plain<'a>(words: impl Iterator<Item = &'a str>, with_value: &[&str]) -> Vec<&'a str> {
-    let mut follows = false;
-    let mut is_plain = |word: &&str| {
-        let is_value = std::mem::replace(&mut follows, with_value.contains(word));
-        !is_value && !word.starts_with('-')
-    };
-    words.filter(|word| is_plain(word)).collect()
+/// How many tests run at a time: an option of a test program.
+const THREADS: &str = "--test-threads";
+
+/// Takes options with their values, and words that are neither, apart; each in their order.
+fn options_and_words<'a>(all: &[&'a str], with_value: &[&str]) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
+    let (mut options, mut words) = (Vec::new(), Vec::new());
+    let mut all = all.iter().copied();
+    while let Some(word) = all.next() {
+        if !word.starts_with('-') {
+            words.push(word);
+        } else if with_value.contains(&word) {
+            options.push([word].into_iter().chain(all.next()).collect());
+        } else {
+            options.push(vec![word]);
+        }
+    }
+    (options, words)
 }
 
 /// What a `cargo test` has built.
@@ -83,14 +94,21 @@ impl CargoTest {
         }
         let mut own =
             command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
-        let mut arguments: Vec<String> = command.arguments().iter().skip(own.len() + 1).cloned().collect();
+        let programs: Vec<&str> = command.arguments().iter().skip(own.len() + 1).map(String::as_str).collect();
+        let words: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('+')).collect();
         // The first is the subcommand.
-        let words = own.iter().copied().filter(|word| !word.starts_with('+'));
-        let mut filters: Vec<String> = plain(words, &WITH_VALUE).into_iter().skip(1).map(str::to_owned).collect();
-        filters.extend(plain(arguments.iter().map(String::as_str), &PROGRAM_WITH_VALUE).into_iter().map(str::to_owned));
-        arguments.retain(|argument| !filters.contains(argument));
+        let mut filters = options_and_words(&words, &WITH_VALUE).1.split_off(1);
+        let (mut options, more_filters) = options_and_words(&programs, &PROGRAM_WITH_VALUE);
+        filters.extend(more_filters);
+        let is_serial = options.iter().any(|option| option.join("=") == format!("{THREADS}=1"));
+        options.retain(|option| option[0] != THREADS && !option[0].starts_with(&format!("{THREADS}=")));
         own.extend(["--no-run", "--message-format=json"]);
-        Ok(Self { build: CommandLine::new(command.program(), &own), arguments, filters })
+        Ok(Self {
+            build: CommandLine::new(command.program(), &own),
+            arguments: options.into_iter().flatten().map(str::to_owned).collect(),
+            is_serial,
+            filters: filters.into_iter().map(str::to_owned).collect(),
+        })
     }
 }
 
@@ -178,6 +196,18 @@ mod tests {
             of(&["cargo", "test", "-p", "halves", "contract", "--", "--skip", "slow", "prop_", "--ignored"]).unwrap();
         assert_eq!(some.filters, ["contract", "prop_"]);
         assert_eq!(some.arguments, ["--skip", "slow", "--ignored"]);
+        let same = of(&["cargo", "test", "slow", "--", "--skip", "slow"]).unwrap();
+        assert_eq!(
+            (&same.filters[..], &same.arguments[..]),
+            (&["slow".to_owned()][..], &["--skip", "slow"].map(str::to_owned)[..])
+        );
+        for (threads, is_serial) in
+            [(&["--test-threads", "1"][..], true), (&["--test-threads=1"], true), (&["--test-threads", "4"], false)]
+        {
+            let command = of(&[&["cargo", "test", "--", "--ignored"], threads].concat()).unwrap();
+            assert_eq!((command.is_serial, command.filters.len()), (is_serial, 0), "{threads:?}");
+            assert_eq!(command.arguments, ["--ignored"]);
+        }
         for other in [&["cargo", "nextest", "run"][..], &["cargo"], &["sh", "-c", "cargo test"], &["cargo", "--test"]] {
             let error = of(other).unwrap_err().to_string();
             assert!(error.contains("is not a `cargo test`") && error.contains("exitCode"), "{error}");

@@ -248,6 +248,7 @@ impl Runner {
             hidden: known.hidden(),
             built: &built,
             arguments: &command.arguments,
+            is_serial: command.is_serial,
             filters: &command.filters,
             programs: &self.programs,
             test_path: known.test_path,

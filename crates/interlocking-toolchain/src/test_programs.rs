@@ -38,6 +38,8 @@ pub(super) struct Suite<'a> {
     pub(super) built: &'a Built,
     /// What the test programs are called with besides.
     pub(super) arguments: &'a [String],
+    /// Whether one test runs at a time.
+    pub(super) is_serial: bool,
     /// What a test's name must have one of, if anything.
     pub(super) filters: &'a [String],
     pub(super) programs: &'a Programs,
@@ -129,9 +131,8 @@ impl Suite<'_> {
 
     /// Every job once, as many at a time as there are processors; what came of each, in their order, up to a failure if that is enough.
     async fn round(&self, jobs: Vec<&Job<'_>>) -> Result<Vec<Judged>, RunError> {
-        let is_serial = self.arguments.iter().any(|argument| argument == "--test-threads=1");
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        let at_once = if is_serial { 1 } else { processors };
+        let at_once = if self.is_serial { 1 } else { processors };
         let mut judging = Vec::with_capacity(jobs.len());
         for job in jobs {
             judging.push(self.judge(job));
@@ -174,9 +175,8 @@ impl Suite<'_> {
 
     /// Runs one test, whatever it is for.
     async fn start(&self, job: &Job<'_>, path: &str) -> Result<Finished, RunError> {
-        let own = |argument: &&String| !argument.starts_with("--test-threads");
         let mut arguments: Vec<OsString> = vec![path.into(), "--exact".into(), "--test-threads=2".into()];
-        arguments.extend(self.arguments.iter().filter(own).map(OsString::from));
+        arguments.extend(self.arguments.iter().map(OsString::from));
         let left = self.deadline.saturating_duration_since(Instant::now());
         self.process(job.program, job.package, arguments, left.min(self.toolchain.one_test_timeout())).await
     }
