@@ -125,7 +125,7 @@ impl Runner {
     pub(crate) fn until_a_failure(&self, test_limit: Option<Duration>) -> Self {
         let mut toolchain = self.toolchain.clone();
         if let Some(limit) = test_limit {
-            let seconds = limit.as_secs() + u64::from(limit.subsec_nanos() > 0);
+            let seconds = limit.as_secs().saturating_add(u64::from(limit.subsec_nanos() > 0));
             toolchain.one_test_timeout_seconds = toolchain.one_test_timeout_seconds.min(seconds);
         }
         Self { toolchain, stops_at_failure: true, ..self.clone() }

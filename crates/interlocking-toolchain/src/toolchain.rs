@@ -10,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::cargo_test::{CargoTest, NotCargoTest};
 use super::command::CommandLine;
 
-/// How the project under work is built and tested. By itself, as a crate is that cargo builds.
+/// The longest that a command may take, in seconds: a year. A clock that counts further may run over.
+const LONGEST_SECONDS: u64 = 365 * 24 * 60 * 60;
+
+/// How the project under work is built and tested. By itself, as a crate is that cargo builds. Of times longer than a year
+/// a year counts.
 ///
 /// ```
 /// use interlocking_toolchain::{CommandLine, Harness, Toolchain};
@@ -84,8 +88,12 @@ impl NamedCommand {
 
     /// How long it may take.
     pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_seconds)
+        seconds(self.timeout_seconds)
     }
+}
+
+fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds.min(LONGEST_SECONDS))
 }
 
 fn exit_code() -> Harness {
@@ -189,16 +197,16 @@ impl Toolchain {
 
     /// How long a build may take.
     pub fn build_timeout(&self) -> Duration {
-        Duration::from_secs(self.build_timeout_seconds)
+        seconds(self.build_timeout_seconds)
     }
 
     /// How long a run of the tests may take.
     pub fn test_timeout(&self) -> Duration {
-        Duration::from_secs(self.test_timeout_seconds)
+        seconds(self.test_timeout_seconds)
     }
 
     /// How long a single test may take.
     pub fn one_test_timeout(&self) -> Duration {
-        Duration::from_secs(self.one_test_timeout_seconds)
+        seconds(self.one_test_timeout_seconds)
     }
 }

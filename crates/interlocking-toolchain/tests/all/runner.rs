@@ -216,6 +216,23 @@ async fn a_build_that_prints_too_much_tells_of_no_test() {
     assert!(diagnostics.contains("printed more than is read") && diagnostics.contains("warning"), "{diagnostics}");
 }
 
+/// No clock runs over.
+#[tokio::test]
+async fn a_time_limit_of_more_than_a_year_is_one_of_a_year() {
+    let (here, programs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let toolchain = Toolchain {
+        test_command: cargo(programs.path(), "exit 0"),
+        build_timeout_seconds: u64::MAX,
+        test_timeout_seconds: u64::MAX,
+        one_test_timeout_seconds: u64::MAX,
+        ..Toolchain::default()
+    };
+    let year = Duration::from_secs(365 * 24 * 60 * 60);
+    assert_eq!([toolchain.build_timeout(), toolchain.test_timeout(), toolchain.one_test_timeout()], [year; 3]);
+    let runner = Runner::new(toolchain, target(), "/nonexistent").unwrap();
+    let TestRun::Ran(_) = runner.test(&Checkout::at(here.path()), KNOWN).await.unwrap() else { panic!() };
+}
+
 /// The process whose id is in the file is gone, or dead and waiting for its parent to notice.
 async fn assert_gone(file: &Path) {
     let id = std::fs::read_to_string(file).expect("the process wrote its id");
