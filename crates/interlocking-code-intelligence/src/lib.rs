@@ -27,7 +27,8 @@
 //! # What the files may do
 //!
 //! An agent may have written them. A server only reads them: it is confined to the project, what its language's tools need, and a temporary
-//! directory, without the network; [`ServerProgram::rust_analyzer`] runs neither build scripts nor procedural macros.
+//! directory, without the network; [`ServerProgram::rust_analyzer`] runs neither build scripts nor procedural macros,
+//! and no toolchain that the project gives by its path.
 
 mod intelligence;
 mod error;

@@ -47,11 +47,11 @@ impl LanguageServer {
     ///
     /// [`Unavailable`]: nothing runs.
     pub async fn start(program: ServerProgram, root: impl AsRef<Path>) -> Result<Self, Unavailable> {
-        let not_started = |reason: String| Unavailable::NotStarted { program: program.name.to_owned(), reason };
+        let not_started = |reason: String| program.not_started(reason);
         let root = root.as_ref().canonicalize().map_err(|error| not_started(error.to_string()))?;
         let temporary = tempfile::tempdir().map_err(|error| not_started(error.to_string()))?;
         let environment = environment();
-        let found = program.find(&environment, &root)?;
+        let found = program.find(&environment)?;
         let sandbox = Sandbox::for_place(&root)
             .temporary_directory(temporary.path())
             .tool_chain_of(&found)
@@ -69,6 +69,7 @@ impl LanguageServer {
             longest_line: LONGEST_MESSAGE,
             ..Invocation::new(found, environment)
         };
+        let invocation = program.checked(invocation).await?;
         let running = invocation.start().await.map_err(|error| not_started(error.to_string()))?;
         let connection = Connection::new(program.name.to_owned(), program.request_timeout, running);
         let started = tokio::time::timeout(program.start_timeout, initialize(&connection, &program, &root)).await;

@@ -1,12 +1,15 @@
 //! Which server is started, and how.
 
 use crate::error::Unavailable;
-use interlocking_agents::program::Environment;
+use interlocking_agents::program::{Environment, Invocation, StartError};
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
+
+/// The variable that goes before every file in which rustup is told of a toolchain.
+const TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 
 /// A language server: what is started, and what is to be known of it.
 #[derive(Clone, Debug)]
@@ -99,14 +102,9 @@ impl ServerProgram {
         self
     }
 
-    /// Where it is, once it is found to be there and whole.
-    pub(super) fn find(&self, environment: &Environment, root: &Path) -> Result<PathBuf, Unavailable> {
-        let found =
-            environment.find(&self.program).filter(|path| path.is_file()).ok_or_else(|| self.not_installed())?;
-        if self.language == Language::Rust {
-            self.check_rust(&found, environment, root)?;
-        }
-        Ok(found)
+    /// Where it is.
+    pub(super) fn find(&self, environment: &Environment) -> Result<PathBuf, Unavailable> {
+        environment.find(&self.program).filter(|path| path.is_file()).ok_or_else(|| self.not_installed())
     }
 
     fn not_installed(&self) -> Unavailable {
@@ -129,26 +127,80 @@ impl ServerProgram {
         })
     }
 
+    /// The start of a server, once it is found to be whole.
+    ///
     /// What `PATH` has may be rustup's stand-in for a component that is not installed. And without the source of the standard library its
     /// macros, `assert_eq!` among them, are not seen through.
-    fn check_rust(&self, found: &Path, environment: &Environment, root: &Path) -> Result<(), Unavailable> {
-        let run = |program: &Path, arguments: &[&str]| {
-            let mut command = Command::new(program);
-            command.args(arguments).current_dir(root).env_clear().envs(environment.variables()).output().ok()
-        };
-        let answers = run(found, &["--version"]).is_some_and(|output| output.status.success());
-        if !answers {
+    pub(super) async fn checked(&self, mut server: Invocation) -> Result<Invocation, Unavailable> {
+        if self.language != Language::Rust {
+            return Ok(server);
+        }
+        if let Some(toolchain) = self.toolchain(&server).await? {
+            server.environment = server.environment.set(TOOLCHAIN, toolchain);
+        }
+        if self.said(&server, &server.program, &["--version"]).await?.is_none() {
             return Err(self.not_installed());
         }
-        let sysroot = run(Path::new("rustc"), &["--print", "sysroot"]).map(|output| output.stdout).unwrap_or_default();
-        let library = PathBuf::from(String::from_utf8_lossy(&sysroot).trim()).join("lib/rustlib/src/rust/library");
+        let sysroot = self.said(&server, Path::new("rustc"), &["--print", "sysroot"]).await?.unwrap_or_default();
+        let library = PathBuf::from(sysroot.trim()).join("lib/rustlib/src/rust/library");
         if library.is_dir() {
-            return Ok(());
+            return Ok(server);
         }
         Err(Unavailable::Incomplete {
             program: self.name.to_owned(),
             missing: "the source of the standard library".to_owned(),
             remedy: "run `rustup component add rust-src`".to_owned(),
         })
+    }
+
+    /// The toolchain that rustup takes in the project, if its choice is not made: a file there may name one that is installed. One that it
+    /// gives by a path may be an agent's, and is not run.
+    async fn toolchain(&self, server: &Invocation) -> Result<Option<String>, Unavailable> {
+        if server.environment.get(TOOLCHAIN).is_some() {
+            return Ok(None);
+        }
+        let Some(rustup) = server.environment.find("rustup") else { return Ok(None) };
+        let said = self.said(server, &rustup, &["show", "active-toolchain"]).await?;
+        let toolchain = said.as_deref().and_then(|said| said.split_whitespace().next());
+        let toolchain = toolchain.ok_or_else(|| self.not_installed())?;
+        if toolchain.contains(['/', '\\']) {
+            let reason =
+                format!("a toolchain by its path, {toolchain}, is not run: name a channel in `rust-toolchain.toml`");
+            return Err(self.not_started(reason));
+        }
+        Ok(Some(toolchain.to_owned()))
+    }
+
+    /// What a program prints where the server is started, as confined as that; `None` where it does not start, or fails.
+    async fn said(
+        &self,
+        server: &Invocation,
+        program: &Path,
+        arguments: &[&str],
+    ) -> Result<Option<String>, Unavailable> {
+        let invocation = Invocation {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(OsString::from).collect(),
+            stays_open: false,
+            ..server.clone()
+        };
+        let ran = async {
+            let mut running = match invocation.start().await {
+                Ok(running) => running,
+                Err(error @ StartError::NotConfined { .. }) => return Err(self.not_started(error.to_string())),
+                Err(_) => return Ok(None),
+            };
+            let lost = |error: io::Error| self.not_started(error.to_string());
+            let said = running.output_tail().await.map_err(lost)?;
+            let end = running.end().await.map_err(lost)?;
+            Ok((end.exit == Some(0)).then_some(said))
+        };
+        let seconds = self.start_timeout.as_secs();
+        let late = |_| Err(self.not_started(format!("{} did not end within {seconds} s", program.display())));
+        tokio::time::timeout(self.start_timeout, ran).await.unwrap_or_else(late)
+    }
+
+    pub(super) fn not_started(&self, reason: String) -> Unavailable {
+        Unavailable::NotStarted { program: self.name.to_owned(), reason }
     }
 }

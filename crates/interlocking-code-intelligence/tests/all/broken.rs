@@ -65,6 +65,22 @@ async fn a_server_that_does_not_start_says_why() {
     );
 }
 
+/// As the server itself: a stand-in may run what the project names.
+#[tokio::test(flavor = "multi_thread")]
+async fn whether_a_server_runs_is_tried_in_its_sandbox_and_not_for_ever() {
+    let (project, programs) = (stack(), tempfile::tempdir().unwrap());
+    let mark = programs.path().join("mark");
+    let server = |text: &str| {
+        let program = ServerProgram::rust_analyzer().at(script(&programs, text));
+        LanguageServer::start(program.with_timeouts(Duration::from_secs(1), Duration::from_secs(1)), project.path())
+    };
+    let error = server(&format!("touch {}", mark.display())).await.unwrap_err();
+    assert!(matches!(error, Unavailable::NotInstalled { .. }) && !mark.exists(), "{error}");
+    let error = server("sleep 600").await.unwrap_err();
+    let path = programs.path().join("server");
+    assert_eq!(error.to_string(), format!("rust-analyzer did not start: {} did not end within 1 s", path.display()));
+}
+
 /// Without the standard library rust-analyzer resolves nothing, and would say that nothing is called.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_without_the_standard_library_is_incomplete() {

@@ -1,6 +1,6 @@
 //! rust-analyzer.
 
-use crate::project::{PROPERTIES, STACK, calls, stack, started, symbol, write};
+use crate::project::{PROPERTIES, STACK, calls, is_not_here, stack, started, symbol, write};
 use expect_test::expect;
 use interlocking_code_intelligence::{CodeError, CodeIntelligence, LanguageServer, Provider, ServerProgram};
 use std::path::{Path, PathBuf};
@@ -97,4 +97,32 @@ async fn nothing_of_the_project_is_run() {
     symbol(&code, "src/lib.rs", "Derived").await;
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert!(marks.iter().all(|mark| !mark.exists()), "{marks:?}");
+}
+
+/// A file of the project names a toolchain that lies in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_toolchain_of_the_project_is_not_run() {
+    const NAME: &str = "rust::a_toolchain_of_the_project_is_not_run";
+    // The choice of whoever runs the tests goes before the project's.
+    if std::env::var_os("RUSTUP_TOOLCHAIN").is_some() {
+        let mut without = std::process::Command::new(std::env::current_exe().unwrap());
+        assert!(without.args([NAME, "--exact"]).env_remove("RUSTUP_TOOLCHAIN").status().unwrap().success());
+        return;
+    }
+    let project = stack();
+    let (toolchain, mark) = (project.path().join("toolchain"), project.path().join("mark"));
+    for name in ["rust-analyzer", "rustc", "cargo"] {
+        write(&project, &format!("toolchain/bin/{name}"), &format!("#!/bin/sh\ntouch {}\n", mark.display()));
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(toolchain.join("bin").join(name), executable).unwrap();
+    }
+    write(&project, "rust-toolchain.toml", &format!("[toolchain]\npath = {:?}\n", toolchain.to_str().unwrap()));
+    let Err(error) = LanguageServer::start(ServerProgram::rust_analyzer(), project.path()).await else {
+        return assert!(!mark.exists(), "there is no rustup");
+    };
+    assert!(!mark.exists());
+    if !is_not_here(&error) {
+        let said = format!("a toolchain by its path, {}, is not run", toolchain.display());
+        assert!(error.to_string().contains(&said), "{error}");
+    }
 }
