@@ -50,13 +50,19 @@ pub fn write(parent: &Path, name: &Name, shape: Shape, source: &Source) -> Resul
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(NewProjectError::Taken(place)),
         Err(error) => return Err(NewProjectError::Write(place, error)),
     }
-    let named = |text: &str| text.replace(PACKAGE, name.as_str()).replace(IN_RUST, &name.in_rust());
-    write_file(&place, "Cargo.toml", &named(&shape.manifest().replace(REGISTRY, &dependency)))?;
+    write_file(&place, "Cargo.toml", &named(shape.manifest(), name).replace(REGISTRY, &dependency))?;
     write_file(&place, ".gitignore", include_str!("../templates/common/gitignore"))?;
     for (path, text) in shape.files() {
-        write_file(&place, path, &named(text))?;
+        write_file(&place, path, &named(text, name))?;
     }
     Ok(place)
+}
+
+/// An embedded file's text with the project's name in it, which may itself contain what stands for names there.
+fn named(text: &str, name: &Name) -> String {
+    let in_rust = name.in_rust();
+    let parts: Vec<String> = text.split(PACKAGE).map(|part| part.replace(IN_RUST, &in_rust)).collect();
+    parts.join(name.as_str())
 }
 
 /// The facade's directory, as a string of TOML.

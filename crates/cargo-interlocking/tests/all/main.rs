@@ -105,6 +105,27 @@ fn a_checkout_is_named_in_the_manifest_or_refused() {
     assert!(!place.path().join("there").exists());
 }
 
+/// The embedded files say `project-name` and `project_name` where the name goes.
+#[test]
+fn a_name_and_a_checkout_are_written_as_they_are_whatever_is_in_them() {
+    let place = tempfile::tempdir().unwrap();
+    let checkout = place.path().join("project-name");
+    fs::create_dir_all(checkout.join("crates/interlocking")).unwrap();
+    fs::write(checkout.join("crates/interlocking/Cargo.toml"), "").unwrap();
+    let checkout = checkout.canonicalize().unwrap();
+    for name in ["my_project_name", "my-project-name", "project_name"] {
+        let source = Source::Checkout(checkout.clone());
+        let project = write(place.path(), &name.parse().unwrap(), Shape::Chain, &source).unwrap();
+        let read = |file: &str| fs::read_to_string(project.join(file)).unwrap();
+        let (manifest, program) = (read("Cargo.toml"), read("src/main.rs"));
+        let path = checkout.join("crates/interlocking");
+        assert!(manifest.contains(&format!("\nname = \"{name}\"\n")), "{manifest}");
+        assert!(manifest.contains(&format!("interlocking = {{ path = {path:?}, ")), "{manifest}");
+        assert!(program.contains(&format!("\nuse {}::", name.replace('-', "_"))), "{program}");
+        assert!(program.contains(&format!("Cli::new({name:?}, ")), "{program}");
+    }
+}
+
 #[test]
 fn a_name_that_leads_elsewhere_is_refused() {
     let place = tempfile::tempdir().unwrap();
