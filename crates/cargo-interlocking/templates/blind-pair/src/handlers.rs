@@ -3,9 +3,14 @@
 use crate::graph::{Done, Order, blind_pair};
 use interlocking::prelude::*;
 use interlocking::worktree::CommitId;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// What must succeed where both parts are together. It runs what agents wrote: a `Runner` of `interlocking::toolchain` confines that.
 const CHECK: [&str; 2] = ["sh", "check.sh"];
+
+/// How long that may take.
+const LONGEST_CHECK: Duration = Duration::from_secs(10 * 60);
 
 #[derive(Default)]
 pub struct Share;
@@ -75,13 +80,23 @@ impl JoinHandler<blind_pair::merge> for Merge {
         worktree.merge(program, "Merge the program").await?;
         let merged = worktree.merge(check, "Merge its check").await?;
         let [shell, script] = CHECK;
-        let status = tokio::process::Command::new(shell)
+        let check = tokio::process::Command::new(shell)
             .arg(script)
             .current_dir(worktree.path())
-            .status()
-            .await?;
-        if !status.success() {
-            return Err(format!("the check fails ({status}): nothing lands").into());
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output();
+        let checked = tokio::time::timeout(LONGEST_CHECK, check)
+            .await
+            .map_err(|_| "the check does not end: nothing lands")??;
+        if !checked.status.success() {
+            let said = [checked.stdout, checked.stderr].concat();
+            return Err(format!(
+                "the check fails ({}): nothing lands\n{}",
+                checked.status,
+                String::from_utf8_lossy(&said).trim_end()
+            )
+            .into());
         }
         let landed = cx.land(merged).await?;
         goto!(cx, blind_pair::exit, landed)

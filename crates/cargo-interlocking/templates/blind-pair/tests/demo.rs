@@ -2,37 +2,70 @@
 
 use interlocking::agents::{Script, ScriptedAgent};
 use interlocking::prelude::*;
-use interlocking::worktree::{Repository, Signature};
+use interlocking::worktree::{CommitId, Repository, Signature};
 use project_name::graph::BlindPair;
+use std::path::Path;
 use std::sync::Arc;
 
-#[tokio::test]
-async fn what_passes_its_check_lands() {
-    let place = tempfile::tempdir().unwrap();
-    let project = Repository::init(place.path().join("project")).unwrap();
+/// What comes of a greeting that these agents write, in a new repository in `place`.
+async fn played(place: &Path, agent: Arc<ScriptedAgent>) -> (Repository, Outcome<CommitId>) {
+    let project = Repository::init(place.join("project")).unwrap();
     let main = project.main_worktree().unwrap().unwrap();
     std::fs::write(main.path().join("README.md"), "# Greetings\n").unwrap();
     main.commit_all(&Signature::new("Me", "me@example.org").unwrap(), "Begin")
         .unwrap();
 
-    let script = Script::read(concat!(env!("CARGO_MANIFEST_DIR"), "/demo.toml")).unwrap();
-    let agent = Arc::new(ScriptedAgent::new(script));
     let run = Run::new(BlindPair::default())
-        .with_agent_for_others(agent.clone())
+        .with_agent_for_others(agent)
         .with_workspaces(Arc::new(GitWorkspaces::new(
             project.clone(),
-            place.path().join("runs"),
+            place.join("runs"),
         )));
-    let landed = run
-        .start("a greeting".to_owned())
-        .await
-        .unwrap()
-        .outcome
-        .finished()
-        .unwrap();
+    let report = run.start("a greeting".to_owned()).await.unwrap();
+    (project, report.outcome)
+}
 
+fn script() -> String {
+    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/demo.toml")).unwrap()
+}
+
+fn agent(script: &str) -> Arc<ScriptedAgent> {
+    Arc::new(ScriptedAgent::new(
+        Script::parse("demo.toml", script).unwrap(),
+    ))
+}
+
+#[tokio::test]
+async fn what_passes_its_check_lands() {
+    let place = tempfile::tempdir().unwrap();
+    let agent = agent(&script());
+    let (project, outcome) = played(place.path(), agent.clone()).await;
+    let landed = outcome.finished().unwrap();
+
+    let main = project.main_worktree().unwrap().unwrap();
     assert_eq!(main.head().unwrap(), landed);
     assert!(main.path().join("program.sh").exists() && main.path().join("check.sh").exists());
     assert!(project.branches().unwrap().len() == 1 && project.worktrees().unwrap().is_empty());
     assert!(agent.unused().is_empty(), "{:?}", agent.unused());
+}
+
+#[tokio::test]
+async fn what_fails_its_check_does_not_land_and_what_the_check_said_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let fails = script().replace(
+        "test \\\"$(sh program.sh)\\\" = hello",
+        "sh program.sh; exit 1",
+    );
+    let (project, outcome) = played(place.path(), agent(&fails)).await;
+    let Outcome::Failed(failure) = outcome else {
+        panic!("{outcome:?}")
+    };
+
+    let main = project.main_worktree().unwrap().unwrap();
+    assert!(!main.path().join("program.sh").exists());
+    let said = failure.to_string();
+    assert!(
+        said.contains("nothing lands") && said.contains("hello"),
+        "{said}"
+    );
 }

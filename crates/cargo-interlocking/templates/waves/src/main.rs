@@ -31,11 +31,8 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<Wav
 }
 
 async fn prepare(run: RepositoryRun) -> Result<Prepared<Waves>, CommandError> {
-    // The commands that the agents may run by themselves.
-    let access = BuildAccess {
-        commands: vec!["sh check.sh".to_owned()],
-        ..BuildAccess::default()
-    };
+    // The agents may run no commands by themselves: name those of your project in `commands`.
+    let access = BuildAccess::default();
     run.prepare(Run::new(Waves::default()), &access, None).await
 }
 
