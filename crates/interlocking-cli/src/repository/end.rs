@@ -26,22 +26,24 @@ impl<M: Remembered> RepositoryRun<M> {
         if may_be_retried { Ok(()) } else { file.clear() }
     }
 
-    /// Removes what was made for a run that then did not begin, or was not resumed, unless somebody else executes it now. Before that
-    /// `undo` takes away what the program has made there.
+    /// Removes what was made for a run that then did not begin, or was not resumed, and remembers of it what was known before, unless
+    /// somebody else executes it now. Where it had nothing on disk, `undo` takes away before that what the program has made there.
     ///
     /// # Errors
     ///
     /// [`CommandError`] where something cannot be removed.
     pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
-        let Before::Nothing { known, records } = &self.before else { return Ok(()) };
-        // Somebody who executes it has made the directories his own.
+        let Before { known, records } = &self.before;
+        // Somebody who executes it has made the directories his own, and what is remembered.
         let Ok(_claim) = self.start.journal.claim(&self.start.run).await else { return Ok(()) };
         let has_begun = self.start.journal.load(&self.start.run).await.map_or(true, |known| known.len() != *records);
         if has_begun {
             return Ok(());
         }
-        undo().await;
-        remove_directory(&self.facts.removed)?;
+        if self.is_fresh() {
+            undo().await;
+            remove_directory(&self.facts.removed)?;
+        }
         match known {
             Some(known) => file(&self.start).replace(known),
             None => file(&self.start).forget(),
@@ -56,7 +58,8 @@ impl<M: Remembered> RepositoryRun<M> {
     pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
         let (result, named_script, unready) = Default::default();
-        Ok(Some(Self { start, facts, result, named_script, before: Before::Directories, unready }))
+        let before = Before { known: Some(Box::new(facts.clone())), records: 0 };
+        Ok(Some(Self { start, facts, result, named_script, before, unready }))
     }
 
     /// Removes what is left of a run that was cancelled, once the program has removed its worktrees, or says what it could not remove.

@@ -39,22 +39,17 @@ pub trait Remembered: Clone + Serialize + DeserializeOwned + 'static {}
 impl<M: Clone + Serialize + DeserializeOwned + 'static> Remembered for M {}
 
 /// What there was of a run before this process had to do with it.
-pub(super) enum Before<M> {
-    /// Something on disk: whatever comes of this process, that stays.
-    Directories,
-    /// Nothing on disk.
-    Nothing {
-        /// What was known of it; none of a new one, and of a fork that nobody had resumed.
-        known: Option<Box<Facts<M>>>,
-        /// How many records it had.
-        records: usize,
-    },
+pub(super) struct Before<M> {
+    /// What was known of it; none of a new one, and of a fork that nobody had resumed.
+    pub(super) known: Option<Box<Facts<M>>>,
+    /// How many records it had.
+    pub(super) records: usize,
 }
 
 pub(super) struct Unready {
     /// What was made.
     made: Option<Directories>,
-    /// Until all is ready, nobody else makes ready for a run that has nothing on disk; and whoever executes it has made it ready.
+    /// Until all is ready, nobody else makes a resumed run ready; and whoever executes it has made it ready.
     _claim: Option<Claim>,
 }
 
@@ -130,24 +125,21 @@ impl<M: Remembered> RepositoryRun<M> {
             facts,
             result,
             named_script: options.script.clone(),
-            before: Before::Nothing { known: None, records: 0 },
+            before: Before { known: None, records: 0 },
             unready: Some(Unready { made: Some(made), _claim: None }),
         };
         run.make_agents_directory()?;
         Ok(run)
     }
 
-    /// Resumes a run that another process began, or that is a fork: finds where it is. What is there is not touched, for that process may
-    /// live. Options that are given replace what is remembered.
+    /// Resumes a run that another process began, or that is a fork: finds where it is. Options that are given replace what is remembered.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where nothing is known of it, its repository is gone, or the options cannot be followed. Nothing was done then.
+    /// [`CommandError`] where somebody executes it, nothing is known of it, its repository is gone, or the options cannot be followed.
+    /// Nothing was done then.
     pub async fn resume(options: &RepositoryOptions, start: Start) -> Result<Self, CommandError> {
-        let claim = match Facts::<M>::find(&start)? {
-            Some(known) if known.is_there => None,
-            _ => Some(start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?),
-        };
+        let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
         let known = Facts::<M>::find(&start)?;
         let mut facts = Facts::read(&start).await?;
         facts.refuse_gone(&start)?;
@@ -158,16 +150,17 @@ impl<M: Remembered> RepositoryRun<M> {
         facts.land_on = options.landing_branch()?.or(facts.land_on);
         let result = result_file(options.result.as_deref(), facts.result.take())?;
         let records = start.journal.load(&start.run).await?.len();
-        let (made, before) = if facts.is_there {
+        let made = if facts.is_there {
             // Somebody may have removed it, such as a system that clears temporary directories: what counts is in the repository.
             private::close_directory(&facts.directory)
                 .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
-            (None, Before::Directories)
+            None
         } else {
-            (Some(facts.settle(start.program, &start.run)?), Before::Nothing { known: known.map(Box::new), records })
+            Some(facts.settle(start.program, &start.run)?)
         };
         facts.result = result.clone();
-        let unready = Some(Unready { made, _claim: claim });
+        let before = Before { known: known.map(Box::new), records };
+        let unready = Some(Unready { made, _claim: Some(claim) });
         let run = Self { start, facts, result, named_script: options.script.clone(), before, unready };
         run.make_agents_directory()?;
         Ok(run)
@@ -235,7 +228,7 @@ impl<M: Remembered> RepositoryRun<M> {
 
     /// Whether it has nothing on disk that an earlier process has made.
     pub fn is_fresh(&self) -> bool {
-        matches!(self.before, Before::Nothing { .. })
+        !self.before.known.as_ref().is_some_and(|known| known.is_there)
     }
 
     /// What the program remembers of the run.
@@ -284,7 +277,7 @@ impl<M: Remembered> Drop for RepositoryRun<M> {
     fn drop(&mut self) {
         let Some(Unready { made: Some(made), .. }) = self.unready.take() else { return };
         let mut removed = remove_directory(&made.removed);
-        if let Before::Nothing { known: None, .. } = self.before {
+        if self.before.known.is_none() {
             removed = removed.and(file(&self.start).clear());
         }
         if let Err(error) = removed {

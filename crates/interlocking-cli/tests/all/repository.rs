@@ -208,6 +208,28 @@ fn a_run_that_is_killed_is_resumed_by_its_name() {
     assert!(again.2.starts_with("error: there is a run `r1` in the journal\n"), "{}", again.2);
 }
 
+/// Somebody executes it, or it cannot be watched: what is remembered of it is what it was.
+#[test]
+fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
+    let scene = Scene::new();
+    let running = scene.spawn(&[]);
+    let file = scene.at("journal/pair/r1.json");
+    let remembered = fs::read_to_string(&file).unwrap();
+    let other = ["resume", "r1", "--land-on", "other", "--keep", "--result", "other.json", "--script", "agents.toml"];
+    let (exit, stdout, stderr) = scene.call(&other);
+    assert_eq!((exit, stdout.as_str()), (Some(7), ""), "{stderr}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), remembered);
+    running.kill();
+
+    let (exit, stdout, stderr) = scene.call(&[&other[..], &["--events", "nowhere/at/all"]].concat());
+    assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), remembered);
+    let (exit, _, stderr) = scene.call(&["resume", "r1"]);
+    assert_eq!(exit, Some(0), "{stderr}");
+    assert_ne!(scene.head("main"), Some(scene.base));
+    assert_eq!(scene.left(), ["journal/pair/r1.json"]);
+}
+
 #[test]
 fn nothing_is_left_of_a_run_that_is_cancelled_while_nobody_executes_it() {
     let scene = Scene::new();
