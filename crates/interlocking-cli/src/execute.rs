@@ -83,7 +83,8 @@ impl Asked {
     }
 }
 
-/// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed.
+/// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed. Once it was
+/// executed, no error says that nothing was done.
 pub(crate) async fn execute<G: Graph>(
     asked: &Asked,
     start: Start,
@@ -101,12 +102,18 @@ pub(crate) async fn execute<G: Graph>(
             return Err(error);
         }
     };
-    let told = Told::of(&report)?;
-    let line = told.line(asked, &report);
-    match finish(Some(report)).await? {
-        Some(ending) => told.say(asked, &console, ending, line),
-        None => Ok(Exit::Failed),
-    }
+    let concluded = async {
+        let told = Told::of(&report)?;
+        let line = told.line(asked, &report);
+        match finish(Some(report)).await? {
+            Some(ending) => told.say(asked, &console, ending, line),
+            None => Ok(Exit::Failed),
+        }
+    };
+    concluded.await.map_err(|error| match error.exit() {
+        Exit::Usage => error.with_exit(Exit::Failed),
+        _ => error,
+    })
 }
 
 /// What comes of a run; an error where it does not start.

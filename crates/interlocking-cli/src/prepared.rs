@@ -15,7 +15,7 @@ pub trait RunSession<G: Graph>: Sized + 'static {
     ///
     /// # Errors
     ///
-    /// [`CommandError`], with which the program ends.
+    /// [`CommandError`], with which the program ends: where it has no exit of its own, with [`Exit::Failed`](crate::Exit::Failed).
     fn conclude(self, report: Report<G::Output>) -> impl Future<Output = Result<Ending, CommandError>>;
 
     /// Does what is to be done where the run does not start, or cannot be resumed.

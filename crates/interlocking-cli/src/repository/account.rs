@@ -13,7 +13,6 @@ use interlocking_sqlite::private;
 use interlocking_worktree::{CommitId, CommitRecord, Repository};
 use serde::Serialize;
 use std::fmt::Write;
-use std::io;
 use std::path::PathBuf;
 
 /// The result of a run with what its graph does not know.
@@ -165,7 +164,8 @@ impl<M: Remembered> RepositoryRun<M> {
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where something cannot be written or removed; the rest is done.
+    /// [`CommandError`] where the result cannot be serialized. What cannot be written or removed is told here, and the program ends with
+    /// [`Exit::Output`]; the rest is done.
     pub fn finish<R: Serialize>(
         self,
         account: &Account<R>,
@@ -175,12 +175,15 @@ impl<M: Remembered> RepositoryRun<M> {
     ) -> Result<Ending, CommandError> {
         let Told { exit, lines, next, left_behind } = told;
         let (console, directory) = (self.start.console.clone(), self.directory().to_owned());
-        let ending = Ending::with_result(exit, account)?;
+        let mut ending = Ending::with_result(exit, account)?;
         let text = format!("{}\n", ending.result.as_deref().unwrap_or_default());
         let kept = (is_over && self.keeps()).then(|| directory.join("result.json"));
         let files = self.result.iter().cloned().chain(kept);
-        let files: Vec<(PathBuf, io::Result<()>)> =
-            files.map(|path| (path.clone(), private::write_file(&path, &text))).collect();
+        let written = files.map(|path| {
+            let written = private::write_file(&path, &text);
+            written.map_err(|error| CommandError::from(error).at(path.display().to_string()))
+        });
+        let mut done: Vec<Result<(), CommandError>> = written.collect();
         for (style, line) in lines {
             console.line(style, &line);
         }
@@ -190,13 +193,13 @@ impl<M: Remembered> RepositoryRun<M> {
             if let Some(next) = next.filter(|_| can_go_on) {
                 console.line(Style::Plain, &next);
             }
-            self.leave(left_behind.is_some(), has_failed)?;
+            done.push(self.leave(left_behind.is_some(), has_failed));
         } else {
             console.line(Style::Plain, &format!("Worktrees   {}", directory.display()));
         }
-        for (path, written) in files {
-            written
-                .map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))?;
+        for error in done.into_iter().filter_map(Result::err) {
+            console.line(Style::Bad, &format!("error: {error}"));
+            ending.exit = Exit::Output;
         }
         Ok(ending)
     }

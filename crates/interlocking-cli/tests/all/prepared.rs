@@ -37,6 +37,9 @@ impl Shore {
 impl RunSession<Review> for Shore {
     async fn conclude(self, report: Report<String>) -> Result<Ending, CommandError> {
         self.note(report.outcome.name());
+        if self.name.ends_with("Atlantis") {
+            return Err(CommandError::new("the shore is gone"));
+        }
         Ok(Ending { summary: Some(format!("so it was, {}", self.name)), ..Ending::of(&report)? })
     }
 
@@ -78,6 +81,11 @@ async fn what_is_set_up_is_what_the_ending_has() {
     assert_eq!(only_new.exit, 2);
     assert!(only_new.stderr.starts_with("error: unexpected argument '--shore' found\n"), "{}", only_new.stderr);
 
+    // What was executed is no refusal, whatever comes after it.
+    let sunk = run(&["run", "--run-id", "r0", "--shore", "Atlantis"]).await;
+    assert_eq!(sunk.exit, Exit::Failed.code(), "{sunk:?}");
+    assert!(sunk.stderr.ends_with("error: the shore is gone\n"), "{}", sunk.stderr);
+
     // It does not start, or cannot be watched.
     let taken = run(&["run", "--run-id", "r1", "--shore", "Sark"]).await;
     assert_ne!(taken.exit, 0);
@@ -89,6 +97,12 @@ async fn what_is_set_up_is_what_the_ending_has() {
     let told = notes.lock().unwrap().clone();
     assert_eq!(
         told,
-        ["r1 at Brest: waiting", "r1 again: finished", "r1 at Sark: abandoned", "r2 at Jersey: abandoned"]
+        [
+            "r1 at Brest: waiting",
+            "r1 again: finished",
+            "r0 at Atlantis: waiting",
+            "r1 at Sark: abandoned",
+            "r2 at Jersey: abandoned"
+        ]
     );
 }

@@ -230,6 +230,24 @@ fn a_resume_that_is_refused_changes_nothing_for_the_next_one() {
     assert_eq!(scene.left(), ["journal/pair/r1.json"]);
 }
 
+/// The check puts files where directories are to be removed or a file is to be written.
+#[test]
+fn what_cannot_be_written_or_removed_at_the_end_keeps_no_result_back() {
+    let scene = Scene::new();
+    let place = scene.place.path().display();
+    let check = format!(
+        "rm -r {place}/journal/pair/r1 {place}/result.json && echo > {place}/journal/pair/r1 && mkdir {place}/result.json"
+    );
+    let script = SCRIPT.replace(r#"content = "test \"$(sh greet.sh)\" = HELLO""#, &format!("content = {check:?}"));
+    scene.script("agents.toml", &script);
+    let (exit, stdout, stderr) = scene.run(&["--result", "result.json"]);
+    assert_eq!(exit, Some(8), "{stderr}");
+    assert_eq!(json(&stdout)["result"], json!(scene.head("main").unwrap()));
+    for path in ["result.json", "journal/pair/r1"] {
+        assert!(stderr.contains(&format!("\n  at: {place}/{path}\n")), "{path}: {stderr}");
+    }
+}
+
 #[test]
 fn nothing_is_left_of_a_run_that_is_cancelled_while_nobody_executes_it() {
     let scene = Scene::new();
