@@ -48,6 +48,12 @@ impl CommonArguments {
         self.json
     }
 
+    /// What to add to a command of this program, said to the operator, so that it finds the same journal: ` --journal DIR` as a shell
+    /// reads it, or nothing where no option names one.
+    pub fn journal_words(&self) -> String {
+        self.journal.words()
+    }
+
     /// Prints a result: as JSON where the operator wants that, or else as the text that it is for people.
     ///
     /// # Errors

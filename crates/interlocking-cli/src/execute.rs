@@ -133,7 +133,12 @@ async fn report<G: Graph>(
         run: start.run.clone(),
         quiet: *quiet || common.json,
         record: record.transpose()?,
-        waiting: format!("waits for a person: `{} answer {}` answers", asked.name, start.run),
+        waiting: format!(
+            "waits for a person: `{} answer {} JSON{}` answers",
+            asked.name,
+            start.run,
+            common.journal.words()
+        ),
     };
     let (sink, stream) = event::channel();
     let mut run = run.with_id(start.run.clone()).with_journal(start.journal);

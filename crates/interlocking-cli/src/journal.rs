@@ -1,6 +1,7 @@
 //! Which journal the commands work on.
 
 use crate::error::CommandError;
+use crate::text::shell_word;
 use clap::{Args, ValueEnum};
 use interlocking_sqlite::{Durability, SqliteJournal, private};
 use std::path::{Path, PathBuf};
@@ -74,10 +75,10 @@ impl JournalArguments {
         SqliteJournal::open(&directory).map_err(CommandError::of_journal)
     }
 
-    /// What to add to a command so that it finds the same journal.
+    /// What to add to a command in a shell so that it finds the same journal.
     pub(crate) fn words(&self) -> String {
         match &self.journal {
-            Some(directory) => format!(" --journal {}", directory.display()),
+            Some(directory) => format!(" --journal {}", shell_word(&directory.to_string_lossy())),
             None => String::new(),
         }
     }

@@ -42,6 +42,15 @@ fn steers_a_terminal(character: char) -> bool {
     (character.is_control() && !is_layout) || is_direction
 }
 
+/// A text as one word of a shell's command line: quoted where it would be something else without.
+pub(crate) fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+,:@%=".contains(character);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("'{}'", text.replace('\'', r"'\''")))
+}
+
 fn shortened(text: &str, longest: usize) -> String {
     if text.chars().count() <= longest {
         return text.to_owned();
@@ -71,6 +80,15 @@ pub(crate) fn count(number: u64, what: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_of_a_shell_is_quoted_where_it_need_be() {
+        for (text, word) in
+            [("/tmp/a-b.c", "/tmp/a-b.c"), ("my runs", "'my runs'"), ("it's; $HOME", r"'it'\''s; $HOME'"), ("", "''")]
+        {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 
     #[test]
     fn what_others_wrote_stays_within_its_line() {

@@ -57,7 +57,7 @@ struct Question {
 pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -> Result<Exit, CommandError> {
     let account = account(&common.open_journal()?, &run).await.map_err(CommandError::from)?;
     let told = Told::of(&account)?;
-    common.print(cx.console(), &told, || told.lines(cx.program()))?;
+    common.print(cx.console(), &told, || told.lines(cx.program(), &common.journal_words()))?;
     Ok(Exit::Done)
 }
 
@@ -132,7 +132,7 @@ impl Told {
         })
     }
 
-    fn lines(&self, program: &str) -> String {
+    fn lines(&self, program: &str, journal: &str) -> String {
         let Self { run, stands, state, at, wave, agents, waits_for } = self;
         let mut text = format!("{run}  {state}  {}\n", stands.name());
         if !at.is_empty() {
@@ -149,7 +149,7 @@ impl Told {
             ask(question, 8, &mut text);
             _ = writeln!(
                 text,
-                "        `{program} answer {run} JSON` answers, then `{program} resume {run}` takes it up"
+                "        `{program} answer {run} JSON{journal}` answers, then `{program} resume {run}{journal}` takes it up"
             );
         }
         text

@@ -37,6 +37,21 @@ async fn a_run_waits_is_answered_and_finishes() {
 }
 
 #[tokio::test]
+async fn a_run_that_stays_says_by_which_command_it_is_answered() {
+    let review = Program::new();
+    let answered = async {
+        while review.call(&["answer", "r1", r#"{"approved": true}"#]).await.exit != 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    let stays = review.call(&["run", "--run-id", "r1", "--input", "\"tides\"", "--stay"]);
+    let (ran, ()) = tokio::join!(stays, answered);
+    assert_eq!((ran.exit, ran.stdout.as_str()), (0, "\"The tide rises.\"\n"), "{ran:?}");
+    let said = crate::support::steady(&ran.stderr);
+    assert!(said.contains("waits for a person: `review answer r1 JSON --journal PLACE` answers\n"), "{said}");
+}
+
+#[tokio::test]
 async fn answers_come_from_files_and_pipes_and_may_send_back() {
     let review = Program::new();
     review.waiting("r1").await;
