@@ -1,10 +1,11 @@
 //! The file of `--events`: whoever reads it finds what happened, in which run, and when.
 
 use crate::support::Program;
-use interlocking::runtime::{Event, EventKind};
+use interlocking::runtime::{Event, EventKind, Journal};
+use interlocking_sqlite::SqliteJournal;
 use std::fs;
 
-/// The events in the file that a command writes.
+/// The events in the file after a command, which are its own and those of the commands before it.
 async fn told(program: &Program, words: &[&str], exit: u8) -> Vec<Event> {
     let file = program.place.path().join("events.jsonl");
     let ran = program.call(&[words, &["--quiet", "--events", file.to_str().unwrap()]].concat()).await;
@@ -24,8 +25,10 @@ async fn the_events_in_a_file_can_be_read_by_others() {
     let program = Program::new();
     let waits = told(&program, &["run", "--run-id", "r1", "--input", "\"tides\""], 3).await;
     program.call(&["answer", "r1", r#"{"approved": true}"#]).await;
-    let goes_on = told(&program, &["resume", "r1"], 0).await;
-    for events in [&waits, &goes_on] {
+    let both = told(&program, &["resume", "r1"], 0).await;
+    let (before, goes_on) = both.split_at(waits.len());
+    assert_eq!(before, waits, "what was there stays");
+    for events in [&waits, goes_on] {
         assert!(events.iter().all(|event| event.run.as_str() == "r1"), "{events:?}");
         assert!(events.is_sorted_by_key(|event| event.at_ms), "{events:?}");
         let started = EventKind::RunStarted { graph: "Review".into(), origin: None };
@@ -41,5 +44,11 @@ async fn the_events_in_a_file_can_be_read_by_others() {
         stopped.collect()
     };
     assert_eq!(stopped(&waits), ["read is suspended"]);
-    assert_eq!(stopped(&goes_on), [""; 0]);
+    assert_eq!(stopped(goes_on), [""; 0]);
+
+    let anew = told(&program, &["run", "--run-id", "r2", "--input", "\"tides\""], 3).await;
+    assert!(anew.iter().all(|event| event.run.as_str() == "r2"), "{anew:?}");
+    let journal = SqliteJournal::open(program.place.path().join("journal")).unwrap();
+    let _claim = journal.claim(&"r2".parse().unwrap()).await.unwrap();
+    assert_eq!(told(&program, &["resume", "r2"], 7).await, anew, "a refusal takes nothing away");
 }
