@@ -126,10 +126,16 @@ fn on_one_line(node: &Node) -> Option<String> {
 
 fn scalar(text: &Text) -> String {
     let content = &*text.content;
-    let plain = Text { content: content.to_owned(), style: TextStyle::Plain };
-    // What was written without quotes and is a number is one again.
-    let is_itself = text.style == TextStyle::Plain || matches!(plain.plain(), Plain::Text(_));
-    if is_itself && can_be_plain(content) { content.to_owned() } else { quoted(content) }
+    match text.plain() {
+        Plain::Nothing => "null".to_owned(),
+        Plain::Text(_) => {
+            let plain = Text { content: content.to_owned(), style: TextStyle::Plain };
+            let is_itself = matches!(plain.plain(), Plain::Text(_)) && can_be_plain(content);
+            if is_itself { content.to_owned() } else { quoted(content) }
+        }
+        // What was written without quotes and is a number is one again.
+        _ => content.to_owned(),
+    }
 }
 
 /// Whether it is a scalar of its own in any place, lists on one line included. Narrower than YAML is.

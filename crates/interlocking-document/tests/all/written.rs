@@ -47,6 +47,22 @@ fn tables_and_lists_stand_in_blocks() {
     .assert_eq(&written(json));
 }
 
+#[test]
+fn what_stands_without_quotes_is_what_it_was() {
+    let yaml = "a:\nb: ~\nc: [~, Null, -.5, -.inf, 0x1f, True]\nd: \"~\"\ne: \"\"\nf:\n  -\n  - g:\n";
+    expect![[r#"
+        a: null
+        b: null
+        c: [null, null, -.5, -.inf, 0x1f, True]
+        d: "~"
+        e: ""
+        f:
+          - null
+          - g: null
+    "#]]
+    .assert_eq(&Document::yaml(Source::new("file", yaml)).unwrap().root().to_yaml());
+}
+
 fn json() -> impl Strategy<Value = Json> {
     let text = prop_oneof![
         any::<String>(),
