@@ -4,6 +4,7 @@
 //! backticks or fences, is left as it is: it is not addressed to the reader.
 
 use crate::key::StepKey;
+use std::collections::HashMap;
 
 /// A text with its references rewritten.
 pub(crate) struct Rewritten {
@@ -34,12 +35,13 @@ pub(crate) fn rewrite(text: &str, number_of: impl Fn(StepKey) -> Option<usize>) 
 /// Where the keys of all references stand, in order.
 fn keys(text: &str) -> Vec<(usize, usize)> {
     let mut keys = Vec::new();
+    let code = code(text);
     let mut at = 0;
     let mut begins_word = true;
     while let Some(letter) = text[at..].chars().next() {
         let rest = &text[at..];
-        if letter == '`' {
-            at += code(rest);
+        if let Some(end) = code.get(&at) {
+            at = *end;
             begins_word = true;
             continue;
         }
@@ -55,22 +57,28 @@ fn keys(text: &str) -> Vec<(usize, usize)> {
     keys
 }
 
-/// The length of the code that a text begins with, or of the backticks alone where nothing closes them.
-fn code(text: &str) -> usize {
-    let fence = text.len() - text.trim_start_matches('`').len();
-    let mut at = fence;
-    // A run of three or more reaches to the end of the text; inline code ends with its paragraph.
-    let paragraph = if fence >= 3 { None } else { text.find("\n\n") };
-    let end = paragraph.unwrap_or(text.len());
-    while let Some(next) = text[at..end].find('`') {
-        at += next;
-        let run = text[at..].len() - text[at..].trim_start_matches('`').len();
-        at += run;
-        if run == fence {
-            return at;
-        }
+/// Where code ends that a run of backticks begins, by where the run does: behind the run itself where nothing closes it.
+fn code(text: &str) -> HashMap<usize, usize> {
+    let (mut runs, mut at) = (Vec::new(), 0);
+    while let Some(before) = text[at..].find('`') {
+        let start = at + before;
+        at = text.len() - text[start..].trim_start_matches('`').len();
+        runs.push((start, at));
     }
-    fence
+    // From the last one back: of each length the next run is known, and where the paragraph ends.
+    let mut next = HashMap::new();
+    let (mut paragraph, mut following) = (text.len(), text.len());
+    let ends = runs.into_iter().rev().map(|(start, end)| {
+        if let Some(blank) = text[end..following].find("\n\n") {
+            paragraph = end + blank;
+        }
+        following = start;
+        let fence = end - start;
+        // A run of three or more reaches to the end of the text; inline code ends with its paragraph.
+        let closing = next.insert(fence, (start, end)).filter(|(start, _)| fence >= 3 || *start < paragraph);
+        (start, closing.map_or(end, |(_, end)| end))
+    });
+    ends.collect()
 }
 
 fn starts_with_word(text: &str, word: &str) -> bool {
@@ -155,6 +163,8 @@ mod tests {
             ("`step 7` and ``step ` 7`` but step 7", "`step 7` and ``step ` 7`` but step 15"),
             ("```\nstep 7\n\nstep 6\n```\nstep 6", "```\nstep 7\n\nstep 6\n```\nstep 12"),
             ("an open ` and step 7", "an open ` and step 15"),
+            ("an open `, `` too\n\nand step 7 ` and ` step 7 `", "an open `, `` too\n\nand step 15 ` and ` step 15 `"),
+            ("``` open\n\nstep 7 ```` step 7", "``` open\n\nstep 15 ```` step 15"),
             ("Schritt 7 für step 7", "Schritt 7 für step 15"),
         ] {
             assert_eq!(rewritten(text), (wanted.to_owned(), Vec::new()), "{text}");

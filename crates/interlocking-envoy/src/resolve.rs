@@ -166,8 +166,9 @@ fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>)
         let mut whole = String::new();
         for part in texts {
             let rewritten = rewrite(&part.text, |key| numbers.get(&key).copied());
+            let mut place_of = part.places();
             for (at, key) in rewritten.unresolved {
-                let (place, protocol) = (part.place_of(at), protocol.clone());
+                let (place, protocol) = (place_of(at), protocol.clone());
                 warnings.push(Warning::UnresolvedReference { place, key, protocol });
             }
             if !whole.is_empty() {
@@ -185,16 +186,22 @@ fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>)
 }
 
 impl StepText {
-    /// The place of a byte of the text.
-    fn place_of(&self, byte: usize) -> Place {
-        let mut place = self.text_at.clone();
-        if self.is_literal {
-            let before = &self.text[..byte];
-            let line = before.rsplit('\n').next().unwrap_or_default();
-            place.line += before.matches('\n').count();
-            place.column += line.chars().count();
+    /// Tells the places of bytes of the text, which are asked for in order.
+    fn places(&self) -> impl FnMut(usize) -> Place {
+        let (mut place, mut told) = (self.text_at.clone(), 0);
+        move |byte| {
+            if self.is_literal {
+                let further = &self.text[told..byte];
+                let line = further.rsplit('\n').next().unwrap_or_default();
+                if line.len() < further.len() {
+                    place.line += further.matches('\n').count();
+                    place.column = self.text_at.column;
+                }
+                place.column += line.chars().count();
+                told = byte;
+            }
+            place.clone()
         }
-        place
     }
 }
 

@@ -1,5 +1,6 @@
 //! Files that are made to hurt are refused, and soon.
 
+use crate::support::Project;
 use interlocking_envoy::ProtocolFile;
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -43,6 +44,21 @@ fn what_is_deep_or_large_is_refused() {
     assert_eq!(ProtocolFile::parse("x.yaml", text.as_bytes()).unwrap().steps.len(), 1);
     let many: String = (0..80_000).map(|index| format!("k{index}: v\n")).collect();
     assert!(refused(many.as_bytes()).contains("further problems"));
+}
+
+/// Code that is opened again and again, and references to nothing, in lines of their own and in one.
+#[test]
+fn steps_that_are_made_to_be_read_again_and_again_are_resolved_soon() {
+    for (part, times, warnings) in
+        [("`a` ", 200_000, 0), ("step 9\n    ", 80_000, 80_000), ("step 9 ", 120_000, 120_000)]
+    {
+        let text = format!("name: x\nsteps:\n  1: |\n    {}", part.repeat(times));
+        let project = Project::new(&[("x.yaml", &text)]);
+        let started = Instant::now();
+        let resolved = project.resolve("x").unwrap();
+        assert!(started.elapsed() < Duration::from_secs(20), "{part:?}: {:?}", started.elapsed());
+        assert_eq!(resolved.warnings.len(), warnings);
+    }
 }
 
 proptest! {
