@@ -25,7 +25,7 @@ use interlocking::prelude::*;
 use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A document that waits for a person's word.
@@ -137,13 +137,16 @@ pub struct Done {
     pub facts: Facts,
 }
 
-/// A wave whose agents have all reported that they are complete, and what is there.
+/// A wave whose agents have ended, and what is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The wave as it was launched.
     pub launch: Launch,
     /// What is on the branch of each agent that has ended.
     pub facts: Vec<(Post, Facts)>,
+    /// The agents that the wave goes on without, as a person has said.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub descoped: BTreeSet<AgentLetter>,
 }
 
 /// A wave that is merged on the staging branch.

@@ -12,7 +12,7 @@ use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::merge> for Merge {
     async fn run(&self, executed: Executed, cx: &mut Cx<'_, scout_and_wave::merge>) -> Route<scout_and_wave::merge> {
-        let Executed { launch, facts } = executed;
+        let Executed { launch, facts, descoped } = executed;
         for (post, Facts { head, .. }) in &facts {
             let mut staging = cx.worktree_of(STAGING).await?;
             let before = staging.head();
@@ -24,7 +24,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
                     let wave = launch.wave;
                     let what = format!("{} cannot be merged: {error}", post.label());
                     let problem = Violation { invariant: Invariant::I1, what };
-                    let executed = Executed { launch, facts: facts.clone() };
+                    let executed = Executed { launch, facts: facts.clone(), descoped };
                     let blocked = blocked(cx, wave, BlockReason::Ownership, &[problem], Some(executed))?;
                     return goto!(cx, scout_and_wave::blocked_contract, blocked);
                 }

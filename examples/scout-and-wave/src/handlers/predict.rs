@@ -17,7 +17,7 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         executed: Executed,
         cx: &mut Cx<'_, scout_and_wave::predict>,
     ) -> Route<scout_and_wave::predict> {
-        let Executed { launch, facts } = &executed;
+        let Executed { launch, facts, .. } = &executed;
         let file = cx.entry()?.document()?.clone();
         let mut staging = cx.worktree_of(STAGING).await?;
         let text = text_of(&staging, &file).await?;

@@ -72,7 +72,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         let is_whole = facts.len() == assignments.len();
         let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
         let is_alone = launch.only().is_some();
-        let executed = Executed { launch, facts };
+        let executed = Executed { launch, facts, descoped: Default::default() };
         if !is_whole {
             // Those who have not completed work again, under the names that they had.
             clear_up(&run, cx).await?;

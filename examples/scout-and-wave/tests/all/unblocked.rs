@@ -94,6 +94,51 @@ async fn an_agent_is_descoped() {
     assert!(text.contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"), "{text}");
 }
 
+/// SAW-43, SAW-44: neither agent is complete. An answer about one of them does not decide about the other one, whose work is not merged before
+/// that is.
+#[tokio::test]
+async fn an_answer_decides_about_the_agents_that_it_names_and_no_others() {
+    let project = project().await;
+    let mut second = turn("B", "b.txt");
+    second.report["status"] = json!("partial");
+    let test = TestRun::new(&project, script(&plan(), &[partial(), second])).with_gate(&passing());
+    let (_, problems) = is_blocked(&project, &test).await;
+    assert_eq!(problems.len(), 2);
+    for (answer, open) in [
+        (json!({ "fixed": { "agents": [] } }), &["A", "B"][..]),
+        (json!({ "fixed": { "agents": ["A"] } }), &["B"]),
+        (json!({ "descope": { "agents": ["A"] } }), &["B"]),
+    ] {
+        assert!(matches!(test.unblock(answer).await, Outcome::Waiting { .. }));
+        let problems = test.question().await.problems;
+        let said = open.iter().map(|letter| format!("agent {letter} has not completed its work: name it, too"));
+        assert!(problems.ends_with(&said.collect::<Vec<_>>()), "{problems:?}");
+        assert_eq!(project.git(&["log", "--all", "--merges", "--format=%s"]), "");
+    }
+    is_complete(&test.unblock(json!({ "fixed": { "agents": ["B"] } })).await);
+    let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
+    assert_eq!(files, "README.md\nb.txt\ndocs/IMPL-stats.md\nlist.txt\nshared.txt\n");
+    assert!(project.file("main", DOCUMENT).contains("### Wave 1 - Descoped\n\n- Agent A: nothing of it is merged\n"));
+}
+
+/// SAW-43, SAW-44: an agent that has never reported is no less descoped for that, or else asked about.
+#[tokio::test]
+async fn an_agent_without_a_report_is_decided_about_too() {
+    let project = project().await;
+    let mut plan = plan();
+    let mut third = plan["waves"][0]["agents"][1].clone();
+    (third["agent"], third["creates"]) = (json!("C"), json!(["c.txt"]));
+    plan["waves"][0]["agents"].as_array_mut().unwrap().push(third);
+    // Of C there is no turn.
+    let test = TestRun::new(&project, script(&plan, &[partial(), turn("B", "b.txt")])).with_gate(&passing());
+    is_blocked(&project, &test).await;
+    assert!(matches!(test.unblock(json!({ "descope": { "agents": ["A"] } })).await, Outcome::Waiting { .. }));
+    let said = "agent C has not completed its work: name it, too";
+    assert_eq!(test.question().await.problems.last().unwrap(), said);
+    is_complete(&test.unblock(json!({ "descope": { "agents": ["C"] } })).await);
+    assert!(project.file("main", DOCUMENT).contains("- Agent C: nothing of it is merged\n"));
+}
+
 /// SAW-45: a contract cannot be implemented. It is revised in the document, with the prompts of those who have it; who has
 /// another prompt works again, and who has the same is not re-run.
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Agents did not complete their work, or not as they say (SAW-43).
 
 use super::{question, stop};
-use crate::document;
+use crate::document::{self, Impl};
 use crate::graph::{AgentFailureAnswer, Assignment, Blocked, BlockedQuestion, Executed, Sent, scout_and_wave};
-use crate::handlers::staging::{STAGING, change_document};
+use crate::handlers::staging::{STAGING, change_document, text_of};
 use crate::handlers::{BlockedAgent, go_to};
 use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::prediction::Facts;
@@ -43,7 +43,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         answer: AgentFailureAnswer,
         cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
     ) -> Route<scout_and_wave::blocked_agent> {
-        let executed = blocked.executed.clone().ok_or("a wave without a launch is blocked by its agents")?;
+        let mut executed = blocked.executed.clone().ok_or("a wave without a launch is blocked by its agents")?;
         let agents = match &answer {
             AgentFailureAnswer::Stop => return stop(blocked, cx),
             AgentFailureAnswer::Rerun { agents }
@@ -53,7 +53,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         let is_of_wave =
             |letter: &&AgentLetter| executed.launch.assignments.iter().any(|sent| sent.post.agent == **letter);
         if let Some(stranger) = agents.iter().find(|letter| !is_of_wave(letter)) {
-            return again(blocked, format!("wave {} has no agent {stranger}", executed.launch.wave), cx);
+            return again(blocked, [format!("wave {} has no agent {stranger}", executed.launch.wave)], cx);
         }
         match answer {
             AgentFailureAnswer::Rerun { .. } => {
@@ -69,53 +69,68 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
                 // New worktrees begin where the wave began.
                 cx.worktree_of(STAGING).await?.reset(launch.base).await?;
                 go_to(cx, State::WaveExecuting)?;
-                match launch.only() {
+                return match launch.only() {
                     Some(_) => goto!(cx, scout_and_wave::solo, launch),
                     None => goto!(cx, scout_and_wave::agents, launch),
-                }
+                };
             }
             AgentFailureAnswer::Fixed { .. } => match fixed(executed, &agents, cx).await? {
-                Ok(executed) => {
-                    // A solo wave has nothing to merge.
-                    let is_alone = executed.launch.only().is_some();
-                    go_to(cx, if is_alone { State::WaveExecuting } else { State::WaveMerging })?;
-                    goto!(cx, scout_and_wave::predict, executed)
-                }
-                Err(problem) => again(blocked, problem, cx),
+                Ok(with_fixed) => executed = with_fixed,
+                Err(problem) => return again(blocked, [problem], cx),
             },
             AgentFailureAnswer::Descope { .. } => {
-                let mut executed = executed;
                 executed.facts.retain(|(post, _)| !agents.contains(&post.agent));
-                if executed.facts.is_empty() {
-                    return again(blocked, "nobody would be left: stop the run instead".to_owned(), cx);
+                executed.descoped.extend(agents.iter().cloned());
+                if executed.launch.assignments.iter().all(|sent| executed.descoped.contains(&sent.post.agent)) {
+                    return again(blocked, ["nobody would be left: stop the run instead".to_owned()], cx);
                 }
-                change_document(
-                    cx,
-                    &format!("docs: agents of wave {} are descoped", executed.launch.wave),
-                    |file, text| {
-                        let lines: Vec<_> =
-                            agents.iter().map(|letter| format!("Agent {letter}: nothing of it is merged")).collect();
-                        document::with_list(file, text, &format!("Wave {} - Descoped", executed.launch.wave), &lines)
-                    },
-                )
+                let wave = executed.launch.wave;
+                change_document(cx, &format!("docs: agents of wave {wave} are descoped"), |file, text| {
+                    let lines: Vec<_> =
+                        agents.iter().map(|letter| format!("Agent {letter}: nothing of it is merged")).collect();
+                    document::with_list(file, text, &format!("Wave {wave} - Descoped"), &lines)
+                })
                 .await?;
-                go_to(cx, State::WaveMerging)?;
-                goto!(cx, scout_and_wave::predict, executed)
             }
-            AgentFailureAnswer::Stop => stop(blocked, cx),
+            AgentFailureAnswer::Stop => return stop(blocked, cx),
         }
+        let undecided = undecided(&executed, cx).await?;
+        if !undecided.is_empty() {
+            // What was said of others holds.
+            return again(Blocked { executed: Some(executed), ..blocked }, undecided, cx);
+        }
+        // A solo wave has nothing to merge.
+        let is_alone = executed.launch.only().is_some();
+        go_to(cx, if is_alone { State::WaveExecuting } else { State::WaveMerging })?;
+        goto!(cx, scout_and_wave::predict, executed)
     }
 }
 
-/// An answer that cannot be followed: the question is asked again, and says why.
+/// An answer that cannot be followed, or not to the end: the question is asked again, and says why.
 fn again(
     blocked: Blocked,
-    problem: String,
+    problems: impl IntoIterator<Item = String>,
     cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
 ) -> Route<scout_and_wave::blocked_agent> {
     let mut blocked = blocked;
-    blocked.problems.push(problem);
+    blocked.problems.extend(problems);
     goto!(cx, self, blocked)
+}
+
+/// The agents whose work is not complete, and of whom no answer says what becomes of them: while there is one, nothing is merged (SAW-44).
+async fn undecided(
+    executed: &Executed,
+    cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
+) -> Result<Vec<String>, NodeError> {
+    let file = cx.entry()?.document()?.clone();
+    let read = Impl::read(file.as_str(), &text_of(&cx.worktree_of(STAGING).await?, &file).await?)?;
+    let is_complete = |post: &Post| {
+        executed.facts.iter().any(|(known, _)| known == post)
+            && read.report(&post.agent).is_some_and(|report| report.status == Status::Complete)
+    };
+    let posts = executed.launch.assignments.iter().map(|sent| &sent.post);
+    let undecided = posts.filter(|post| !executed.descoped.contains(&post.agent) && !is_complete(post));
+    Ok(undecided.map(|post| format!("agent {} has not completed its work: name it, too", post.agent)).collect())
 }
 
 /// What is there of the work of these agents now, where a person has worked (SAW-43). The inner error is why that cannot be.
@@ -137,15 +152,11 @@ async fn fixed(
             return Ok(Err(format!("there is no branch `{}`", post.label())));
         };
         reports.push((post.clone(), by_hand(post.place(size).worktree, facts.head, &changes)?));
+        executed.descoped.remove(letter);
         executed.facts.retain(|(known, _)| *known != post);
         executed.facts.push((post, facts));
     }
     executed.facts.sort_by(|one, other| one.0.cmp(&other.0));
-    let missing =
-        executed.launch.assignments.iter().find(|sent| !executed.facts.iter().any(|(post, _)| *post == sent.post));
-    if let Some(sent) = missing {
-        return Ok(Err(format!("agent {} has not reported: name it, too", sent.post.agent)));
-    }
     change_document(cx, &format!("docs: wave {wave} is finished by hand"), |file, text| {
         reports
             .iter()
