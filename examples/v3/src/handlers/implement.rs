@@ -19,6 +19,7 @@ use crate::types::tdd::ReviewInput;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::workspaces::{changed_paths, in_repository, text_at};
+use interlocking::worktree::CommitId;
 
 impl LLMHandler<v3::implement> for Implement {
     async fn before<'a>(&'a self, input: &'a ImplInput, cx: &mut Cx<'_, v3::implement>) -> Ask<ImplPrompt<'a>> {
@@ -48,8 +49,11 @@ impl LLMHandler<v3::implement> for Implement {
                 let before = tree.head();
                 // What is there goes on with the next attempt, in a commit: the branch may be rebased meanwhile.
                 let message = format!("{}: unfinished", input.spec.id);
-                let made_progress = tree.commit(message).await?.is_some_and(|commit| commit != before);
-                again(input, retry, made_progress, Vec::new(), cx)
+                tree.commit(message).await?;
+                let tip = tree.head();
+                let refused = refused(&input, before, tip, cx).await?;
+                let critiques = critiques(&input, &refused);
+                again(input, retry, tip != before && refused.is_empty(), critiques, cx)
             }
             ImplExit::BlockedDependency(BlockedDependency { missing_symbol, expected_import_path }) => {
                 ask_scaffold(Clarification::BlockedDependency { missing_symbol, expected_import_path }, cx)
@@ -101,13 +105,7 @@ impl Implement {
             strategy_from: "what was committed".to_owned(),
             strategy_to: "what holds when it is looked at".to_owned(),
         };
-        let critique = |violation: &Violation| Critique {
-            file: input.spec.target_path.clone(),
-            line: 0,
-            issue: violation.to_string(),
-            required_fix: "Put that right, and commit.".to_owned(),
-        };
-        let critiques = violations.iter().map(critique).collect();
+        let critiques = critiques(&input, &violations);
         again(input, retry, false, critiques, cx)
     }
 
@@ -118,28 +116,10 @@ impl Implement {
         result: &ImplResult,
         cx: &mut Cx<'_, v3::implement>,
     ) -> Result<(Vec<String>, Vec<Violation>), NodeError> {
-        let repository = cx.repository()?;
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
-        let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
-        let tests = touched.iter().filter(|path| is_test(path, &input.spec, &input.scaffold.contract_suite));
-        let tests: Vec<String> = tests.cloned().collect();
-        let mut refused = Vec::new();
-        if !tests.is_empty() {
-            refused.push(Violation::TouchesTests { paths: tests });
-        }
-        refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
-        let skeleton = standing(cx).await?.skeleton;
-        let path = input.scaffold.interface_file.clone();
-        let before = text_at(repository.clone(), skeleton, &path).await?;
-        let now = text_at(repository, claim.tip, &path).await?;
-        refused.extend(interface_violations(&Versions { path, before, now }));
-        if !refused.is_empty() {
-            cx.worktree().await?.reset(claim.before).await?;
-            violations.extend(refused);
-            return Ok((Vec::new(), violations));
-        }
+        violations.extend(refused(input, claim.before, claim.tip, cx).await?);
         if !violations.is_empty() {
             return Ok((Vec::new(), violations));
         }
@@ -149,6 +129,44 @@ impl Implement {
         }
         Ok((verdict.outcome.passed, violations))
     }
+}
+
+/// What an attempt has changed that it must not, tests and interfaces (V3-80), whatever it answers. Where it has, its commits are taken back.
+async fn refused(
+    input: &ImplInput,
+    before: CommitId,
+    tip: CommitId,
+    cx: &mut Cx<'_, v3::implement>,
+) -> Result<Vec<Violation>, NodeError> {
+    let repository = cx.repository()?;
+    let touched = changed_paths(repository.clone(), before, tip).await?;
+    let tests = touched.iter().filter(|path| is_test(path, &input.spec, &input.scaffold.contract_suite));
+    let tests: Vec<String> = tests.cloned().collect();
+    let mut refused = Vec::new();
+    if !tests.is_empty() {
+        refused.push(Violation::TouchesTests { paths: tests });
+    }
+    refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
+    let skeleton = standing(cx).await?.skeleton;
+    let path = input.scaffold.interface_file.clone();
+    let planned = text_at(repository.clone(), skeleton, &path).await?;
+    let now = text_at(repository, tip, &path).await?;
+    refused.extend(interface_violations(&Versions { path, before: planned, now }));
+    if !refused.is_empty() {
+        cx.worktree().await?.reset(before).await?;
+    }
+    Ok(refused)
+}
+
+/// Violations as the next attempt is told them.
+fn critiques(input: &ImplInput, violations: &[Violation]) -> Vec<Critique> {
+    let critique = |violation: &Violation| Critique {
+        file: input.spec.target_path.clone(),
+        line: 0,
+        issue: violation.to_string(),
+        required_fix: "Put that right, and commit.".to_owned(),
+    };
+    violations.iter().map(critique).collect()
 }
 
 /// Another attempt, if the table allows one (V3-130, V3-132).

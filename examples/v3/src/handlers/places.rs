@@ -86,10 +86,7 @@ pub(crate) async fn before_own_work(
 
 /// Whether a file is a test of a node: its own file of tests, its contract, or anything else in the directory of its tests.
 pub(crate) fn is_test(path: &str, spec: &Spec, contract_suite: &FilePath) -> bool {
-    let directory = spec.test_path.as_str().rsplit_once('/').map(|(directory, _)| directory);
-    path == spec.test_path.as_str()
-        || path == contract_suite.as_str()
-        || directory.and_then(|directory| path.strip_prefix(directory)).is_some_and(|rest| rest.starts_with('/'))
+    path == spec.test_path.as_str() || path == contract_suite.as_str() || spec.is_in_test_directory(path)
 }
 
 /// The Rust files that differ between two commits, but for tests.

@@ -94,6 +94,18 @@ pub enum SpecError {
         /// The file.
         path: FilePath,
     },
+    /// The implementation is in the directory of the tests, of which every file is a test.
+    #[error(
+        "`{id}` has the file of its implementation, {target}, in the directory of its tests, {tests}: give the tests a directory of their own"
+    )]
+    AmongTests {
+        /// Whose.
+        id: NodeId,
+        /// The file of the implementation.
+        target: FilePath,
+        /// The file of the tests.
+        tests: FilePath,
+    },
 }
 
 impl Spec {
@@ -125,7 +137,17 @@ impl Spec {
         if self.target_path == self.test_path {
             return Err(SpecError::OneFile { id: id(), path: self.test_path.clone() });
         }
+        if self.is_in_test_directory(self.target_path.as_str()) {
+            let (target, tests) = (self.target_path.clone(), self.test_path.clone());
+            return Err(SpecError::AmongTests { id: id(), target, tests });
+        }
         Ok(())
+    }
+
+    /// Whether a file is in the directory of the tests, if they have one: there is nothing else in it.
+    pub(crate) fn is_in_test_directory(&self, path: &str) -> bool {
+        let directory = self.test_path.as_str().rsplit_once('/').map(|(directory, _)| directory);
+        directory.and_then(|directory| path.strip_prefix(directory)).is_some_and(|rest| rest.starts_with('/'))
     }
 
     /// The ids of its criteria.

@@ -81,6 +81,10 @@ async fn children_that_do_not_divide_the_work() {
             "`top/one` has its tests in the file of its implementation, src/one.txt: give them a file of their own",
         ),
         (
+            |work| work["childSpecs"][0]["testPath"] = json!("src/one.sh"),
+            "`top/one` has the file of its implementation, src/one.txt, in the directory of its tests, src/one.sh: give the tests",
+        ),
+        (
             |work| work["childSpecs"][0]["id"] = json!("elsewhere/one"),
             "the child `elsewhere/one` has no id of its own below `top`",
         ),
@@ -200,6 +204,21 @@ async fn an_implementation_that_is_elsewhere() {
 async fn an_implementation_that_changes_tests() {
     let prompt = impl_is_told(|_| {}, &[write("checks/top.sh", "true\n"), Act::Commit]).await;
     has(&prompt, "your commits change tests: checks/top.sh; put them back");
+}
+
+/// V3-80: nor may it change them in an attempt that asks for another one, which would find them changed.
+#[tokio::test]
+async fn an_unfinished_implementation_that_changes_tests() {
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    for path in ["checks/top.sh", "checks/contract_top.sh"] {
+        let acts = [write(path, "true\n"), append("src/top.txt", "half\n")];
+        for acts in [&acts[..], &[&acts[..], &[Act::Commit]].concat()] {
+            let prompt = told(Who::Implementer, "implementer", &retry, acts).await;
+            has(&prompt, &format!("your commits change tests: {path}; put them back"));
+            has(&prompt, "- a: failed: ");
+        }
+    }
 }
 
 /// V3-110, CON-24: an approval that leaves a criterion out is none; its planned tests are asked for.

@@ -282,6 +282,11 @@ fn a_specification_is_checked() {
     assert_eq!(Spec::parse(text).unwrap().criteria().len(), 1);
     let refused = |find: &str, with: &str| Spec::parse(&text.replace(find, with)).unwrap_err();
     assert!(matches!(refused("\"b\"", "\"a\""), SpecError::OneFile { .. }));
+    // Every file in the directory of the tests is one of them, so nothing could be implemented there.
+    let among =
+        Spec::parse(&text.replace("\"a\"", "\"src/a/mod.rs\"").replace("\"b\"", "\"src/a/tests.rs\"")).unwrap_err();
+    assert!(matches!(among, SpecError::AmongTests { .. }));
+    assert!(Spec::parse(&text.replace("\"a\"", "\"src/a.rs\"").replace("\"b\"", "\"src/a/tests.rs\"")).is_ok());
     assert!(matches!(refused("\"a\"", "\"../a\""), SpecError::Unreadable { .. }));
     assert!(matches!(refused("\"top\"", "\"Top Node\""), SpecError::Unreadable { .. }));
     let again = format!("{text}[[acceptanceCriteria]]\nid = \"c\"\ntext = \"U.\"\n");
