@@ -9,6 +9,7 @@ use crate::types::{HybridMemory, HybridResult};
 use crate::witness;
 use crate::workbench::{RunPlaces, Workbench};
 use interlocking::agents::Ledger;
+use interlocking::cli::repository::has_ended;
 use interlocking::prelude::*;
 use interlocking::runtime::clock::{Clock, CoarseClock};
 use interlocking::runtime::journal::{Journal, MemoryJournal};
@@ -299,9 +300,4 @@ async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> 
     };
     // What is in the way of the one is in the way of the other.
     left.remove().await.err().map(|error| error.to_string())
-}
-
-/// Whether nothing is left to resume.
-pub fn has_ended<O>(report: &Report<O>) -> bool {
-    matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
 }
