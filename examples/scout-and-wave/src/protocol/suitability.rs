@@ -137,9 +137,10 @@ impl Times {
     pub fn of(plan: &Plan) -> Self {
         let slowest =
             |wave: &super::plan::PlannedWave| wave.agents.iter().map(|agent| agent.minutes).max().unwrap_or(0);
-        let agents = plan.waves.iter().map(slowest).sum();
+        // Estimates are an agent's words, and may be of any size.
+        let agents = plan.waves.iter().map(slowest).fold(0, u32::saturating_add);
         let super::plan::Estimates { scout, merge, sequential } = plan.estimates;
-        let total = scout + agents + merge;
+        let total = scout.saturating_add(agents).saturating_add(merge);
         let savings = i64::from(sequential) - i64::from(total);
         let percent = if sequential == 0 { 0 } else { savings * 100 / i64::from(sequential) };
         let compared = if savings > 0 { Compared::Faster } else { Compared::Slower };

@@ -159,6 +159,16 @@ fn p5_wants_time_to_be_saved() {
     assert_eq!((slower.savings, slower.percent, slower.compared), (-9, -45, Compared::Slower));
 }
 
+/// SAW-09, SAW-53: estimates beyond all measure are as large as they can be, and save nothing.
+#[test]
+fn endless_estimates_save_nothing() {
+    let judged = changed(|plan| {
+        plan.waves.iter_mut().flat_map(|wave| &mut wave.agents).for_each(|agent| agent.minutes = u32::MAX);
+    });
+    assert_eq!((judged.times.agents, judged.times.total), (u32::MAX, u32::MAX));
+    assert_eq!((judged.verdict, judged.times.savings < 0), (Verdict::NotSuitable, true));
+}
+
 /// All are looked at, and those that fail are named.
 #[test]
 fn every_failure_is_named() {
