@@ -197,11 +197,17 @@ fn access(workbench: &Workbench) -> BuildAccess {
     }
 }
 
-/// How the program ends. A verdict is what `check` was asked for, whatever it is; quick mode has done what it was asked to, or not.
+/// How the program ends: whether it has done what it was asked to. A verdict is what `check` was asked for, whatever it is.
 fn exit(result: &SawResult) -> Exit {
     match result {
-        SawResult::QuickStopped { .. } => Exit::Failed,
-        _ => Exit::Done,
+        SawResult::Complete { .. }
+        | SawResult::Checked { .. }
+        | SawResult::Reviewed { .. }
+        | SawResult::QuickComplete { .. } => Exit::Done,
+        SawResult::QuickStopped { .. }
+        | SawResult::NotSuitable { .. }
+        | SawResult::Declined { .. }
+        | SawResult::Stopped { .. } => Exit::Failed,
     }
 }
 

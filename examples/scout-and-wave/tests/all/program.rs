@@ -41,7 +41,8 @@ fn the_program_waits_for_a_person() {
     let (exit, _, said) = program(place.path(), &["answer", "r1", r#"{"decline": {"reason": "not now"}}"#]);
     assert_eq!(exit, Some(0), "{said}");
     let (exit, account, said) = program(place.path(), &["resume", "r1", "--accept-weaker-isolation"]);
-    assert_eq!(exit, Some(0), "{said}");
+    // Nothing is built: `run && deploy` deploys nothing.
+    assert_eq!((exit, &account["success"]), (Some(1), &json!(false)), "{said}");
     assert_eq!(account["result"], serde_json::json!({"state": "DECLINED", "reason": "not now"}));
     // The plan has landed, and nothing else.
     let commits: Vec<_> =
