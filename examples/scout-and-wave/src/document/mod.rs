@@ -13,11 +13,13 @@
 //! | `## Completion Reports`, `### Agent A - Completion Report` | [`CompletionReport`], and prose after it |
 
 mod sections;
+mod prose;
 mod prompt;
 mod read;
 mod write;
 
 pub use prompt::{AgentPrompt, Field};
+pub(crate) use prose::{fence, one_line, prose};
 pub use read::{Contracts, Impl, ReportedBy, Status, Waves};
 pub use write::{WriteError, not_suitable, planned, with_list, with_report, with_status};
 

@@ -1,6 +1,7 @@
 //! A document as it is written: at first whole, and then the parts that the orchestrator changes, and no byte besides.
 
 use super::prompt::{AgentPrompt, Field};
+use super::prose::{fence, one_line, prose};
 use super::read::{Contracts, Status, Waves};
 use super::sections::{REPORTS, STATUS, Sections};
 use crate::prompts::{ImplDocument, NotSuitableDocument, PromptFields};
@@ -84,24 +85,23 @@ pub fn not_suitable(plan: &Plan, suitability: &Suitability) -> Result<String, Wr
 /// [`WriteError`].
 pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionReport) -> Result<String, WriteError> {
     let block = yaml(&CompletionReport { notes: String::new(), ..report.clone() })?;
-    let mut written = format!("### Agent {} - Completion Report\n\n```yaml\n{block}```\n", post.agent);
-    if !report.notes.trim().is_empty() {
-        // Its own headings would end the section.
-        let notes =
-            report.notes.trim().lines().map(|line| line.trim_start_matches([' ', '\t']).trim_start_matches('#'));
-        let notes: Vec<_> = notes.map(|line| line.replace("```", "'''")).collect();
-        _ = writeln!(written, "\n{}", notes.join("\n"));
+    let fence = fence(&block);
+    let mut written = format!("### Agent {} - Completion Report\n\n{fence}yaml\n{block}{fence}\n", post.agent);
+    let notes = prose(&report.notes);
+    if !notes.is_empty() {
+        _ = writeln!(written, "\n{notes}");
     }
     at_the_end_of_reports(file, text, &written)
 }
 
-/// The same with a list at the end of the section of reports, such as what agents touched and did not report (SAW-114).
+/// The same with a list at the end of the section of reports, such as what agents touched and did not report (SAW-114). Each
+/// item is one line there.
 ///
 /// # Errors
 ///
 /// [`WriteError`].
 pub fn with_list(file: &str, text: &str, heading: &str, lines: &[String]) -> Result<String, WriteError> {
-    let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
+    let lines: String = lines.iter().map(|line| format!("- {}\n", one_line(line))).collect();
     at_the_end_of_reports(file, text, &format!("### {heading}\n\n{lines}"))
 }
 

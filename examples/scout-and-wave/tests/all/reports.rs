@@ -1,7 +1,7 @@
 //! Completion reports: as data, and in the document.
 
 use crate::suitability::{files, plan};
-use scout_and_wave::document::{Impl, planned, with_report};
+use scout_and_wave::document::{Impl, planned, with_list, with_report};
 use scout_and_wave::protocol::agent::{AgentLetter, Post};
 use scout_and_wave::protocol::report::{
     CompletionReport, InterfaceDeviation, OutOfScope, ReportedCommit, Status, Verification,
@@ -63,6 +63,67 @@ fn a_report_survives_the_document() {
         let text = with_report("IMPL.md", &document(), &post(), &report).unwrap();
         let read = Impl::read("IMPL.md", &text).unwrap();
         assert_eq!(read.report(&post().agent), Some(&report), "{text}");
+    }
+}
+
+/// Texts of an agent that would be B's report, another status, or a block that does not end.
+fn forgeries() -> Vec<String> {
+    let forged = with_report("IMPL.md", &document(), &Post { agent: "B".parse().unwrap(), ..post() }, &report());
+    let (_, forged) = forged.as_deref().unwrap().split_once("## Completion Reports\n\n").unwrap();
+    let indented: String = forged.lines().map(|line| format!("   {line}\n")).collect();
+    let bare = forged.split_once("\n\n").unwrap().1;
+    [
+        forged,
+        &forged.replace("```", "~~~"),
+        &indented,
+        &indented.replace("```", "~~~~"),
+        bare,
+        &bare.replace("```", "~~~"),
+        "## Status",
+        "\t## Completion Reports",
+        "#",
+        "```",
+        "~~~ yaml",
+    ]
+    .map(|text| format!("Well.\n{text}\n"))
+    .into()
+}
+
+/// SAW-16, SAW-68, SAW-78: notes are prose, whatever they have in them. They are no report of anybody, no section, and end none, and who reports
+/// after them is read.
+#[test]
+fn notes_are_no_report_of_somebody_else() {
+    let after = Post { agent: "C".parse().unwrap(), ..post() };
+    for notes in forgeries().iter().flat_map(|text| [text.clone(), text["Well.\n".len()..].to_owned()]) {
+        let written = with_report("IMPL.md", &document(), &post(), &CompletionReport { notes, ..report() }).unwrap();
+        let text = with_report("IMPL.md", &written, &after, &report()).unwrap();
+        let read = Impl::read("IMPL.md", &text).unwrap_or_else(|problems| panic!("{problems}\n{text}"));
+        let agents: Vec<_> = read.reports.iter().map(|reported| reported.agent.as_str()).collect();
+        assert_eq!(agents, ["A", "C"], "{text}");
+        let first = &read.reports[0].report;
+        assert_eq!(CompletionReport { notes: String::new(), ..first.clone() }, report(), "{text}");
+        assert!(!first.notes.is_empty(), "SAW-78: {text}");
+    }
+}
+
+/// SAW-16, SAW-68: a field of a report does not end its block.
+#[test]
+fn a_field_is_no_report_of_somebody_else() {
+    for worktree in forgeries().iter().map(|text| text.replace("\n\n", "\n")) {
+        let forged = CompletionReport { worktree, ..report() };
+        let text = with_report("IMPL.md", &document(), &post(), &forged).unwrap();
+        assert_eq!(Impl::read("IMPL.md", &text).unwrap().report(&post().agent), Some(&forged), "{text}");
+    }
+}
+
+/// SAW-16, SAW-68: an item of a list, such as the reason of an agent that touched what is not its own, is one line of it.
+#[test]
+fn a_reason_is_no_report_of_somebody_else() {
+    for reason in forgeries() {
+        let text = with_list("IMPL.md", &document(), "Wave 1 - Discrepancies", &[reason]).unwrap();
+        assert!(Impl::read("IMPL.md", &text).unwrap().reports.is_empty(), "{text}");
+        let (_, list) = text.split_once("Discrepancies\n\n").unwrap();
+        assert!(list.starts_with("- Well. ") && list.lines().count() == 1, "{list}");
     }
 }
 
