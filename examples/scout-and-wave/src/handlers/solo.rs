@@ -45,9 +45,10 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
             // What it left lies where its report would be written, and is for a person to look at.
             incomplete.problems.push(format!("{}: {violation}", done.post.label()));
         } else {
+            let (target, _) = cx.target().await?;
             change_document(cx, &format!("docs: report of wave {wave}"), |file, text| {
                 let text = document::with_report(file, text, &done.post, &done.report)?;
-                let line = format!("`main` was at {base} before it: that is what to go back to");
+                let line = format!("`{target}` was at {base} before it: that is what to go back to");
                 document::with_list(file, &text, &format!("Wave {wave} - Revert point"), &[line])
             })
             .await?;

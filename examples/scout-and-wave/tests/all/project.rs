@@ -12,6 +12,7 @@ use tempfile::TempDir;
 /// A project with one commit on `main`, which is checked out.
 pub(crate) struct Project {
     place: TempDir,
+    target: &'static str,
 }
 
 impl Project {
@@ -24,7 +25,13 @@ impl Project {
     pub(crate) async fn of(files: &[EmbeddedFile]) -> Self {
         let place = tempfile::tempdir().unwrap();
         lay_out(&place.path().join("project"), files, "Begin", async |_| Ok::<_, LayOutError>(())).await.unwrap();
-        Self { place }
+        Self { place, target: "main" }
+    }
+
+    /// The same whose branch is called otherwise.
+    pub(crate) fn with_target(self, target: &'static str) -> Self {
+        self.git(&["branch", "-m", target]);
+        Self { target, ..self }
     }
 
     /// The user's own working tree.
@@ -45,7 +52,7 @@ impl Project {
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         let author = Signature::new("Orchestrator", "orchestrator@example.org").unwrap();
         let made = GitWorkspaces::new(self.repository(), self.place().join("runs"));
-        workspaces(made.with_author(author).with_target(BranchName::new("main").unwrap()).with_keep(Keep::Never))
+        workspaces(made.with_author(author).with_target(BranchName::new(self.target).unwrap()).with_keep(Keep::Never))
     }
 
     /// What the git program says.

@@ -76,6 +76,18 @@ async fn a_solo_wave_is_verified_and_not_merged() {
     assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
 }
 
+/// CON-103: the revert point is one of the branch that the wave lands on, whatever that is called.
+#[tokio::test]
+async fn a_revert_point_names_the_target_branch() {
+    let project = project().await.with_target("trunk");
+    let turns = [alone("A", "a.txt"), alone("B", "b.txt")];
+    let test = TestRun::new(&project, script(&solo_plan(), &turns)).with_gate(&passing());
+    assert!(matches!(test.start().await, Outcome::Waiting { .. }));
+    is_complete(&test.approve().await);
+    let text = project.file("trunk", DOCUMENT);
+    assert!(text.contains("### Wave 1 - Revert point\n\n- `trunk` was at "), "{text}");
+}
+
 /// SAW-24, SAW-25: a wave of several agents after a solo one begins with what that has made.
 #[tokio::test]
 async fn a_solo_wave_comes_before_others() {
