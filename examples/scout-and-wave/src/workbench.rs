@@ -3,7 +3,7 @@
 use crate::protocol::plan::Command;
 use interlocking::prelude::NodeError;
 use interlocking::toolchain::{Checkout, KnownTests, NamedCommand, Recorder, Runner, TestRun, Toolchain};
-use interlocking::workspaces::{FilePath, in_repository};
+use interlocking::workspaces::in_repository;
 use interlocking::worktree::{CommitId, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -118,19 +118,6 @@ pub(crate) async fn refuse_changes(repository: Repository, what: &str) -> Result
 pub(crate) async fn files_at(repository: Repository, commit: CommitId) -> Result<BTreeSet<String>, NodeError> {
     in_repository(repository, move |repository| {
         Ok(repository.files(commit)?.iter().map(|file| file.to_text().into_owned()).collect())
-    })
-    .await
-}
-
-/// A file of a commit as text; none if it is not there.
-pub(crate) async fn text_at(
-    repository: Repository,
-    commit: CommitId,
-    file: &FilePath,
-) -> Result<Option<String>, NodeError> {
-    let path = file.in_repository().clone();
-    in_repository(repository, move |repository| {
-        Ok(repository.read_file(commit, &path)?.map(String::from_utf8).transpose()?)
     })
     .await
 }

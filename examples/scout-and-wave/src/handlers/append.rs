@@ -5,8 +5,8 @@ use super::staging::{STAGING, text_of};
 use crate::document::Impl;
 use crate::graph::{Merged, scout_and_wave};
 use crate::protocol::append_only::{lines_of, only_adds, with_lines};
-use crate::workbench::text_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 
 impl LogicHandler<scout_and_wave::append> for Append {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::append>) -> Route<scout_and_wave::append> {

@@ -6,8 +6,9 @@ use crate::graph::{Next, scout_and_wave};
 use crate::protocol::bootstrap::refuse_code;
 use crate::protocol::state::State;
 use crate::request::{Brief, Request};
-use crate::workbench::{files_at, text_at};
+use crate::workbench::files_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 
 impl LogicHandler<scout_and_wave::command> for Command {
     async fn run(&self, request: Request, cx: &mut Cx<'_, scout_and_wave::command>) -> Route<scout_and_wave::command> {

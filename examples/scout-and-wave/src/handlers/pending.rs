@@ -10,9 +10,9 @@ use crate::protocol::ownership::{self, Wave};
 use crate::protocol::report::Status;
 use crate::protocol::state::{BlockReason, State};
 use crate::request::Brief;
-use crate::workbench::{refuse_changes, text_at};
+use crate::workbench::refuse_changes;
 use interlocking::prelude::*;
-use interlocking::workspaces::FilePath;
+use interlocking::workspaces::{FilePath, text_at};
 
 impl LogicHandler<scout_and_wave::pending> for Pending {
     async fn run(

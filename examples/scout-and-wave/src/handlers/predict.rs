@@ -7,8 +7,8 @@ use crate::graph::{Executed, Launch, Merged, scout_and_wave};
 use crate::protocol::deviation::misdirected;
 use crate::protocol::prediction::{Discrepancy, predict, reconcile};
 use crate::protocol::state::BlockReason;
-use crate::workbench::text_at;
 use interlocking::prelude::*;
+use interlocking::workspaces::text_at;
 use std::collections::BTreeSet;
 
 impl LogicHandler<scout_and_wave::predict> for Predict {

@@ -8,9 +8,8 @@ use crate::protocol::agent::Post;
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status};
 use crate::protocol::state::State;
-use crate::workbench::text_at;
 use interlocking::prelude::*;
-use interlocking::workspaces::{changed_paths, in_repository};
+use interlocking::workspaces::{changed_paths, in_repository, text_at};
 use interlocking::worktree::{CommitId, Repository};
 
 /// What an agent reports is nowhere.

@@ -5,9 +5,9 @@ use super::{Verify, go_to};
 use crate::document::Impl;
 use crate::graph::{Blocked, Merged, scout_and_wave};
 use crate::protocol::state::{BlockReason, State};
-use crate::workbench::{is_apart, text_at};
+use crate::workbench::is_apart;
 use interlocking::prelude::*;
-use interlocking::workspaces::GitWorkspacesError;
+use interlocking::workspaces::{GitWorkspacesError, text_at};
 use interlocking::worktree::MergeError;
 
 impl LogicHandler<scout_and_wave::verify> for Verify {

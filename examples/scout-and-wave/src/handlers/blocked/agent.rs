@@ -9,9 +9,8 @@ use crate::protocol::agent::{AgentLetter, Post};
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit, Status, Verification};
 use crate::protocol::state::State;
-use crate::workbench::text_at;
 use interlocking::prelude::*;
-use interlocking::workspaces::{FilePath, in_repository, touched_paths};
+use interlocking::workspaces::{FilePath, in_repository, text_at, touched_paths};
 use interlocking::worktree::{CommitId, FileChange, FileChangeKind};
 
 impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
