@@ -144,10 +144,9 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
     let told = told.lock().unwrap_or_else(PoisonError::into_inner);
     let launched =
         told.iter().find(|(_, event)| matches!(&event.kind, EventKind::NodeStarted(node) if node.node == *"agents"));
-    let there = told
-        .iter()
-        .rev()
-        .find(|(_, event)| matches!(&event.kind, EventKind::NodeFinished { node, .. } if node.node == *"arrive"));
+    let there = told.iter().rev().find(
+        |(_, event)| matches!(&event.kind, EventKind::NodeFinished { node, .. } if node.node == *"wait_for_worktrees"),
+    );
     let (Some((launched, _)), Some((there, _))) = (launched, there) else { return Err("nobody was launched".into()) };
     let complete = told
         .iter()
@@ -159,7 +158,9 @@ async fn measure(place: &Path, agents: usize, files: usize) -> Result<Measured, 
         _ => None,
     });
     let of_orchestrator = told.iter().filter_map(|(_, event)| match &event.kind {
-        EventKind::NodeFinished { node, took_ms, .. } if !["arrive", "implement"].contains(&&*node.node) => {
+        EventKind::NodeFinished { node, took_ms, .. }
+            if !["wait_for_worktrees", "implement"].contains(&&*node.node) =>
+        {
             Some((node.node.to_string(), Duration::from_millis(*took_ms).as_secs_f64()))
         }
         _ => None,

@@ -5,9 +5,9 @@ pub use crate::people::{
 };
 
 use crate::handlers::{
-    Agents, Append, Architect, Arrive, BlockedAgent, BlockedContract, BlockedVerify, Check, Command, Implement, Merge,
-    Pending, Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, SoloFailed, Suit, Verified, Verify,
-    WaveWorktrees,
+    Agents, Append, Architect, BlockedAgent, BlockedContract, BlockedVerify, Check, Command, Implement, Merge, Pending,
+    Predict, Quick, QuickCheck, QuickMerge, Recover, Review, Scout, Solo, SoloFailed, Suit, Verified, Verify,
+    WaitForWorktrees, WaveWorktrees,
 };
 use crate::prompts::{AgentLaunch, ArchitectPrompt, ScoutPrompt};
 use crate::protocol::agent::{AgentLetter, Post};
@@ -299,7 +299,7 @@ pub struct ScoutAndWave {
 pub struct Agent {
     /// Has its worktree made, and waits until all agents of the wave have theirs. Who is done already brings its commits there.
     #[node(entry, input = Assignment, workspace = "tree", goto(implement, exit))]
-    pub(crate) arrive: LogicNode<Arrive>,
+    pub(crate) wait_for_worktrees: LogicNode<WaitForWorktrees>,
 
     /// Works, commits, and reports.
     #[node(input = Assignment, prompt = AgentLaunch<'_>, output = CompletionReport, agent = "agent", workspace = "tree",
@@ -341,6 +341,9 @@ impl ScoutAndWave {
 impl Agent {
     /// The graph of the agents that wait for one another by `worktrees`.
     pub(crate) fn new(worktrees: &Arc<WaveWorktrees>) -> Self {
-        Self { arrive: LogicNode(Arrive(worktrees.clone())), implement: LLMNode(Implement(worktrees.clone())) }
+        Self {
+            wait_for_worktrees: LogicNode(WaitForWorktrees(worktrees.clone())),
+            implement: LLMNode(Implement(worktrees.clone())),
+        }
     }
 }

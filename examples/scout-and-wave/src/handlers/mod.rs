@@ -10,7 +10,7 @@ mod pending;
 mod solo;
 mod wave_worktrees;
 mod agents;
-mod arrive;
+mod wait_for_worktrees;
 mod implement;
 mod reports;
 mod predict;
@@ -66,8 +66,8 @@ pub struct SoloFailed;
 #[derive(Default)]
 pub struct Agents(Mutex<Arc<WaveWorktrees>>);
 
-/// Handler of `arrive`.
-pub struct Arrive(pub(crate) Arc<WaveWorktrees>);
+/// Handler of `wait_for_worktrees`.
+pub struct WaitForWorktrees(pub(crate) Arc<WaveWorktrees>);
 
 /// Handler of `implement`.
 pub struct Implement(pub(crate) Arc<WaveWorktrees>);

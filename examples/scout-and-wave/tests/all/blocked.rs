@@ -64,8 +64,9 @@ async fn all_worktrees_are_there_before_the_first_agent_begins() {
     let ended = test.approve().await;
     assert!(matches!(ended, Outcome::Finished(SawResult::Complete { waves: 1, .. })), "{ended:?}");
     let started = test.started();
-    let of_agents: Vec<_> = started.iter().filter(|node| matches!(node.as_str(), "arrive" | "implement")).collect();
-    assert_eq!(of_agents, ["arrive", "arrive", "implement", "implement"]);
+    let of_agents: Vec<_> =
+        started.iter().filter(|node| matches!(node.as_str(), "wait_for_worktrees" | "implement")).collect();
+    assert_eq!(of_agents, ["wait_for_worktrees", "wait_for_worktrees", "implement", "implement"]);
 }
 
 /// SAW-40: where one agent's worktree cannot be made, as its branch is somebody else's, no agent begins.

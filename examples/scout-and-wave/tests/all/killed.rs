@@ -18,7 +18,7 @@ const STEPS: [&str; 16] = [
     "review",
     "pending",
     "agents",
-    "arrive",
+    "wait_for_worktrees",
     "implement",
     "predict",
     "merge",

@@ -1,14 +1,18 @@
 //! An agent's worktree, before the agent begins.
 
-use super::Arrive;
+use super::WaitForWorktrees;
 use crate::graph::{Assignment, Done, agent};
 use crate::protocol::prediction::Facts;
 use crate::protocol::report::{CompletionReport, ReportedCommit};
 use interlocking::prelude::*;
 use interlocking::workspaces::{GitWorkspacesError, changed_paths};
 
-impl LogicHandler<agent::arrive> for Arrive {
-    async fn run(&self, assignment: Assignment, cx: &mut Cx<'_, agent::arrive>) -> Route<agent::arrive> {
+impl LogicHandler<agent::wait_for_worktrees> for WaitForWorktrees {
+    async fn run(
+        &self,
+        assignment: Assignment,
+        cx: &mut Cx<'_, agent::wait_for_worktrees>,
+    ) -> Route<agent::wait_for_worktrees> {
         // Who it is whose steps are told from here on.
         cx.note(assignment.post.label());
         let begun_at = cx.worktree().await?.base();
@@ -27,7 +31,7 @@ impl LogicHandler<agent::arrive> for Arrive {
 
 /// What an agent has done before, brought into its new worktree (CON-100). None where there is nothing, or it does not fit there: then it
 /// works again.
-async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::arrive>) -> Result<Option<Done>, NodeError> {
+async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::wait_for_worktrees>) -> Result<Option<Done>, NodeError> {
     let Some(Done { post, report, facts }) = &assignment.kept else { return Ok(None) };
     let base = assignment.base;
     let head = match cx.worktree().await?.cherry_pick(facts.base, facts.head).await {
