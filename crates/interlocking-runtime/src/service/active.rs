@@ -5,7 +5,7 @@ use crate::mutex::Mutex;
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
 use std::sync::Arc;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
 /// The runs that a service executes, and whether it takes more.
 #[derive(Default)]
@@ -26,8 +26,18 @@ struct Runs {
 pub(super) struct Told {
     run: Option<RunId>,
     listeners: Broadcast,
-    /// The run itself is under way.
-    begun: Notify,
+    stage: watch::Sender<Stage>,
+}
+
+/// How far a run has come that is executed here.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Starting,
+    /// It is under way, and its first record is written.
+    Begun,
+    /// It was refused, or had ended before.
+    Refused,
 }
 
 /// That a run is executed here. It is not any more once this is dropped.
@@ -40,15 +50,15 @@ pub(super) struct Place {
 /// What came of the wish to execute a run.
 pub(super) enum Entered {
     Now(Place),
-    Before,
+    Before(Arc<Told>),
     Draining,
 }
 
 impl Active {
     pub(super) fn enter(self: &Arc<Self>, run: &RunId) -> Entered {
         let mut runs = self.runs.lock();
-        if runs.told.contains_key(run) {
-            return Entered::Before;
+        if let Some(told) = runs.told.get(run) {
+            return Entered::Before(told.clone());
         }
         if runs.is_draining {
             return Entered::Draining;
@@ -88,16 +98,30 @@ impl Active {
 }
 
 impl Told {
-    /// Waits until the run is under way.
-    pub(super) async fn begun(&self) {
-        self.begun.notified().await;
+    /// Waits until the run is under way, or has been refused; whether it is under way.
+    pub(super) async fn has_begun(&self) -> bool {
+        let mut stage = self.stage.subscribe();
+        // The sender lives in `self`, so the channel cannot close while this waits.
+        let stage = stage.wait_for(|stage| *stage != Stage::Starting).await;
+        stage.is_ok_and(|stage| *stage == Stage::Begun)
+    }
+
+    /// The first of these is what counts.
+    fn is_at(&self, now: Stage) {
+        self.stage.send_if_modified(|stage| {
+            let starting = *stage == Stage::Starting;
+            if starting {
+                *stage = now;
+            }
+            starting
+        });
     }
 }
 
 impl EventSink for Told {
     fn emit(&self, event: Event) {
         if matches!(event.kind, EventKind::RunStarted { .. }) && self.run.as_ref() == Some(&event.run) {
-            self.begun.notify_one();
+            self.is_at(Stage::Begun);
         }
         self.listeners.emit(event);
     }
@@ -106,6 +130,7 @@ impl EventSink for Told {
 impl Drop for Place {
     fn drop(&mut self) {
         self.active.runs.lock().told.remove(&self.run);
+        self.told.is_at(Stage::Refused);
         self.active.ended.send_replace(());
     }
 }

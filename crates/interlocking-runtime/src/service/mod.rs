@@ -189,10 +189,14 @@ impl Service {
     /// [`ServiceError::Taken`] where there is such a run of another graph or with another entry value,
     /// [`ServiceError::Draining`], and what [`Run::start`] and [`Run::resume`] refuse.
     pub async fn start<G: Graph>(&self, id: &RunId, run: Run<G>, entry: G::Entry) -> Result<Started, ServiceError> {
-        let place = match self.active.enter(id) {
-            Entered::Now(place) => Some(place),
-            Entered::Before => None,
-            Entered::Draining => return Err(ServiceError::Draining { run: id.clone() }),
+        let place = loop {
+            match self.active.enter(id) {
+                Entered::Now(place) => break Some(place),
+                // Before that, nobody knows with which entry value it begins.
+                Entered::Before(told) if told.has_begun().await => break None,
+                Entered::Before(_) => {}
+                Entered::Draining => return Err(ServiceError::Draining { run: id.clone() }),
+            }
         };
         let records = self.journal.load(id).await?;
         if let Some(first) = records.first() {
@@ -257,7 +261,7 @@ impl Service {
             let id = summary.run;
             let resumed = match self.active.enter(&id) {
                 Entered::Now(place) => self.execute(place, run(&id), Run::resume).await,
-                Entered::Before => continue,
+                Entered::Before(_) => continue,
                 Entered::Draining => Err(ServiceError::Draining { run: id.clone() }),
             };
             match resumed {
@@ -457,7 +461,7 @@ impl Service {
         });
         tokio::select! {
             biased;
-            () = told.begun() => Ok(()),
+            true = told.has_begun() => Ok(()),
             ended = task => match ended {
                 Ok(None) => Ok(()),
                 Ok(Some(refused)) => Err(refused.into()),

@@ -59,6 +59,28 @@ async fn a_name_is_not_that_of_something_else() {
     }
 }
 
+/// Who comes second is told that it is another one, though nothing of the first is recorded yet.
+#[tokio::test(start_paused = true)]
+async fn of_two_entry_values_at_once_one_is_refused() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let service = service(&journal);
+    let start = |text: &str| service.start(&run, measuring(), text.to_owned());
+    let (one, other) = tokio::join!(start("tides"), start("sands"));
+    assert_eq!(one.unwrap(), Started::New);
+    assert!(matches!(other, Err(ServiceError::Taken { what: "with another entry value", .. })), "{other:?}");
+}
+
+/// Who waits for one that is refused has its own started.
+#[tokio::test(start_paused = true)]
+async fn a_run_is_started_once_another_of_its_name_was_refused() {
+    let (journal, run) = (Arc::new(MemoryJournal::new()), id("order-7"));
+    let service = service(&journal);
+    let unbound = service.start(&run, Run::new(Other::default()), Text("tides".to_owned()));
+    let (refused, started) = tokio::join!(unbound, service.start(&run, measuring(), "tides".to_owned()));
+    assert!(matches!(refused, Err(ServiceError::Start(StartError::UnboundRoles { .. }))), "{refused:?}");
+    assert_eq!(started.unwrap(), Started::New);
+}
+
 /// What refuses a run is told to whoever starts it, and leaves its name free.
 #[tokio::test(start_paused = true)]
 async fn a_run_that_cannot_start_says_why() {
