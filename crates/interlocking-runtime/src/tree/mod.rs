@@ -199,9 +199,12 @@ impl Tree {
     pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
         let usage = self.usage.lock();
         let is_below = |other: &RunId| {
+            // No way up is longer, unless it leads round.
+            let mut left = usage.parents.len();
             let mut above = Some(other);
             while let Some(other) = above.filter(|other| *other != run) {
-                above = usage.parents.get(other);
+                above = if left > 0 { usage.parents.get(other) } else { None };
+                left = left.saturating_sub(1);
             }
             above.is_some()
         };

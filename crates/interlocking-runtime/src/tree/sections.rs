@@ -62,7 +62,8 @@ pub(crate) async fn under_way(journal: &dyn Journal, run: &RunId) -> Result<Vec<
     let mut sections = of_run(run, &records, &[]);
     let mut open = vec![(run, records, Vec::new())];
     while let Some((run, records, way)) = open.pop() {
-        let children = family.iter().copied().filter(|child| is_child(child, run));
+        // The first of the family is nobody's child here, whatever the journal says.
+        let children = family.iter().skip(1).copied().filter(|child| is_child(child, run));
         let children: Vec<&RunSummary> = children.collect();
         if children.is_empty() {
             continue;

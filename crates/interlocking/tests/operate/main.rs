@@ -8,11 +8,11 @@ mod held;
 
 use interlocking::prelude::*;
 use interlocking::runtime::clock::TokioClock;
-use interlocking::runtime::journal::account::{ExecutionState, RunState, account};
+use interlocking::runtime::journal::account::{ExecutionState, RunState, account, family};
 use interlocking::runtime::journal::answer::{AnswerError, answer, open_questions};
 use interlocking::runtime::journal::fork::{ForkError, ForkPoint, fork};
 use interlocking::runtime::journal::stop::{Stop, stop};
-use interlocking::runtime::journal::{By, Entry, JournalError, Letter, LetterBody, Origin};
+use interlocking::runtime::journal::{By, Entry, JournalError, Letter, LetterBody, Origin, Record};
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde_json::json;
 use std::sync::Arc;
@@ -240,6 +240,23 @@ async fn a_run_is_ended_whether_or_not_somebody_executes_it() {
     assert_eq!(stop(&*journal, &id("r1")).await.unwrap(), Stop::HadEnded { ended: "cancelled".to_owned() });
     assert!(matches!(stop(&*journal, &id("none")).await, Err(JournalError::NoRun { .. })));
     assert_eq!(account(&*journal, &id("r1")).await.unwrap().state, RunState::Cancelled);
+}
+
+/// A journal that somebody has made by hand may say that two runs are each other's children.
+#[tokio::test]
+async fn no_run_is_met_twice_in_a_family() {
+    let journal = waiting().await;
+    for (name, parent) in [("a", "b"), ("b", "a")] {
+        let mut entry = journal.records(&id("r1"))[0].entry.clone();
+        if let Entry::Started { origin, .. } = &mut entry {
+            let (parent, node, key) = (id(parent), "raise".to_owned(), String::new());
+            *origin = Some(Origin::Child { parent, node, visit: 1, attempt: 1, key, number: 1 });
+        }
+        journal.append(Record { run: id(name), sequence: 0, entry }).await.unwrap();
+    }
+    let runs = journal.runs().await.unwrap();
+    let met: Vec<_> = family(&runs, &id("a")).into_iter().map(|run| run.run.as_str()).collect();
+    assert_eq!(met, ["a", "b"]);
 }
 
 /// What was under way when a run stopped is known, and so is what it waits for.

@@ -264,7 +264,9 @@ pub async fn account(journal: &dyn Journal, run: &RunId) -> Result<RunAccount, J
 pub fn family<'runs>(runs: &'runs [RunSummary], run: &RunId) -> Vec<&'runs RunSummary> {
     let mut below: HashMap<&RunId, Vec<&RunSummary>> = HashMap::new();
     for summary in runs {
-        if let Some(Origin::Child { parent, .. }) = &summary.origin {
+        if let Some(Origin::Child { parent, .. }) = &summary.origin
+            && summary.run != *run
+        {
             below.entry(parent).or_default().push(summary);
         }
     }
