@@ -1,7 +1,7 @@
 //! A new run from a recorded point of another.
 
 use crate::journal::standing::begun;
-use crate::journal::{By, Entry, Journal, JournalError, Origin, Record, ending};
+use crate::journal::{By, Entry, Journal, JournalError, NodeOutcome, Origin, Record, ending};
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -82,8 +82,8 @@ pub enum ForkError {
 /// Makes run `new`, with the records of run `of` up to `point`: [`Run::resume`](crate::Run::resume) takes it up from there.
 ///
 /// The payloads are shared, not copied. Taken over is everything that the run itself has done, what it was answered
-/// included. Not taken over are letters that wait, agents' sessions of what had not come to its end (two runs would talk in
-/// one conversation), and child runs of a map node that was at work: they are run again as the new run's own.
+/// included. Not taken over are letters that wait, messages that it has sent, agents' sessions of what had not come to its end (two
+/// runs would talk in one conversation), and child runs of a map node that was at work: they are run again as the new run's own.
 ///
 /// A process that ends in the middle leaves a run that has fewer of the records. As long as nobody has taken it up, its name is free for
 /// another fork, which replaces it.
@@ -184,7 +184,7 @@ pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
 }
 
 /// The entries as those of another run.
-fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
+pub(crate) fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
     let (of, count) = (of.clone(), records.len() as u64);
     kept(records).map(move |Record { mut entry, .. }| {
         match &mut entry {
@@ -193,6 +193,8 @@ fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
             Entry::Answered { letter, .. } | Entry::Received { letter, .. } => *letter = 0,
             // Who is asked in the new run has all the time again.
             Entry::Asked { asked_at_ms, .. } => *asked_at_ms = None,
+            // What the other has sent is not sent again.
+            Entry::Outcome(NodeOutcome { posted, .. }) | Entry::Report { posted, .. } => posted.clear(),
             _ => {}
         }
         entry

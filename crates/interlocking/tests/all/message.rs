@@ -3,7 +3,8 @@
 use crate::slow::Slow;
 use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
-use interlocking::runtime::journal::{Entry, Letter, LetterBody, RecordedPayload};
+use interlocking::runtime::journal::fork::{ForkPoint, fork};
+use interlocking::runtime::journal::{Entry, Letter, LetterBody, MessageRecord, RecordedPayload};
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -182,6 +183,32 @@ async fn a_run_can_be_cancelled_by_letter() {
         journal.post(&"run".parse().unwrap(), letter).await.unwrap();
     });
     assert_eq!(report.unwrap().outcome, Outcome::Cancelled);
+}
+
+/// What the other run has sent has arrived, and is that one's.
+#[tokio::test(start_paused = true)]
+async fn a_fork_sends_nothing_that_the_other_run_has_sent() {
+    let (trace, journal) = (Trace::default(), Arc::new(MemoryJournal::new()));
+    let [run, other, new]: [RunId; 3] = ["run", "other", "new"].map(|name| name.parse().unwrap());
+    for id in [&run, &other] {
+        finished(looping(&trace, &journal).with_id(id.clone()).start(Vec::new()).await.unwrap());
+    }
+    let kept = Arc::new(MemoryJournal::new());
+    for mut record in journal.records(&run).into_iter().take(2).chain(journal.records(&other)) {
+        if let Entry::Outcome(outcome) = &mut record.entry
+            && record.run == run
+        {
+            let message = serde_json::to_string(&Merged { by: "run".to_owned(), breaks: false }).unwrap();
+            let (to, node, message) = (other.clone(), "rebase".to_owned(), message.as_str().into());
+            outcome.posted.push(MessageRecord { to, node, message });
+        }
+        kept.append(record).await.unwrap();
+    }
+    fork(&*kept, &run, &ForkPoint::End, &new).await.unwrap();
+    finished(looping(&trace, &kept).with_id(new).resume().await.unwrap());
+    assert_eq!(kept.letters(&other, 0).await.unwrap(), []);
+    finished(looping(&trace, &kept).resume().await.unwrap());
+    assert_eq!(kept.letters(&other, 0).await.unwrap().len(), 1, "it may have been killed before it has sent it");
 }
 
 /// CON-27: one of two siblings merges, and the other, which still runs, hears of it.
