@@ -1,7 +1,7 @@
 //! What a run and its child runs used up before it was resumed.
 
 use crate::journal::account::family;
-use crate::journal::fork::kept;
+use crate::journal::fork;
 use crate::journal::killed::killed;
 use crate::journal::record::turns;
 use crate::journal::{Entry, Journal, JournalError, Origin, Record, RunSummary};
@@ -9,7 +9,6 @@ use crate::run::claims;
 use crate::tree::past_calls::PastCalls;
 use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::run_id::RunId;
-use std::pin::Pin;
 
 /// What `run`, which has these records, and its children, and theirs, have used up. `is_executed` says that somebody else still
 /// executes it. If it `goes_on`, nothing of its children works in this process any more when this returns: what would use up
@@ -53,29 +52,38 @@ pub(crate) async fn past(
 type Shares = Vec<(RunId, Usage)>;
 
 /// What `run`, which has these records, has used up without its children, by the run that did: of a fork, what it has taken over
-/// is the other's, as long as that is recorded.
-pub(crate) fn shares<'a>(
-    journal: &'a dyn Journal,
-    run: &'a RunId,
-    records: &'a [Record],
+/// is the other's, as long as that is recorded under the same name.
+pub(crate) async fn shares(
+    journal: &dyn Journal,
+    run: &RunId,
+    records: &[Record],
     is_executed: bool,
-) -> Pin<Box<dyn Future<Output = Result<Shares, JournalError>> + Send + 'a>> {
-    Box::pin(async move {
-        let (mut shares, mut taken_over) = (Vec::new(), 0);
+) -> Result<Shares, JournalError> {
+    let (mut run, mut records, mut is_executed) = (run.clone(), records.to_vec(), is_executed);
+    let mut shares: Shares = Vec::new();
+    loop {
+        let (mut taken_over, mut other) = (0, None);
         if let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
             records.first().map(|record| &record.entry)
+            // A name that is removed may be used again, even for a fork of what was a fork of it.
+            && *of != run
+            && !shares.iter().any(|(known, _)| known == of)
         {
             let mut known = journal.load(of).await?;
             known.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
-            let known: Vec<Record> = kept(known).collect();
-            taken_over = known.len().min(records.len());
-            // Nobody executes what was taken over.
-            shares = self::shares(journal, of, &known[..taken_over], false).await?;
+            let whole = fork::taken_over(of, known.clone());
+            taken_over = records.iter().zip(whole).take_while(|(record, entry)| record.entry == *entry).count();
+            let known: Vec<Record> = fork::kept(known).take(taken_over).collect();
+            other = Some((of.clone(), known));
         }
         let own = calls(&records[taken_over..], is_executed);
-        shares.push((run.clone(), own.iter().map(|call| call.usage).sum()));
-        Ok(shares)
-    })
+        shares.push((run, own.iter().map(|call| call.usage).sum()));
+        // Nobody executes what was taken over.
+        (run, records, is_executed) = match other {
+            Some((of, known)) => (of, known, false),
+            None => return Ok(shares),
+        };
+    }
 }
 
 /// The calls that records tell of, those of turns that were killed last.

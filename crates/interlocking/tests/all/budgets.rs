@@ -9,7 +9,9 @@ use interlocking::agents::{Agent, AgentError, Cost, Reply as AgentReply, Session
 use interlocking::prelude::*;
 use interlocking::runtime::journal::Entry;
 use interlocking::runtime::journal::fork::{ForkPoint, fork};
-use interlocking::runtime::{Allowance, Backoff, BudgetExceeded, Budgets, CancelToken, MemoryJournal, StartError};
+use interlocking::runtime::{
+    Allowance, Backoff, BudgetExceeded, Budgets, CancelToken, Journal, MemoryJournal, StartError,
+};
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

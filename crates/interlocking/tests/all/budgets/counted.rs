@@ -104,6 +104,49 @@ async fn what_a_fork_has_taken_over_counts_once() {
     }
 }
 
+/// A name that was removed and is used again is that of another run: what a fork of the first has taken over is its own by then.
+#[tokio::test(start_paused = true)]
+async fn a_fork_has_nothing_of_a_run_that_only_has_the_name_of_its_origin() {
+    let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
+    let run = |name: &str| {
+        let id: RunId = name.parse().unwrap();
+        timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone()).with_id(id)
+    };
+    let shared = Allowance::new(Budgets::unlimited().with_calls(8), Backoff::default());
+    finished(run("run").start((0, 3)).await.unwrap());
+    // It has begun, has called once, and has gone on.
+    let point = ForkPoint::Before { node: "call".to_owned(), visit: 2 };
+    fork(&*journal, &"run".parse().unwrap(), &point, &"fork".parse().unwrap()).await.unwrap();
+    journal.remove(&"run".parse().unwrap()).await.unwrap();
+    finished(run("run").with_allowance(shared.clone()).start((0, 5)).await.unwrap());
+    assert_eq!(finished(run("fork").with_allowance(shared.clone()).resume().await.unwrap()), 3);
+    let one_more = run("one-more").with_allowance(shared).start((0, 1)).await.unwrap();
+    assert_eq!(used_up(&one_more), BudgetExceeded::Calls { limit: 8, used: 8 });
+}
+
+/// A run is removed, and made again from its own fork.
+#[tokio::test(start_paused = true)]
+async fn runs_that_are_forks_of_each_other_are_resumed() {
+    for name in ["run", "fork"] {
+        let (agent, journal) = (Recording::new(WILLING), Arc::new(MemoryJournal::new()));
+        let run = |name: &str| {
+            let id: RunId = name.parse().unwrap();
+            timed(caller()).with_agent("caller", agent.clone()).with_journal(journal.clone()).with_id(id)
+        };
+        let [one, other]: [RunId; 2] = ["run", "fork"].map(|name| name.parse().unwrap());
+        finished(run("run").start((0, 3)).await.unwrap());
+        let point = ForkPoint::Before { node: "call".to_owned(), visit: 2 };
+        fork(&*journal, &one, &point, &other).await.unwrap();
+        journal.remove(&one).await.unwrap();
+        fork(&*journal, &other, &ForkPoint::End, &one).await.unwrap();
+        let budgets = Budgets::unlimited().with_calls(2);
+        let report = run(name).with_budgets(budgets).resume().await.unwrap();
+        assert_eq!(used_up(&report), BudgetExceeded::Calls { limit: 2, used: 2 }, "one before, and one since");
+        let budgets = Budgets::unlimited().with_calls(3);
+        assert_eq!(finished(run(name).with_budgets(budgets).resume().await.unwrap()), 3);
+    }
+}
+
 /// Whoever shares an allowance has no budgets of its own.
 #[tokio::test(start_paused = true)]
 async fn budgets_after_a_shared_allowance_are_refused() {
