@@ -7,7 +7,7 @@ use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
-use crate::execution::interruption::{Interruption, failure, settled};
+use crate::execution::interruption::{Interruption, caught_now, failure, panicked, settled};
 use crate::journal::rules::edge_is_spent;
 use crate::journal::{AddedItems, By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
@@ -37,7 +37,9 @@ impl Driver {
             return self.record_calls(execution).await;
         };
         judged.step = self.within_budget(execution, judged.step, took)?;
+        // The memory may be half updated, so its table's way for failures is not gone.
         let updated = self.shared.apply(execution, &judged.effects);
+        let updated = updated.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?;
         let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
         let spawned = match judged.effects.is_empty() {
             true => Vec::new(),
@@ -146,9 +148,8 @@ impl Driver {
         let node = untyped.node(execution);
         let target = self.net().place(token.place()).name.as_str();
         untyped.tell(EventKind::EdgeExhausted { node, edge: target.into() });
-        self.shared
-            .graph_type()
-            .exhausted_edge(edge, token)
+        caught_now(|| self.shared.graph_type().exhausted_edge(edge, token))
+            .map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?
             .ok_or_else(|| self.failed(execution, edge_is_spent(self.net(), execution, edge), took))
     }
 
@@ -173,7 +174,8 @@ impl Driver {
     #[cold]
     fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged, End> {
         let route = self.net().node(execution.node).route_of(&failure.kind);
-        match route.and_then(|route| self.shared.graph_type().failed(route, (*failure).clone())) {
+        let step = caught_now(|| route.and_then(|route| self.shared.graph_type().failed(route, (*failure).clone())));
+        match step.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))? {
             Some(step) => Ok(Judged { step, effects: Effects::default(), failed: Some(failure) }),
             None => Err(self.failed(execution, *failure, took)),
         }

@@ -11,7 +11,7 @@ use crate::erased::graph_type::AnyValue;
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
-use crate::execution::interruption::{caught, failure, kind_of, settled};
+use crate::execution::interruption::{caught, failure, kind_of, panicked, settled};
 use crate::execution::task::spawn_boxed;
 use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
@@ -72,10 +72,16 @@ impl Driver {
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
             match settled(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
-                    shared.apply(execution, &effects);
                     let background = self.background();
-                    background.observers[at].busy = false;
-                    background.show_next(&shared, at);
+                    match shared.apply(execution, &effects) {
+                        Ok(_) => {
+                            background.observers[at].busy = false;
+                            background.show_next(&shared, at);
+                        }
+                        Err(panic) => {
+                            background.observer_failed(at, execution, panicked(shared.net(), execution, panic));
+                        }
+                    }
                 }
                 Err(Some(failure)) => self.background().observer_failed(at, execution, *failure),
                 Err(None) => return Err(self.stopped()),
@@ -177,12 +183,15 @@ fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryE
     let report = match settled(shared.net(), execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
-        Ok((_, effects)) => {
-            updated = shared.apply(execution, &effects);
-            let posted = effects.posted().iter().map(MessageRecord::of).collect();
-            did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
-            Ok(effects.report().unwrap_or("null").into())
-        }
+        Ok((_, effects)) => match shared.apply(execution, &effects) {
+            Ok(group) => {
+                updated = group;
+                let posted = effects.posted().iter().map(MessageRecord::of).collect();
+                did = OtherEffects { posted, label: effects.label().cloned(), commits: effects.commits().to_vec() };
+                Ok(effects.report().unwrap_or("null").into())
+            }
+            Err(panic) => Err(panicked(shared.net(), execution, panic)),
+        },
     };
     Some(AdvisoryEnd { execution, report, updated, did })
 }
@@ -193,7 +202,8 @@ async fn record_late(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd) -> Res
     let untyped = shared.untyped();
     match &untyped.record_writer {
         Some(record_writer) => {
-            post(record_writer, untyped.run(), &untyped.by(ended.execution), &ended.did.posted).await
+            let by = untyped.by(ended.execution);
+            post(&*record_writer.journal, untyped.run(), &by, &ended.did.posted).await
         }
         None => Ok(()),
     }

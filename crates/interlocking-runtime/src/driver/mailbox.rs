@@ -12,10 +12,12 @@ use crate::erased::graph_type::Unreadable;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
+use crate::execution::interruption::{caught_now, panicked};
 use crate::journal::question::fits;
-use crate::journal::record_writer::RecordWriter;
 use crate::journal::rules::{beyond_bounds, keeps_waiting};
-use crate::journal::{By, Encoded, Entry, JournalError, Letter, LetterBody, MessageRecord, Posted, RecordedPayload};
+use crate::journal::{
+    By, Encoded, Entry, Journal, JournalError, Letter, LetterBody, MessageRecord, Posted, RecordedPayload,
+};
 use interlocking_core::context::Effects;
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::NodeIndex;
@@ -25,7 +27,7 @@ use interlocking_core::table::NodeKind;
 
 /// Sends what an execution of `run` has sent. Each message has a key of its own, so that none is sent twice.
 pub(crate) async fn post(
-    record_writer: &RecordWriter,
+    journal: &dyn Journal,
     run: &RunId,
     by: &By,
     messages: &[MessageRecord],
@@ -34,7 +36,7 @@ pub(crate) async fn post(
         let RecordedPayload::Json(message) = message else { continue };
         let body = LetterBody::Message { node: node.clone(), message: message.clone() };
         let letter = Letter { key: Some(format!("message {nth} of {by} of run {run}")), body };
-        match record_writer.journal.post(to, letter).await {
+        match journal.post(to, letter).await {
             Ok(_) | Err(JournalError::AlreadyPosted { .. } | JournalError::NoRun { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -128,8 +130,8 @@ impl Driver {
     /// Sends what an execution has sent.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
-        let record_writer = record_writer.clone();
-        post(&record_writer, self.shared.untyped().run(), by, messages).await
+        let journal = record_writer.journal.clone();
+        post(&*journal, self.shared.untyped().run(), by, messages).await
     }
 
     /// Starts to handle the next message, if the run is at a safe point.
@@ -169,7 +171,8 @@ impl Driver {
         let untyped = self.untyped();
         let node = untyped.node(execution);
         untyped.tell(EventKind::NodeExhausted(node));
-        match self.shared.graph_type().exhausted(execution.node, limit, message) {
+        let step = caught_now(|| self.shared.graph_type().exhausted(execution.node, limit, message));
+        match step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? {
             Some(step @ Step::One(..)) => Ok(ErasedDone { route: Ok(step), effects: Effects::default() }),
             _ => Err(End::failed(beyond_bounds(self.net(), execution, limit))),
         }

@@ -3,7 +3,7 @@
 use crate::driver::{Driver, end::End};
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
-use crate::execution::interruption::failure;
+use crate::execution::interruption::{caught_now, failure, panicked};
 use crate::journal::rules::beyond_bounds;
 use interlocking_core::failure::FailureKind;
 use interlocking_core::frontier::{Due, Execution, Input, Limit, Payload, Violation};
@@ -80,7 +80,8 @@ impl Driver {
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: ErasedToken) -> Result<(), End> {
         let node = self.shared.untyped().node(execution);
         self.shared.untyped().tell(EventKind::NodeExhausted(node));
-        let Some(step) = self.shared.graph_type().exhausted(execution.node, limit, token) else {
+        let step = caught_now(|| self.shared.graph_type().exhausted(execution.node, limit, token));
+        let Some(step) = step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? else {
             return Err(End::failed(beyond_bounds(self.net(), execution, limit)));
         };
         // Not recorded, because a replay takes the same route from the same input. Only kept for `input_of`.

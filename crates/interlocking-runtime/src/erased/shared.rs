@@ -8,7 +8,7 @@ use crate::erased::done::ErasedDone;
 use crate::erased::graph_type::{AnyValue, GraphType};
 use crate::erased::token::ErasedToken;
 use crate::execution::completions::TaskState;
-use crate::execution::interruption::Interruption;
+use crate::execution::interruption::{Interruption, caught_now};
 use crate::journal::{Encoded, JournalError, MemoryRecord};
 use interlocking_core::context::Effects;
 use interlocking_core::failure::NodeError;
@@ -51,13 +51,14 @@ impl dyn ErasedShared {
         self.untyped().settings.cancel.as_ref()
     }
 
-    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any.
-    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Option<usize> {
+    /// Lets the memory updates of an accepted outcome take effect; gives the group if there were any. An error is the words of an update's
+    /// panic.
+    pub(crate) fn apply(&self, execution: Execution, effects: &Effects) -> Result<Option<usize>, String> {
         if effects.is_empty() {
-            return None;
+            return Ok(None);
         }
-        let group = self.net().node(execution.node).memory.map(usize::from);
-        group.filter(|&group| self.memories()[group].apply(effects))
+        let Some(group) = self.net().node(execution.node).memory.map(usize::from) else { return Ok(None) };
+        caught_now(|| self.memories()[group].apply(effects)).map(|updated| updated.then_some(group))
     }
 
     /// A memory group's value now, as records have it.

@@ -1,5 +1,6 @@
 //! A token of whatever graph.
 
+use crate::execution::interruption::caught_now;
 use crate::journal::Encoded;
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Payload;
@@ -85,9 +86,10 @@ impl ErasedToken {
         }
     }
 
-    /// The payload as JSON.
+    /// The payload as JSON. Where its serialization panics, that is the error.
     pub(crate) fn encode(&self) -> Result<Encoded, serde_json::Error> {
-        self.look(|slot| slot.encode())
+        let encoded = caught_now(|| self.look(|slot| slot.encode()));
+        encoded.unwrap_or_else(|panic| Err(serde::ser::Error::custom(format_args!("it panics: {panic}"))))
     }
 
     fn look<R>(&self, look: impl FnOnce(&dyn Slot) -> R) -> R {

@@ -47,6 +47,11 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
     .await
 }
 
+/// Calls `act`, and catches its panic; gives the words of that.
+pub(crate) fn caught_now<T>(act: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(act)).map_err(|panic| panic_message(&*panic))
+}
+
 /// What an execution with an outcome asks for.
 pub(crate) type Accepted = (Step<ErasedToken>, Effects);
 
@@ -97,6 +102,11 @@ pub(crate) fn failure(
 ) -> Failure {
     let node = net.name(execution.node).to_owned();
     Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
+}
+
+/// The failure of an execution, part of whose work panicked in its driver.
+pub(crate) fn panicked(net: &Net, execution: Execution, panic: String) -> Failure {
+    failure(net, execution, FailureKind::Panic, panic, Vec::new())
 }
 
 /// What sort of failure a handler's error is.

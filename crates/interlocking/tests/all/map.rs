@@ -6,7 +6,7 @@ use crate::support::{Log, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::run_id::RunId;
 use interlocking::runtime::journal::{Entry, Origin};
-use interlocking::runtime::{CancelToken, ChildFailure, EventKind, Journal, MemoryJournal};
+use interlocking::runtime::{CancelToken, ChildFailure, Event, EventKind, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -112,6 +112,22 @@ async fn children_run_side_by_side_and_their_results_come_in_the_order_of_items(
     assert_eq!(bench.most.load(Ordering::SeqCst), 2, "`concurrency = 2`");
     assert_eq!(*bench.done.lock().unwrap(), ["quick", "broken", "last", "slow"]);
     assert_eq!(log.lines().matches(" in run-").count(), 4 * 4, "{}", log.lines());
+}
+
+/// What panics in a child's executor, and in none of its nodes, is that child's error.
+#[tokio::test(start_paused = true)]
+async fn a_child_whose_executor_panics_is_a_failed_child() {
+    let sink = |event: Event| {
+        let is_childs = event.run != RunId::DEFAULT;
+        assert!(!is_childs || !matches!(event.kind, EventKind::RunEnded { .. }), "the sink is broken");
+    };
+    let run = shop(&Bench::default()).with_events(Arc::new(sink));
+    let told = finished(run.start(vec![part("a", 10), part("b", 20)]).await.unwrap());
+    let [one, other, all] = &told[..] else { panic!("{told:?}") };
+    for (nth, failed) in [one, other].into_iter().enumerate() {
+        assert!(failed.starts_with(&format!("{nth} ")) && failed.ends_with("panicked: the sink is broken"), "{failed}");
+    }
+    assert_eq!(all, "2 in all");
 }
 
 /// Every event says which run it is of, each child whose it is, and all of them tell one time.

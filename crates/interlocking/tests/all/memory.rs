@@ -28,8 +28,14 @@ struct Shared {
     report: LogicNode<Tell>,
 }
 
+/// The round whose update reaches for what there is not.
+const TOO_MANY: u32 = 9;
+
 logic!(Write for shared::write, |round: u32, cx| {
     cx.update_memory(move |tests| tests.criteria.push(format!("write {round}")));
+    if round == TOO_MANY {
+        cx.update_memory(|tests| tests.criteria[2].clear());
+    }
     goto!(cx, shared::review, round)
 });
 logic!(Review for shared::review, |round: u32, cx| {
@@ -72,6 +78,19 @@ async fn each_run_has_its_own_memory() {
     assert_eq!(finished(one.unwrap()), expected());
     assert_eq!(finished(other.unwrap()), expected());
     assert_eq!(finished(Run::from_arc(graph).start(1).await.unwrap()), expected());
+}
+
+/// An update is the handler's, though it takes effect after that.
+#[tokio::test(start_paused = true)]
+async fn an_update_that_panics_fails_its_node() {
+    for run in crate::support::both_ways(shared) {
+        let failure = failed(run.start(TOO_MANY).await.unwrap());
+        assert_eq!((failure.node.as_str(), &failure.kind), ("write", &FailureKind::Panic));
+        assert!(failure.message.starts_with("index out of bounds"), "{}", failure.message);
+    }
+    let journal = Arc::new(MemoryJournal::new());
+    let report = timed(shared()).with_journal(journal.clone()).start(TOO_MANY).await.unwrap();
+    assert!(matches!(journal.records(&report.run).last().unwrap().entry, Entry::Ended { failure: Some(_), .. }));
 }
 
 /// An update counts with its outcome: it is in that record, and in no earlier one.

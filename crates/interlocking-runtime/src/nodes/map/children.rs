@@ -2,6 +2,7 @@
 
 use crate::cancel::CancelToken;
 use crate::context::additions::Additions;
+use crate::execution::interruption::caught;
 use crate::journal::By;
 use crate::mutex::Mutex;
 use crate::tree::Tree;
@@ -273,9 +274,15 @@ impl<C: Graph> Pool<C> {
         task: impl Future<Output = Option<Child<C::Output>>> + Send + 'static,
     ) {
         let mut state = self.state.lock();
-        state.pending.insert(item, run);
+        let Named { key, number, .. } = state.named[item].clone();
+        state.pending.insert(item, run.clone());
         state.stops.insert(item, stop);
-        state.tasks.spawn(task);
+        state.tasks.spawn(async move {
+            caught(task).await.unwrap_or_else(|panic| {
+                let result = Err(ChildFailure::NotStarted { reason: format!("its executor panicked: {panic}") });
+                Some(Child { item, run, key, number, result })
+            })
+        });
     }
 
     /// Whether a child has a task that has not been taken.
@@ -318,7 +325,7 @@ impl<C: Graph> Pool<C> {
                 match state.tasks.poll_join_next(context) {
                     Poll::Ready(Some(Ok(Some(child)))) => break child,
                     Poll::Ready(Some(Ok(None))) => state.have_stopped = true,
-                    // A child's task catches what its nodes do; what ends it otherwise ends the runtime.
+                    // A child's task catches every panic; what ends it otherwise is the end of the runtime.
                     Poll::Ready(Some(Err(_))) => {}
                     Poll::Ready(None) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
