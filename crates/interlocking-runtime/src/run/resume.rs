@@ -8,6 +8,7 @@ use crate::driver::initial_state::{InitialState, Resumption};
 use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType};
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
+use crate::execution::interruption::caught_now;
 use crate::journal::named_payloads::Texts;
 use crate::journal::record::turns;
 use crate::journal::record_writer::RecordWriter;
@@ -26,8 +27,8 @@ use crate::run::table_change;
 use interlocking_agents::Ledger;
 use interlocking_core::context::NewItem;
 use interlocking_core::failure::Failure;
-use interlocking_core::frontier::Execution;
-use interlocking_core::net::{Net, PlaceIndex};
+use interlocking_core::frontier::{Execution, Frontier};
+use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Table;
@@ -56,7 +57,7 @@ pub(crate) async fn taken_up(
     let net = graph_type.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
-    let ReadBack { journal, replayed, texts, retried, table, turns } = read_back;
+    let ReadBack { journal, replayed, texts, is_fork, retried, table, turns } = read_back;
     let run = settings.run.clone();
     let reader = Reader { graph_type, run: &run, texts };
     if replayed.ended.is_some() {
@@ -65,8 +66,15 @@ pub(crate) async fn taken_up(
         release_workspaces(&settings, &report.outcome).await;
         return Ok(TakenUp::Ended(Box::new(report)));
     }
+    let typed = reader.typed(&replayed)?;
+    put_back(net, &run, &settings, &replayed, is_fork).await?;
+    if retries {
+        let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
+        let maps = replayed.interrupted(net).into_iter().map(by).collect();
+        retry::retry_children(&*journal, &run, maps).await?;
+    }
     let record_writer = Arc::new(settings.record_writer(journal, count));
-    let (state, shared) = reader.state(graph, *settings, &record_writer, replayed)?;
+    let (state, shared) = reader.state(graph, *settings, &record_writer, replayed, typed);
     shared.untyped().had_turns(turns);
     if let Some(retried) = retried {
         record_writer.write(retried).await?;
@@ -80,6 +88,7 @@ struct ReadBack {
     journal: Arc<dyn Journal>,
     replayed: Replayed<'static>,
     texts: Texts,
+    is_fork: bool,
     /// The record of its retry, which is not written yet.
     retried: Option<Entry>,
     /// The present table, where it is new to the run.
@@ -87,7 +96,7 @@ struct ReadBack {
     turns: Vec<String>,
 }
 
-/// Reads a run back. Where it goes on, its workspaces are put back, and its children are retried as it is.
+/// Reads a run back.
 async fn read_back(
     settings: &Settings,
     journal: Option<Arc<dyn Journal>>,
@@ -113,16 +122,9 @@ async fn read_back(
     if replayed.ended.is_some() {
         let workspaces = &settings.options().workspaces;
         replayed.commits.iter().for_each(|(workspace, commit)| workspaces.left_at(workspace, commit));
-    } else {
-        put_back(net, &run, settings, &replayed, is_fork).await?;
-        if retries {
-            let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
-            let maps = replayed.interrupted(net).into_iter().map(by).collect();
-            retry::retry_children(&*journal, &run, maps).await?;
-        }
     }
     let table = migrated.then(|| Box::new(net.table().clone()));
-    Ok(ReadBack { journal, replayed, texts, retried, table, turns })
+    Ok(ReadBack { journal, replayed, texts, is_fork, retried, table, turns })
 }
 
 /// The records as they would be under the present table, and whether it is new to the run.
@@ -217,6 +219,18 @@ struct Reader<'run> {
     texts: Texts,
 }
 
+/// What of a run has the graph's types.
+struct Typed {
+    memories: Box<[Box<dyn MemoryStore>]>,
+    arrived: Vec<Option<Encoded>>,
+    inputs: Vec<Option<Encoded>>,
+    entry: AnyValue,
+    in_flight: Vec<(Execution, ErasedToken)>,
+    advisory: Vec<(Execution, ErasedToken)>,
+    mailbox: VecDeque<(NodeIndex, ErasedToken)>,
+    frontier: Frontier<'static, ErasedToken>,
+}
+
 /// The part of a [`Resumption`] that stays text.
 struct Untyped {
     reports: Vec<(Execution, Result<Encoded, Failure>)>,
@@ -236,7 +250,9 @@ impl Reader<'_> {
             Content::Stored(payload) => self.payload(stored.place, payload),
             Content::Exhausted(exhausted) => {
                 let (node, limit, inputs) = &**exhausted;
-                let step = self.graph_type.exhausted(*node, *limit, self.input(*node, inputs)?);
+                let input = self.input(*node, inputs)?;
+                let step = caught_now(|| self.graph_type.exhausted(*node, *limit, input))
+                    .map_err(|panic| self.unreadable(self.graph_type.net().name(*node), panic))?;
                 let token = step.and_then(|step| if let Step::One(_, token) = step { Some(token) } else { None });
                 token.ok_or_else(|| self.unreadable(self.graph_type.net().name(*node), "it has no exhausted route"))
             }
@@ -317,15 +333,10 @@ impl Reader<'_> {
         Ok(memories)
     }
 
-    fn state(
-        &self,
-        graph: AnyGraph,
-        settings: Settings,
-        record_writer: &Arc<RecordWriter>,
-        mut replayed: Replayed<'static>,
-    ) -> Result<(InitialState, Arc<dyn ErasedShared>), StartError> {
+    /// Reads all payloads that have the graph's types: the last that may refuse a run of which nothing has been touched.
+    fn typed(&self, replayed: &Replayed<'static>) -> Result<Typed, StartError> {
         let net = self.graph_type.net();
-        let memories = self.memories(&replayed)?;
+        let memories = self.memories(replayed)?;
         let (arrived, inputs) = (self.places(&replayed.arrived)?, self.places(&replayed.inputs)?);
         let entry = self.texts.of(&replayed.entry);
         let entry = self.graph_type.read_entry(&entry).map_err(|reason| self.unreadable("the entry value", reason))?;
@@ -340,13 +351,35 @@ impl Reader<'_> {
         for (node, payload) in &replayed.mailbox {
             mailbox.push_back((*node, own_place(*node, payload)?));
         }
+        let frontier = replayed.frontier.clone().try_map(|stored| self.token(&stored))?;
+        Ok(Typed { memories, arrived, inputs, entry, in_flight, advisory, mailbox, frontier })
+    }
+
+    fn state(
+        &self,
+        graph: AnyGraph,
+        settings: Settings,
+        record_writer: &Arc<RecordWriter>,
+        mut replayed: Replayed<'static>,
+        typed: Typed,
+    ) -> (InitialState, Arc<dyn ErasedShared>) {
+        let net = self.graph_type.net();
+        let Typed { memories, arrived, inputs, entry, in_flight, advisory, mailbox, frontier } = typed;
         let untyped = UntypedServices::new(net, settings, Some(record_writer.clone()));
         let Untyped { reports, observed, posted, doomed } = self.untyped(net, &mut replayed, &untyped);
-        let frontier = replayed.frontier.try_map(|stored| self.token(&stored))?;
         let (letters, retried_after) = (replayed.letters, replayed.retried_after);
         let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
         let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
-        Ok((state, self.graph_type.shared(graph, untyped, Some((entry, inputs)), memories)))
+        (state, self.graph_type.shared(graph, untyped, Some((entry, inputs)), memories))
+    }
+
+    /// What may have to be sent once more.
+    fn posted(&self, replayed: &mut Replayed<'static>) -> Option<(By, Vec<MessageRecord>)> {
+        let mut posted = replayed.posted.take();
+        for message in posted.iter_mut().flat_map(|(_, list)| list) {
+            message.message = self.texts.of(&message.message).into();
+        }
+        posted
     }
 
     /// Reads what stays text, and gives the run's services what is theirs.
@@ -358,10 +391,7 @@ impl Reader<'_> {
         for payload in observed.iter_mut().flat_map(NodeOutcome::payloads_mut) {
             *payload = self.texts.of(payload).into();
         }
-        let (mut posted, doomed) = (replayed.posted.take(), replayed.doomed.take());
-        for message in posted.iter_mut().flat_map(|(_, list)| list) {
-            message.message = self.texts.of(&message.message).into();
-        }
+        let (posted, doomed) = (self.posted(replayed), replayed.doomed.take());
         self.remember(net, replayed, services.history());
         for (map, ItemRecord { entry, key, anew, anew_after }) in replayed.added.drain(..) {
             let entry = self.texts.of(&entry).to_string();

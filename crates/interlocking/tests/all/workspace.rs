@@ -3,11 +3,13 @@
 use crate::support::{Recording, failed, finished, timed};
 use askama::Template;
 use async_trait::async_trait;
+use interlocking::context::Commit;
 use interlocking::prelude::*;
+use interlocking::runtime::journal::Entry;
 use interlocking::runtime::workspaces::Directories;
-use interlocking::runtime::{WorkspaceError, Workspaces};
+use interlocking::runtime::{Journal, MemoryJournal, StartError, WorkspaceError, Workspaces};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// One directory, compared by the names and contents of its files.
 struct Listing(PathBuf);
@@ -147,6 +149,51 @@ impl LLMHandler<audit::look> for Looks {
     }
     async fn after(&self, _: String, reply: Reply<bool>, cx: &mut Cx<'_, audit::look>) -> Route<audit::look> {
         goto!(cx, audit::exit, reply.output)
+    }
+}
+
+/// What was done to the places of a run that is taken up.
+struct Touched(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Workspaces for Touched {
+    fn locate(&self, _: &str) -> Result<PathBuf, WorkspaceError> {
+        Ok(std::env::temp_dir())
+    }
+
+    async fn changes(&self, _: &str) -> Result<Vec<String>, WorkspaceError> {
+        Ok(Vec::new())
+    }
+
+    async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        self.0.lock().unwrap().push(format!("{name} at {commit}"));
+        Ok(())
+    }
+
+    async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
+        self.open(name, commit).await
+    }
+}
+
+/// A run that cannot go on leaves its places as they are.
+#[tokio::test(start_paused = true)]
+async fn a_payload_that_cannot_be_read_is_found_before_a_place_is_touched() {
+    let place = tempfile::tempdir().unwrap();
+    let journal = Arc::new(MemoryJournal::new());
+    finished(desk(place.path()).with_journal(journal.clone()).start("well".to_owned()).await.unwrap());
+    for (payload, expected) in [("5", vec![]), ("\"well\"", vec!["main at abc"])] {
+        let kept = Arc::new(MemoryJournal::new());
+        for mut record in journal.records(&RunId::DEFAULT).into_iter().take(2) {
+            if let Entry::Outcome(outcome) = &mut record.entry {
+                outcome.tokens[0].payload = payload.into();
+                outcome.commits.push(Commit { workspace: "main".to_owned(), id: "abc".to_owned() });
+            }
+            kept.append(record).await.unwrap();
+        }
+        let touched = Arc::new(Touched(Mutex::default()));
+        let resumed = desk(place.path()).with_journal(kept).with_workspaces(touched.clone()).resume().await;
+        assert_eq!(matches!(resumed, Err(StartError::Payload { .. })), expected.is_empty(), "{resumed:?}");
+        assert_eq!(*touched.0.lock().unwrap(), expected);
     }
 }
 
