@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 impl Replayed<'_> {
     /// The payloads that are named and not here, each once: all that the run goes on with, and of a run that has ended what
-    /// its output is made of.
+    /// its output is made of, and what was sent after its end.
     pub(crate) fn named(&self) -> Vec<Digest> {
         let mut digests = Digests::default();
         if self.ended.is_some() {
@@ -16,6 +16,7 @@ impl Replayed<'_> {
                 Some(output) => digests.of(output),
                 None => self.frontier.clone().take_exit().iter().for_each(|token| digests.of_token(token)),
             }
+            self.messages().for_each(|message| digests.of(message));
             return digests.list;
         }
         let _: Result<Frontier<'_, StoredToken>, ()> = self.frontier.clone().try_map(|token| {
@@ -30,12 +31,11 @@ impl Replayed<'_> {
         let observed = self.observed.iter().flat_map(NodeOutcome::payloads);
         let waiting = self.mailbox.iter().map(|(_, message)| message);
         let background = self.background.iter().map(|(_, payload)| payload);
-        let posted = self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message);
         kept.chain(reports)
             .chain(observed)
             .chain(waiting)
             .chain(background)
-            .chain(posted)
+            .chain(self.messages())
             .for_each(|it| digests.of(it));
         self.once.iter().for_each(|(_, _, value)| digests.of(value));
         self.questions.iter().for_each(|Asked { question, schema, .. }| {
@@ -45,6 +45,11 @@ impl Replayed<'_> {
         self.answers.iter().for_each(|(_, answer)| digests.of(answer));
         self.added.iter().for_each(|(_, item)| digests.of(&item.entry));
         digests.list
+    }
+
+    /// What may have to be sent once more.
+    fn messages(&self) -> impl Iterator<Item = &RecordedPayload> {
+        self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message)
     }
 }
 

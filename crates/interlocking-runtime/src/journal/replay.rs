@@ -293,6 +293,8 @@ impl<'net> Replayed<'net> {
                     self.failed_event = Some(node);
                 }
                 (self.ended, self.output) = (Some((failure, cancelled)), output);
+                // All that was sent has arrived: the run does not end before.
+                self.posted = None;
             }
             Entry::Outcome(outcome) => {
                 let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };

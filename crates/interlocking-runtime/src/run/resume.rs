@@ -5,6 +5,7 @@ use crate::context::history::History;
 use crate::context::memory_store::MemoryStore;
 use crate::context::services::UntypedServices;
 use crate::driver::initial_state::{InitialState, Resumption};
+use crate::driver::mailbox::post;
 use crate::erased::graph_type::{AnyGraph, AnyValue, GraphType};
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
@@ -57,10 +58,14 @@ pub(crate) async fn taken_up(
     let net = graph_type.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
-    let ReadBack { journal, replayed, texts, is_fork, retried, table, turns } = read_back;
+    let ReadBack { journal, mut replayed, texts, is_fork, retried, table, turns } = read_back;
     let run = settings.run.clone();
     let reader = Reader { graph_type, run: &run, texts };
     if replayed.ended.is_some() {
+        // Whoever sent it after the run's end may have been killed before.
+        if let Some((by, messages)) = reader.posted(&mut replayed) {
+            post(&*journal, &run, &by, &messages).await?;
+        }
         let report = ended(&run, replayed, &reader, settings.tree().ledger(&run))?;
         // Its process may have been killed before it had.
         release_workspaces(&settings, &report.outcome).await;

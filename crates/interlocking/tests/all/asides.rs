@@ -3,7 +3,7 @@
 use crate::support::{Log, Recording, both_ways, failed, finished, pass, timed};
 use interlocking::prelude::*;
 use interlocking::runtime::budget::Budgets;
-use interlocking::runtime::journal::{Entry, Letter, LetterBody};
+use interlocking::runtime::journal::{Entry, Letter, LetterBody, Record};
 use interlocking::runtime::{CancelToken, Journal, MemoryJournal};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex};
@@ -110,6 +110,32 @@ async fn what_an_adviser_does_is_recorded_with_its_report() {
     assert_eq!(report["label"], serde_json::json!({ "type": "HINT", "severity": "WARN" }));
     assert_eq!(report["posted"][0]["node"], "told");
     assert_eq!(*told.lock().unwrap(), ["a hint"]);
+}
+
+/// Whoever has recorded what an adviser came to after the run's end may be killed before it has sent its messages.
+#[tokio::test(start_paused = true)]
+async fn what_an_adviser_has_sent_after_the_end_arrives_though_its_process_was_killed() {
+    let (told, journal) = (Arc::default(), Arc::new(MemoryJournal::new()));
+    let [run, other]: [RunId; 2] = ["run", "other"].map(|name| name.parse().unwrap());
+    for id in [&run, &other] {
+        finished(counsel(&told).with_id(id.clone()).with_journal(journal.clone()).start(false).await.unwrap());
+    }
+    let kept = Arc::new(MemoryJournal::new());
+    let is_report = |record: &Record| matches!(record.entry, Entry::Report { .. });
+    let (late, before): (Vec<_>, Vec<_>) = journal.records(&run).into_iter().partition(is_report);
+    for (sequence, Record { run, mut entry, .. }) in (0..).zip(before.into_iter().chain(late)) {
+        if let Entry::Report { posted, .. } = &mut entry {
+            posted.iter_mut().for_each(|message| message.to = other.clone());
+        }
+        kept.append(Record { run, sequence, entry }).await.unwrap();
+    }
+    for record in journal.records(&other) {
+        kept.append(record).await.unwrap();
+    }
+    for _ in 0..2 {
+        finished(counsel(&told).with_journal(kept.clone()).resume().await.unwrap());
+        assert_eq!(kept.letters(&other, 0).await.unwrap().len(), 1, "once");
+    }
 }
 
 /// Messages go by the journal.
