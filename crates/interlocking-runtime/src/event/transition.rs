@@ -116,7 +116,7 @@ impl<'run> Transition<'run> {
 
 impl fmt::Debug for Transition<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut transition = f.debug_struct("Hop");
+        let mut transition = f.debug_struct("Transition");
         transition
             .field("run", self.run)
             .field("at", &self.at())
