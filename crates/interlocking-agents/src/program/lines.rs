@@ -92,11 +92,10 @@ impl Lines {
         &self.buffer[line]
     }
 
-    /// Reads once; false at the end. To be called when there is no line to take. Nothing is lost when it is dropped.
-    pub(super) async fn fill(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<bool> {
+    /// Reads once, and says how many bytes; 0 at the end. To be called when there is no line to take. Nothing is lost when it is dropped.
+    pub(super) async fn fill(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<usize> {
         self.make_room();
-        let read = stream.read_buf(&mut self.buffer).await?;
-        Ok(read > 0)
+        stream.read_buf(&mut self.buffer).await
     }
 
     /// There will be no more.

@@ -30,8 +30,8 @@ pub struct Running {
     input: Option<UnboundedSender<Vec<u8>>>,
     tail: Arc<Mutex<Tail>>,
     draining: Option<JoinHandle<()>>,
-    /// When the program and its tree had ended.
-    over: Option<Instant>,
+    /// When the program and its tree had ended, and how many bytes were read since.
+    over: Option<(Instant, usize)>,
 }
 
 /// How a program ended.
@@ -52,6 +52,10 @@ const KEPT: usize = 4096;
 
 /// For how long a pipe is read when everybody who wrote to it has ended: as good as none, unless somebody escaped who has it open.
 const DRAIN: Duration = Duration::from_millis(500);
+
+/// How much a pipe holds at most, in bytes; when more is read after everybody's end, somebody escaped who writes on. Linux gives the
+/// system's user alone a larger one.
+const PIPE: usize = 1024 * 1024;
 
 impl Running {
     pub(super) fn new(
@@ -146,20 +150,27 @@ impl Running {
     /// Reads once, or learns that there is nothing more to read.
     async fn read(&mut self) -> io::Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
-        let has_more = match self.over {
+        let has_more = match &mut self.over {
+            // The end first: whoever writes on and on has always something to read.
             None => tokio::select! {
                 biased;
-                read = self.lines.fill(output) => read?,
-                over = self.life.over() => {
-                    over?;
-                    self.over = Some(Instant::now());
+                exited = self.life.exit() => {
+                    exited?;
+                    self.life.over().await?;
+                    self.over = Some((Instant::now(), 0));
                     true
                 }
+                read = self.lines.fill(output) => read? > 0,
             },
-            Some(over) => tokio::select! {
+            Some((_, read)) if *read > PIPE => false,
+            Some((over, read)) => tokio::select! {
                 biased;
-                read = self.lines.fill(output) => read?,
-                () = tokio::time::sleep_until(over + DRAIN) => false,
+                more = self.lines.fill(output) => {
+                    let more = more?;
+                    *read += more;
+                    more > 0
+                }
+                () = tokio::time::sleep_until(*over + DRAIN) => false,
             },
         };
         if !has_more {

@@ -148,3 +148,40 @@ async fn a_program_that_starts_others_all_the_while_is_ended() {
         .collect();
     assert!(left.is_empty(), "{left:?}");
 }
+
+/// There is always more to read of it.
+#[tokio::test]
+async fn who_floods_the_output_keeps_nobody_waiting_when_its_program_has_ended() {
+    let place = tempfile::tempdir().unwrap();
+    let start = || async {
+        let _ = fs::remove_file(place.path().join("child"));
+        shell_in(place.path(), "sh -c 'echo $$ > child; exec yes' & sleep 0.1").start().await.unwrap()
+    };
+    let reading = async {
+        let mut running = start().await;
+        while running.next_line().await.unwrap().is_some() {}
+        assert!(!runs(child(place.path()).await), "lines");
+        let mut running = start().await;
+        running.output_tail().await.unwrap();
+        assert!(!runs(child(place.path()).await), "the last of the output");
+        let mut running = start().await;
+        running.wait().await.unwrap();
+        assert!(!runs(child(place.path()).await), "its end");
+        assert!(start().await.end().await.unwrap().survivors >= 1);
+        assert!(!runs(child(place.path()).await), "how it ended");
+    };
+    tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();
+}
+
+/// This process is one that nobody ends: it is none of the program's.
+#[tokio::test]
+async fn who_escaped_and_floods_the_output_keeps_nobody_waiting() {
+    let mut running = shell_in(Path::new("/"), "sleep 0.2").start().await.unwrap();
+    let mut pipe = fs::OpenOptions::new().write(true).open(format!("/proc/{}/fd/1", running.id().unwrap())).unwrap();
+    // Until nobody reads it.
+    let flooding = std::thread::spawn(move || while std::io::Write::write_all(&mut pipe, &[b'\n'; 4096]).is_ok() {});
+    let reading = async { while running.next_line().await.unwrap().is_some() {} };
+    tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();
+    running.end().await.unwrap();
+    flooding.join().unwrap();
+}
