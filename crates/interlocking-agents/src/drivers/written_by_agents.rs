@@ -1,16 +1,50 @@
-//! Reading files that an agent can write, such as its program's own record of a session: whatever they are, this ends soon, and
-//! holds little.
+//! Finding and reading files that an agent can write, such as its program's own record of a session: whatever they are, this ends
+//! soon, and holds little.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How much of a file is read at most. Such a file may claim any size without taking any room.
 const MOST: u64 = 256 << 20;
 
 /// How long a line may be. A longer one is left out.
 const LONGEST_LINE: u64 = 16 << 20;
+
+/// How many entries of directories one search looks at.
+const MOST_ENTRIES: usize = 250_000;
+
+/// A search through some directories.
+#[derive(Debug)]
+pub(crate) struct Search {
+    /// How many entries it still looks at.
+    left: usize,
+}
+
+impl Search {
+    pub(crate) fn new() -> Self {
+        Self { left: MOST_ENTRIES }
+    }
+
+    /// What is in a directory, as far as the search gets. Nothing where it cannot be read.
+    pub(crate) fn entries(&mut self, directory: &Path) -> impl Iterator<Item = DirEntry> {
+        let entries = std::fs::read_dir(directory).into_iter().flatten();
+        let counted = entries.map_while(|entry| {
+            self.left = self.left.checked_sub(1)?;
+            Some(entry)
+        });
+        counted.flatten()
+    }
+
+    /// The directories in a directory, the last names first. A link is none, so that no way leads in a circle.
+    pub(crate) fn directories(&mut self, directory: &Path) -> Vec<PathBuf> {
+        let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let mut paths: Vec<_> = self.entries(directory).filter(is_directory).map(|entry| entry.path()).collect();
+        paths.sort_unstable_by(|one, other| other.cmp(one));
+        paths
+    }
+}
 
 /// Opens a regular file. A link is not followed, and nobody waits for who would write to a pipe.
 ///
@@ -95,6 +129,20 @@ mod tests {
         let third = 4 + long.len() as u64 + 1;
         assert_eq!(lines(&file, 0..u64::MAX).unwrap(), [(0, 4), (third, 6), (third + 6, 4)]);
         assert_eq!(lines(&file, third..third + 8).unwrap(), [(third, 6), (third + 6, 2)]);
+    }
+
+    #[test]
+    fn a_search_follows_no_link_and_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        for name in ["a", "b", "c"] {
+            std::fs::create_dir(directory.path().join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink(".", directory.path().join("link")).unwrap();
+        let mut search = Search { left: 6 };
+        let names = ["c", "b", "a"].map(|name| directory.path().join(name));
+        assert_eq!(search.directories(directory.path()), names);
+        assert_eq!(search.entries(directory.path()).count(), 2, "all directories together");
+        assert_eq!(search.entries(directory.path()).count(), 0);
     }
 
     /// Each of these would be waited for, or read, for a long time.

@@ -12,12 +12,9 @@ use serde_json::Value;
 use super::event::Tokens;
 use super::part;
 use crate::drivers::json_lines::{self, JsonLines};
-use crate::drivers::written_by_agents;
+use crate::drivers::written_by_agents::{self, Search};
 use crate::program::Line;
 use crate::sessions::session::SessionId;
-
-/// How many entries of a directory are looked at: an agent can make any number of them.
-const MOST_ENTRIES: usize = 100_000;
 
 /// How many forks of forks are followed back.
 const OLDEST_ANCESTOR: usize = 64;
@@ -56,7 +53,7 @@ impl Rollout {
     /// The file of a session, at `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below Codex's home. None if there is none.
     pub(super) fn find(home: &Path, session: &SessionId) -> Option<Self> {
         let ending = format!("-{session}.jsonl");
-        let path = find(&home.join("sessions"), &ending, 3)?;
+        let path = find(&mut Search::new(), &home.join("sessions"), &ending, 3)?;
         Some(Self { path, session: session.clone() })
     }
 
@@ -128,14 +125,12 @@ impl Rollout {
 }
 
 /// The newest directories first: a session that goes on is likely a young one.
-fn find(directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(directory).ok()?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).take(MOST_ENTRIES).collect();
-    paths.sort_unstable_by(|one, other| other.cmp(one));
+fn find(search: &mut Search, directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
     if depth == 0 {
-        return paths.into_iter().find(|path| path.to_str().is_some_and(|path| path.ends_with(ending)));
+        let files = search.entries(directory).map(|entry| entry.path());
+        return files.filter(|path| path.to_str().is_some_and(|path| path.ends_with(ending))).max();
     }
-    paths.iter().find_map(|path| find(path, ending, depth - 1))
+    search.directories(directory).iter().find_map(|directory| find(search, directory, ending, depth - 1))
 }
 
 /// Each whole line between two places of the file that contains a text; lines that are no entries are left out.
@@ -188,6 +183,24 @@ mod tests {
         assert_eq!(rollout.used_since(Mark::BEGINNING).unwrap(), tokens(123, 3));
         let silent = write(home.path(), CHILD, &[told("hello")]);
         assert_eq!(silent.used_since(Mark::BEGINNING).unwrap(), None, "nothing is known, which is not nothing");
+    }
+
+    /// Each way through these has three steps, of a thousand that can be gone.
+    #[cfg(unix)]
+    #[test]
+    fn links_that_lead_in_circles_are_not_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let written = write(home.path(), PARENT, &[record(PARENT, 100)]);
+        let maze = home.path().join("sessions/zz");
+        std::fs::create_dir(&maze).unwrap();
+        for link in 0..1_000 {
+            std::os::unix::fs::symlink(".", maze.join(link.to_string())).unwrap();
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let path = home.path().to_owned();
+        std::thread::spawn(move || sender.send(Rollout::find(&path, &SessionId::new(PARENT).unwrap())));
+        let found = receiver.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+        assert_eq!(found.unwrap().path, written.path);
     }
 
     /// Of its parent a fork knows what stood there when it was made.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::settings::{GeminiSettings, configuration};
 use crate::agent::error::AgentErrorKind;
-use crate::drivers::written_by_agents;
+use crate::drivers::written_by_agents::{self, Search};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_own;
 
@@ -33,6 +33,9 @@ const SHARED: [&str; 2] = ["tmp", "history"];
 
 /// Where the homes of calls are.
 const CALLS: &str = "calls";
+
+/// How many files are opened to find a session's, of those whose names begin alike.
+const MOST_CANDIDATES: usize = 100;
 
 impl Home {
     /// Makes what is not there yet.
@@ -94,13 +97,18 @@ pub(super) fn has(home: &Path, session: &SessionId) -> bool {
 fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
     // Of the id the name has the beginning alone.
     let short = session.as_str().get(..8)?;
-    let workspaces = fs::read_dir(home.join("tmp")).ok()?;
-    let files = workspaces.flatten().filter_map(|workspace| fs::read_dir(workspace.path().join("chats")).ok());
-    files.flatten().flatten().map(|file| file.path()).find(|path| {
+    let mut search = Search::new();
+    let fits = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let fits = [".json", ".jsonl"].iter().any(|end| name.ends_with(&format!("-{short}{end}")));
-        fits && is_of(path, session)
-    })
+        [".json", ".jsonl"].iter().any(|end| name.ends_with(&format!("-{short}{end}")))
+    };
+    let mut candidates = Vec::new();
+    for workspace in search.directories(&home.join("tmp")) {
+        let chats = workspace.join("chats");
+        let files = search.entries(&chats).map(|file| file.path());
+        candidates.extend(files.filter(fits).take(MOST_CANDIDATES - candidates.len()));
+    }
+    candidates.into_iter().find(|path| is_of(path, session))
 }
 
 impl CallHome {
@@ -233,9 +241,18 @@ mod tests {
         let file = path.canonicalize().unwrap().join("tmp/work/chats/session-2026-01-01T00-00-01a203a3.jsonl");
         fs::write(&file, "{\"sessionId\":\"01a203a3-ab4b-74b1-9e3e-e1d88a5e1064\"}\n{}").unwrap();
         let id = |text: &str| SessionId::new(text).unwrap();
-        assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")), Some(file));
+        assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")).as_ref(), Some(&file));
         assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1065")), None);
         assert_eq!(home.session_file(&id("5")), None);
+        std::os::unix::fs::symlink("work", home.path().join("tmp/z-link")).unwrap();
+        for decoy in 0..MOST_CANDIDATES {
+            fs::write(home.path().join(format!("tmp/work/chats/session-{decoy}-01a203a4.jsonl")), "{}").unwrap();
+        }
+        assert_eq!(home.session_file(&id("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064")), Some(file), "no link leads to it");
+        fs::create_dir_all(home.path().join("tmp/early/chats")).unwrap();
+        let late = home.path().join("tmp/early/chats/session-0-01a203a4.jsonl");
+        fs::write(late, "{\"sessionId\":\"01a203a4-ab4b-74b1-9e3e-e1d88a5e1064\"}").unwrap();
+        assert_eq!(home.session_file(&id("01a203a4-ab4b-74b1-9e3e-e1d88a5e1064")), None, "so many are not opened");
         let gone = call.path().to_owned();
         drop(call);
         assert!(!gone.exists() && path.join("tmp/work/chats").exists());
