@@ -49,15 +49,28 @@ async fn a_key_must_be_there() {
     assert!(error.contains("NO_SUCH_KEY_HERE holds no API key"), "{error}");
 }
 
-#[cfg(unix)]
-#[tokio::test]
-async fn an_old_program_is_refused() {
+fn program(home: &Path, script: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let home = tempfile::tempdir().unwrap();
-    let program = home.path().join("old");
-    std::fs::write(&program, "#!/bin/sh\necho 0.60.9\n").unwrap();
+    let program = home.join("program");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+/// Time passes at once when there is nothing to do but to wait.
+#[tokio::test(start_paused = true)]
+async fn a_program_that_does_not_say_its_version_is_not_waited_for() {
+    let home = tempfile::tempdir().unwrap();
+    let program = program(home.path(), "sleep 60");
+    let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
+    assert!(reason.ends_with("--version does not end: set `program`"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_old_program_is_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let program = program(home.path(), "echo 0.60.9");
     let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
     assert!(
         reason.contains("is Gemini CLI 0.60.9, which is older than 0.61.0: install @google/gemini-cli"),

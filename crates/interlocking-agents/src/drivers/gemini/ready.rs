@@ -1,6 +1,7 @@
 //! Whether the program can be used as it is set up.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::settings::{GeminiSettings, configuration};
 use super::{command, home::Home};
@@ -10,8 +11,18 @@ use crate::program::{Invocation, Secret};
 /// The version that everything was tested with. Older ones may not have what the driver needs.
 const OLDEST: [u32; 3] = [0, 61, 0];
 
+/// Saying its version takes a second or two.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Asks the program for its version, with everything that a call has.
 pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
+    match tokio::time::timeout(PATIENCE, ask(settings, key)).await {
+        Ok(checked) => checked,
+        Err(_) => Err(configuration(format!("{} --version does not end: set `program`", settings.program.display()))),
+    }
+}
+
+async fn ask(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
     let home = Home::open(settings, None, None)?.for_call(settings, None)?;
     let environment = command::environment(settings, key, &home);
     let program = settings.program.display();
