@@ -23,6 +23,9 @@ use super::unescaped::Unescaped;
 /// - in hexadecimal digits, and in base64, alone or with something before and behind it (`user:secret`), if it is of
 ///   [twelve bytes](Self::SHORTEST_ENCODED) or more.
 ///
+/// White space around a value is no part of the secret, as programs leave it out. Of a value of several lines, such as a private key in
+/// PEM, each line of [twelve bytes](Self::SHORTEST_ENCODED) or more is found by itself, too.
+///
 /// So what is printed by mistake is found. A program that wants to tell a secret can: it is not found backwards, in pieces, or
 /// encoded in another way. Values of fewer than [four bytes](Self::SHORTEST) are left alone: they would be found everywhere, and
 /// they hide nothing.
@@ -43,13 +46,18 @@ impl Redactor {
     /// The length in bytes from which on a secret is looked for.
     pub const SHORTEST: usize = 4;
 
-    /// The length in bytes from which on a secret is looked for in base64 and in hexadecimal digits.
+    /// The length in bytes from which on a secret is looked for in base64 and in hexadecimal digits, and a line of one by itself.
     pub const SHORTEST_ENCODED: usize = 12;
 
     /// Of these secrets.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let mut values: Vec<&[u8]> = secrets.into_iter().map(|secret| secret.expose().as_bytes()).collect();
-        values.retain(|value| value.len() >= Self::SHORTEST);
+        let mut wholes: Vec<&str> = secrets.into_iter().map(|secret| secret.expose().trim()).collect();
+        wholes.retain(|whole| whole.len() >= Self::SHORTEST);
+        wholes.sort_unstable();
+        wholes.dedup();
+        let lines = wholes.iter().flat_map(|whole| whole.lines().map(str::trim));
+        let lines = lines.filter(|line| line.len() >= Self::SHORTEST_ENCODED);
+        let mut values: Vec<&[u8]> = wholes.iter().copied().chain(lines).map(str::as_bytes).collect();
         values.sort_unstable();
         values.dedup();
         let encoded = values.iter().filter(|value| value.len() >= Self::SHORTEST_ENCODED);
@@ -59,7 +67,7 @@ impl Redactor {
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(needles);
         // More than it can hold are some gigabytes of secrets.
         let found = finder.ok().filter(|_| longest > 0);
-        Self { needles: found.map(|finder| Arc::new(Needles { secrets: values.len(), longest, finder })) }
+        Self { needles: found.map(|finder| Arc::new(Needles { secrets: wholes.len(), longest, finder })) }
     }
 
     /// Whether there is nothing to look for.
@@ -205,6 +213,24 @@ mod tests {
     fn what_is_too_short_to_be_a_secret_is_left_alone() {
         assert!(redactor(&["abc"]).is_empty());
         assert_eq!(redactor(&["abcd"]).text("YWJjZA 61626364"), "YWJjZA 61626364", "it would be found everywhere");
+    }
+
+    #[test]
+    fn a_secret_is_found_without_the_white_space_around_it() {
+        let redactor = redactor(&["sk-canary\n", " \r\n"]);
+        assert_eq!(redactor.text("it is sk-canary: no"), "it is [redacted]: no");
+        assert!(self::redactor(&["abc\n"]).is_empty(), "it is too short");
+    }
+
+    #[test]
+    fn each_line_of_a_secret_is_found_by_itself() {
+        let pem = "-----BEGIN KEY-----\r\ncanary-first-line\r\ncanary-second-line\r\nAA==\r\n-----END KEY-----\n";
+        let redactor = redactor(&[pem]);
+        for line in ["canary-first-line", "canary-second-line", &STANDARD_NO_PAD.encode("canary-first-line")] {
+            assert!(!redactor.text(&format!("> {line}")).contains(&line[..line.len() - 2]), "{line}");
+        }
+        assert_eq!(redactor.text("AA=="), "AA==", "it would be found everywhere");
+        assert_eq!(redactor.text(&format!("<{}>", pem.trim())), "<[redacted]>");
     }
 
     #[test]
