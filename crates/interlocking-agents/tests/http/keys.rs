@@ -5,7 +5,7 @@ use std::fmt::Write;
 use interlocking_agents::{Conversation, HttpModel, HttpProvider, HttpSettings, Turn};
 use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
 
-use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, key, run, settings};
+use crate::common::{KEY, PROVIDERS, Recorded, always, article, fresh, go_on, key, model, run, settings};
 use listening::Everything;
 
 #[path = "../listening/mod.rs"]
@@ -66,6 +66,21 @@ async fn a_key_is_nowhere_but_in_the_request() {
     }
 }
 
+#[tokio::test]
+async fn a_key_where_an_error_is_cut_leaves_nothing_of_itself() {
+    for before in (100..300).step_by(10) {
+        let words = format!("{}{KEY}{}", "x".repeat(before), "y".repeat(300));
+        let long = format!("{words}{}", "z".repeat(1 << 20));
+        for words in [words, long] {
+            let server = always(Reaction::status(401, words));
+            for provider in PROVIDERS {
+                let error = run(&model(&server, provider), fresh("?")).await.unwrap_err().to_string();
+                assert!(error.contains("xxx") && !error.contains("sk-"), "{provider}, {before}: {error}");
+            }
+        }
+    }
+}
+
 /// The variable is looked at when a call is made. Cargo sets this one for every test.
 #[tokio::test]
 async fn the_key_comes_from_the_environment() {
@@ -84,6 +99,11 @@ async fn a_server_that_wants_no_key_gets_none() {
     let session = run(&model, fresh("?")).await.unwrap().session;
     run(&model, go_on(&session, "?")).await.unwrap();
     assert_eq!(server.requests()[0].header("authorization"), Some("Bearer none"));
+    let server = always(Reaction::status(404, "there is none"));
+    let settings =
+        HttpSettings { api_key_variable: Some(String::new()), ..self::settings(&server, HttpProvider::OpenAi) };
+    let error = run(&HttpModel::new(settings), fresh("?")).await.unwrap_err();
+    assert_eq!(error.to_string(), "the provider refuses the request: 404: there is none");
 }
 
 /// A redirect would take the key along.

@@ -5,6 +5,7 @@ use hyper::body::Bytes;
 use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::json_lines;
+use crate::program::Redactor;
 
 /// One event of an answer, in bytes: 16 MiB, as much as an answer's text may have.
 pub(super) const LONGEST_EVENT: usize = 16 << 20;
@@ -101,13 +102,14 @@ impl Cutter {
     }
 }
 
-/// The body of an error; of one that is too long, that and how it begins.
-pub(super) async fn beginning_of_error(mut answer: reqwest::Response) -> reqwest::Result<Bytes> {
+/// The body of an error; of one that is too long, that and how it begins, without the key.
+pub(super) async fn beginning_of_error(mut answer: reqwest::Response, redactor: &Redactor) -> reqwest::Result<Bytes> {
     let mut body = Vec::new();
     while let Some(piece) = answer.chunk().await? {
         body.extend_from_slice(&piece);
         if body.len() > LONGEST_ERROR {
-            let beginning = String::from_utf8_lossy(&body[..SHOWN]);
+            let body = redactor.bytes(&body);
+            let beginning = String::from_utf8_lossy(&body[..body.len().min(SHOWN)]);
             return Ok(format!("an error of more than {LONGEST_ERROR} bytes, which begins: {beginning}").into());
         }
     }

@@ -16,6 +16,7 @@ use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
 use crate::agent::turn::Reply;
 use crate::conversation::pulse::Pulse;
+use crate::program::Redactor;
 
 /// What the model said.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ pub(super) async fn call(
     let answer = async {
         tokio::select! {
             biased;
-            outcome = receive(client, target, request, &options, &frames, settings) => outcome,
+            outcome = receive(client, target, request, &options, &frames, settings, relay.redactor()) => outcome,
             never = relay.serve() => match never {},
         }
     };
@@ -93,17 +94,18 @@ async fn receive(
     options: &ChatOptions,
     frames: &FrameLog,
     settings: &HttpSettings,
+    redactor: &Redactor,
 ) -> Result<Answer, Failure> {
     let begun = client.exec_chat_stream(target, request, Some(options)).await;
-    let mut stream = begun.map_err(|error| failure::failure(&error))?.stream;
+    let mut stream = begun.map_err(|error| failure::failure(&error, redactor))?.stream;
     let mut text = String::new();
     while let Some(event) = stream.next().await {
         if let Some(reason) = frames.garbled() {
             return Err(failure::garbled(&reason));
         }
         let event = event.map_err(|error| match frames.ended_badly() {
-            Some(response) => failure::in_the_stream(&response["error"]),
-            None => failure::failure(&error),
+            Some(response) => failure::in_the_stream(&response["error"], redactor),
+            None => failure::failure(&error, redactor),
         });
         match event? {
             ChatStreamEvent::Chunk(piece) => {

@@ -13,7 +13,7 @@ use super::failure::configuration;
 use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
-use crate::program::Secret;
+use crate::program::{Redactor, Secret};
 use crate::real_calls::is_loopback;
 
 /// What is sent instead of a key to a server that wants none.
@@ -37,9 +37,9 @@ pub(super) fn key_of(settings: &HttpSettings) -> Result<Secret, AgentErrorKind> 
     })
 }
 
-/// The text without the key, which a provider may repeat in an error.
-pub(super) fn without(key: &Secret, text: &str) -> String {
-    text.replace(key.expose(), Secret::REDACTED)
+/// What takes the key out of a text: a provider may repeat it in an error.
+pub(super) fn redactor(key: &Secret) -> Redactor {
+    Redactor::new((key.expose() != NO_KEY).then_some(key))
 }
 
 impl Connection {
@@ -53,8 +53,8 @@ impl Connection {
     }
 
     /// The way of one call.
-    pub(super) async fn relay(&self) -> Result<Relay<'_>, AgentErrorKind> {
-        Relay::open(&self.provider, &self.base_url).await
+    pub(super) async fn relay(&self, redactor: Redactor) -> Result<Relay<'_>, AgentErrorKind> {
+        Relay::open(&self.provider, &self.base_url, redactor).await
     }
 
     /// The HTTP crate, which goes that way.

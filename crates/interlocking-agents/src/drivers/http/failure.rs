@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::agent::error::AgentErrorKind;
 use crate::drivers::json_lines;
+use crate::program::Redactor;
 
 /// How much of a body that is no error of the provider's own form is shown, in characters.
 const SHOWN: usize = 300;
@@ -52,24 +53,28 @@ impl Failure {
     }
 }
 
-/// What an error of the HTTP crate means. Its own words are not taken over: they have whole requests and answers in them.
-pub(super) fn failure(error: &Error) -> Failure {
+/// What an error of the HTTP crate means. Its own words are not taken over: they have whole requests and answers in them. Nor is the
+/// key, which is taken out before anything is cut.
+pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
+    let first_line = |text: &str| shortened(text.lines().next().unwrap_or_default(), redactor);
     match error {
         Error::WebStream { error, .. } => match (error.downcast_ref::<Error>(), error.downcast_ref::<reqwest::Error>())
         {
-            (Some(inner), _) => failure(inner),
+            (Some(inner), _) => failure(inner, redactor),
             (None, Some(broken)) => transport(broken),
             (None, None) => garbled(&error.to_string()),
         },
-        Error::HttpError { status, body, headers, .. } => Failure::refused(status_kind(*status, body, headers)),
+        Error::HttpError { status, body, headers, .. } => {
+            Failure::refused(status_kind(*status, body, headers, redactor))
+        }
         Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
             webc::Error::ResponseFailedStatus { status, body, headers } => {
-                Failure::refused(status_kind(*status, body, headers))
+                Failure::refused(status_kind(*status, body, headers, redactor))
             }
             webc::Error::Reqwest(broken) => transport(broken),
             other => garbled(&first_line(&other.to_string())),
         },
-        Error::ChatResponse { body, .. } => in_the_stream(body),
+        Error::ChatResponse { body, .. } => in_the_stream(body, redactor),
         Error::StreamParse { serde_error, .. } => garbled(&serde_error.to_string()),
         Error::JsonValueExt(error) => garbled(&first_line(&error.to_string())),
         Error::SerdeJson(error) => garbled(&error.to_string()),
@@ -97,8 +102,8 @@ pub(super) fn transport(error: &reqwest::Error) -> Failure {
 }
 
 /// By the status, and where that is not enough by what the provider says beside it.
-fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap) -> AgentErrorKind {
-    let said = Said::of(body);
+fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &Redactor) -> AgentErrorKind {
+    let said = Said::of(body, redactor);
     let refused = || AgentErrorKind::Refused { reason: format!("{}: {}", status.as_u16(), said.words) };
     match status.as_u16() {
         413 => AgentErrorKind::PromptTooLong,
@@ -117,8 +122,8 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap) -> AgentErro
 }
 
 /// An error that came after the model had begun.
-pub(super) fn in_the_stream(body: &Value) -> Failure {
-    let said = Said::of_value(body);
+pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
+    let said = Said::of_value(body, redactor);
     let words = || said.words.clone();
     Failure::begun(match (&*said.kind, &*said.code) {
         ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
@@ -175,14 +180,14 @@ struct Said {
 }
 
 impl Said {
-    fn of(body: &str) -> Self {
+    fn of(body: &str, redactor: &Redactor) -> Self {
         match json_lines::value(body) {
-            Some(value) => Self::of_value(&value),
-            None => Self { kind: String::new(), code: String::new(), words: shortened(body) },
+            Some(value) => Self::of_value(&value, redactor),
+            None => Self { kind: String::new(), code: String::new(), words: shortened(body, redactor) },
         }
     }
 
-    fn of_value(body: &Value) -> Self {
+    fn of_value(body: &Value, redactor: &Redactor) -> Self {
         // Google's compatible servers put it into a list.
         let body = body.get(0).unwrap_or(body);
         let error = body.get("error").unwrap_or(body);
@@ -193,8 +198,8 @@ impl Said {
         };
         let kind = if error["type"].is_string() { text("type") } else { text("status") };
         let words = match error["message"].as_str().or(error.as_str()) {
-            Some(message) => shortened(message),
-            None => shortened(&error.to_string()),
+            Some(message) => shortened(message, redactor),
+            None => shortened(&error.to_string(), redactor),
         };
         Self { kind, code: text("code"), words }
     }
@@ -222,14 +227,10 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-fn first_line(text: &str) -> String {
-    shortened(text.lines().next().unwrap_or_default())
-}
-
-fn shortened(text: &str) -> String {
-    let text = text.trim();
+fn shortened(text: &str, redactor: &Redactor) -> String {
+    let text = redactor.text(text.trim());
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+        None => text.into_owned(),
     }
 }

@@ -49,7 +49,7 @@ use crate::agent::capabilities::{Capabilities, SchemaSupport};
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
 use crate::agent::{Agent, TurnContext};
-use crate::program::Secret;
+use crate::program::{Redactor, Secret};
 use crate::real_calls::permitted;
 use crate::sessions::Sessions;
 use client::Connection;
@@ -150,7 +150,7 @@ impl Agent for HttpModel {
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         self.check()?;
         let (key, connection) = (self.key()?, self.connection()?);
-        let relay = connection.relay().await?;
+        let relay = connection.relay(client::redactor(&key)).await?;
         let client = connection.client(&relay)?;
         let (session, exchanges) = self.histories.ask(&turn.session, &turn.prompt)?;
         let model = turn.model.as_deref().unwrap_or(&self.settings.model);
@@ -176,23 +176,20 @@ impl Agent for HttpModel {
             }
             Err(failure) => {
                 let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
-                Err(AgentError::new(hidden(failure.kind, &key)).in_session(session, usage))
+                Err(AgentError::new(hidden(failure.kind, relay.redactor())).in_session(session, usage))
             }
         }
     }
 }
 
 /// The same without the key, which a provider may repeat in what it says.
-fn hidden(kind: AgentErrorKind, key: &Secret) -> AgentErrorKind {
-    match kind {
-        AgentErrorKind::Refused { reason } => AgentErrorKind::Refused { reason: client::without(key, &reason) },
-        AgentErrorKind::Connection { reason } => AgentErrorKind::Connection { reason: client::without(key, &reason) },
-        AgentErrorKind::Configuration { reason } => {
-            AgentErrorKind::Configuration { reason: client::without(key, &reason) }
-        }
-        AgentErrorKind::Other { message, transient } => {
-            AgentErrorKind::Other { message: client::without(key, &message), transient }
-        }
-        other => other,
+fn hidden(mut kind: AgentErrorKind, redactor: &Redactor) -> AgentErrorKind {
+    match &mut kind {
+        AgentErrorKind::Refused { reason: words }
+        | AgentErrorKind::Connection { reason: words }
+        | AgentErrorKind::Configuration { reason: words }
+        | AgentErrorKind::Other { message: words, .. } => redactor.string(words),
+        _ => {}
     }
+    kind
 }

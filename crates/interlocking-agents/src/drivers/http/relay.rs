@@ -32,6 +32,7 @@ use super::bounds::{Events, beginning_of_error};
 use super::failure::configuration;
 use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
+use crate::program::Redactor;
 
 /// Connections at once: ours is one, and strangers are refused, but have to be heard for that.
 const MOST_CONNECTIONS: usize = 16;
@@ -47,6 +48,7 @@ pub(super) struct Relay<'call> {
     address: Url,
     /// What a request has to say.
     word: HeaderValue,
+    redactor: Redactor,
     failed: Failed,
 }
 
@@ -61,8 +63,12 @@ struct Ended;
 type Passed = Response<UnsyncBoxBody<Bytes, Ended>>;
 
 impl<'call> Relay<'call> {
-    /// One that asks `provider` at `base_url`.
-    pub(super) async fn open(provider: &'call reqwest::Client, base_url: &'call Url) -> Result<Self, AgentErrorKind> {
+    /// One that asks `provider` at `base_url`, of whose errors `redactor` takes out the key.
+    pub(super) async fn open(
+        provider: &'call reqwest::Client,
+        base_url: &'call Url,
+        redactor: Redactor,
+    ) -> Result<Self, AgentErrorKind> {
         let failed = |error: &dyn std::error::Error| {
             configuration(format!("nothing can listen on 127.0.0.1, which calls over HTTP need: {error}"))
         };
@@ -71,12 +77,16 @@ impl<'call> Relay<'call> {
         let address = Url::parse(&format!("http://{address}")).map_err(|error| failed(&error))?;
         let word = Uuid::new_v4().simple().to_string();
         let word = HeaderValue::from_str(&word).map_err(|error| failed(&error))?;
-        Ok(Self { provider, base_url, listener, address, word, failed: Failed::default() })
+        Ok(Self { provider, base_url, listener, address, word, redactor, failed: Failed::default() })
     }
 
     /// What a client has to go through.
     pub(super) fn proxy(&self) -> reqwest::Result<reqwest::Proxy> {
         Ok(reqwest::Proxy::all(self.address.clone())?.custom_http_auth(self.word.clone()))
+    }
+
+    pub(super) fn redactor(&self) -> &Redactor {
+        &self.redactor
     }
 
     /// Passes on until it is dropped.
@@ -126,7 +136,7 @@ impl<'call> Relay<'call> {
             let events = passed_events(answer, self.failed.clone());
             BodyExt::boxed_unsync(StreamBody::new(events))
         } else {
-            let error = beginning_of_error(answer).await;
+            let error = beginning_of_error(answer, &self.redactor).await;
             whole(error.map_err(|error| ended(&self.failed, failure::transport(&error)))?)
         };
         let mut passed = Response::new(body);
@@ -176,7 +186,7 @@ mod tests {
     async fn a_stranger_is_refused() {
         let (client, provider) = (reqwest_client(), TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap());
         let base_url = Url::parse(&format!("http://{}/v1/", provider.local_addr().unwrap())).unwrap();
-        let relay = Relay::open(&client, &base_url).await.unwrap();
+        let relay = Relay::open(&client, &base_url, Redactor::default()).await.unwrap();
         let address = relay.listener.local_addr().unwrap();
         let ask = |word: String| async move {
             let mut stream = TcpStream::connect(address).await.unwrap();
