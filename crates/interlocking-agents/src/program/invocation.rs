@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
@@ -70,6 +71,14 @@ pub enum StartError {
         /// What was to be started.
         program: PathBuf,
     },
+    /// The program is there, and what is to run it is not: the interpreter that its first line names, or its loader.
+    #[error("{} cannot be started, because its interpreter is missing{first_line}: install that", program.display())]
+    NoInterpreter {
+        /// What was to be started.
+        program: PathBuf,
+        /// The line that names the interpreter, in parentheses; empty if there is none.
+        first_line: String,
+    },
     /// There is no such directory.
     #[error("{} cannot be started in {}, which is not a directory", program.display(), directory.display())]
     NoDirectory {
@@ -98,8 +107,25 @@ pub enum StartError {
 
 impl From<StartError> for AgentErrorKind {
     fn from(error: StartError) -> Self {
-        Self::Configuration { reason: error.to_string() }
+        match &error {
+            StartError::Refused { source, .. } if passes(source) => {
+                Self::Other { message: error.to_string(), transient: true }
+            }
+            _ => Self::Configuration { reason: error.to_string() },
+        }
     }
+}
+
+/// Whether the system lacked something that others give back: processes, memory, open files, the end of a write to the program.
+fn passes(error: &io::Error) -> bool {
+    use io::ErrorKind::{ExecutableFileBusy, OutOfMemory, WouldBlock};
+
+    #[cfg(unix)]
+    let too_many_files = [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE].map(rustix::io::Errno::raw_os_error);
+    #[cfg(not(unix))]
+    let too_many_files: [i32; 0] = [];
+    matches!(error.kind(), ExecutableFileBusy | OutOfMemory | WouldBlock)
+        || error.raw_os_error().is_some_and(|code| too_many_files.contains(&code))
 }
 
 /// Prompts are in the input and in arguments, so neither is shown.
@@ -183,11 +209,26 @@ impl Invocation {
         command
     }
 
+    /// How a program that is there names its interpreter, in parentheses, or nothing. None if there is no such program.
+    fn first_line(&self) -> Option<String> {
+        const LONGEST: u64 = 256;
+        let directory = self.directory.as_deref().unwrap_or(Path::new(""));
+        let file = File::open(directory.join(self.environment.find(&self.program)?)).ok()?;
+        let mut beginning = Vec::new();
+        file.take(LONGEST).read_to_end(&mut beginning).ok()?;
+        let beginning = String::from_utf8_lossy(&beginning);
+        let named = beginning.lines().next().filter(|line| line.starts_with("#!"));
+        Some(named.map_or_else(String::new, |line| format!(" ({line})")))
+    }
+
     fn refused(&self, error: SpawnError) -> StartError {
         let program = self.program.clone();
         match error {
             SpawnError::NotConfined(reason) => StartError::NotConfined { program, reason },
-            SpawnError::Refused(source) if source.kind() == io::ErrorKind::NotFound => StartError::Missing { program },
+            SpawnError::Refused(source) if source.kind() == io::ErrorKind::NotFound => match self.first_line() {
+                Some(first_line) => StartError::NoInterpreter { program, first_line },
+                None => StartError::Missing { program },
+            },
             SpawnError::Refused(source) => StartError::Refused { program, source },
         }
     }

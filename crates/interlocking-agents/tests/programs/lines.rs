@@ -1,4 +1,6 @@
-use interlocking_agents::program::{Invocation, StartError};
+use interlocking_agents::AgentErrorKind;
+use interlocking_agents::program::{Environment, Invocation, StartError};
+use rustix::io::Errno;
 
 use crate::common::{lines, shell};
 
@@ -50,9 +52,28 @@ async fn what_is_written_later_arrives_until_the_input_is_closed() {
 
 #[tokio::test]
 async fn what_cannot_be_started_says_why() {
-    let environment = interlocking_agents::program::Environment::minimal;
-    let missing = Invocation::new("no-such-program-here", environment()).start().await.unwrap_err();
+    let missing = Invocation::new("no-such-program-here", Environment::minimal()).start().await.unwrap_err();
     assert_eq!(missing.to_string(), "there is no program no-such-program-here: install it, or give its path");
     let nowhere = Invocation { directory: Some("/no/such/place".into()), ..shell("true") }.start().await.unwrap_err();
     assert!(matches!(nowhere, StartError::NoDirectory { .. }), "{nowhere}");
+}
+
+/// Written by a program: what this process starts meanwhile would keep the file open for writing.
+#[tokio::test]
+async fn a_program_without_its_interpreter_is_told_from_one_that_is_missing() {
+    let place = tempfile::tempdir().unwrap();
+    let script = "printf '#!/no/such/python\\n' > program; chmod +x program";
+    crate::common::shell_in(place.path(), script).start().await.unwrap().end().await.unwrap();
+    let invocation = Invocation::new(place.path().join("program"), Environment::minimal());
+    let words = invocation.start().await.unwrap_err().to_string();
+    assert!(words.ends_with("because its interpreter is missing (#!/no/such/python): install that"), "{words}");
+}
+
+#[test]
+fn a_start_that_fails_for_a_while_is_tried_again() {
+    let kind = |errno: Errno| AgentErrorKind::from(StartError::Refused { program: "sh".into(), source: errno.into() });
+    for errno in [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::TXTBSY] {
+        assert!(matches!(kind(errno), AgentErrorKind::Other { transient: true, .. }), "{errno}");
+    }
+    assert!(matches!(kind(Errno::ACCESS), AgentErrorKind::Configuration { .. }));
 }
