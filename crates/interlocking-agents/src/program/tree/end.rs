@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::limit::Limit;
 use super::look::{Descent, Look, Started};
@@ -48,6 +48,13 @@ impl Tree {
         }
     }
 
+    /// Whether the program was not waited for: so long no other process has its number.
+    pub(super) fn is_awaited(&self) -> bool {
+        let number = self.root.and_then(|root| Pid::from_raw(root.number));
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        number.is_some_and(|number| waitid(WaitId::Pid(number), options).is_ok())
+    }
+
     /// Whether nothing of it lives, when its program was waited for. False where that is not known for sure.
     pub(in crate::program) async fn is_over(&self) -> bool {
         match shared_look::share().await {
@@ -71,8 +78,11 @@ impl Tree {
             let look = if count == 0 { Look::at_descent() } else { Look::new() }?;
             Ok((self.members(&look, known), look.is_complete()))
         });
-        if failed.is_some() {
-            self.signal(Signal::KILL);
+        if let Some(error) = failed {
+            tracing::warn!(%error, "what came of a program cannot be looked for, so some of it may go on");
+            if self.is_awaited() {
+                self.signal(Signal::KILL);
+            }
         }
         if wait {
             wait_for(&found);

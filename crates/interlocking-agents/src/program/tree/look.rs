@@ -62,18 +62,22 @@ static STARTED: Mutex<BTreeMap<i32, Limit>> = Mutex::new(BTreeMap::new());
 
 /// A child of this process. While this lives, it is not taken for an orphan.
 #[derive(Debug)]
-pub(super) struct Started(i32);
+pub(super) struct Started(i32, Limit);
 
 impl Started {
     pub(super) fn new(number: i32, limit: Limit) -> Self {
         started().insert(number, limit);
-        Self(number)
+        Self(number, limit)
     }
 }
 
 impl Drop for Started {
     fn drop(&mut self) {
-        started().remove(&self.0);
+        let mut started = started();
+        // A later program can have its number.
+        if started.get(&self.0) == Some(&self.1) {
+            started.remove(&self.0);
+        }
     }
 }
 
@@ -329,6 +333,18 @@ pub(super) fn markers(number: i32) -> Vec<Marker> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_is_used_again_is_the_later_programs() {
+        // No kernel gives it to anybody.
+        let number = i32::MAX;
+        let first = Started::new(number, Limit(1));
+        let second = Started::new(number, Limit(2));
+        drop(first);
+        assert!(is_started(number));
+        drop(second);
+        assert!(!is_started(number));
+    }
 
     /// What a kernel tells, and what is found where it does not.
     #[test]

@@ -174,7 +174,9 @@ mod tests {
         .await
         .unwrap();
         let found = Limit::of_process(number);
+        assert!(tree.is_awaited());
         child.wait().unwrap();
+        assert!(!tree.is_awaited());
         let ended = tree.end(true);
         let lives = Process::look(number).is_some_and(|process| process.lives());
         if lives {
