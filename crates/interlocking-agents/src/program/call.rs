@@ -40,6 +40,8 @@ pub enum LineOutcome {
     Answer(Vec<u8>),
     /// Everything was said. Standard input is closed, the program ends by itself or is stopped. Lines are read until then.
     Done,
+    /// It works where it must not, as in another session: it is stopped at once, and not listened to any more.
+    Stop,
 }
 
 /// A call that came to an end.
@@ -49,7 +51,7 @@ pub struct Call {
     pub ended: Ended,
     /// Why it was stopped before everything was said: [`Cancelled`](AgentErrorKind::Cancelled),
     /// [`TimedOut`](AgentErrorKind::TimedOut), [`NoFirstEvent`](AgentErrorKind::NoFirstEvent) or [`Idle`](AgentErrorKind::Idle).
-    /// None if it ended by itself, or after [`LineOutcome::Done`].
+    /// None if it ended by itself, or after [`LineOutcome::Done`] or [`LineOutcome::Stop`].
     pub cut: Option<AgentErrorKind>,
 }
 
@@ -74,22 +76,37 @@ pub async fn run_protocol(
         started = invocation.start() => started?,
     };
     let mut exchange = Exchange { running, protocol };
-    let cut = exchange.until_said(context, watch).await.map_err(broken)?;
-    let asked = match &cut {
-        None => {
+    let heard = exchange.until_said(context, watch).await.map_err(broken)?;
+    let asked = match &heard {
+        Heard::All => {
             exchange.running.close_input();
             true
         }
-        Some(reason) => {
+        Heard::Stop => false,
+        Heard::Cut(reason) => {
             tracing::debug!(%reason, "stopping a program");
             exchange.protocol.interruption().is_some_and(|asking| exchange.running.write(asking).is_ok())
         }
     };
-    if !asked || tokio::time::timeout(order.interrupt, exchange.until_over()).await.is_err() {
+    if !asked || !matches!(tokio::time::timeout(order.interrupt, exchange.until_over()).await, Ok(Ok(true))) {
         exchange.running.stop(order).await.map_err(broken)?;
     }
     let ended = exchange.running.end().await.map_err(broken)?;
+    let cut = match heard {
+        Heard::All | Heard::Stop => None,
+        Heard::Cut(reason) => Some(reason),
+    };
     Ok(Call { ended, cut })
+}
+
+/// Why a program is not listened to any more.
+enum Heard {
+    /// Everything was said, or nothing more will be.
+    All,
+    /// It is to be stopped at once.
+    Stop,
+    /// It was cut short.
+    Cut(AgentErrorKind),
 }
 
 struct Exchange<'a, D: ?Sized> {
@@ -98,21 +115,17 @@ struct Exchange<'a, D: ?Sized> {
 }
 
 impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
-    /// Until everything was said, or nothing more will be; gives the reason if it was cut short.
-    async fn until_said(
-        &mut self,
-        context: &TurnContext<'_>,
-        mut watch: Watch<'_>,
-    ) -> io::Result<Option<AgentErrorKind>> {
+    /// Until everything was said, or nothing more is to be heard.
+    async fn until_said(&mut self, context: &TurnContext<'_>, mut watch: Watch<'_>) -> io::Result<Heard> {
         loop {
             let (due, reason) = watch.due(self.protocol.is_working());
             let line = tokio::select! {
                 biased;
-                () = context.interrupted() => return Ok(Some(AgentErrorKind::Cancelled)),
-                () = at(due) => return Ok(reason),
+                () = context.interrupted() => return Ok(Heard::Cut(AgentErrorKind::Cancelled)),
+                () = at(due) => return Ok(reason.map_or(Heard::All, Heard::Cut)),
                 line = self.running.next_line() => line?,
             };
-            let Some(line) = line else { return Ok(None) };
+            let Some(line) = line else { return Ok(Heard::All) };
             match self.protocol.on_line(line) {
                 LineOutcome::Nothing => {}
                 LineOutcome::Sign => watch.sign = Some(Instant::now()),
@@ -121,20 +134,22 @@ impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
                     // Whether it could be written shows in what the program says next, or in its end.
                     let _ = self.running.write(answer);
                 }
-                LineOutcome::Done => return Ok(None),
+                LineOutcome::Done => return Ok(Heard::All),
+                LineOutcome::Stop => return Ok(Heard::Stop),
             }
         }
     }
 
-    /// Hears what is still said, until the program has ended.
-    async fn until_over(&mut self) -> io::Result<()> {
+    /// Hears what is still said, until the program has ended. False if it is to be stopped.
+    async fn until_over(&mut self) -> io::Result<bool> {
         while let Some(line) = self.running.next_line().await? {
             match self.protocol.on_line(line) {
                 LineOutcome::Done => self.running.close_input(),
+                LineOutcome::Stop => return Ok(false),
                 LineOutcome::Nothing | LineOutcome::Sign | LineOutcome::Answer(_) => {}
             }
         }
-        self.running.wait().await
+        self.running.wait().await.map(|()| true)
     }
 }
 

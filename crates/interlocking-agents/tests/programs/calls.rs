@@ -21,7 +21,7 @@ use stopped_time::StoppedTime;
 #[path = "../stopped_time/mod.rs"]
 mod stopped_time;
 
-/// Its program says `session NAME`, `tool`, `tool ended`, `noise`, and at last `answer TEXT`; it is asked to break off by the
+/// Its program says `session NAME`, `tool`, `tool ended`, `noise`, `wrong`, and at last `answer TEXT`; it is asked to break off by the
 /// line `stop`.
 struct Talker {
     invocation: Invocation,
@@ -56,6 +56,7 @@ impl LineProtocol for Talk<'_> {
             }
             ("tool", ended) => self.works = ended.is_empty(),
             ("ask", question) => return LineOutcome::Answer(format!("you asked {question}\n").into_bytes()),
+            ("wrong", _) => return LineOutcome::Stop,
             ("answer", text) => {
                 self.answer = Some(text.to_owned());
                 return LineOutcome::Done;
@@ -141,6 +142,16 @@ async fn a_program_that_stays_after_its_answer_is_stopped() {
     let completion = Conversation::new(&agent).run(turn(), &NoEvents).await.unwrap();
     assert_eq!(completion.text.as_deref(), Some("42"));
     assert!(begun.elapsed() >= 2 * SHORT, "it has its time to end by itself, and then to heed SIGTERM");
+}
+
+/// It may be in somebody else's session.
+#[tokio::test]
+async fn a_program_that_must_not_go_on_is_stopped_at_once() {
+    let order = StopOrder { interrupt: Duration::from_secs(60), terminate: Duration::from_secs(60) };
+    let agent = Talker { order, ..talker("echo wrong; exec sleep 600") };
+    let begun = Instant::now();
+    assert_eq!(failure(&agent).await, AgentErrorKind::Crashed { exit: None, reason: String::new() });
+    assert!(begun.elapsed() < order.interrupt);
 }
 
 #[tokio::test]

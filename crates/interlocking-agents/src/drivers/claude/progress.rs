@@ -236,7 +236,7 @@ impl LineProtocol for Progress<'_> {
             Some(Event::Other) => {}
             None => {}
         }
-        if self.refused.is_some() { LineOutcome::Done } else { LineOutcome::Sign }
+        if self.refused.is_some() { LineOutcome::Stop } else { LineOutcome::Sign }
     }
 
     fn interruption(&mut self) -> Option<Vec<u8>> {

@@ -267,7 +267,7 @@ fn a_fork_that_is_another_session_than_was_asked_for_is_that_one() {
     let store = nowhere();
     let mut progress = Progress::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
     let line = TEXT.replace(SESSION, parent.as_str());
-    assert_eq!(progress.on_line(Line::Whole(line.as_bytes())), LineOutcome::Done);
+    assert_eq!(progress.on_line(Line::Whole(line.as_bytes())), LineOutcome::Stop);
     let refused = progress.refused.unwrap();
     assert_eq!(*refused.kind, AgentErrorKind::Session(SessionError::NotForked { session: parent }));
 }

@@ -149,7 +149,7 @@ impl LineProtocol for Progress<'_> {
             Ok(()) => LineOutcome::Sign,
             Err(kind) => {
                 self.broken = Some(kind);
-                LineOutcome::Done
+                LineOutcome::Stop
             }
         }
     }

@@ -153,7 +153,7 @@ impl LineProtocol for Progress<'_> {
         let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         self.take(line).unwrap_or_else(|kind| {
             self.broken = Some(kind);
-            LineOutcome::Done
+            LineOutcome::Stop
         })
     }
 
