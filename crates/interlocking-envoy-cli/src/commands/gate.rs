@@ -57,7 +57,10 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
             let prompt = Prompt { feature_branch, number, variant, kind };
             let (decision, reason) = match decision {
                 Some(decision) => (decision, reason),
-                None => asked(&prompt, surroundings)?,
+                None => {
+                    let (decision, typed) = asked(&prompt, surroundings)?;
+                    (decision, if typed.is_empty() { reason } else { typed })
+                }
             };
             gate.settle(&prompt, &Answer { decision, reason, thoughts }).map_err(told)?
         }

@@ -103,6 +103,16 @@ fn a_person_is_waited_for() {
     .assert_eq(&called.page());
 }
 
+/// What the person adds goes before what was given.
+#[test]
+fn a_reason_that_was_given_stays_where_the_person_names_none() {
+    for (typed, reason) in [("alternative\n", "slow"), ("alternative it is slower\n", "it is slower")] {
+        let project = project(&["A"]);
+        let called = project.call_in("", typed, &words(&["3", "A", "--reason", "slow"]));
+        assert!(called.page().contains(&format!("\nreason: {reason}\n")), "{}", called.page());
+    }
+}
+
 /// The feature is told from the worktree that it is run in.
 #[test]
 fn the_feature_is_told_from_the_worktree() {
