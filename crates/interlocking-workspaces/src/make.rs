@@ -115,7 +115,11 @@ impl GitRun {
         // Only what lies here is deleted: an agent can write what the list says of where a worktree lies.
         delete_directory(directory)?;
         // Without files, nothing that their `.git` said keeps an entry.
-        failed.iter().fold(Ok(()), |result, entry| result.and(remove_listed(repository, entry)))
+        let mut result = Ok(());
+        for entry in &failed {
+            result = result.and(remove_listed(repository, entry));
+        }
+        result
     }
 }
 
