@@ -1,7 +1,7 @@
 //! Stopping a run from outside: for good, or so that it can be resumed.
 
 use crate::mutex::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, MutexGuard, Weak};
 use tokio::sync::Notify;
 
@@ -13,11 +13,15 @@ use tokio::sync::Notify;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<State>);
 
+const GOING: u8 = 0;
+const CANCELLED: u8 = 1;
+/// Cancelled, and the runs may be resumed.
+const SUSPENDED: u8 = 2;
+
 #[derive(Debug, Default)]
 struct State {
-    cancelled: AtomicBool,
-    /// Whether the runs may be resumed.
-    suspended: AtomicBool,
+    /// [`GOING`], [`CANCELLED`] or [`SUSPENDED`]; once it is another than the first, it stays so.
+    stage: AtomicU8,
     notify: Notify,
     children: Mutex<Vec<Weak<Self>>>,
 }
@@ -30,7 +34,7 @@ impl CancelToken {
 
     /// Stops the runs. Runs that are suspended already stay so.
     pub fn cancel(&self) {
-        self.0.cancel();
+        self.0.stop(CANCELLED);
     }
 
     /// A token that is cancelled with this one, or by itself. Cancelling it does not cancel this one.
@@ -42,10 +46,9 @@ impl CancelToken {
         children.push(Arc::downgrade(&child.0));
         drop(children);
         // Looked at once the child is listed, so that no cancellation falls between the two.
-        match (self.is_cancelled(), self.is_suspended()) {
-            (_, true) => child.suspend(),
-            (true, false) => child.cancel(),
-            (false, false) => {}
+        match self.0.stage.load(Ordering::Acquire) {
+            GOING => {}
+            stage => child.0.stop(stage),
         }
         child
     }
@@ -53,18 +56,18 @@ impl CancelToken {
     /// Stops the runs without recording that as their end: [`Run::resume`](crate::Run::resume) continues them. Node executions
     /// that run now are dropped and will be repeated.
     pub fn suspend(&self) {
-        self.0.suspend();
+        self.0.stop(SUSPENDED);
     }
 
     /// Whether the token is cancelled or suspended.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.0.cancelled.load(Ordering::Acquire)
+        self.0.stage.load(Ordering::Acquire) != GOING
     }
 
     /// Whether the token was [suspended](Self::suspend) before anybody cancelled it.
     pub fn is_suspended(&self) -> bool {
-        self.0.suspended.load(Ordering::Acquire)
+        self.0.stage.load(Ordering::Acquire) == SUSPENDED
     }
 
     /// Resolves when the token is cancelled or suspended; at once if that has happened.
@@ -80,24 +83,15 @@ impl CancelToken {
 }
 
 impl State {
-    fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
-        self.notify.notify_waiters();
-        self.each_child(Self::cancel);
-    }
-
-    fn suspend(&self) {
-        if !self.cancelled.load(Ordering::Acquire) {
-            self.suspended.store(true, Ordering::Release);
+    /// Stops the runs in this way, unless they are stopped.
+    fn stop(&self, stage: u8) {
+        if self.stage.compare_exchange(GOING, stage, Ordering::AcqRel, Ordering::Acquire).is_err() {
+            return;
         }
-        self.each_child(Self::suspend);
-        self.cancel();
-    }
-
-    fn each_child(&self, tell: fn(&Self)) {
         // Told when the list is free again: what they do is theirs.
         let children: Vec<_> = self.children().iter().filter_map(Weak::upgrade).collect();
-        children.iter().for_each(|child| tell(child));
+        children.iter().for_each(|child| child.stop(stage));
+        self.notify.notify_waiters();
     }
 
     fn children(&self) -> MutexGuard<'_, Vec<Weak<Self>>> {
@@ -132,6 +126,26 @@ mod tests {
         assert!(!cancelled.is_suspended());
         let late = parent.child();
         assert!(late.is_suspended() && late.is_cancelled());
+    }
+
+    /// Of a cancellation and a suspension at once, one is that of the token and of all its children.
+    #[test]
+    fn children_are_stopped_as_their_parents_are() {
+        for _ in 0..2_000 {
+            let parent = CancelToken::new();
+            let children: Vec<_> = (0..20).map(|_| parent.child()).collect();
+            let start = std::sync::Barrier::new(2);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    start.wait();
+                    parent.suspend();
+                });
+                start.wait();
+                parent.cancel();
+            });
+            assert!(children.iter().all(|child| child.is_cancelled()));
+            assert!(children.iter().all(|child| child.is_suspended() == parent.is_suspended()));
+        }
     }
 
     #[test]

@@ -62,7 +62,8 @@ async fn serve(Serve { address, common }: Serve, cx: CommandContext) -> Result<E
         cx.console().line(Style::Bad, &format!("run {run} is left as it is: {error}"));
     }
     let (resumed, address) = (unfinished.resumed.len(), listener.local_addr()?);
-    cx.console().line(Style::Plain, &format!("{resumed} runs taken up; listening on http://{address}"));
+    let runs = if resumed == 1 { "run" } else { "runs" };
+    cx.console().line(Style::Plain, &format!("{resumed} {runs} taken up; listening on http://{address}"));
 
     tokio::select! {
         ended = async { axum::serve(listener, router(office)).await } => ended?,

@@ -5,7 +5,9 @@
 use crate::payloads::splice::{Origin, Segment};
 
 /// A longer payload cannot have been stored: SQLite's limit is a gigabyte.
-const MOST: usize = 1 << 30;
+pub(crate) const MOST: usize = 1 << 30;
+/// A payload is not made of so many pieces: each is a block long, but for what is left of some.
+const MOST_PIECES: usize = 1 << 24;
 
 /// A payload that is being put together.
 #[derive(Debug)]
@@ -37,7 +39,7 @@ impl Assembly {
     }
 
     /// Takes what is missing from a splice; what that has of its base is missing still. `None` where the object is
-    /// shorter than what is wanted of it.
+    /// shorter than what is wanted of it, or what is missing lies in more pieces than a splice that was written has.
     pub(crate) fn splice(&mut self, segments: &[Segment], literals: &[u8]) -> Option<()> {
         let mut missing = Vec::with_capacity(self.wanted.len() + 1);
         for Wanted { mut to, mut from, mut length } in std::mem::take(&mut self.wanted) {
@@ -51,6 +53,7 @@ impl Assembly {
                         let literal = literals.get(at + skipped..at + skipped + now)?;
                         self.bytes[to..to + now].copy_from_slice(literal);
                     }
+                    Origin::Base(_) if missing.len() == MOST_PIECES => return None,
                     Origin::Base(at) => missing.push(Wanted { to, from: at + skipped, length: now }),
                 }
                 (to, from, length, index) = (to + now, from + now, length - now, index + 1);

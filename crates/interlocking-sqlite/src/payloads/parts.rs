@@ -171,14 +171,17 @@ impl Cut<'_> {
 }
 
 impl Manifest {
-    /// The payload whose parts have these texts.
-    pub(crate) fn join(&self, mut text: impl FnMut(&Digest) -> Option<Encoded>) -> Option<String> {
+    /// The payload whose parts have these texts. `None` where it is longer than `most` bytes: a part may be there any number of times.
+    pub(crate) fn join(&self, most: usize, mut text: impl FnMut(&Digest) -> Option<Encoded>) -> Option<String> {
         let mut whole = String::new();
         for Joint { before, part } in &self.parts {
             whole.push_str(before);
             let text = text(&part.sha256)?;
             let wrapped = usize::from(part.holds.is_wrapped());
             whole.push_str(text.get(wrapped..text.len().checked_sub(wrapped)?)?);
+            if whole.len() > most {
+                return None;
+            }
         }
         whole.push_str(&self.after);
         Some(whole)
@@ -230,7 +233,8 @@ mod tests {
         }
         let json = serde_json::to_string(&manifest).unwrap();
         let manifest: Manifest = serde_json::from_str(&json).unwrap();
-        manifest.join(|digest| texts.iter().find(|part| part.digest == *digest).map(|part| part.text.clone()))
+        manifest
+            .join(text.len(), |digest| texts.iter().find(|part| part.digest == *digest).map(|part| part.text.clone()))
     }
 
     proptest! {
@@ -249,6 +253,16 @@ mod tests {
                 None => prop_assert!(text.len() < LARGE),
             }
         }
+    }
+
+    /// Nobody who writes makes such a manifest.
+    #[test]
+    fn a_manifest_that_has_a_part_over_and_over_is_no_payload() {
+        let (mut manifest, texts) = split(&format!(r#"{{"a":"{}"}}"#, "x".repeat(LARGE))).unwrap();
+        manifest.parts = vec![manifest.parts[0].clone(); 100];
+        let part = |_: &Digest| Some(texts[0].text.clone());
+        assert!(manifest.join(4 * LARGE, part).is_none());
+        assert!(manifest.join(101 * LARGE, part).is_some());
     }
 
     #[test]

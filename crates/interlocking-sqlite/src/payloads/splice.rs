@@ -90,7 +90,7 @@ impl Splice {
     /// the bytes are not a splice.
     pub(crate) fn decode(mut bytes: &[u8]) -> Option<(Vec<Segment>, &[u8])> {
         let count = take(&mut bytes)?;
-        let mut segments = Vec::with_capacity(2 * count.min(bytes.len()) + 1);
+        let mut segments = Vec::with_capacity(2 * count.min(bytes.len() / 3) + 1);
         let (mut at, mut literal, mut expected) = (0usize, 0usize, 0usize);
         let mut push = |length: usize, from: Origin| {
             if length > 0 {

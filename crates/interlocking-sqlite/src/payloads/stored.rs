@@ -1,7 +1,7 @@
 //! Reads payloads from the tables `object` and `name`, and holds their names against their bytes.
 
 use crate::failure::Trouble;
-use crate::payloads::chain::Assembly;
+use crate::payloads::chain::{Assembly, MOST};
 use crate::payloads::digest::{digest_of, head_of};
 use crate::payloads::packed::unpack;
 use crate::payloads::parts::Manifest;
@@ -125,18 +125,26 @@ impl Object {
             return Ok(std::str::from_utf8(&self.bytes).ok().map(Encoded::from));
         }
         let Ok(manifest) = serde_json::from_slice::<Manifest>(&self.bytes) else { return Ok(None) };
-        let mut texts = HashMap::new();
+        let (mut texts, mut length) = (HashMap::new(), 0);
         for joint in &manifest.parts {
+            if texts.contains_key(&joint.part.sha256) {
+                continue;
+            }
             for id in named(connection, &joint.part.sha256)? {
                 if let Found::Whole(Self { is_manifest: false, bytes, .. }) = read(connection, id, reads)?
                     && let Ok(text) = String::from_utf8(bytes)
                     && digest_of(&text) == joint.part.sha256
                 {
+                    // Parts together are no longer than what they are parts of, but for what wraps them.
+                    if length > 2 * MOST {
+                        return Ok(None);
+                    }
+                    length += text.len();
                     texts.insert(joint.part.sha256, Encoded::from(text));
                 }
             }
         }
-        Ok(manifest.join(|digest| texts.get(digest).cloned()).map(Encoded::from))
+        Ok(manifest.join(MOST, |digest| texts.get(digest).cloned()).map(Encoded::from))
     }
 }
 

@@ -138,7 +138,7 @@ fn letters(connection: &Connection) -> Result<Vec<String>, Trouble> {
         if number != next.1 {
             problems.push(format!("letter {} to run {run} is gone", next.1));
         }
-        next.1 = number + 1;
+        next.1 = number.saturating_add(1);
         let body = row.get_ref(2)?.as_str().map_err(|error| error.to_string());
         let read = body.and_then(|body| serde_json::from_str::<LetterBody>(body).map_err(|error| error.to_string()));
         if let Err(reason) = read {

@@ -168,7 +168,7 @@ impl Reader {
                 origin: origin.map_err(|error| Trouble::Damaged(format!("the origin of run `{name}`: {error}")))?,
                 records: records as u64,
                 started_at_ms: started_ms as u64,
-                updated_at_ms: (started_ms + at_ms) as u64,
+                updated_at_ms: started_ms.saturating_add(at_ms) as u64,
                 ended: envelope::ending(entry.as_deref()).map(str::to_owned),
                 holder: who.filter(|_| {
                     let lives =

@@ -52,7 +52,7 @@ impl Writer {
             }
         };
         // Appending never depends on the clock: one that goes back stands still here.
-        let at_ms = (now - started_ms).max(position.at_ms);
+        let at_ms = now.saturating_sub(started_ms).max(position.at_ms);
 
         let known_run = known.run(run);
         known_run.from_the_start |= position.id.is_none();

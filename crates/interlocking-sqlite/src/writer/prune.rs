@@ -116,7 +116,7 @@ impl Writer {
         let old = families.len().saturating_sub(keep_last.unwrap_or(0));
         let mut going = Vec::new();
         for Family { members, updated_ms, ended } in families.into_iter().take(old) {
-            let age = Duration::from_millis((now - updated_ms).max(0) as u64);
+            let age = Duration::from_millis(now.saturating_sub(updated_ms).max(0) as u64);
             if older_than.is_some_and(|limit| age <= limit) || !(ended || *unfinished_too) {
                 continue;
             }

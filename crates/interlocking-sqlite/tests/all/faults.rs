@@ -68,6 +68,16 @@ async fn a_full_disk_loses_nothing_and_the_run_goes_on_when_there_is_room() {
     assert!((1..=sequence).map(|sequence| noise(100 + sequence)).eq(texts.iter().map(|text| text.to_string())));
 }
 
+/// Somebody else has written them.
+#[tokio::test]
+async fn times_beyond_all_bounds_are_told_as_far_as_they_go() {
+    let place = tempfile::tempdir().unwrap();
+    journal(place.path()).await;
+    sql(place.path(), "UPDATE run SET started_ms=9223372036854775807; UPDATE record SET at_ms=9");
+    let journal = SqliteJournal::open(place.path()).unwrap();
+    assert_eq!(journal.runs().await.unwrap()[0].updated_at_ms, u64::MAX / 2);
+}
+
 #[tokio::test]
 async fn one_record_too_large_for_the_disk_fails_alone() {
     let place = tempfile::tempdir().unwrap();

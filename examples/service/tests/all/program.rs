@@ -45,7 +45,7 @@ fn a_letter_is_answered_from_the_command_line_while_it_is_served() {
     let mut served = Served(serve.stderr(Stdio::piped()).spawn().unwrap());
     let mut said = String::new();
     BufReader::new(served.0.stderr.take().unwrap()).read_line(&mut said).unwrap();
-    assert!(said.starts_with("1 runs taken up; listening on http://127.0.0.1:"), "{said}");
+    assert!(said.starts_with("1 run taken up; listening on http://127.0.0.1:"), "{said}");
 
     let answered = call(place.path(), &["answer", "letter-1", &json!({ "approved": true }).to_string()]);
     assert_eq!(answered.status.code(), Some(0), "{answered:?}");
