@@ -88,10 +88,11 @@ impl State {
         if self.stage.compare_exchange(GOING, stage, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return;
         }
+        // Before its children: a run that sees a child stopped knows that it is stopped itself.
+        self.notify.notify_waiters();
         // Told when the list is free again: what they do is theirs.
         let children: Vec<_> = self.children().iter().filter_map(Weak::upgrade).collect();
         children.iter().for_each(|child| child.stop(stage));
-        self.notify.notify_waiters();
     }
 
     fn children(&self) -> MutexGuard<'_, Vec<Weak<Self>>> {
