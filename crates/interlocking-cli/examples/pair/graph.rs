@@ -70,7 +70,7 @@ impl JoinHandler<pair::merge> for Merge {
         worktree.merge(program, "Merge the program").await?;
         let merged = worktree.merge(check, "Merge its check").await?;
         let mut command = tokio::process::Command::new("sh");
-        if !command.arg("check.sh").current_dir(worktree.path()).status().await?.success() {
+        if !command.arg("check.sh").current_dir(worktree.path()).output().await?.status.success() {
             return Err("the check fails: nothing lands".into());
         }
         let landed = cx.land(merged).await?;

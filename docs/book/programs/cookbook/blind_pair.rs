@@ -80,7 +80,7 @@ impl JoinHandler<blind_pair::merge> for Merge {
         let merged = worktree.merge(check, "Merge its check").await?;
         // This runs what agents wrote; `toolchain::Runner` runs it in a sandbox.
         let mut command = tokio::process::Command::new("sh");
-        if !command.arg("check.sh").current_dir(worktree.path()).status().await?.success() {
+        if !command.arg("check.sh").current_dir(worktree.path()).output().await?.status.success() {
             return Err("the check fails: nothing lands".into());
         }
         let landed = cx.land(merged).await?;
