@@ -53,7 +53,8 @@ impl Repository {
         self.list()
     }
 
-    /// Those of them that lie at a directory or below, which need not be there any more.
+    /// Those of them that lie at a directory or below, which need not be there any more. That is what their entries say, which an agent
+    /// that can write to `.git` writes too: do not delete at [`WorktreeEntry::path`].
     pub fn worktrees_in(&self, directory: impl AsRef<Path>) -> Result<Vec<WorktreeEntry>, GitError> {
         let (directory, real) = (directory.as_ref(), real(directory.as_ref()));
         let _registration = self.lock_registration()?;
