@@ -17,9 +17,6 @@ use interlocking_runtime::{CancelToken, Outcome, Report, Run, StartError, event}
 use interlocking_sqlite::private;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
-use std::fs::File;
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 /// How a run is to be executed.
@@ -130,7 +127,7 @@ async fn report<G: Graph>(
     let console = start.console;
     // A file that cannot be written is better known now than after the run.
     let record = events.as_ref().map(|path| {
-        let opened = events_file(path, start.is_resumed);
+        let opened = if start.is_resumed { private::append_file(path) } else { private::create_file(path) };
         opened.map_err(|error| CommandError::from(error).at(path.display().to_string()))
     });
     let watching = Watch {
@@ -173,18 +170,6 @@ async fn report<G: Graph>(
         console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
     }
     report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })
-}
-
-/// The file of events, closed to others: empty for a new run, and added to for one that is resumed.
-fn events_file(path: &Path, is_resumed: bool) -> io::Result<File> {
-    if !is_resumed {
-        return private::create_file(path);
-    }
-    let file = private::file_options().create(true).append(true).open(path)?;
-    if file.metadata()?.is_file() {
-        private::close(path)?;
-    }
-    Ok(file)
 }
 
 /// A report as JSON: what `run --json` and `resume --json` print, the program's result beside.

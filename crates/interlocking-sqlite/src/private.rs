@@ -48,7 +48,20 @@ pub fn file_options() -> OpenOptions {
 ///
 /// The system's.
 pub fn create_file(path: &Path) -> io::Result<File> {
-    let file = file_options().write(true).create(true).truncate(true).open(path)?;
+    opened(file_options().write(true).create(true).truncate(true), path)
+}
+
+/// Makes a file, or opens the one that is there to add to it, and closes it to others.
+///
+/// # Errors
+///
+/// The system's.
+pub fn append_file(path: &Path) -> io::Result<File> {
+    opened(file_options().create(true).append(true), path)
+}
+
+fn opened(options: &OpenOptions, path: &Path) -> io::Result<File> {
+    let file = options.open(path)?;
     if file.metadata()?.is_file() {
         close(path)?;
     }
