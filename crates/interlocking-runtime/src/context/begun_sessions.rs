@@ -6,10 +6,11 @@ use crate::mutex::Mutex;
 use interlocking_agents::{AgentEvent, SessionId};
 use tokio::task::JoinHandle;
 
-/// The sessions that an agent begins in one turn.
+/// The sessions that an agent begins in one conversation.
 pub(crate) struct BegunSessions<'run> {
     untyped: &'run UntypedServices,
     by: By,
+    conversation: u32,
     agent: &'run str,
     noted: Mutex<Noted>,
 }
@@ -21,8 +22,8 @@ struct Noted {
 }
 
 impl<'run> BegunSessions<'run> {
-    pub(crate) fn new(untyped: &'run UntypedServices, by: By, agent: &'run str) -> Self {
-        Self { untyped, by, agent, noted: Mutex::default() }
+    pub(crate) fn new(untyped: &'run UntypedServices, by: By, conversation: u32, agent: &'run str) -> Self {
+        Self { untyped, by, conversation, agent, noted: Mutex::default() }
     }
 
     /// Takes note of an event; does not wait.
@@ -35,7 +36,12 @@ impl<'run> BegunSessions<'run> {
             return;
         }
         noted.last = Some(session.clone());
-        let entry = Entry::Session { by: self.by.clone(), agent: self.agent.to_owned(), session: session.clone() };
+        let entry = Entry::Session {
+            by: self.by.clone(),
+            conversation: self.conversation,
+            agent: self.agent.to_owned(),
+            session: session.clone(),
+        };
         // Whoever drops the run does not wait for this, and nobody else has the run until it is written.
         let Some(hold) = record_writer.hold() else { return };
         let record_writer = record_writer.clone();

@@ -13,8 +13,10 @@ pub(crate) struct History(Mutex<Executions>);
 #[derive(Debug, Default)]
 struct Executions {
     restarts: HashMap<By, u32>,
-    /// The latest session of an agent.
-    sessions: HashMap<By, (String, SessionId)>,
+    /// How many conversations an execution has begun in this process.
+    conversations: HashMap<By, u32>,
+    /// The latest session of an agent, by the number of its conversation.
+    sessions: HashMap<(By, u32), (String, SessionId)>,
     /// By node, visit and name.
     once: HashMap<(String, u32, String), Encoded>,
     /// The question and the schema of an answer.
@@ -35,15 +37,24 @@ impl History {
         self.0.lock().restarts.get(by).copied().unwrap_or_default()
     }
 
-    pub(crate) fn began_session(&self, by: By, agent: String, session: SessionId) {
-        self.0.lock().sessions.insert(by, (agent, session));
+    /// Begins a conversation of an execution; gives its number, which is 1 for the first.
+    pub(crate) fn begin_conversation(&self, by: &By) -> u32 {
+        let mut executions = self.0.lock();
+        let begun = executions.conversations.entry(by.clone()).or_default();
+        *begun += 1;
+        *begun
     }
 
-    /// The session that `agent` had begun for an execution that was interrupted.
-    pub(crate) fn session(&self, by: &By, agent: &str) -> Option<SessionId> {
+    pub(crate) fn began_session(&self, by: By, conversation: u32, agent: String, session: SessionId) {
+        self.0.lock().sessions.insert((by, conversation), (agent, session));
+    }
+
+    /// The session that `agent` had begun for this conversation of an execution that was interrupted.
+    pub(crate) fn session(&self, by: &By, conversation: u32, agent: &str) -> Option<SessionId> {
         let executions = self.0.lock();
         executions.restarts.get(by)?;
-        executions.sessions.get(by).filter(|(name, _)| name == agent).map(|(_, session)| session.clone())
+        let begun = executions.sessions.get(&(by.clone(), conversation));
+        begun.filter(|(name, _)| name == agent).map(|(_, session)| session.clone())
     }
 
     pub(crate) fn did(&self, by: By, name: &str, value: Encoded) {

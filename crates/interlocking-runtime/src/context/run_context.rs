@@ -128,6 +128,9 @@ pub trait RunContext<N: Node> {
 
     /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
     ///
+    /// When an execution is repeated that was interrupted, its first call goes on in the session that its first call had begun, its second in
+    /// that of the second, and so on: ask in the same order each time.
+    ///
     /// # Errors
     ///
     /// That the prompt cannot be rendered, the agent's, or that the run may make no more calls.

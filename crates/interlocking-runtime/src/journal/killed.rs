@@ -15,7 +15,7 @@ pub(crate) fn killed(records: &[Record], is_executed: bool) -> Vec<(By, LedgerEn
     let outcomes: Vec<Option<By>> = records.iter().map(|record| outcome_of(&record.entry)).collect();
     for (record, outcome) in records.iter().zip(&outcomes) {
         match &record.entry {
-            Entry::Session { by, agent, session } if !settled.contains(by) => {
+            Entry::Session { by, agent, session, .. } if !settled.contains(by) => {
                 let usage = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
                 let (agent, role) = (agent.clone(), None);
                 under_way.push((by.clone(), LedgerEntry { agent, role, session: Some(session.clone()), usage }));

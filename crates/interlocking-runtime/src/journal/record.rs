@@ -56,6 +56,9 @@ pub enum Entry {
     Session {
         /// The execution.
         by: By,
+        /// Which conversation of the execution it is for, the first being 1: an event or advisory node may have several.
+        #[serde(default = "first", skip_serializing_if = "is_first")]
+        conversation: u32,
         /// The agent's name.
         agent: String,
         /// The session.

@@ -45,7 +45,7 @@ pub(crate) struct Replayed<'net> {
     /// What the last execution that sent anything to other runs sent: what came before it has arrived.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     pub(crate) restarts: HashMap<By, u32>,
-    pub(crate) sessions: Vec<(By, String, SessionId)>,
+    pub(crate) sessions: Vec<(By, u32, String, SessionId)>,
     pub(crate) once: Vec<(By, String, RecordedPayload)>,
     pub(crate) questions: Vec<Asked>,
     pub(crate) answers: Vec<(By, RecordedPayload)>,
@@ -244,7 +244,9 @@ impl<'net> Replayed<'net> {
                 // Who was asked before has all the time again.
                 self.questions.iter_mut().for_each(|asked| asked.asked_at_ms = None);
             }
-            Entry::Session { by, agent, session } => self.sessions.push((by, agent, session)),
+            Entry::Session { by, conversation, agent, session } => {
+                self.sessions.push((by, conversation, agent, session))
+            }
             Entry::Once { by, name, value } => self.once.push((by, name, value)),
             Entry::Asked { by, question, schema, asked_at_ms } => {
                 self.questions.push(Asked { by, question, schema, asked_at_ms });

@@ -384,7 +384,8 @@ async fn converse<N: LLM>(
     let execution = cx.execution();
     let by = untyped.by(execution);
     // What was interrupted goes on in the session that it had begun, which knows what was done.
-    let begun = untyped.history().session(&by, player.agent.name());
+    let nth = untyped.history().begin_conversation(&by);
+    let begun = untyped.history().session(&by, nth, player.agent.name());
     let fresh = begun.is_some().then(|| session.clone());
     let turn = Turn {
         system,
@@ -404,7 +405,7 @@ async fn converse<N: LLM>(
     }
     verify(untyped, row, Moment::Before, None).await?;
     let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
-    let begun = BegunSessions::new(untyped, by, player.agent.name());
+    let begun = BegunSessions::new(untyped, by, nth, player.agent.name());
     let events = |event| {
         usage_guard.note(&event);
         begun.note(&event);

@@ -414,8 +414,8 @@ impl Reader<'_> {
             let node = net.name(execution.node).to_owned();
             history.restarted(crate::journal::By { node, visit: execution.visit, attempt: execution.attempt });
         }
-        for (by, agent, session) in replayed.sessions.drain(..) {
-            history.began_session(by, agent, session);
+        for (by, conversation, agent, session) in replayed.sessions.drain(..) {
+            history.began_session(by, conversation, agent, session);
         }
         for (by, name, value) in replayed.once.drain(..) {
             history.did(by, &name, self.texts.of(&value));

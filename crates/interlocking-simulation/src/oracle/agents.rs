@@ -12,6 +12,7 @@ impl Oracle<'_> {
     pub(super) fn session(
         &mut self,
         by: &By,
+        conversation: u32,
         agent: &str,
         session: &SessionId,
         facts: &Facts<'_>,
@@ -21,6 +22,7 @@ impl Oracle<'_> {
         if !self.net.row(execution.node).is_prompted() {
             return Err(format!("{by} has a session, and no agent"));
         }
+        same("the conversation", conversation, 1)?;
         same("the agent", agent, AGENT)?;
         match facts.opened.contains(&(self.run.clone(), by.clone(), session.clone())) {
             true => Ok(()),

@@ -31,7 +31,9 @@ impl Oracle<'_> {
                 Ok(())
             }
             Entry::Retried { letters } => self.retry(*letters, facts),
-            Entry::Session { by, agent, session } => self.session(by, agent, session, facts),
+            Entry::Session { by, conversation, agent, session } => {
+                self.session(by, *conversation, agent, session, facts)
+            }
             Entry::Spent { by, calls } => self.spent(by, calls),
             Entry::Landed { by, .. } => self.execution(by).map(drop),
             Entry::Decided { by, reached, ended } => self.decide(by, *reached, ended),

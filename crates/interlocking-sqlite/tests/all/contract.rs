@@ -88,7 +88,7 @@ fn entries() -> Vec<Entry> {
         Entry::Started { table, input: json(r#"{"in":true}"#), origin: Some(origin), workspaces: Vec::new() },
         Entry::Resumed { table: None, taken_by: None },
         Entry::Retried { letters: 7 },
-        Entry::Session { by: by(), agent: "writer".to_owned(), session },
+        Entry::Session { by: by(), conversation: 2, agent: "writer".to_owned(), session },
         Entry::Once { by: by(), name: "mail".to_owned(), value: json("\"sent\"") },
         Entry::Asked { by: by(), question: json("\"why?\""), schema: json("{}"), asked_at_ms: Some(7) },
         Entry::Answered { by: by(), letter: 1, answer: json("\"so\"") },

@@ -117,7 +117,12 @@ async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
         label: None,
         commits: Vec::new(),
     };
-    let session = Entry::Session { by: by.clone(), agent: "writer".to_owned(), session: SessionId::new("s").unwrap() };
+    let session = Entry::Session {
+        by: by.clone(),
+        conversation: 1,
+        agent: "writer".to_owned(),
+        session: SessionId::new("s").unwrap(),
+    };
     let once = Entry::Once { by: by.clone(), name: "mail".to_owned(), value: "1".into() };
     let spent = Entry::Spent { by, calls: Vec::new() };
     let connection = Connection::open(place.path().join("journal.db")).unwrap();

@@ -22,6 +22,7 @@ mod cancel;
 mod role_bindings;
 mod cassette;
 mod context;
+mod conversations;
 mod dropped;
 mod envelope;
 mod event;

@@ -209,7 +209,8 @@ async fn a_fork_has_the_history_and_goes_its_own_way() {
 #[tokio::test]
 async fn a_fork_takes_over_no_session_that_goes_on() {
     let journal = waiting().await;
-    let session = |by: By| Entry::Session { by, agent: "a".to_owned(), session: "s1".parse().unwrap() };
+    let session =
+        |by: By| Entry::Session { by, conversation: 1, agent: "a".to_owned(), session: "s1".parse().unwrap() };
     for entry in [session(by("raise", 1)), session(by("approve", 1))] {
         let sequence = journal.records(&id("r1")).len() as u64;
         let record = interlocking::runtime::journal::Record { run: id("r1"), sequence, entry };

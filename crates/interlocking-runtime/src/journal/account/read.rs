@@ -164,7 +164,7 @@ async fn executions(
     for record in records {
         match &record.entry {
             Entry::Resumed { .. } => resumed += 1,
-            Entry::Session { by, agent, session } => {
+            Entry::Session { by, agent, session, .. } => {
                 let session = SessionAccount { agent: agent.clone(), session: session.clone() };
                 let sessions = &mut executions.of(by.clone()).sessions;
                 if !sessions.contains(&session) {
