@@ -8,6 +8,7 @@ use super::kind::Backends;
 use crate::drivers::claude::{ClaudeCode, ClaudeSettings, Credential};
 use crate::drivers::codex::{Codex, CodexSettings};
 use crate::drivers::gemini::{Gemini, GeminiSettings};
+use crate::program::WORKSPACE_HASH;
 
 /// What an agent that builds and tests by itself is given beyond what is usual, where its settings say nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,11 +27,11 @@ pub struct BuildAccess {
 const CARGO: [&str; 4] = ["CARGO_HOME", "CARGO_INCREMENTAL", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 impl BuildAccess {
-    /// Builds by cargo with what these commands need. Artefacts lie in `target_directory`, below it apart for each directory that is built.
+    /// Builds by cargo with what these commands need. Artefacts lie below `target_directory`, apart for each workspace: no agent is told where
+    /// another's are, and none runs a program that another has built.
     pub fn cargo(commands: impl IntoIterator<Item = String>, target_directory: &Path) -> Self {
-        let shared = target_directory.to_string_lossy().into_owned();
-        let own = target_directory.join("{workspace-path-hash}").to_string_lossy().into_owned();
-        let environment = [("CARGO_TARGET_DIR", shared), ("CARGO_BUILD_BUILD_DIR", own)];
+        let own = target_directory.join(WORKSPACE_HASH).to_string_lossy().into_owned();
+        let environment = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"].map(|name| (name, own.clone()));
         Self {
             commands: commands.into_iter().collect(),
             inherit: CARGO.map(str::to_owned).into(),
@@ -121,8 +122,8 @@ mod tests {
         let homes = [claude.home, codex.home, gemini.home].map(Option::unwrap);
         assert_eq!(homes, ["/homes/claude", "/homes/codex", "/homes/gemini"].map(PathBuf::from));
         for environment in [&claude.environment, &codex.environment, &gemini.environment] {
-            assert_eq!(environment["CARGO_TARGET_DIR"], "/target");
-            assert_eq!(environment["CARGO_BUILD_BUILD_DIR"], "/target/{workspace-path-hash}");
+            assert_eq!(environment["CARGO_TARGET_DIR"], "/target/{workspace-hash}");
+            assert_eq!(environment["CARGO_BUILD_BUILD_DIR"], "/target/{workspace-hash}");
         }
         for inherit in [&claude.inherit, &codex.inherit, &gemini.inherit] {
             assert!(CARGO.iter().all(|name| inherit.iter().any(|known| known == name)), "{inherit:?}");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::redactor::Redactor;
@@ -16,6 +17,10 @@ pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     secrets: Vec<Secret>,
 }
+
+/// In the value of a variable of an agent's settings: stands for a number of the workspace of each turn, so that a directory that
+/// the value names is another one for each.
+pub const WORKSPACE_HASH: &str = "{workspace-hash}";
 
 /// What [`Environment::minimal`] takes from this process, where it is set; also every `LC_…`.
 const INHERITED: [&str; 22] = [
@@ -60,6 +65,17 @@ impl Environment {
             INHERITED.iter().fold(Self::empty().set("TERM", "dumb"), |environment, name| environment.inherit(name));
         let locales = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(|name| name.starts_with("LC_")));
         locales.fold(minimal, |environment, (name, value)| environment.set(name, value))
+    }
+
+    /// What an agent's program gets that works in `workspace`: [what any needs](Self::minimal), these variables of this process, and these
+    /// with their values, in which [`WORKSPACE_HASH`] stands for a number of the workspace.
+    pub(crate) fn of_agent(inherit: &[String], variables: &BTreeMap<String, String>, workspace: Option<&Path>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        workspace.hash(&mut hasher);
+        let hash = format!("{:016x}", hasher.finish());
+        let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
+        let value = |value: &String| value.replace(WORKSPACE_HASH, &hash);
+        variables.iter().fold(inherited, |environment, (name, given)| environment.set(name, value(given)))
     }
 
     /// Everything that this process has: for programs that are trusted with all of it.
@@ -181,6 +197,21 @@ mod tests {
         assert_eq!(names, ["A", "CARGO_MANIFEST_DIR"]);
         assert_eq!(Environment::minimal().get("CARGO_MANIFEST_DIR"), None);
         assert_eq!(Environment::minimal().get("TERM"), Some(OsStr::new("dumb")));
+    }
+
+    #[test]
+    fn a_directory_of_its_own_can_be_given_to_each_workspace() {
+        let variables = [("BUILDS".to_owned(), "/builds/{workspace-hash}/x".to_owned())].into();
+        let of = |workspace: Option<&str>| {
+            let environment = Environment::of_agent(&[], &variables, workspace.map(Path::new));
+            environment.get("BUILDS").unwrap().to_str().unwrap().to_owned()
+        };
+        let (tests, code) = (of(Some("/run/tests")), of(Some("/run/code")));
+        assert_ne!(tests, code);
+        assert_eq!(tests, of(Some("/run/tests")));
+        let hash = tests.strip_prefix("/builds/").unwrap().strip_suffix("/x").unwrap();
+        assert!(hash.len() == 16 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()), "{hash}");
+        assert_ne!(of(None), tests);
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod unescaped;
 
 pub use abandoned::end_abandoned;
 pub use call::{Call, LineOutcome, LineProtocol, run_protocol};
-pub use environment::Environment;
+pub use environment::{Environment, WORKSPACE_HASH};
 pub use invocation::{Invocation, StartError};
 pub use left_running::{AbandonedError, LeftRunning};
 pub use limits::{CallLimits, StopOrder};

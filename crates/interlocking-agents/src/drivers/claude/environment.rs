@@ -71,8 +71,9 @@ impl Surroundings {
         given: Option<&Secret>,
         store: &Path,
         temporary: &Path,
+        workspace: Option<&Path>,
     ) -> Result<Self, NoKey> {
-        let environment = Self::without_key(settings, store, temporary);
+        let environment = Self::without_key(settings, store, temporary, workspace);
         Ok(match key(settings.credential.as_ref(), given)? {
             None => Self { environment, key: None },
             Some(Key { secret, descriptor: Some(descriptor), .. }) if cfg!(unix) => {
@@ -84,14 +85,13 @@ impl Surroundings {
     }
 
     /// All variables but the key.
-    pub(super) fn without_key(settings: &ClaudeSettings, store: &Path, temporary: &Path) -> Environment {
-        let mut environment = Environment::minimal();
-        for name in &settings.inherit {
-            environment = environment.inherit(name);
-        }
-        for (name, value) in &settings.environment {
-            environment = environment.set(name, value);
-        }
+    pub(super) fn without_key(
+        settings: &ClaudeSettings,
+        store: &Path,
+        temporary: &Path,
+        workspace: Option<&Path>,
+    ) -> Environment {
+        let mut environment = Environment::of_agent(&settings.inherit, &settings.environment, workspace);
         for switch in SWITCHES {
             environment = environment.set(switch, "1");
         }

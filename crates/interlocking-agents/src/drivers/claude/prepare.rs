@@ -39,8 +39,9 @@ impl Prepared {
         store.make().map_err(|error| configuration(&error))?;
         let session = session_for(&turn.session)?;
         let temporary = temporary_directory(turn).map_err(|error| not_written(&error))?;
-        let surroundings = Surroundings::new(settings, key, store.directory(), temporary.path())
-            .map_err(|error| configuration(&error))?;
+        let surroundings =
+            Surroundings::new(settings, key, store.directory(), temporary.path(), turn.workspace.as_deref())
+                .map_err(|error| configuration(&error))?;
         let asked = turn.schema.as_deref().map(|schema| Asked::new(schema, settings.decisions));
         let call = Call {
             settings,

@@ -32,7 +32,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
     match store {
         Err(error) => problems.push(error.to_string()),
         Ok(store) => {
-            let environment = Surroundings::without_key(settings, store.directory(), &std::env::temp_dir());
+            let environment = Surroundings::without_key(settings, store.directory(), &std::env::temp_dir(), None);
             match version(settings, environment).await {
                 Err(problem) => problems.push(problem),
                 Ok(found) if found < KNOWN => problems.push(format!(

@@ -68,7 +68,7 @@ impl<'a> Call<'a> {
             directory: Some(turn.workspace.clone().unwrap_or(nowhere)),
             sandbox: turn.sandbox.clone(),
             input: prompt.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, &home, key))
+            ..Invocation::new(&settings.program, command::environment(settings, turn.workspace.as_deref(), &home, key))
         };
         Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
     }

@@ -60,12 +60,14 @@ pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&P
 }
 
 /// Everything that the program may see.
-pub(super) fn environment(settings: &CodexSettings, home: &Path, key: Option<Secret>) -> Environment {
+pub(super) fn environment(
+    settings: &CodexSettings,
+    workspace: Option<&Path>,
+    home: &Path,
+    key: Option<Secret>,
+) -> Environment {
     let environment =
-        settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
-    let environment =
-        settings.environment.iter().fold(environment, |environment, (name, value)| environment.set(name, value));
-    let environment = environment.set("CODEX_HOME", home);
+        Environment::of_agent(&settings.inherit, &settings.environment, workspace).set("CODEX_HOME", home);
     match key {
         Some(key) => environment.secret(KEY_VARIABLE, key),
         None => environment,

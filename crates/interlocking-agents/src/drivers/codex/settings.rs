@@ -79,6 +79,7 @@ pub struct CodexSettings {
     /// [the few](crate::program::Environment::minimal) that any program needs.
     pub inherit: Vec<String>,
     /// Variables that they get with these values. No secrets: the agent's commands see them.
+    /// `{workspace-hash}` in a value stands for [a number of the workspace](crate::program::WORKSPACE_HASH) that the turn is run in.
     pub environment: BTreeMap<String, String>,
     /// Refused: the program cannot limit the steps of a call.
     pub max_steps: Option<u32>,

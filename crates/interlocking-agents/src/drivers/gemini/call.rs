@@ -60,7 +60,10 @@ impl<'a> Call<'a> {
             directory: turn.workspace.clone(),
             sandbox: turn.sandbox.clone(),
             input: input.into_bytes(),
-            ..Invocation::new(&settings.program, command::environment(settings, key, &call_home))
+            ..Invocation::new(
+                &settings.program,
+                command::environment(settings, turn.workspace.as_deref(), key, &call_home),
+            )
         };
         Ok(Self { turn, limits: settings.limits(), invocation, home, mark, _call_home: call_home })
     }

@@ -45,9 +45,14 @@ pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<
 }
 
 /// Everything that the program may see.
-pub(super) fn environment(settings: &GeminiSettings, key: Secret, home: &CallHome) -> Environment {
+pub(super) fn environment(
+    settings: &GeminiSettings,
+    workspace: Option<&Path>,
+    key: Secret,
+    home: &CallHome,
+) -> Environment {
     let base_url = settings.base_url().unwrap_or_else(|| GOOGLE.to_owned());
-    plain(settings)
+    plain(settings, workspace)
         .set("GEMINI_CLI_HOME", home.path())
         .set("TMPDIR", home.temporary())
         .set(BASE_URL, base_url)
@@ -55,9 +60,9 @@ pub(super) fn environment(settings: &GeminiSettings, key: Secret, home: &CallHom
 }
 
 /// What its commands see, too.
-fn plain(settings: &GeminiSettings) -> Environment {
-    let inherited = settings.inherit.iter().fold(Environment::minimal(), |environment, name| environment.inherit(name));
-    let set = settings.environment.iter().fold(inherited, |environment, (name, value)| environment.set(name, value));
+fn plain(settings: &GeminiSettings, workspace: Option<&Path>) -> Environment {
     // It would start itself again, with more memory.
-    set.set("GEMINI_CLI_NO_RELAUNCH", "1").set("NO_COLOR", "1")
+    Environment::of_agent(&settings.inherit, &settings.environment, workspace)
+        .set("GEMINI_CLI_NO_RELAUNCH", "1")
+        .set("NO_COLOR", "1")
 }

@@ -24,7 +24,7 @@ pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), 
 
 async fn ask(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
     let home = Home::open(settings, None, None)?.for_call(settings, None)?;
-    let environment = command::environment(settings, key, &home);
+    let environment = command::environment(settings, None, key, &home);
     let program = settings.program.display();
     let invocation =
         Invocation { arguments: vec!["--version".into()], ..Invocation::new(&settings.program, environment) };

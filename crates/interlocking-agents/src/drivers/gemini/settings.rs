@@ -72,6 +72,7 @@ pub struct GeminiSettings {
     /// looks like a secret's.
     pub inherit: Vec<String>,
     /// Variables that they get with these values. No secrets.
+    /// `{workspace-hash}` in a value stands for [a number of the workspace](crate::program::WORKSPACE_HASH) that the turn is run in.
     pub environment: BTreeMap<String, String>,
     /// How long one call may take, as `"30m"`; any time where absent.
     #[serde(deserialize_with = "optional")]
