@@ -4,8 +4,8 @@
 //! up to the first blank one, which stays. Nothing is judged: text is compared, byte by byte.
 //!
 //! What is not touched: files whose extension is not [listed](Extensions), Markdown, everything below `.claude`, `.git`,
-//! what git ignores, binary files, whatever a symbolic link leads to, and repositories within the worktree, such as its
-//! submodules and other worktrees.
+//! what git's ignore rules name (even if it is tracked), binary files, whatever a symbolic link leads to, and repositories within
+//! the worktree, such as its submodules and other worktrees.
 
 mod extensions;
 mod marked;

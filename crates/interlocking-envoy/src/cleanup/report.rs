@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// What a cleanup did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CleanupReport {
-    /// Whether everything that is marked has been removed, or would be.
+    /// Whether everything that is marked in the files that are looked into has been removed, or would be.
     pub success: bool,
     /// Whether this is what would be done.
     pub dry_run: bool,

@@ -83,7 +83,7 @@ pub enum RuleError {
         prompt: String,
     },
     /// It was discarded.
-    #[error("{prompt} was discarded: its branch is archived as archive/{branch}, bring that back by hand")]
+    #[error("{prompt} was discarded: its branch is archived as archive/{branch}, rename it back first")]
     IsDiscarded {
         /// The prompt.
         prompt: String,
@@ -135,6 +135,16 @@ impl Decisions {
         let alternatives = self.completion(&prompt.feature_branch, prompt.number).unmerged_alternatives;
         let unmerged_alternatives = alternatives.into_iter().map(|alternative| alternative.branch).collect();
         Ok(GateReturn { thoughts, variant_solution: Some(decision), reason, unmerged_alternatives, result })
+    }
+
+    /// Forgets that a prompt was discarded, if it was: its branch is there again.
+    pub fn forget_discard(&mut self, prompt: &Prompt) {
+        let numbers = self.0.get_mut(&prompt.feature_branch).and_then(|numbers| numbers.get_mut(&prompt.number));
+        if let (Some(variants), Some(variant)) = (numbers, prompt.variant)
+            && variants.get(&variant).is_some_and(|settled| settled.variant_solution == Decision::Discard)
+        {
+            variants.remove(&variant);
+        }
     }
 
     /// What has been decided about a variant.

@@ -102,6 +102,9 @@ impl VariantsGate {
         let store = Store::open(self.repository.common_directory())?;
         let mut decisions = store.load()?;
         let branch = self.branch_of(prompt)?;
+        if self.repository.branch_head(&branch)?.is_some() {
+            decisions.forget_discard(prompt);
+        }
         let returned = decisions.settle(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
             self.put_away(&branch)?;

@@ -159,6 +159,22 @@ fn a_discard_loses_nothing_and_can_be_repeated() {
     assert_eq!(place.branches(), ["archive/tides-prompts/implementation-3-A", "main", "tides"]);
 }
 
+/// Whoever discarded the wrong one brings its branch back, as the message says, and decides again.
+#[test]
+fn a_discarded_prompt_that_is_brought_back_can_be_decided_again() {
+    let place = Place::with_variants(&["A"]);
+    place.settle("A", Decision::Discard).unwrap();
+    let error = place.settle("A", Decision::Main).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "prompt 3_A of tides was discarded: its branch is archived as archive/tides-prompts/implementation-3-A, rename it back first"
+    );
+    place.git(&["branch", "-m", "archive/tides-prompts/implementation-3-A", "tides-prompts/implementation-3-A"]);
+    place.settle("A", Decision::Main).unwrap();
+    let decisions = place.gate().decisions().unwrap();
+    assert_eq!(decisions.of("tides", 3, "A".parse().unwrap()).unwrap().variant_solution, Decision::Main);
+}
+
 /// Of many processes that decide for main at once, one does.
 #[test]
 fn one_of_many_is_main() {
