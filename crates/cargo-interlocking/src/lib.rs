@@ -1,8 +1,8 @@
 //! New projects for [Interlocking](https://docs.rs/interlocking): what the command `cargo interlocking new` writes.
 //!
 //! ```console
-//! $ cargo install --path crates/cargo-interlocking
-//! $ cargo interlocking new newsroom --shape chain --checkout .
+//! $ cargo install --path interlocking/crates/cargo-interlocking
+//! $ cargo interlocking new newsroom --shape chain --checkout interlocking
 //! ```
 //!
 //! A project is a graph in one of several [shapes](Shape), its handlers, the prompts of its agents as files, a script that plays the
@@ -14,5 +14,5 @@ pub mod project;
 pub mod shape;
 
 pub use name::{InvalidName, Name};
-pub use project::{NewProjectError, Source, write};
+pub use project::{NewProjectError, Source, workspace_around, write};
 pub use shape::Shape;

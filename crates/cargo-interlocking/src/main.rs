@@ -2,7 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it reports to whoever runs it")]
 
-use cargo_interlocking::{Name, NewProjectError, Shape, Source, write};
+use cargo_interlocking::{Name, NewProjectError, Shape, Source, workspace_around, write};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use clap_mangen::Man;
@@ -85,6 +85,9 @@ fn begin(new: New) -> Result<(), NewProjectError> {
     let source = new.checkout.map_or(Source::Registry, Source::Checkout);
     let place = write(Path::new(""), &new.name, new.shape, &source)?;
     println!("{} is written. What to do there:\n", place.display());
+    if let Some(manifest) = workspace_around(&place) {
+        println!("  First add it to `members` or `exclude` in {}, unless they have it.\n", manifest.display());
+    }
     println!("  cargo test                        # plays demo.toml, without a model");
     println!("  cargo run -- run {}", new.shape.demonstration());
     println!("  cargo run -- --help               # what else the program can do");

@@ -44,7 +44,9 @@ impl FromStr for Name {
         if !begins || text.len() > 64 || !text.bytes().all(allowed) {
             return Err(InvalidName::Characters(text.to_owned()));
         }
-        match RESERVED.split_whitespace().any(|word| word == text.replace('-', "_")) {
+        let in_rust = text.replace('-', "_");
+        let is_own = in_rust.starts_with("interlocking_");
+        match is_own || RESERVED.split_whitespace().any(|word| word == in_rust) {
             true => Err(InvalidName::Reserved(text.to_owned())),
             false => Ok(Self(text.to_owned())),
         }
@@ -80,7 +82,7 @@ mod tests {
         for bad in ["", "3rd", "-x", "Newsroom", "../up", "a/b", "a b", "a.b", "größe", &long] {
             assert_eq!(bad.parse::<Name>(), Err(InvalidName::Characters(bad.to_owned())));
         }
-        for reserved in ["interlocking", "fn", "proc-macro", "test", "tokio"] {
+        for reserved in ["interlocking", "interlocking-core", "interlocking_cli", "fn", "proc-macro", "test", "tokio"] {
             assert_eq!(reserved.parse::<Name>(), Err(InvalidName::Reserved(reserved.to_owned())));
         }
         assert_eq!("best-of-3".parse::<Name>().unwrap().in_rust(), "best_of_3");

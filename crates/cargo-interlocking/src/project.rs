@@ -58,6 +58,15 @@ pub fn write(parent: &Path, name: &Name, shape: Shape, source: &Source) -> Resul
     Ok(place)
 }
 
+/// The manifest of the workspace that a project's directory lies in, if one is above it. Cargo builds the project only where the
+/// workspace's `members` or `exclude` have it.
+pub fn workspace_around(project: &Path) -> Option<PathBuf> {
+    let begins_workspace = |line: &str| line.starts_with("[workspace]") || line.starts_with("[workspace.");
+    let manifests = project.canonicalize().ok()?;
+    let mut manifests = manifests.ancestors().skip(1).map(|above| above.join("Cargo.toml"));
+    manifests.find(|manifest| fs::read_to_string(manifest).is_ok_and(|text| text.lines().any(begins_workspace)))
+}
+
 /// An embedded file's text with the project's name in it, which may itself contain what stands for names there.
 fn named(text: &str, name: &Name) -> String {
     let in_rust = name.in_rust();

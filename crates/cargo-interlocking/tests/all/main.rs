@@ -52,6 +52,20 @@ fn a_project_of_each_shape_has_all_of_its_files_and_its_name() {
     }
 }
 
+/// Cargo refuses a package below a workspace that does not have it.
+#[test]
+fn whoever_begins_a_project_in_a_workspace_is_told_of_it() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("Cargo.toml"), "[package]\nname = \"a\"\n\n[workspace]\nmembers = [\"b\"]\n").unwrap();
+    let below = place.path().join("b");
+    fs::create_dir(&below).unwrap();
+    let output = command(&below, &["new", "newsroom"]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    let manifest = place.path().canonicalize().unwrap().join("Cargo.toml");
+    let told = format!("add it to `members` or `exclude` in {}", manifest.display());
+    assert!(said.contains(&told), "{said}");
+}
+
 #[test]
 fn the_command_writes_a_project_once() {
     let place = tempfile::tempdir().unwrap();

@@ -6,6 +6,9 @@ use interlocking::workspaces::Ownership;
 use interlocking::worktree::CommitId;
 use std::sync::Arc;
 
+/// As many as `visits` allows the node `wave`.
+const MOST_WAVES: usize = 10;
+
 #[derive(Default)]
 pub struct Planner;
 
@@ -19,6 +22,13 @@ impl ReplyHandler<waves::plan> for Planner {
         let plan = reply.output;
         if plan.waves.is_empty() || plan.waves.iter().any(Vec::is_empty) {
             return Err("the plan has no wave, or one without a task".into());
+        }
+        if plan.waves.len() > MOST_WAVES {
+            return Err(format!(
+                "the plan has {} waves, and may have {MOST_WAVES}",
+                plan.waves.len()
+            )
+            .into());
         }
         for wave in &plan.waves {
             let mut files = Ownership::new();
