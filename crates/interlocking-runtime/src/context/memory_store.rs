@@ -1,6 +1,6 @@
 //! The memory groups of a run: their values, without their types.
 
-use crate::execution::interruption::caught_now;
+use crate::execution::interruption::encode_caught;
 use crate::journal::Encoded;
 use interlocking_core::context::{Effects, MemoryCell};
 use interlocking_core::graph::{Graph, Memory, MemoryVisitor, Stored, Value};
@@ -28,8 +28,7 @@ impl<M: Memory> MemoryStore for MemoryCell<M> {
     }
 
     fn encode(&self) -> Result<Encoded, serde_json::Error> {
-        let encoded = caught_now(|| serde_json::to_string(&Stored(&*self.lock())).map(Into::into));
-        encoded.unwrap_or_else(|panic| Err(serde::ser::Error::custom(format_args!("it panics: {panic}"))))
+        encode_caught(|| serde_json::to_string(&Stored(&*self.lock())).map(Into::into))
     }
 
     fn restore(&self, json: &str) -> Result<(), String> {

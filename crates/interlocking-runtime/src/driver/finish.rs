@@ -4,6 +4,7 @@ use crate::driver::Driver;
 use crate::driver::end::{End, at_exit};
 use crate::erased::graph_type::AnyValue;
 use crate::event::EventKind;
+use crate::execution::interruption::encode_caught;
 use crate::journal::{Entry, JournalError, RecordedPayload};
 use crate::run::outcome::Outcome;
 use crate::tree::Halt;
@@ -61,7 +62,7 @@ impl Driver {
     fn reported_output(&self, outcome: &Outcome<AnyValue>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
             Outcome::Finished(output) if self.recorded.is_some() && self.net().features().reports => {
-                let json = self.shared.graph_type().encode_output(output);
+                let json = encode_caught(|| self.shared.graph_type().encode_output(output));
                 let unstorable = |error: serde_json::Error| JournalError::Encoding {
                     what: "the output".to_owned(),
                     reason: error.to_string(),

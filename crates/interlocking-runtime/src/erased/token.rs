@@ -1,6 +1,6 @@
 //! A token of whatever graph.
 
-use crate::execution::interruption::caught_now;
+use crate::execution::interruption::encode_caught;
 use crate::journal::Encoded;
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Payload;
@@ -88,8 +88,7 @@ impl ErasedToken {
 
     /// The payload as JSON. Where its serialization panics, that is the error.
     pub(crate) fn encode(&self) -> Result<Encoded, serde_json::Error> {
-        let encoded = caught_now(|| self.look(|slot| slot.encode()));
-        encoded.unwrap_or_else(|panic| Err(serde::ser::Error::custom(format_args!("it panics: {panic}"))))
+        encode_caught(|| self.look(|slot| slot.encode()))
     }
 
     fn look<R>(&self, look: impl FnOnce(&dyn Slot) -> R) -> R {

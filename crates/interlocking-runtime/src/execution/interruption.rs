@@ -2,6 +2,7 @@
 
 use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
+use crate::journal::Encoded;
 use crate::workspaces::WorkspaceError;
 use interlocking_core::context::{ContextError, Effects};
 use interlocking_core::failure::{ChildFailure, Failure, FailureKind, NodeError};
@@ -50,6 +51,14 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
 /// Calls `act`, and catches its panic; gives the words of that.
 pub(crate) fn caught_now<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| panic_message(&*panic))
+}
+
+/// What `encode` gives; where it panics, that is the error.
+pub(crate) fn encode_caught(
+    encode: impl FnOnce() -> Result<Encoded, serde_json::Error>,
+) -> Result<Encoded, serde_json::Error> {
+    let encoded = caught_now(encode);
+    encoded.unwrap_or_else(|panic| Err(serde::ser::Error::custom(format_args!("it panics: {panic}"))))
 }
 
 /// What an execution with an outcome asks for.

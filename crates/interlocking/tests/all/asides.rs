@@ -211,16 +211,27 @@ async fn an_observers_report_says_at_which_outcome_it_is() {
     }
 }
 
-/// A graph whose output takes so long to make, or comes to nothing.
+/// What cannot be written if it is 15.
+#[derive(Debug, PartialEq, Deserialize)]
+struct Sum(u64);
+
+impl Serialize for Sum {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        assert_ne!(self.0, 15, "no words");
+        self.0.serialize(serializer)
+    }
+}
+
+/// A graph whose output takes so long to make, comes to nothing, or cannot be written.
 #[derive(Graph)]
-#[graph(output = u64)]
+#[graph(output = Sum)]
 struct Ending {
     #[node(entry, input = u64, goto(exit))]
     work: LogicNode<Work>,
     #[node(observes(work), report = Seen, reports_to(exit))]
     witness: ObserverNode<Blank>,
 }
-logic!(Work for ending::work, |takes: u64, cx| goto!(cx, ending::exit, takes));
+logic!(Work for ending::work, |takes: u64, cx| goto!(cx, ending::exit, Sum(takes)));
 struct Blank;
 impl ObserverHandler<ending::witness> for Blank {
     async fn observe(&self, _: &Observation, _: &mut Seen) -> Result<(), NodeError> {
@@ -228,12 +239,12 @@ impl ObserverHandler<ending::witness> for Blank {
     }
 }
 impl Finish for Ending {
-    async fn finish(&self, takes: u64, _: interlocking::graph::ReportsOf<Self>) -> Result<u64, NodeError> {
+    async fn finish(&self, Sum(takes): Sum, _: interlocking::graph::ReportsOf<Self>) -> Result<Sum, NodeError> {
         pass(takes).await;
         if takes == 13 {
             panic!("no hope");
         }
-        Ok(takes)
+        Ok(Sum(if takes == 14 { 15 } else { takes }))
     }
 }
 
@@ -252,6 +263,12 @@ async fn a_panic_while_the_output_is_made_ends_the_run() {
     assert_eq!((failure.node.as_str(), &failure.kind), ("exit", &FailureKind::Panic), "{failure}");
     assert!(failure.message.contains("no hope"), "{failure}");
     assert!(matches!(last(&journal), Entry::Ended { failure: Some(_), .. }), "{:?}", last(&journal));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_while_the_output_is_written_ends_the_run() {
+    let failure = failed(ending(&Arc::default()).start(14).await.unwrap());
+    assert!(failure.message.contains("it panics: ") && failure.message.contains("no words"), "{failure}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -280,7 +297,7 @@ async fn what_stops_a_run_stops_it_while_its_output_is_made() {
     assert!(!matches!(report.outcome, Outcome::Finished(_)), "{:?}", report.outcome);
     assert_eq!(report.took.as_millis(), 50);
     let report = ending(&journal).resume().await.unwrap();
-    assert_eq!(finished(report), 100, "it goes on from its exit");
+    assert_eq!(finished(report), Sum(100), "it goes on from its exit");
 }
 
 held!(Counsel, Rounds, Ending, Minutes);
