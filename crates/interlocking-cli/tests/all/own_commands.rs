@@ -136,7 +136,7 @@ async fn one_that_executes_a_run_does_it_as_run_does() {
     assert_eq!(waits.exit, 3, "{waits:?}");
     assert!(waits.stderr.contains("wave-3 waits for an answer to 1 question:"), "{}", waits.stderr);
     let taken = program.call(&["wave", "3"]).await;
-    assert_ne!(taken.exit, 0, "there is a run of that name: {taken:?}");
+    assert!(taken.exit == 2 && taken.stderr.contains("\nerror: run `wave-3` has "), "{taken:?}");
     assert_eq!(program.call(&["answer", "wave-3", r#"{"approved": true}"#]).await.exit, 0);
     let told = program.call(&["again", "wave-3", "--json"]).await;
     assert_eq!(told.exit, 0, "{told:?}");

@@ -30,11 +30,9 @@ fn a_billion_laughs_are_refused() {
 
 #[test]
 fn what_is_deep_or_large_is_refused() {
-    let deep = |open: &str| refused(open.repeat(300_000).as_bytes());
-    for open in ["[", "{a: ", "- ", "? ", "- - [{a: "] {
-        let told = deep(open);
-        let is_told = ["nested more than 16 deep", "is larger than"].iter().any(|words| told.contains(words));
-        assert!(is_told, "{open}: {told}");
+    for open in ["[", "{a: ", "- ", "? ", "[{a: "] {
+        let told = refused(open.repeat(100_000).as_bytes());
+        assert!(told.contains("nested more than 16 deep"), "{open}: {told}");
     }
     assert!(refused(format!("{}1{}", "[".repeat(20), "]".repeat(20)).as_bytes()).contains("nested more than 16 deep"));
     assert!(refused(&vec![b'a'; (1 << 20) + 1]).contains("larger than 1048576 bytes"));

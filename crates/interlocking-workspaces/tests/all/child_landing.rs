@@ -219,6 +219,7 @@ async fn a_tree_that_is_interrupted_anywhere_lands_each_part_once() {
 async fn a_tree_whose_process_dies_again_and_again_lands_each_part_once() {
     let project = Project::new();
     let database = project.runs().with_file_name("journal");
+    let mut deaths = 0;
     for number in 0..12 {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "child_landing::dies", "--nocapture"]).env("PARTS_IN", project.root());
@@ -230,7 +231,9 @@ async fn a_tree_whose_process_dies_again_and_again_lands_each_part_once() {
         if ended.status.success() {
             break;
         }
+        deaths += 1;
     }
+    assert!(deaths >= 2, "{deaths}");
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(&database).unwrap());
     let ended = feature(&project, &journal, &Watch::new(usize::MAX)).resume().await.unwrap();
     assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);

@@ -122,7 +122,8 @@ impl LogicHandler<shared::own> for Own {
                 watch.landed.notified().await;
                 // A child is about to land, and waits.
                 tokio::time::sleep(Duration::from_millis(100)).await;
-                assert!(!repository.branches()?.is_empty());
+                let branch = worktree.branch().ok_or("no branch")?.clone();
+                assert_eq!(repository.branch_head(&branch)?, Some(worktree.head()));
                 let head = worktree.rebase(base, onto).await?;
                 watch.log("rebased");
                 assert_eq!(worktree.head(), head);

@@ -134,7 +134,7 @@ async fn without_git_a_handler_is_told_so() {
     assert!(failure.message.contains("give it `GitWorkspaces` with `Run::with_workspaces`"), "{failure}");
 }
 
-/// Two runs that commit to one branch take turns, and one that holds it is not disturbed (CON-149, V3-99).
+/// Two nodes that commit to one branch take turns, and one that holds it is not disturbed (CON-149, V3-99).
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_is_held_is_nobody_elses() {
     #[derive(Graph)]
@@ -176,8 +176,8 @@ async fn a_branch_that_is_held_is_nobody_elses() {
         async fn run(&self, (): (), cx: &mut Cx<'_, turns::waits>) -> Route<turns::waits> {
             let mut worktree = cx.worktree_of("shared").await?;
             self.0.notified().await;
-            std::fs::write(worktree.path().join("waited.txt"), "waited")?;
-            worktree.commit("Waited").await?;
+            // What lies in the directory, which they share, is the other's.
+            worktree.commit_empty("Waited").await?;
             let head = worktree.head();
             goto!(cx, turns::meet, head)
         }
@@ -201,6 +201,6 @@ async fn a_branch_that_is_held_is_nobody_elses() {
     let ended = Run::new(graph).with_workspaces(Arc::new(project.workspaces())).start(()).await.unwrap();
     assert!(matches!(ended.outcome, Outcome::Finished(_)), "{:?}", ended.outcome);
     let log = project.git(&["log", "--format=%s"]);
-    assert!(log.contains("Held 3\nHeld 2\nHeld 1\nBegin\n"), "{log}");
+    assert_eq!(log, "Waited\nHeld 3\nHeld 2\nHeld 1\nBegin\n");
     assert_eq!(project.left(), [""; 0]);
 }

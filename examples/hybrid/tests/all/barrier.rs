@@ -34,17 +34,21 @@ async fn the_implementation_may_not_touch_the_tests() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tests_may_not_touch_the_implementation() {
     let implementation = AgentScript::of(Scenario::Happy).turn("impl").file().clone();
-    let script = AgentScript::of(Scenario::Happy).with("tests", |tests| {
-        tests.write("src/lib.rs", &implementation);
-        tests.run(&["git", "commit", "--all", "--message", "nothing to see here"]);
-    });
-    let stage = Stage::quick(script).await;
-    stage.agent.hold("impl", 1, Until::Never);
-    let ended = stage.run().await;
-    let (_, failure) = stage.assert_not_landed(&ended);
-    assert_eq!(failure, broken(Role::Tests, "src/lib.rs", Territory::Implementation));
-    assert!(stage.trace().was_cancelled("implementation", 1));
-    assert!(!has_commit(&stage, "tests:"), "{:?}", stage.archive());
+    for is_committed in [true, false] {
+        let script = AgentScript::of(Scenario::Happy).with("tests", |tests| {
+            tests.write("src/lib.rs", &implementation);
+            if is_committed {
+                tests.run(&["git", "commit", "--all", "--message", "nothing to see here"]);
+            }
+        });
+        let stage = Stage::quick(script).await;
+        stage.agent.hold("impl", 1, Until::Never);
+        let ended = stage.run().await;
+        let (_, failure) = stage.assert_not_landed(&ended);
+        assert_eq!(failure, broken(Role::Tests, "src/lib.rs", Territory::Implementation));
+        assert!(stage.trace().was_cancelled("implementation", 1));
+        assert!(!has_commit(&stage, "tests:"), "{:?}", stage.archive());
+    }
 }
 
 /// HY-191, HY-259: verified tests are gospel. A fix that weakens one ends the run, though everything would pass.

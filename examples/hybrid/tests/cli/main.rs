@@ -300,7 +300,7 @@ fn help_says_what_the_program_does() {
     }
 }
 
-/// HY-261: a main checkout with uncommitted changes is not advanced; neither they nor the run's work are lost.
+/// HY-25: a main checkout with uncommitted changes is not advanced; neither they nor the run's work are lost.
 #[tokio::test]
 async fn uncommitted_changes_are_not_overwritten() {
     let repository = Repository::new().await;

@@ -206,7 +206,7 @@ async fn a_status_has_the_agent_of_a_solo_wave() {
     assert_eq!(status["agents"], json!([{ "name": "wave1-agent-a", "stands": "finished" }]));
 }
 
-/// SAW-93, SAW-94: what quick mode refuses, and what it cannot merge, ends the program as a failure, and says what to do instead.
+/// SAW-93: what quick mode refuses ends the program as a failure, and says what to do instead.
 #[tokio::test]
 async fn quick_mode_fails_where_the_full_protocol_is_needed() {
     let place = Place::new("").await;
