@@ -11,7 +11,7 @@ use tempfile::TempDir;
 pub struct Finished {
     /// How it ended.
     pub ending: Ending,
-    /// Its standard output, at most 8 MiB from the start; invalid UTF-8 replaced.
+    /// Its standard output, at most 8 MiB: of more the first 7 and the last 1, each on lines of its own; invalid UTF-8 replaced.
     pub stdout: String,
     /// Whether it wrote more to standard output than that, or lines too long to be kept.
     pub is_cut: bool,
@@ -94,8 +94,11 @@ pub enum RunError {
     NotCargoTest(#[from] crate::cargo_test::NotCargoTest),
 }
 
-/// How many bytes of standard output are kept. More is read, so that the command never blocks, and dropped.
-const LONGEST_OUTPUT: usize = 8 * 1024 * 1024;
+/// How many bytes of the beginning of standard output are kept. More is read, so that the command never blocks.
+const BEGINNING_KEPT: usize = 7 * 1024 * 1024;
+
+/// How many bytes of its end are kept besides: a test's last words, and what its harness says after them.
+const END_KEPT: usize = 1024 * 1024;
 
 /// How many bytes of the end of standard error are kept.
 pub(super) const ERRORS_KEPT: usize = 64 * 1024;
@@ -119,7 +122,7 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
         }
         Err(_) => false,
     };
-    let stdout = String::from_utf8_lossy(&output.bytes).into_owned();
+    let (stdout, is_cut) = output.text();
     if !in_time {
         running.stop(&StopOrder::AT_ONCE).await.map_err(failed)?;
     }
@@ -129,13 +132,14 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
         Some(code) => Ending::Exited(code),
         None => Ending::Killed,
     };
-    Ok(Finished { ending, stdout, is_cut: output.is_cut, stderr: ended.stderr })
+    Ok(Finished { ending, stdout, is_cut, stderr: ended.stderr })
 }
 
-/// What a command has written to standard output so far.
+/// What is kept of what a command has written to standard output so far.
 #[derive(Default)]
 struct Output {
-    bytes: Vec<u8>,
+    beginning: Vec<u8>,
+    end: Vec<u8>,
     is_cut: bool,
 }
 
@@ -143,18 +147,45 @@ impl Output {
     /// Reads until it has ended: a command that has closed its output goes on.
     async fn read(&mut self, running: &mut Running) -> io::Result<()> {
         while let Some(line) = running.next_line().await? {
-            let Line::Whole(line) = line else {
-                self.is_cut = true;
-                continue;
-            };
-            let room = LONGEST_OUTPUT.saturating_sub(self.bytes.len() + 1).min(line.len());
-            self.is_cut |= room < line.len();
-            self.bytes.extend_from_slice(&line[..room]);
-            if self.bytes.len() < LONGEST_OUTPUT {
-                self.bytes.push(b'\n');
+            match line {
+                Line::Whole(line) => {
+                    self.push(line);
+                    self.push(b"\n");
+                }
+                Line::TooLong { .. } => self.is_cut = true,
             }
         }
         running.wait().await
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let room = BEGINNING_KEPT.saturating_sub(self.beginning.len()).min(bytes.len());
+        let (first, more) = bytes.split_at(room);
+        self.beginning.extend_from_slice(first);
+        self.end.extend_from_slice(more);
+        // Not each time: that would move everything for every line.
+        if self.end.len() > 2 * END_KEPT {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        let surplus = self.end.len().saturating_sub(END_KEPT);
+        if surplus > 0 {
+            self.is_cut = true;
+            self.end.drain(..surplus);
+            // Halves of two lines are no line.
+            if !self.beginning.ends_with(b"\n") {
+                self.beginning.push(b'\n');
+            }
+        }
+    }
+
+    /// As text, and whether that is not all of it.
+    fn text(mut self) -> (String, bool) {
+        self.cut();
+        self.beginning.append(&mut self.end);
+        (String::from_utf8_lossy(&self.beginning).into_owned(), self.is_cut)
     }
 }
 

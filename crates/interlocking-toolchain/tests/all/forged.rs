@@ -103,6 +103,20 @@ async fn guessing_which_run_is_the_canarys_does_not_pay() {
     panic!("thirty pairs betray nothing");
 }
 
+/// What makes the verdict comes last, after more than is kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_test_that_prints_without_end_in_sight_is_judged_by_its_last_words() {
+    let tests = "use victim::answer;\n\
+        fn talk() { for _ in 0..200_000 { println!(\"{}\", \"x\".repeat(100)) } print!(\"x\") }\n\
+        #[test]\nfn prop_answer() { talk(); assert_eq!(answer(), 42); }\n\
+        #[test]\nfn prop_twice() { talk(); assert_eq!(answer(), 84); }\n";
+    let outcome = ran(test("pub fn answer() -> i32 { 42 }", tests).await);
+    assert_eq!(outcome.passed, ["prop_answer"], "{outcome:?}");
+    let failure = &outcome.failed[0];
+    assert_eq!((failure.property_name.as_str(), failure.failure_type), ("prop_twice", FailureType::PropertyFailed));
+    assert_eq!((failure.actual.as_deref(), failure.expected.as_deref()), (Some("42"), Some("84")));
+}
+
 /// A test that hangs is ended, and the others have their verdicts.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_test_that_hangs_is_ended_alone() {
