@@ -19,12 +19,31 @@ pub struct NotCargoTest {
 pub(super) struct CargoTest {
     /// Builds, and says what it has built.
     pub(super) build: CommandLine,
-    /// What each test program is called with besides: neither filters nor how many tests run at a time, as each runs by itself.
+    /// What each test program is called with besides: neither which tests it runs nor how many at a time, as each runs by itself.
     pub(super) arguments: Vec<String>,
     /// Whether one test is to run at a time.
     pub(super) is_serial: bool,
-    /// What the name of a test must have one of, if anything.
-    pub(super) filters: Vec<String>,
+    /// Which tests run.
+    pub(super) chosen: Chosen,
+}
+
+/// Which tests are asked for, by the names that people know: those in the programs are drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Chosen {
+    /// What a name must have one of, if anything.
+    filters: Vec<String>,
+    /// What a name must have none of.
+    skipped: Vec<String>,
+    /// Whether these are whole names.
+    is_exact: bool,
+}
+
+impl Chosen {
+    /// Whether the test of this name is among them.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let fits = |word: &String| if self.is_exact { name == word } else { name.contains(word) };
+        (self.filters.is_empty() || self.filters.iter().any(fits)) && !self.skipped.iter().any(fits)
+    }
 }
 
 /// Options of `cargo test` that are followed by a value.
@@ -55,6 +74,12 @@ const PROGRAM_WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "
 
 /// How many tests run at a time: an option of a test program.
 const THREADS: &str = "--test-threads";
+
+/// What the name of no test may have: likewise.
+const SKIP: &str = "--skip";
+
+/// That a name has nothing else: likewise.
+const EXACT: &str = "--exact";
 
 /// Takes options with their values, and words that are neither, apart; each in their order.
 fn options_and_words<'a>(all: &[&'a str], with_value: &[&str]) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
@@ -102,12 +127,20 @@ impl CargoTest {
         filters.extend(more_filters);
         let is_serial = options.iter().any(|option| option.join("=") == format!("{THREADS}=1"));
         options.retain(|option| option[0] != THREADS && !option[0].starts_with(&format!("{THREADS}=")));
+        let skip = format!("{SKIP}=");
+        let skipped = |option: &Vec<&str>| option.join("=").strip_prefix(&skip).map(str::to_owned);
+        let chosen = Chosen {
+            filters: filters.into_iter().map(str::to_owned).collect(),
+            skipped: options.iter().filter_map(skipped).collect(),
+            is_exact: options.iter().any(|option| option[0] == EXACT),
+        };
+        options.retain(|option| option[0] != EXACT && skipped(option).is_none());
         own.extend(["--no-run", "--message-format=json"]);
         Ok(Self {
             build: CommandLine::new(command.program(), &own),
             arguments: options.into_iter().flatten().map(str::to_owned).collect(),
             is_serial,
-            filters: filters.into_iter().map(str::to_owned).collect(),
+            chosen,
         })
     }
 }
@@ -194,23 +227,37 @@ mod tests {
         assert_eq!(of(&["/opt/bin/cargo", "test"]).unwrap().arguments, [""; 0]);
         let some =
             of(&["cargo", "test", "-p", "halves", "contract", "--", "--skip", "slow", "prop_", "--ignored"]).unwrap();
-        assert_eq!(some.filters, ["contract", "prop_"]);
-        assert_eq!(some.arguments, ["--skip", "slow", "--ignored"]);
-        let same = of(&["cargo", "test", "slow", "--", "--skip", "slow"]).unwrap();
-        assert_eq!(
-            (&same.filters[..], &same.arguments[..]),
-            (&["slow".to_owned()][..], &["--skip", "slow"].map(str::to_owned)[..])
-        );
+        assert_eq!(some.arguments, ["--ignored"]);
         for (threads, is_serial) in
             [(&["--test-threads", "1"][..], true), (&["--test-threads=1"], true), (&["--test-threads", "4"], false)]
         {
             let command = of(&[&["cargo", "test", "--", "--ignored"], threads].concat()).unwrap();
-            assert_eq!((command.is_serial, command.filters.len()), (is_serial, 0), "{threads:?}");
+            assert_eq!((command.is_serial, command.chosen.filters.len()), (is_serial, 0), "{threads:?}");
             assert_eq!(command.arguments, ["--ignored"]);
         }
         for other in [&["cargo", "nextest", "run"][..], &["cargo"], &["sh", "-c", "cargo test"], &["cargo", "--test"]] {
             let error = of(other).unwrap_err().to_string();
             assert!(error.contains("is not a `cargo test`") && error.contains("exitCode"), "{error}");
+        }
+    }
+
+    /// A test program has other names, and is called with `--exact` and one of them.
+    #[test]
+    fn which_tests_run_is_for_no_program_to_say() {
+        let all = ["prop_a", "prop_ab", "contract", "slow::prop_c"];
+        for (words, chosen) in [
+            (&["prop_"][..], &["prop_a", "prop_ab", "slow::prop_c"][..]),
+            (&["prop_", "--skip", "slow"], &["prop_a", "prop_ab"]),
+            (&["prop_", "contract", "--skip=slow", "--skip", "ab"], &["prop_a", "contract"]),
+            (&["--exact", "prop_a", "prop_c"], &["prop_a"]),
+            (&["--skip", "slow", "--skip", "prop_a", "--exact"], &["prop_ab", "contract", "slow::prop_c"]),
+            (&["slow", "--skip", "slow"], &[]),
+        ] {
+            let command = [&["test", "--", "--ignored"], words].concat();
+            let command = CargoTest::of(&CommandLine::new("cargo", &command)).unwrap();
+            let found: Vec<_> = all.into_iter().filter(|name| command.chosen.has(name)).collect();
+            assert_eq!(found, chosen, "{words:?}");
+            assert_eq!(command.arguments, ["--ignored"]);
         }
     }
 

@@ -249,7 +249,7 @@ impl Runner {
             built: &built,
             arguments: &command.arguments,
             is_serial: command.is_serial,
-            filters: &command.filters,
+            chosen: &command.chosen,
             programs: &self.programs,
             test_path: known.test_path,
             deadline,

@@ -1,6 +1,6 @@
 //! Test programs, run one test at a time: each in a process of its own, and beside it its canary in another.
 
-use super::cargo_test::Built;
+use super::cargo_test::{Built, Chosen};
 use super::confinement::Confinement;
 use super::execution::{Finished, RunError, temporary_beside};
 use super::outcome::{Forgery, TestOutcome, TestRun};
@@ -40,8 +40,7 @@ pub(super) struct Suite<'a> {
     pub(super) arguments: &'a [String],
     /// Whether one test runs at a time.
     pub(super) is_serial: bool,
-    /// What a test's name must have one of, if anything.
-    pub(super) filters: &'a [String],
+    pub(super) chosen: &'a Chosen,
     pub(super) programs: &'a Programs,
     /// A panic there that is not one of Rust's own is an assertion's.
     pub(super) test_path: &'a str,
@@ -89,8 +88,7 @@ impl Suite<'_> {
                 outcome.failed.push(bare_failure(&test.name, FailureType::ParseError, message));
             }
         }
-        // Names as people know them: those in the programs are drawn.
-        jobs.retain(|job| self.filters.is_empty() || self.filters.iter().any(|filter| job.name.contains(filter)));
+        jobs.retain(|job| self.chosen.has(&job.name));
         let mut forged = BTreeSet::new();
         for (job, judged) in jobs.iter().zip(self.round(jobs.iter().collect()).await?) {
             match judged {

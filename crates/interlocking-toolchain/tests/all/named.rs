@@ -133,13 +133,24 @@ async fn a_filter_chooses_tests_by_their_own_names() {
     fs::create_dir_all(at.join("tests")).unwrap();
     fs::write(at.join("Cargo.toml"), "[package]\nname = \"victim\"\nedition = \"2024\"\n[workspace]\n").unwrap();
     fs::write(at.join("src/lib.rs"), "").unwrap();
-    fs::write(
-        at.join("tests/p.rs"),
-        "#[test] fn contract_holds() {}\n#[test] fn other() { panic!(\"not this one\") }\n",
-    )
-    .unwrap();
+    let test = "#[test] fn contract_holds() {}\n";
+    let others =
+        "#[test] fn contract_holds_not() { panic!(\"not this one\") }\n#[test] fn other() { panic!(\"nor this\") }\n";
+    fs::write(at.join("tests/p.rs"), format!("{test}{others}")).unwrap();
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("named");
-    let runner = Runner::new(Toolchain::default(), target, checkouts.path()).unwrap();
+    for words in [
+        &["contract", "--", "--skip", "not"][..],
+        &["--", "contract", "--skip=holds_not"],
+        &["--", "--exact", "contract_holds"],
+    ] {
+        let test_command = CommandLine::new("cargo", &[&["test"], words].concat());
+        let toolchain = Toolchain { test_command, ..Toolchain::default() };
+        let runner = Runner::new(toolchain, &target, checkouts.path()).unwrap();
+        let TestRun::Ran(outcome) = runner.test(&Checkout::at(&at), KNOWN).await.unwrap() else { panic!() };
+        assert!(outcome.all_passed() && outcome.passed == ["contract_holds"], "{words:?}: {outcome:?}");
+    }
+    let runner = Runner::new(Toolchain::default(), &target, checkouts.path()).unwrap();
+    fs::write(at.join("tests/p.rs"), format!("{test}{}", others.replace("contract_holds_not", "another"))).unwrap();
     let TestRun::Ran(outcome) = runner.run_named("contract", &Checkout::at(&at), KNOWN).await.unwrap() else {
         panic!()
     };
