@@ -60,6 +60,7 @@ fn the_planner_is_asked_for_a_scaffold() {
     ];
     let places: Vec<_> = steps.iter().map(|step| prompt.find(step).unwrap()).collect();
     assert!(places.is_sorted());
+    has(&prompt, &["Each file in the directory of a child's `testPath` is one of its tests"]);
     has(
         &prompt,
         &[
