@@ -95,7 +95,7 @@ pub struct ExecuteArguments {
     #[arg(long, short, help_heading = "Output")]
     pub(crate) quiet: bool,
 
-    /// Write every event of the run to this file, one JSON object a line
+    /// Write every event of the run to this file, one JSON object a line; a resumed run's are added to those in it
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
 }

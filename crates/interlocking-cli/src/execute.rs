@@ -4,6 +4,7 @@ use crate::arguments::ExecuteArguments;
 use crate::console::{Console, Style};
 use crate::ending::Ending;
 use crate::error::{CommandError, failure_lines};
+use crate::event_file::EventFile;
 use crate::exit::Exit;
 use crate::prepared::Prepared;
 use crate::progress::{Watch, watch};
@@ -14,7 +15,6 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::human::OpenQuestion;
 use interlocking_runtime::journal::ending;
 use interlocking_runtime::{CancelToken, Outcome, Report, Run, StartError, event};
-use interlocking_sqlite::private;
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -125,15 +125,9 @@ async fn report<G: Graph>(
 ) -> Result<Report<G::Output>, CommandError> {
     let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &asked.arguments;
     let console = start.console;
-    // A file that cannot be written is better known now than after the run.
-    let record = events.as_ref().map(|path| {
-        let opened = if start.is_resumed { private::append_file(path) } else { private::create_file(path) };
-        opened.map_err(|error| CommandError::from(error).at(path.display().to_string()))
-    });
     let watching = Watch {
         run: start.run.clone(),
         quiet: *quiet || common.json,
-        record: record.transpose()?,
         waiting: format!(
             "waits for a person: `{} answer {} JSON{}` answers",
             asked.name,
@@ -153,6 +147,12 @@ async fn report<G: Graph>(
     if let Some(budgets) = budgets.read()? {
         run = run.with_budgets(budgets);
     }
+    // A file that cannot be written is better known now than after the run.
+    let record = events.as_ref().map(|path| {
+        let opened = EventFile::open(path, start.is_resumed);
+        opened.map_err(|error| CommandError::from(error).at(path.display().to_string()))
+    });
+    let mut record = record.transpose()?;
     if !common.json && !quiet {
         let what = if entry.is_some() { "runs" } else { "goes on" };
         console.line(Style::Bold, &format!("{} {what} in {}", start.run, start.directory.display()));
@@ -165,9 +165,14 @@ async fn report<G: Graph>(
             None => run.resume().await,
         }
     };
-    let (report, recorded) = tokio::join!(running, watch(&console, stream, watching));
+    let (report, recorded) = tokio::join!(running, watch(&console, stream, watching, record.as_mut()));
     if let (Some(path), Err(error)) = (events, recorded) {
         console.line(Style::Bad, &format!("{}: {error}; not every event was written", path.display()));
+    }
+    if let (Some(path), Some(record), Err(_)) = (events, record, &report)
+        && let Err(error) = record.abandon()
+    {
+        console.line(Style::Bad, &format!("{}: {error}", path.display()));
     }
     report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })
 }

@@ -69,6 +69,7 @@ mod entry;
 mod journal;
 mod budgets;
 mod execute;
+mod event_file;
 mod progress;
 mod interrupt;
 mod commands;

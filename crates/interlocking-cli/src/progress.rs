@@ -1,6 +1,7 @@
 //! What a run is doing: a line for each step, and on a terminal a live line for each node that runs.
 
 use crate::console::{Console, LiveLine, REDRAW, Style};
+use crate::event_file::EventFile;
 use crate::text::{count, quoted, seconds};
 use interlocking_agents::{AgentEvent, Cost};
 use interlocking_core::context::Severity;
@@ -9,8 +10,7 @@ use interlocking_runtime::event::{Events, Name, NodeRef, Targets};
 use interlocking_runtime::journal::Origin;
 use interlocking_runtime::{Event, EventKind};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 /// What runs, and what it has cost so far.
@@ -50,8 +50,6 @@ pub(crate) struct Watch {
     pub(crate) run: RunId,
     /// Nothing but what the user must know.
     pub(crate) quiet: bool,
-    /// Where each event is written, too.
-    pub(crate) record: Option<File>,
     /// What is said when the run waits for a person, in this process.
     pub(crate) waiting: String,
 }
@@ -61,8 +59,13 @@ pub(crate) struct Watch {
 /// # Errors
 ///
 /// The first failure to write to the file; the events are shown all the same.
-pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -> io::Result<()> {
-    let Watch { run, quiet, mut record, waiting } = watch;
+pub(crate) async fn watch(
+    console: &Console,
+    mut events: Events,
+    watch: Watch,
+    mut record: Option<&mut EventFile>,
+) -> io::Result<()> {
+    let Watch { run, quiet, waiting } = watch;
     let mut progress = Progress::of(run, console, quiet);
     let mut recorded = Ok(());
     let mut ticks = tokio::time::interval(REDRAW);
@@ -73,7 +76,7 @@ pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -
             event = events.next() => {
                 let Some(event) = event else { break };
                 if let Some(file) = &mut record {
-                    recorded = append(file, &event);
+                    recorded = file.write(&event);
                     if recorded.is_err() {
                         record = None;
                     }
@@ -93,12 +96,6 @@ pub(crate) async fn watch(console: &Console, mut events: Events, watch: Watch) -
         }
     }
     recorded
-}
-
-fn append(file: &mut File, event: &Event) -> io::Result<()> {
-    let mut line = serde_json::to_vec(event)?;
-    line.push(b'\n');
-    file.write_all(&line)
 }
 
 impl<'a> Progress<'a> {
