@@ -250,6 +250,8 @@ fn environment() -> Environment {
     passed
         .set("CARGO_NET_OFFLINE", "true")
         .set("CARGO_TERM_COLOR", "never")
+        // To cargo an empty wrapper is none, whatever a configuration file names. It then caches nothing of what the compiler says of
+        // itself, which counts where it builds (as `interlocking-toolchain` has it do), and not for a server that reads a project once.
         .set("RUSTC_WRAPPER", "")
         .set("RUSTC_WORKSPACE_WRAPPER", "")
 }
