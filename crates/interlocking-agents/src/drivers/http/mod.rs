@@ -1,7 +1,7 @@
 //! Models asked over HTTP, without a program and without tools: for nodes that only think.
 //!
-//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/book/src/http.md` says why that one.
-//! It sends a prompt, and the schema of the answer in the way that the provider holds its models to it.
+//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/book/src/http.md` says what that costs. It
+//! sends a prompt, and the schema of the answer in the way that the provider holds its models to it.
 //!
 //! | | |
 //! |---|---|
