@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// A worktree or clone of the run, in a handler's hands. What moves its branch is in the journal when the handler's outcome is.
 ///
-/// Each operation either succeeds or leaves branch, index and files as they were. It waits while another changes the same branch, also one
-/// of another run in this process.
+/// Each operation either succeeds or, unless its error says more, leaves branch, index and files as they were. It waits while another
+/// changes the same branch, also one of another run in this process.
 pub struct Checkout<'cx> {
     pub(crate) cx: &'cx mut dyn Commits,
     pub(crate) run: GitRun,

@@ -25,7 +25,8 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// Commits could not be cherry-picked. Branch, index, files and object database are as they were.
+/// Commits could not be cherry-picked. Branch and index are as they were; so are the files, unless [`SwitchError::Files`] says that they
+/// could not be put back. After a conflict the object database is as it was, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CherryPickError {
     /// A commit does not fit onto the worktree's.
@@ -58,7 +59,8 @@ pub enum CherryPickError {
     Git(#[from] GitError),
 }
 
-/// A commit could not be merged. Branch, index, files and object database are as they were.
+/// A commit could not be merged. Branch and index are as they were; so are the files, unless [`SwitchError::Files`] says that they could
+/// not be put back. After a conflict the object database is as it was, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// The two sides do not fit together.
@@ -110,7 +112,7 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// See [`CherryPickError`]; on each of them everything is as it was, also if the third of five conflicts.
+    /// See [`CherryPickError`]; after a conflict everything is as it was, also if the third of five conflicts.
     pub fn cherry_pick(&self, range: Range<CommitId>, committer: &Signature) -> Result<Vec<CommitId>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
         let commits = compute::line(&git, &range)?;
@@ -132,7 +134,7 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// As of [`Worktree::cherry_pick`], conflicts excepted; everything is then as it was.
+    /// As of [`Worktree::cherry_pick`], conflicts excepted.
     pub fn pick_for_resolution(&self, commit: CommitId) -> Result<Vec<Conflict>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
         let git = git.with_object_memory();

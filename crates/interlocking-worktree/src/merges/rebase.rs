@@ -18,8 +18,8 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// Commits could not be rebased. Branch, index, files and object database are as they were: there is no rebase in
-/// progress, and nothing to abort.
+/// Commits could not be rebased. Branch and index are as they were: there is no rebase in progress, and nothing to abort. So are the
+/// files, unless [`SwitchError::Files`] says that they could not be put back. After a conflict the object database is as it was, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebaseError {
     /// A commit does not fit onto the ones before it.
@@ -100,7 +100,7 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// See [`RebaseError`]; on each of them everything is as it was.
+    /// See [`RebaseError`]; after a conflict everything is as it was.
     pub fn rebase(&self, start: CommitId, onto: CommitId, committer: &Signature) -> Result<Vec<CommitId>, RebaseError> {
         let head = self.head()?;
         Ok(self.rebase_with(start..head, onto, committer, OnConflict::Refuse)?.moved)
@@ -130,7 +130,7 @@ impl Worktree {
     ///
     /// # Errors
     ///
-    /// As of [`rebase`](Self::rebase), conflicts excepted; everything is then as it was.
+    /// As of [`rebase`](Self::rebase), conflicts excepted.
     pub fn rebase_until_conflict(
         &self,
         range: Range<CommitId>,

@@ -22,7 +22,8 @@ use crate::{
     worktrees::head_file::HeadFile,
 };
 
-/// A branch could not be advanced. Neither it nor any file has changed.
+/// A branch could not be advanced. It was not moved, and the files are as they were, unless [`SwitchError::Files`] says that they could
+/// not be put back.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FastForwardError {
     /// The branch is not where the caller last saw it: what was checked may be stale.
@@ -132,7 +133,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// See [`FastForwardError`]; neither the branch nor any file has changed.
+    /// See [`FastForwardError`], which says what has not changed.
     pub fn fast_forward(&self, branch: &BranchName, to: CommitId, expected: CommitId) -> Result<(), FastForwardError> {
         let git = self.git();
         // No worktree may come to be on the branch in the meantime.
