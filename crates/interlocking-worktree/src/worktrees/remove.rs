@@ -42,6 +42,12 @@ pub enum RemoveError {
         /// The worktree.
         path: PathBuf,
     },
+    /// It is a clone: [`Repository::remove_clone`] removes those.
+    #[error("{} is a clone, not a worktree: remove it with `remove_clone`", path.display())]
+    Clone {
+        /// The clone.
+        path: PathBuf,
+    },
     /// Something in it is not committed.
     #[error("{} has changes that are not committed: {}; commit them, or discard them", path.display(), Listed(changes))]
     Dirty {
@@ -163,6 +169,9 @@ impl Repository {
     /// See [`RemoveError`]; the worktree is as it was. A directory that is not this repository's is never touched.
     pub fn remove_worktree(&self, worktree: &Worktree, force: Force) -> Result<Discarded, RemoveError> {
         let path = worktree.path();
+        if worktree.is_clone() {
+            return Err(RemoveError::Clone { path: path.to_owned() });
+        }
         let Some(name) = worktree.name() else {
             return Err(RemoveError::Main { path: path.to_owned() });
         };
