@@ -37,7 +37,7 @@ use crate::{
     values::worktree_error::WorktreeError,
     values::{
         git_error::{Doing as _, GitError, Listed},
-        id::CommitId,
+        id::{CommitId, at},
         name::BranchName,
         path::RepositoryPath,
     },
@@ -85,7 +85,7 @@ pub enum SwitchError {
         paths: Vec<RepositoryPath>,
     },
     /// The branch was moved by somebody else in the meantime. Nothing was changed.
-    #[error("the branch moved in the meantime: expected {expected}, found {found:?}")]
+    #[error("the branch moved in the meantime: expected at {expected}, found {}", at(*found, "gone"))]
     Moved {
         /// The commit it was at.
         expected: CommitId,

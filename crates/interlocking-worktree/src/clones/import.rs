@@ -22,7 +22,7 @@ use crate::{
     untrusted,
     values::{
         git_error::{Doing as _, GitError},
-        id::CommitId,
+        id::{CommitId, at},
         name::BranchName,
         signature::Signature,
     },
@@ -72,7 +72,7 @@ pub enum TakeInError {
         id: String,
     },
     /// The branch is not where the caller last saw it.
-    #[error("{branch} is not at {expected:?} but at {found:?}: look at it again")]
+    #[error("{branch} moved: expected {}, found {}; look at it again", at(*expected, "absent"), at(*found, "gone"))]
     Moved {
         /// The branch.
         branch: BranchName,

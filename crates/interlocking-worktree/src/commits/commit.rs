@@ -20,7 +20,7 @@ use crate::{
     },
     values::{
         git_error::{Doing as _, GitError, Listed},
-        id::CommitId,
+        id::{CommitId, at},
         path::RepositoryPath,
         signature::Signature,
         worktree_error::WorktreeError,
@@ -55,7 +55,7 @@ pub enum CommitError {
         operation: String,
     },
     /// The branch was moved by somebody else in the meantime.
-    #[error("the branch moved while it was being committed to: expected {expected:?}, found {found:?}")]
+    #[error("the branch moved while it was being committed to: expected {}, found {}", at(*expected, "absent"), at(*found, "gone"))]
     Moved {
         /// The commit it was at.
         expected: Option<CommitId>,

@@ -15,7 +15,7 @@ use crate::{
     untrusted::{git_directory, program, tree},
     values::{
         git_error::{Doing as _, GitError},
-        id::CommitId,
+        id::{CommitId, at},
         name::{ArchiveName, BranchName},
         signature::Signature,
     },
@@ -27,7 +27,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FastForwardError {
     /// The branch is not where the caller last saw it: what was checked may be stale.
-    #[error("{branch} moved: expected {expected}, found {}; check again against where it is now", found.map_or_else(|| "no such branch".to_owned(), |found| found.to_string()))]
+    #[error("{branch} moved: expected at {expected}, found {}; check again against where it is now", at(*found, "gone"))]
     Moved {
         /// The branch.
         branch: BranchName,
@@ -71,7 +71,7 @@ pub enum FastForwardError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeleteBranchError {
     /// It is not where the caller last saw it.
-    #[error("{branch} is not at {expected} but at {found:?}: look at it again before deleting it")]
+    #[error("{branch} moved: expected at {expected}, found {}; look at it again before deleting it", at(*found, "gone"))]
     Moved {
         /// The branch.
         branch: BranchName,

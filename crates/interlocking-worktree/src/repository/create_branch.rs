@@ -10,7 +10,7 @@ use crate::{
     },
     values::{
         git_error::{Doing as _, GitError},
-        id::CommitId,
+        id::{CommitId, at},
         name::BranchName,
         signature::Signature,
     },
@@ -50,7 +50,7 @@ pub enum CreateBranchError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveBranchError {
     /// The branch is not where the caller last saw it: somebody else moved it.
-    #[error("{branch} moved: expected {expected}, found {}; look at it again", found.map_or_else(|| "no such branch".to_owned(), |found| found.to_string()))]
+    #[error("{branch} moved: expected at {expected}, found {}; look at it again", at(*found, "gone"))]
     Moved {
         /// The branch.
         branch: BranchName,

@@ -83,9 +83,37 @@ impl CommitId {
     }
 }
 
+/// Where a branch is, in a message to people: "at" a commit, or `otherwise`.
+pub(crate) fn at(commit: Option<CommitId>, otherwise: &str) -> String {
+    commit.map_or_else(|| otherwise.to_owned(), |commit| format!("at {commit}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{BranchName, CommitError, DeleteBranchError, FastForwardError, MoveBranchError, SwitchError, TakeInError};
+
+    #[test]
+    fn a_branch_that_moved_is_said_to_be_at_a_commit_or_gone() {
+        let (seen, now) = ("0123456789abcdef0123456789abcdef01234567", "76543210fedcba9876543210fedcba9876543210");
+        let branch = BranchName::new("one").unwrap();
+        let expected: CommitId = seen.parse().unwrap();
+        for (found, word) in [(Some(now.parse().unwrap()), format!("at {now}")), (None, "gone".to_owned())] {
+            let branch = || branch.clone();
+            for message in [
+                FastForwardError::Moved { branch: branch(), expected, found }.to_string(),
+                DeleteBranchError::Moved { branch: branch(), expected, found }.to_string(),
+                MoveBranchError::Moved { branch: branch(), expected, found }.to_string(),
+                SwitchError::Moved { expected, found }.to_string(),
+                CommitError::Moved { expected: Some(expected), found }.to_string(),
+                TakeInError::Moved { branch: branch(), expected: Some(expected), found }.to_string(),
+            ] {
+                assert!(message.contains(&format!("expected at {seen}, found {word}")), "{message}");
+            }
+        }
+        let new = TakeInError::Moved { branch, expected: None, found: Some(expected) };
+        assert_eq!(new.to_string(), format!("one moved: expected absent, found at {seen}; look at it again"));
+    }
 
     #[test]
     fn a_commit_id_is_all_forty_digits() {
