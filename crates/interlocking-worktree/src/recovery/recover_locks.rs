@@ -19,6 +19,7 @@ use crate::{
     checkout::files::change_files,
     filesystem::{
         directory::{Directory, Kind},
+        entries::for_each_entry,
         own_paths,
     },
     recovery::{
@@ -149,39 +150,42 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
     let new = git.index_from_tree(&new_tree).doing(doing)?;
     let (mut old_forms, mut new_forms) = (Forms::of_tree(git, &old)?, Forms::of_tree(git, &new)?);
     let opened = Directory::open(root).doing(doing)?;
-    let (mut back, mut away) = (HashSet::new(), Vec::new());
-    for path in touched(&old, &new) {
-        let path = path.as_bstr();
-        let before = old.entry_by_path_and_stage(path, Stage::Unconflicted).map(|entry| (entry.id, entry.mode));
-        let after = new.entry_by_path_and_stage(path, Stage::Unconflicted).map(|entry| (entry.id, entry.mode));
-        if [before, after].iter().flatten().any(|(_, mode)| *mode == Mode::COMMIT) {
-            continue;
-        }
-        let forms = [
-            before.map(|version| old_forms.of(path, version)).transpose()?,
-            after.map(|version| new_forms.of(path, version)).transpose()?,
-        ];
-        let [before_form, after_form] = &forms;
-        let longest = forms.iter().flatten().map(Found::len).max().unwrap_or_default();
-        let found = Found::at(&opened, path, longest).doing(doing)?;
-        let is_as_before = *before_form.as_ref().unwrap_or(&Found::Nothing) == found;
-        if is_as_before {
-            continue;
-        }
-        let is_ours = match (&found, after_form) {
-            (Found::Nothing, _) => true,
-            (_, None) => false,
-            (found, Some(after)) => found.is_part_of(after),
-        };
-        if is_ours {
-            match before {
-                Some(_) => drop(back.insert(path.to_owned())),
-                None => away.push(path.to_owned()),
+    let touched = touched(&old, &new);
+    let version = |index: &gix::index::State, path: &BStr| {
+        let entry = index.entry_by_path_and_stage(path, Stage::Unconflicted);
+        entry.map(|entry| (entry.id, entry.mode))
+    };
+    // What is new goes first: directories of it may be where files were.
+    let mut away = Vec::new();
+    for path in &touched {
+        let (None, Some(after)) = (version(&old, path.as_bstr()), version(&new, path.as_bstr())) else { continue };
+        if after.1 != Mode::COMMIT {
+            let form = new_forms.of(path.as_bstr(), after)?;
+            let found = Found::at(&opened, path.as_bstr(), form.len()).doing(doing)?;
+            if found == Found::Nothing || found.is_part_of(&form) {
+                away.push(path.clone());
             }
         }
     }
+    change_files(git, root, &mut old, &HashSet::new(), &away)?;
+    let mut back = HashSet::new();
+    for path in &touched {
+        let Some(before) = version(&old, path.as_bstr()) else { continue };
+        let after = version(&new, path.as_bstr());
+        if before.1 == Mode::COMMIT || after.is_some_and(|(_, mode)| mode == Mode::COMMIT) {
+            continue;
+        }
+        let form = old_forms.of(path.as_bstr(), before)?;
+        let after_form = after.map(|version| new_forms.of(path.as_bstr(), version)).transpose()?;
+        let longest = form.len().max(after_form.as_ref().map_or(0, Found::len));
+        let found = Found::at(&opened, path.as_bstr(), longest).doing(doing)?;
+        let is_ours = found == Found::Nothing || after_form.is_some_and(|after| found.is_part_of(&after));
+        if found != form && is_ours {
+            back.insert(path.clone());
+        }
+    }
     drop((old_forms, new_forms));
-    change_files(git, root, &mut old, &back, &away)
+    change_files(git, root, &mut old, &back, &[])
 }
 
 /// The paths that differ between the two.
@@ -214,14 +218,14 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// Of a file that is longer than that, not what it has.
+    /// Of a file that is longer than that, not what it has. Nothing is there, too, where an empty directory is: a file may take its
+    /// place.
     pub(crate) fn at(root: &Directory, path: &BStr, longest: u64) -> std::io::Result<Self> {
         let Some((directory, name)) = root.parent_of(path)? else { return Ok(Self::Nothing) };
         let Some(look) = directory.look(name)? else { return Ok(Self::Nothing) };
         match look.kind {
             Kind::Link => Ok(Self::Link { target: directory.read_link(name)? }),
-            // What is in it has a path of its own; empty, it is in the way of a file.
-            Kind::Directory if directory.remove_directory(name).is_ok() => Ok(Self::Nothing),
+            Kind::Directory if is_empty(&directory, name) => Ok(Self::Nothing),
             Kind::File if look.size <= longest => Ok(match directory.read(name, longest)? {
                 Some(contents) => Self::File { contents, is_executable: look.is_executable },
                 None => Self::Other,
@@ -247,6 +251,12 @@ impl Found {
     }
 }
 
+/// Whether a directory is there that has nothing in it. One that cannot be read is not taken for one.
+fn is_empty(directory: &Directory, name: &BStr) -> bool {
+    let Ok(Some(inside)) = directory.directory(name) else { return false };
+    for_each_entry(&inside, |_, _| Err(std::io::ErrorKind::DirectoryNotEmpty.into())).is_ok()
+}
+
 /// How versions look in a working tree, after the filters.
 pub(crate) struct Forms<'git> {
     git: &'git gix::Repository,
@@ -270,5 +280,20 @@ impl<'git> Forms<'git> {
         let mut contents = Vec::new();
         form.read_to_end(&mut contents).doing(doing)?;
         Ok(Found::File { contents, is_executable: mode == Mode::FILE_EXECUTABLE && cfg!(unix) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_deletes_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(place.path().join("full/empty")).unwrap();
+        let opened = Directory::open(place.path()).unwrap();
+        let found = |path: &str| Found::at(&opened, path.into(), 0).unwrap();
+        assert_eq!((found("full"), found("full/empty"), found("none")), (Found::Other, Found::Nothing, Found::Nothing));
+        assert!(place.path().join("full/empty").exists());
     }
 }

@@ -91,7 +91,9 @@ pub(crate) fn at(commit: Option<CommitId>, otherwise: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{BranchName, CommitError, DeleteBranchError, FastForwardError, MoveBranchError, SwitchError, TakeInError};
+    use crate::{
+        BranchName, CommitError, DeleteBranchError, FastForwardError, MoveBranchError, SwitchError, TakeInError,
+    };
 
     #[test]
     fn a_branch_that_moved_is_said_to_be_at_a_commit_or_gone() {

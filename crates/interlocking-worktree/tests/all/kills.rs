@@ -50,10 +50,17 @@ impl Scene {
             ("b.txt", "b\n"),
             ("dir/c.txt", "c\n"),
             ("gone.txt", "gone\n"),
+            ("tree/deep/f.txt", "f\n"),
+            ("file", "file\n"),
         ]);
         place.worktree("work");
         let side = place.worktree("side");
         std::fs::remove_file(side.path().join("gone.txt")).unwrap();
+        // What was a directory becomes a file, and the other way round.
+        std::fs::remove_dir_all(side.path().join("tree")).unwrap();
+        std::fs::remove_file(side.path().join("file")).unwrap();
+        write(&side.path().join("tree"), "tree\n");
+        write(&side.path().join("file/deep/e.txt"), "e\n");
         commit_with_git(side.path(), &[("a.txt", "side\n"), ("new/d.txt", "d\n"), ("dir/c.txt", "side c\n")], "side");
         let pool = pool_of(&place.repository, &place.project());
         for (name, waits) in [("pooled", true), ("own", false)] {
