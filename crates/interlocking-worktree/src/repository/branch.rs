@@ -198,6 +198,11 @@ impl Repository {
     /// Deletes a branch that is still at `expected` and that no worktree is on.
     pub fn delete_branch(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
         let _registration = self.lock_registration()?;
+        self.delete_under_lock(branch, expected)
+    }
+
+    /// [`Repository::delete_branch`] by who holds the registration lock.
+    pub(crate) fn delete_under_lock(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
             return Err(DeleteBranchError::CheckedOut { branch: branch.clone(), place });
         }

@@ -132,7 +132,6 @@ pub(crate) fn create_branch(
     branch: &BranchName,
     from: CommitId,
 ) -> Result<(), CreateBranchError> {
-    // Git notices a clash only while reflogs are kept.
     if let Some(existing) = clashing(git, branch)? {
         return Err(CreateBranchError::Clash { branch: branch.clone(), existing });
     }
@@ -152,8 +151,8 @@ pub(crate) fn create_branch(
 }
 
 /// A branch that cannot exist beside `branch`, for one's name is a directory of the other's. Only those are read that
-/// could be it, however many branches there are.
-fn clashing(git: &gix::Repository, branch: &BranchName) -> Result<Option<BranchName>, GitError> {
+/// could be it, however many branches there are. Git notices a clash only while reflogs are kept.
+pub(crate) fn clashing(git: &gix::Repository, branch: &BranchName) -> Result<Option<BranchName>, GitError> {
     let doing = || format!("reading the branches beside {branch}");
     let name = branch.as_str();
     for (end, _) in name.match_indices('/') {

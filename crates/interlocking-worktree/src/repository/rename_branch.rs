@@ -4,6 +4,7 @@ use crate::{
     repository::{
         Repository,
         branch::DeleteBranchError,
+        create_branch::clashing,
         references::{self, Move, MoveError, Named},
     },
     values::{git_error::GitError, id::CommitId, name::BranchName, signature::Signature},
@@ -19,6 +20,14 @@ pub enum RenameBranchError {
         to: BranchName,
         /// Where that branch is.
         found: CommitId,
+    },
+    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together, be one of them the old name.
+    #[error("the branch {to} cannot exist beside {existing}: choose a name that is not below the other")]
+    Clash {
+        /// The new name.
+        to: BranchName,
+        /// The branch that is there.
+        existing: BranchName,
     },
     /// The old name cannot be given up.
     #[error(transparent)]
@@ -41,6 +50,11 @@ impl Repository {
             return Ok(());
         }
         let (git, name) = (self.git(), to.full_name());
+        // Beside another that is created, two names could clash.
+        let _registration = self.lock_registration()?;
+        if let Some(existing) = clashing(&git, to)? {
+            return Err(RenameBranchError::Clash { to: to.clone(), existing });
+        }
         let reason = format!("Branch: renamed {} to {name}", from.full_name());
         let new = Move { name: Named::Reference(&name), expected: None, to: expected.git(), reason };
         let is_new = match new.create(&git, &Signature::runtime()) {
@@ -53,7 +67,7 @@ impl Repository {
             Err(MoveError::Git(error)) => return Err(error.into()),
         };
         // The new one first: no moment is without a name for the commits.
-        self.delete_branch(from, expected).map_err(|error| {
+        self.delete_under_lock(from, expected).map_err(|error| {
             if is_new {
                 // Whatever keeps it, the error that is told is the one that began it.
                 let _ = references::delete(&git, &name, expected.git());

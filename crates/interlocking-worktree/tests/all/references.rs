@@ -64,6 +64,13 @@ fn a_branch_is_renamed_unless_that_would_lose_something() {
     assert_eq!(error, RenameBranchError::Taken { to: branch("main"), found: base });
     assert_eq!(place.snapshot(), before);
 
+    for clash in ["main/one", "one/two"] {
+        let error = place.repository.rename_branch(&from, &branch(clash), one).unwrap_err();
+        let existing = branch(clash.split_once('/').unwrap().0);
+        assert_eq!(error, RenameBranchError::Clash { to: branch(clash), existing });
+        assert_eq!(place.snapshot(), before);
+    }
+
     // What a process left behind that ended between the two.
     place.git(&["branch", "archive/one", "one"]);
     place.repository.rename_branch(&from, &to, one).unwrap();
