@@ -1,6 +1,11 @@
 //! The index file, replaced under its lock.
 
-use std::{io::Write as _, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use gix::ObjectId;
 
@@ -50,12 +55,13 @@ pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
     let path = git_directory.join("index");
     let mut note = Note::write(&canonical_common_directory(git)?, &[])?;
     let recover = || drop(recover_locks(git));
+    let begun = Instant::now();
     match LockFile::acquire(&mut note, &path, PATIENCE, recover) {
         Ok(file) => Ok(IndexLock { file, note, git_directory, limits: Limits::of(git) }),
         Err(LockError::Busy) => {
             let mut lock = path.into_os_string();
             lock.push(".lock");
-            Err(WorktreeError::IndexBusy { lock: lock.into() })
+            Err(WorktreeError::IndexBusy { lock: lock.into(), waited: begun.elapsed() })
         }
         Err(LockError::Failed(error)) => Err(GitError::new(doing(), error.to_string()).into()),
     }

@@ -1,6 +1,6 @@
 //! What can be wrong with a worktree, whatever is done there.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use crate::values::{
     git_error::{GitError, Listed},
@@ -42,10 +42,12 @@ pub enum WorktreeError {
         path: PathBuf,
     },
     /// Another process writes its index.
-    #[error("{} is locked by another git process: wait for it, or delete that file if there is none", lock.display())]
+    #[error("{} is locked by another git process, and still was after {:.1} s: wait for it, or delete that file if there is none", lock.display(), waited.as_secs_f32())]
     IndexBusy {
         /// The lock file.
         lock: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
     },
     /// Changed files are larger than [`Limits::object`](crate::Limits::object); of a diff, all of them together. A filter of
     /// the user's reads files of any size: see `git help attributes`.

@@ -179,9 +179,10 @@ fn another_process_that_holds_the_index_is_named() {
     write(&lock, "");
     let before = place.snapshot();
     let error = worktree.commit_all(&author(), "x").unwrap_err();
-    match error {
-        CommitError::Worktree(WorktreeError::IndexBusy { lock: named }) => {
-            assert!(named.ends_with("worktrees/one/index.lock"))
+    match &error {
+        CommitError::Worktree(WorktreeError::IndexBusy { lock: named, waited }) => {
+            assert!(named.ends_with("worktrees/one/index.lock"));
+            assert!(error.to_string().contains(&format!("still was after {:.1} s: wait for it", waited.as_secs_f32())));
         }
         other => panic!("{other}"),
     }
