@@ -46,6 +46,8 @@ impl Current {
             files.push(home.join(".config/git/config"));
         }
         files.extend(std::env::var_os("XDG_CONFIG_HOME").map(|home| Path::new(&home).join("git/config")));
+        files.push(git.git_dir().join("config.worktree"));
+        files.extend(included(configuration.plumbing()));
         files.sort();
         files.dedup();
         Self {
@@ -58,6 +60,24 @@ impl Current {
     pub(crate) fn is_current(&mut self) -> bool {
         self.files.iter_mut().all(ConfigurationFile::is_current)
     }
+}
+
+/// The files that a configuration includes, or would if they were there.
+fn included(configuration: &gix::config::File) -> Vec<PathBuf> {
+    let home = gix::path::env::home_dir();
+    let mut files = Vec::new();
+    for section in
+        ["include", "includeIf"].into_iter().filter_map(|name| configuration.sections_by_name(name)).flatten()
+    {
+        for path in section.values("path") {
+            let context = gix::config::path::interpolate::Context { home_dir: home.as_deref(), ..Default::default() };
+            let Ok(path) = gix::config::Path::from(path).interpolate(context) else { continue };
+            // From where it is included, unless it is absolute.
+            let from = section.meta().path.as_deref().and_then(Path::parent);
+            files.extend(from.map(|from| from.join(&path)).or_else(|| path.is_absolute().then_some(path)));
+        }
+    }
+    files
 }
 
 impl ConfigurationFile {
@@ -94,6 +114,22 @@ fn stamp(file: &Path) -> Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_included_file_that_appears_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        gix::init(place.path()).unwrap();
+        let directory = place.path().join(".git");
+        let absolute = place.path().join("absolute");
+        let includes = format!("[include]\n\tpath = relative\n[INCLUDE]\n\tpath = {}\n", absolute.display());
+        std::fs::write(directory.join("config"), includes).unwrap();
+        for file in [directory.join("relative"), absolute, directory.join("config.worktree")] {
+            let mut current = Current::of(&gix::open(place.path()).unwrap());
+            assert!(current.is_current());
+            std::fs::write(&file, "[core]\n\tautocrlf = true\n").unwrap();
+            assert!(!current.is_current(), "{}", file.display());
+        }
+    }
 
     #[test]
     fn what_a_file_holds_counts_and_not_when_it_was_written() {
