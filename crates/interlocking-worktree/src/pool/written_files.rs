@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gix::{
     ObjectId,
+    attrs::Source,
     bstr::{BStr, BString, ByteSlice as _},
     index::entry::Mode,
 };
@@ -73,13 +74,12 @@ pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
     for section in configuration.plumbing().sections_by_name("filter").into_iter().flatten() {
         add(&section.to_bstring());
     }
-    let attributes = configuration.trusted_path("core.attributesFile");
-    let attributes = match attributes.doing(|| "reading core.attributesFile".to_owned())? {
-        Some(attributes) => attributes,
-        // Where git has it without being told.
-        None => std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".config/git/attributes"),
-    };
-    for file in [git.common_dir().join("info/attributes"), attributes] {
+    let named = configuration.trusted_path("core.attributesFile");
+    let named = named.doing(|| "reading core.attributesFile".to_owned())?;
+    let place = |source: Source| source.storage_location(&mut |name| std::env::var_os(name));
+    // Where git has the user's without being told, `XDG_CONFIG_HOME` heeded.
+    let users = named.or_else(|| place(Source::Git));
+    for file in [Some(git.common_dir().join("info/attributes")), users, place(Source::System)].into_iter().flatten() {
         let contents = file::read(&file, Kind::Rules(Limits::of(git)))?;
         add(&contents.map(|contents| contents.bytes).unwrap_or_default());
     }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use interlocking_worktree::{CommitId, CreateError, Force, Pool, PoolError, RemoveError, Worktree};
+use interlocking_worktree::{CommitId, CreateError, Force, Pool, PoolError, RemoveError, Repository, Worktree};
 use proptest::prelude::*;
 
 use crate::{

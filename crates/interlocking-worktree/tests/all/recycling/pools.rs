@@ -89,6 +89,32 @@ fn attributes_and_configuration_decide_whether_files_are_the_same() {
 }
 
 #[test]
+fn the_users_attributes_decide_whether_files_are_the_same() {
+    let Some(home) = std::env::var_os("HOME_OF_THE_USER").map(PathBuf::from) else {
+        // In a process of its own, whose environment says where they are.
+        let home = tempfile::tempdir().unwrap();
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "recycling::pools::the_users_attributes_decide_whether_files_are_the_same"])
+            .env("HOME_OF_THE_USER", home.path())
+            .env("XDG_CONFIG_HOME", home.path().join("settings"))
+            .output()
+            .unwrap();
+        let report = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && report.contains("1 passed"), "{report}");
+        return;
+    };
+    let place = Place::with_files(&FILES);
+    // With all of the user's configuration, as a runtime opens it.
+    let repository = Repository::open(place.project()).unwrap();
+    let pool = Pool::open(&repository, place.path().join("pool"), 2).unwrap();
+    let one = pool.create_worktree(place.path().join("run/one"), branch("one"), place.main()).unwrap();
+    assert!(pool.retire(&one, Force::No).unwrap().clean().unwrap());
+    write(&home.join("settings/git/attributes"), "*.rs text eol=crlf\n");
+    let two = pool.create_worktree(place.path().join("run/two"), branch("two"), place.main()).unwrap();
+    assert_eq!(std::fs::read(two.path().join("src/lib.rs")).unwrap(), b"one\r\ntwo\r\n");
+}
+
+#[test]
 fn a_file_is_written_again_as_its_kind_and_its_attributes_say() {
     let place = Place::with_files(&FILES);
     let side = place.worktree("side");
