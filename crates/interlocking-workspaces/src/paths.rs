@@ -50,10 +50,12 @@ impl GitRun {
         format!("{}/", self.0.names.root)
     }
 
-    /// Under what name a head of that branch is kept: one a head, however many rounds there are.
+    /// Under what name a head of that branch is kept: one a head, however many rounds there are. Where the branch's own has no room for
+    /// what tells heads apart, it is the head's alone.
     pub(crate) fn archive_name(&self, branch: &BranchName, head: CommitId) -> Result<ArchiveName, GitWorkspacesError> {
         let prefix = self.tree_prefix();
         let prefix = if branch.as_str().starts_with(&prefix) { "" } else { &prefix };
-        Ok(ArchiveName::new(format!("{prefix}{branch}-{}", head.short()))?)
+        let named = ArchiveName::new(format!("{prefix}{branch}-{}", head.short()));
+        Ok(named.or_else(|_| ArchiveName::new(format!("{}{head}", self.tree_prefix())))?)
     }
 }

@@ -3,7 +3,7 @@
 use crate::project::Project;
 use interlocking::prelude::*;
 use interlocking::runtime::{Event, EventKind, Journal, MemoryJournal};
-use interlocking::workspaces::GitWorkspaces;
+use interlocking::workspaces::{GitWorkspaces, LeftRun};
 use interlocking::worktree::{BranchName, CommitId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -104,6 +104,17 @@ async fn a_branch_is_called_as_the_program_says() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
+/// What the run has left, for another program, which gives no names.
+async fn left(project: &Project) -> LeftRun {
+    loop {
+        // The child's task lets go of it a moment later.
+        if let Some(left) = project.workspaces().left().await.unwrap().pop() {
+            return left;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+}
+
 /// What a run has left that was killed has its branches, whatever they are called.
 #[tokio::test]
 async fn what_is_left_has_branches_of_any_name() {
@@ -118,18 +129,32 @@ async fn what_is_left_has_branches_of_any_name() {
     let fresh: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let refused = wave(&project, &fresh, None).0.start(agents(&["c"])).await.unwrap_err();
     assert!(refused.to_string().contains("the run's name is taken: there is a branch "), "{refused}");
-    // Of another program, which gives no names.
-    let left = loop {
-        // The child's task lets go of it a moment later.
-        if let Some(left) = project.workspaces().left().await.unwrap().pop() {
-            break left;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-    };
+    let left = left(&project).await;
     let branches: Vec<_> = left.branches().iter().map(|(branch, _)| branch.to_string()).collect();
     assert_eq!(branches, ["run/wave", "wave1-agent-a"]);
     left.remove().await.unwrap();
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/wave1-agent-a".to_owned()]));
+}
+
+/// A branch may have so long a name that nothing can be added to it.
+#[tokio::test]
+async fn what_a_branch_of_the_longest_name_has_is_kept() {
+    const LONGEST: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    assert!(BranchName::new(format!("wave1-agent-{LONGEST}")).is_ok());
+    assert!(BranchName::new(format!("wave1-agent-{LONGEST}a")).is_err());
+    let project = Project::new();
+    let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+    let (run, told) = wave(&project, &journal, Some(LONGEST));
+    tokio::select! {
+        ended = run.start(agents(&[LONGEST])) => panic!("{ended:?}"),
+        () = told.notified() => {}
+    }
+    let left = left(&project).await;
+    let (_, head) = left.branches().iter().find(|(branch, _)| branch.as_str().ends_with(LONGEST)).unwrap().clone();
+    left.remove().await.unwrap();
+    let archived = project.repository().archived().unwrap();
+    let archived: Vec<_> = archived.iter().map(|(name, commit)| (name.as_str(), *commit)).collect();
+    assert_eq!((project.left(), archived), (vec![], vec![(&*format!("run/{head}"), head)]));
 }
 
 /// Somebody else's branch is not touched: the node fails.
