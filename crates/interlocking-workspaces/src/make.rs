@@ -2,6 +2,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::{GitRun, Wanted};
+use crate::retired::On;
 use crate::settings::{Base, Settings};
 use interlocking_worktree::{
     BranchName, CommitId, CreateError, Force, Repository, Worktree, WorktreeEntry, delete_directory,
@@ -52,18 +53,18 @@ impl GitRun {
         if !is_read_only {
             head = self.take_branch(name, &branch, head)?;
         }
-        let has_branch = match head.filter(|_| !is_read_only) {
-            Some(head) if head == at => true,
+        let on = match head {
+            _ if is_read_only => On::NoBranch,
+            Some(head) if head == at => On::Existing(branch.clone()),
             Some(head) => {
                 self.set_aside(&branch, head)?;
-                false
+                On::New(branch.clone())
             }
-            None => false,
+            None => On::New(branch.clone()),
         };
-        let checked_out = (!is_read_only).then(|| branch.clone());
         let made = match self.is_clone(name) {
             true => repository.create_clone(&directory, &branch, at).map_err(Into::into),
-            false => self.create_worktree(&directory, checked_out, has_branch, at),
+            false => self.create_worktree(&directory, on, at),
         };
         if let Err(GitWorkspacesError::Create(CreateError::BranchExists { .. })) = made {
             // Somebody was faster.

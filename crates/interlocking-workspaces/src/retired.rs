@@ -29,23 +29,32 @@ impl Retired {
     }
 }
 
+/// What a new worktree is on.
+pub(crate) enum On {
+    /// A branch that is made.
+    New(BranchName),
+    /// A branch that is there.
+    Existing(BranchName),
+    /// None.
+    NoBranch,
+}
+
 impl GitRun {
-    /// Makes a worktree at `at`: on the branch that is there, on a new one, or on none. Git work.
+    /// Makes a worktree at `at`, which is where a branch is that is there. Git work.
     pub(crate) fn create_worktree(
         &self,
         directory: &Path,
-        branch: Option<BranchName>,
-        has_branch: bool,
+        on: On,
         at: CommitId,
     ) -> Result<Worktree, GitWorkspacesError> {
         let repository = &self.settings().repository;
-        Ok(match (self.pool()?, branch) {
-            (Some(pool), Some(branch)) if has_branch => pool.create_worktree_on(directory, branch),
-            (Some(pool), Some(branch)) => pool.create_worktree(directory, branch, at),
-            (Some(pool), None) => pool.create_detached_worktree(directory, at),
-            (None, Some(branch)) if has_branch => repository.create_worktree_on(directory, branch),
-            (None, Some(branch)) => repository.create_worktree(directory, branch, at),
-            (None, None) => repository.create_detached_worktree(directory, at),
+        Ok(match (self.pool()?, on) {
+            (Some(pool), On::Existing(branch)) => pool.create_worktree_on(directory, branch),
+            (Some(pool), On::New(branch)) => pool.create_worktree(directory, branch, at),
+            (Some(pool), On::NoBranch) => pool.create_detached_worktree(directory, at),
+            (None, On::Existing(branch)) => repository.create_worktree_on(directory, branch),
+            (None, On::New(branch)) => repository.create_worktree(directory, branch, at),
+            (None, On::NoBranch) => repository.create_detached_worktree(directory, at),
         }?)
     }
 
