@@ -17,6 +17,7 @@ use crate::{
     clones::{clone::objects_of_tree, export::ClonedCommits},
     repository::{
         Repository,
+        create_branch::clashing,
         references::{Move, MoveError, Named},
     },
     untrusted,
@@ -81,6 +82,16 @@ pub enum TakeInError {
         /// Where it is; none if it does not exist.
         found: Option<CommitId>,
     },
+    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together.
+    #[error(
+        "the branch {branch} cannot exist beside {existing}: fetch into a branch whose name is not below the other"
+    )]
+    Clash {
+        /// The branch asked for.
+        branch: BranchName,
+        /// The branch that is there.
+        existing: BranchName,
+    },
     /// The commits do not stand on what the branch is at, which would lose commits.
     #[error("{branch} is at {from}, which is not behind {to}: fetch into another branch")]
     NotFastForward {
@@ -129,6 +140,11 @@ impl Repository {
         let _registration = self.lock_registration()?;
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
             return Err(TakeInError::CheckedOut { branch: branch.clone(), place });
+        }
+        if expected.is_none()
+            && let Some(existing) = clashing(&git, branch)?
+        {
+            return Err(TakeInError::Clash { branch: branch.clone(), existing });
         }
         if let Some(from) = expected
             && !self.is_ancestor(from, commits.tip)?

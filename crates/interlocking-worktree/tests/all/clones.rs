@@ -190,6 +190,9 @@ fn a_second_fetch_brings_what_came_after_the_first() {
     let refused = place.repository.fetch_from_clone(&clone, base, None).unwrap_err();
     let moved = TakeInError::Moved { branch: branch("one"), expected: None, found: Some(first) };
     assert_eq!(refused, FetchError::TakeIn(moved));
+    let below = branch("one/below");
+    let clash = TakeInError::Clash { branch: below.clone(), existing: branch("one") };
+    assert_eq!(place.repository.take_in(&clone.export_since(base).unwrap(), &below, None).unwrap_err(), clash);
     assert_eq!(place.repository.fetch_from_clone(&clone, base, Some(first)).unwrap(), second);
     // A rewritten branch would lose the first.
     clone.reset_to(base).unwrap();
