@@ -90,7 +90,7 @@ impl Repository {
         let registration = self.lock_registration()?;
         self.check_place(place)?;
         if let NewHead::Existing(branch) = head {
-            self.check_free(branch)?;
+            self.check_free(branch, from)?;
         }
         let git_head = match branch {
             Some(branch) => {
@@ -163,5 +163,31 @@ fn register(
             }
             result => return result,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Configuration, Signature};
+
+    /// Between the look at the branch and the lock of the list, others may advance it.
+    #[test]
+    fn a_worktree_on_a_branch_that_moved_meanwhile_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let repository = Repository::init_with(place.path().join("project"), Configuration::RepositoryOnly).unwrap();
+        let (user, author) = (repository.main_worktree().unwrap().unwrap(), Signature::new("Ada", "a@b").unwrap());
+        let commit = |name: &str| {
+            std::fs::write(user.path().join(name), name).unwrap();
+            user.commit_all(&author, name).unwrap().unwrap()
+        };
+        let (expected, found) = (commit("one"), commit("two"));
+        let branch = BranchName::new("side").unwrap();
+        repository.create_branch(&branch, found).unwrap();
+        let at = place.path().join("run/side");
+        let error = repository.create(&at, NewHead::Existing(branch.clone()), expected).unwrap_err();
+        assert_eq!(error, CreateError::BranchMoved { branch: branch.clone(), expected, found });
+        assert!(!at.parent().unwrap().exists());
+        assert!(repository.create_worktree_on(&at, branch).unwrap().is_clean().unwrap());
     }
 }

@@ -62,7 +62,7 @@ impl Repository {
         let registration = self.lock_registration()?;
         self.check_place(place)?;
         if let NewHead::Existing(branch) = head {
-            self.check_free(branch)?;
+            self.check_free(branch, from)?;
         }
         let name = register::free_name(self.common_directory(), place)?;
         let git_directory = self.common_directory().join("worktrees").join(&name);

@@ -51,6 +51,16 @@ pub enum CreateError {
         /// The worktree that is on it.
         place: PathBuf,
     },
+    /// The branch to attach was moved by somebody else in the meantime.
+    #[error("{branch} moved: expected at {expected}, found at {found}; create the worktree again")]
+    BranchMoved {
+        /// The branch asked for.
+        branch: BranchName,
+        /// The commit it was at.
+        expected: CommitId,
+        /// The commit it is at.
+        found: CommitId,
+    },
     /// There is no such commit here.
     #[error("{commit} is not a commit of this repository")]
     NoSuchCommit {
@@ -128,16 +138,18 @@ impl NewHead {
 }
 
 impl Repository {
-    /// The branch must exist, and no worktree be on it. The caller holds the registration lock.
-    pub(crate) fn check_free(&self, branch: &BranchName) -> Result<(), CreateError> {
+    /// The branch must be where it was when nobody held the lock, and no worktree be on it. The caller holds the registration lock.
+    pub(crate) fn check_free(&self, branch: &BranchName, expected: CommitId) -> Result<(), CreateError> {
         if let Some(place) = self.place_on(branch)? {
             return Err(CreateError::BranchInUse { branch: branch.clone(), place });
         }
-        // It was there a moment ago, when nobody held the lock.
-        if self.branch_head(branch)?.is_none() {
-            return Err(CreateError::NoSuchBranch { branch: branch.clone() });
+        match self.branch_head(branch)? {
+            None => Err(CreateError::NoSuchBranch { branch: branch.clone() }),
+            Some(found) if found != expected => {
+                Err(CreateError::BranchMoved { branch: branch.clone(), expected, found })
+            }
+            Some(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Where a worktree is on the branch, its directory there or not. The caller holds the registration lock.
