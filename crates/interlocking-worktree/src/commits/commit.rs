@@ -103,8 +103,8 @@ impl Worktree {
     /// Commits everything that git would with `git add --all && git commit`: changed, new and deleted files, symbolic
     /// links and executable bits, but nothing that is ignored.
     ///
-    /// None if nothing differs. No hook of the user's runs and nothing is signed. Trailing blank space is cut off
-    /// the message, and it ends in one line break.
+    /// None if nothing differs. No hook of the user's runs and nothing is signed. Blank lines before the message and blank
+    /// space after it are cut off, and it ends in one line break.
     ///
     /// # Errors
     ///
@@ -292,12 +292,11 @@ fn moved_error(error: MoveError, expected: Option<CommitId>) -> CommitError {
     }
 }
 
-/// Without blank space around it, and with one line break at the end.
+/// Without blank lines before it and blank space after it, and with one line break at the end.
 pub(crate) fn tidy(message: &str) -> Result<String, MessageError> {
-    let message = message.trim_end().trim_start_matches(['\n', '\r']);
-    if message.trim().is_empty() {
-        return Err(MessageError::Empty);
-    }
+    let begin = message.find(|character: char| !character.is_whitespace()).ok_or(MessageError::Empty)?;
+    let line = message[..begin].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+    let message = message[line..].trim_end();
     if message.contains('\0') {
         return Err(MessageError::Nul);
     }
@@ -311,6 +310,7 @@ mod tests {
     #[test]
     fn a_message_ends_in_one_line_break_and_is_not_empty() {
         assert_eq!(tidy("\ntypes: a\n\nbody\n\n").unwrap(), "types: a\n\nbody\n");
+        assert_eq!(tidy(" \n\r\n  a").unwrap(), "  a\n");
         assert_eq!(tidy(" \n"), Err(MessageError::Empty));
         assert_eq!(tidy("a\0b"), Err(MessageError::Nul));
     }

@@ -38,7 +38,8 @@ pub enum TrailerError {
 }
 
 impl Message {
-    /// Takes a text, which may be a subject alone or have trailers already. Blank space around it is dropped.
+    /// Takes a text, which may be a subject alone or have trailers already. Blank lines before it and blank space
+    /// after it are dropped.
     pub fn new(text: &str) -> Result<Self, MessageError> {
         tidy(text).map(Self)
     }
