@@ -81,8 +81,8 @@ impl Repository {
         Ok(changes.iter().map(|change| change.public()).collect())
     }
 
-    /// The same as a patch that `git apply` takes. Binary files, which are those with a NUL byte and those that are not
-    /// UTF-8, are named by path and full id and not shown: git applies them where it has their contents, as in this
+    /// The same as a patch that `git apply` takes. Binary files, which are those with a NUL byte in the first 8000 and those
+    /// that are not UTF-8, are named by path and full id and not shown: git applies them where it has their contents, as in this
     /// repository.
     pub fn unified_diff(&self, from: CommitId, to: CommitId) -> Result<String, GitError> {
         let git = self.git();

@@ -33,7 +33,7 @@ pub enum WrongLink {
     InRegistration,
 }
 
-/// A worktree could not be repaired; nothing was changed.
+/// A worktree could not be repaired.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RepairError {
     /// There is no worktree, or its `.git` is no file that names one.
@@ -72,7 +72,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// If a file cannot be read or written. A worktree whose `.git` is a directory is left alone.
+    /// If a file cannot be written; the worktrees before it are repaired then. One whose `.git` is a directory is left alone.
     pub fn repair_worktrees(&self) -> Result<Vec<Repaired>, RepairError> {
         let _registration = self.lock_registration()?;
         let mut repaired = Vec::new();
@@ -102,7 +102,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// See [`RepairError`]; nothing was changed.
+    /// See [`RepairError`]; nothing was changed, unless a file could not be written.
     pub fn repair_moved_worktree(&self, path: impl AsRef<Path>) -> Result<Option<Repaired>, RepairError> {
         let path = path.as_ref();
         let not_a_worktree = || RepairError::NotAWorktree { path: path.to_owned() };
