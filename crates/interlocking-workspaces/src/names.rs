@@ -53,7 +53,8 @@ impl Names {
     /// What it is called where nobody says anything else. A branch's name is a safe path, too.
     pub(crate) fn own_branch(&self, name: &str) -> Result<BranchName, NameError> {
         if name.contains('/') {
-            return Err(NameError { name: name.to_owned(), what: "workspace", reason: NameRule::Slashes });
+            let (what, reason) = ("workspace's name", NameRule::Character('/'));
+            return Err(NameError { name: name.to_owned(), what, reason });
         }
         BranchName::new(match self.is_child() {
             true => format!("{}/{}/{name}", self.root, self.label),
@@ -84,5 +85,18 @@ fn label(run: &RunId, key: Option<&str>) -> String {
             format!("{key}-{end}")
         }
         _ => run.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_workspaces_name_is_one_part_of_a_branchs() {
+        let names = Names::of_root(RunId::DEFAULT);
+        assert_eq!(names.own_branch("work").unwrap().as_str(), "run/work");
+        let refused = names.own_branch("work/one").unwrap_err().to_string();
+        assert_eq!(refused, r#""work/one" cannot be a workspace's name: it contains '/', which names may not contain"#);
     }
 }
