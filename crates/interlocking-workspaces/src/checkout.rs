@@ -51,7 +51,8 @@ impl Checkout<'_> {
 
     /// Its branch; none where every node may only read, which works on a commit.
     pub fn branch(&self) -> Option<&BranchName> {
-        self.worktree.branch()
+        // A clone is on one even then; the repository has none of that name.
+        self.worktree.branch().filter(|_| !self.run.wanted(&self.name).is_read_only)
     }
 
     /// The commit that it was made at.
@@ -185,8 +186,9 @@ impl Checkout<'_> {
         self.moved(adopted)
     }
 
-    /// Takes it back to a commit; everything else there is discarded, ignored files too, and it is made ready again. The head that it had is kept in the archive
-    /// (CON-74). One that may only be read has no head of its own: it is put there, and stays there unless it follows another workspace.
+    /// Takes it back to a commit; everything else there is discarded, ignored files too, and it is made ready again. The head that it had
+    /// is kept in the archive (CON-74). One that may only be read has no head of its own: it is put there, and stays there unless it
+    /// follows another workspace.
     ///
     /// # Errors
     ///
@@ -279,7 +281,7 @@ impl Checkout<'_> {
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Rebase`]; no conflict. Everything is then as it was.
+    /// [`GitWorkspacesError::Rebase`]; no conflict.
     pub async fn rebase_until_conflict(
         &mut self,
         commits: Range<CommitId>,

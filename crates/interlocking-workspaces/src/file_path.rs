@@ -37,7 +37,7 @@ impl FilePath {
         &self.text
     }
 
-    /// The file's name without its ending: `codec` of `tests/codec.rs`.
+    /// The file's name up to its first dot: `codec` of `tests/codec.rs` and of `tests/codec.test.rs`.
     pub fn stem(&self) -> &str {
         let name = self.text.rsplit('/').next().unwrap_or_default();
         name.split('.').next().unwrap_or_default()

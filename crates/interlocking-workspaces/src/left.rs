@@ -22,7 +22,8 @@ pub struct LeftRun {
 }
 
 impl GitWorkspaces {
-    /// The runs of which something is left, ordered by name, but for those that somebody works on.
+    /// The runs of which something is left, ordered by name, but for those that somebody works on. One whose directory was cleared away
+    /// by others is not among them: [`left_of`](Self::left_of) finds its branches.
     ///
     /// # Errors
     ///
@@ -71,8 +72,8 @@ impl GitWorkspaces {
         looking.await.unwrap_or(Err(GitWorkspacesError::Over))
     }
 
-    /// The directory below which the worktrees of a run lie, as git lists them, wherever its program has put them; none if it has none left.
-    /// In [that directory](Self::with_directory) all is found that is [left of it](Self::left_of). It is synchronous, as what a
+    /// The directory below which the worktrees of a run lie, as git lists them, wherever its program has put them; none if it has none left
+    /// on a branch of the run's own name. In [that directory](Self::with_directory) all is found that is [left of it](Self::left_of). It is synchronous, as what a
     /// [`Repository`](interlocking_worktree::Repository) does.
     ///
     /// # Errors
