@@ -230,7 +230,7 @@ async fn what_lands_from_where_it_began_does_so_only_there() {
             }
             Outcome::Failed(failure) => {
                 assert!(
-                    !lands && failure.message.contains(&format!("expected {release}, found ")),
+                    !lands && failure.message.contains(&format!("expected at {release}, found ")),
                     "{case}: {failure}"
                 );
                 assert_eq!(project.archived(), ["run/work"], "{case}");
