@@ -1,5 +1,7 @@
 //! What handlers work with that is no part of the protocol: commands that build and test, and files of commits.
 
+use crate::checks::Violation;
+use crate::checks::build::build_violations;
 use interlocking::prelude::NodeError;
 use interlocking::rust_source::{Denied, StubMarkers, test_functions};
 use interlocking::toolchain::{
@@ -187,6 +189,21 @@ impl Workbench {
             Some(recorder) => runner.with_recorder(recorder.clone()),
             None => runner,
         })
+    }
+
+    /// What differs between two commits of what decides how everything is built, and agents may not change (V3-80).
+    ///
+    /// # Errors
+    ///
+    /// Where the repository cannot be read.
+    pub async fn build_violations(
+        &self,
+        repository: Repository,
+        before: CommitId,
+        now: CommitId,
+    ) -> Result<Vec<Violation>, NodeError> {
+        let allowed = self.toolchain.source.allow.clone();
+        in_repository(repository, move |repository| build_violations(repository, (before, now), &allowed)).await
     }
 
     /// What stands for what is not written yet.

@@ -3,5 +3,6 @@
 pub mod violation;
 pub mod plan;
 pub mod source;
+pub mod build;
 
 pub use violation::Violation;

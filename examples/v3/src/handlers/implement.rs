@@ -16,6 +16,7 @@ use crate::types::outcome::{Stuck, V3Outcome};
 use crate::types::scaffold::{Clarification, ScaffoldInput};
 use crate::types::shared::Critique;
 use crate::types::tdd::ReviewInput;
+use crate::workbench::Workbench;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::workspaces::{changed_paths, in_repository, text_at};
@@ -51,7 +52,7 @@ impl LLMHandler<v3::implement> for Implement {
                 let message = format!("{}: unfinished", input.spec.id);
                 tree.commit(message).await?;
                 let tip = tree.head();
-                let refused = refused(&input, before, tip, cx).await?;
+                let refused = refused(&self.0, &input, (before, tip), cx).await?;
                 let critiques = critiques(&input, &refused);
                 again(input, retry, tip != before && refused.is_empty(), critiques, cx)
             }
@@ -119,7 +120,7 @@ impl Implement {
         let mut tree = cx.worktree().await?;
         let claim = committed(&mut tree, result.commit_hash, true).await?;
         let mut violations = claim.violations;
-        violations.extend(refused(input, claim.before, claim.tip, cx).await?);
+        violations.extend(refused(&self.0, input, (claim.before, claim.tip), cx).await?);
         if !violations.is_empty() {
             return Ok((Vec::new(), violations));
         }
@@ -131,11 +132,12 @@ impl Implement {
     }
 }
 
-/// What an attempt has changed that it must not, tests and interfaces (V3-80), whatever it answers. Where it has, its commits are taken back.
+/// What an attempt has changed that it must not, tests, interfaces and how they are built (V3-80), whatever it answers. Where it has, its
+/// commits are taken back.
 async fn refused(
+    bench: &Workbench,
     input: &ImplInput,
-    before: CommitId,
-    tip: CommitId,
+    (before, tip): (CommitId, CommitId),
     cx: &mut Cx<'_, v3::implement>,
 ) -> Result<Vec<Violation>, NodeError> {
     let repository = cx.repository()?;
@@ -146,6 +148,7 @@ async fn refused(
     if !tests.is_empty() {
         refused.push(Violation::TouchesTests { paths: tests });
     }
+    refused.extend(bench.build_violations(repository.clone(), before, tip).await?);
     refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
     let skeleton = standing(cx).await?.skeleton;
     let path = input.scaffold.interface_file.clone();

@@ -171,6 +171,9 @@ impl Rebaser {
         let mut tree = cx.worktree().await?;
         let claim = tree.adopt_commits().await?;
         drop(tree);
+        if let Some(violation) = self.0.build_violations(repository.clone(), now.head, claim).await?.first() {
+            return Ok(Some(violation.to_string()));
+        }
         let contract = &fork.work.contract_suite;
         for path in changed_sources(repository.clone(), (from.base, claim), &spec, contract).await? {
             let mut texts = Vec::new();

@@ -93,6 +93,7 @@ impl Scaffold {
         }
         let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
         violations.extend(touched_interfaces(&touched, &input.lineage.interface_files));
+        violations.extend(self.0.build_violations(repository.clone(), claim.before, claim.tip).await?);
         let mut files = work.interface_files();
         files.push(work.contract_suite.clone());
         let tip = claim.tip;

@@ -114,13 +114,15 @@ impl WriteTests {
             violations.push(Violation::SeveralCommits { count });
         }
         let allowed = &input.spec.test_path;
-        let touched = changed_paths(repository, claim.before, claim.tip).await?;
+        let touched = changed_paths(repository.clone(), claim.before, claim.tip).await?;
         let named = ready.test_files.iter().map(|file| file.as_str().to_owned());
         let others = touched.into_iter().chain(named).filter(|path| path != allowed.as_str());
         let others: Vec<String> = others.collect();
         if !others.is_empty() {
             violations.push(Violation::NotATestFile { paths: others, allowed: allowed.clone() });
         }
+        // A plan may call anything a file of tests.
+        violations.extend(self.0.build_violations(repository, claim.before, claim.tip).await?);
         let criteria = input.spec.criteria();
         let unknown = ready.pending_criteria.iter().filter(|criterion| !criteria.contains(criterion.as_str()));
         violations.extend(unknown.map(|criterion| Violation::NoSuchCriterion {

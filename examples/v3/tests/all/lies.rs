@@ -15,7 +15,11 @@ const NO_COMMIT: &str = "1111111111111111111111111111111111111111";
 
 /// Plays a lie once, and gives what the liar is told when it is asked again. The run comes to a good end all the same.
 async fn told(who: Who, title: &str, answer: &Value, acts: &[Act]) -> String {
-    let project = project().await;
+    told_in(project().await, who, title, answer, acts).await
+}
+
+/// The same in this project.
+async fn told_in(project: Project, who: Who, title: &str, answer: &Value, acts: &[Act]) -> String {
     let test = test_run(&project, &AgentScript::default().once(who, "top", answer, acts).honest("top", &[]));
     let outcome = test.outcome(spec(&[])).await;
     assert!(matches!(outcome, V3Outcome::Merged(_)), "{outcome}");
@@ -218,6 +222,63 @@ async fn an_unfinished_implementation_that_changes_tests() {
             has(&prompt, &format!("your commits change tests: {path}; put them back"));
             has(&prompt, "- a: failed: ");
         }
+    }
+}
+
+/// Two packages: one with a build script that has a name of its own, and one of procedural macros.
+async fn packages() -> Project {
+    let file = |path, contents| EmbeddedFile { path, contents };
+    Project::of(&[
+        file("Cargo.toml", "[package]\nname = \"top\"\nbuild = \"src/generate.rs\"\n"),
+        file("src/generate.rs", "fn main() {}\n"),
+        file("macros/Cargo.toml", "[package]\nname = \"macros\"\n\n[lib]\nproc-macro = true\n"),
+        file("macros/src/lib.rs", ""),
+    ])
+    .await
+}
+
+/// V3-80: nobody changes what runs while tests are built, or decides how: it could say what they are to say, and rewrite them before they
+/// are compiled. Nothing is built before that is looked at.
+#[tokio::test]
+async fn whoever_changes_how_it_is_built() {
+    let acts = [
+        ("build.rs", ""),
+        (".cargo/config.toml", ""),
+        ("rust-toolchain.toml", ""),
+        ("Cargo.toml", "[package]\nname = \"top\"\n\n[dependencies]\nitoa = \"1\"\nown = { path = \"own\" }\n"),
+        ("own/Cargo.toml", "[package]\nname = \"own\"\n"),
+        ("src/generate.rs", "fn main() { std::fs::write(\"checks/top.sh\", \"true\").unwrap(); }\n"),
+        ("macros/src/lib.rs", "// Changed.\n"),
+        ("broken", ""),
+    ];
+    let acts: Vec<Act> = acts.map(|(path, text)| write(path, text)).into_iter().chain([Act::Commit]).collect();
+    let refused = [
+        "build.rs:1:1: `build.rs` is refused",
+        ".cargo/config.toml:1:1: `.cargo/config.toml` is refused",
+        "rust-toolchain.toml:1:1: `rust-toolchain.toml` is refused",
+        "Cargo.toml:6:1: `dependencies.own` is refused",
+        "Cargo.toml:1:1: `package.build` is refused",
+        "own/Cargo.toml:2:1: `package.name` is refused",
+        "src/generate.rs:1:1: `build script` is refused",
+        "macros/src/lib.rs:1:1: `build script` is refused",
+    ];
+    let passed = json!({ "TestsPassed": { "commitHash": "$HEAD", "iterations": 1, "passedTests": [] } });
+    let retry =
+        json!({ "RequestRetry": { "diagnosis": "D.", "strategyFrom": "a", "strategyTo": "b", "failingTests": [] } });
+    let ready =
+        json!({ "TestsReady": { "testsCommit": "$HEAD", "testFiles": ["checks/top.sh"], "pendingCriteria": [] } });
+    for (who, title, answer) in [
+        (Who::Implementer, "implementer", passed),
+        (Who::Implementer, "implementer", retry),
+        (Who::Planner, "planner", scaffold("top", &[], &planned(&[]))),
+        (Who::TestAuthor, "test author", ready),
+    ] {
+        let acts = if title == "planner" { [&scaffolding("top")[..], &acts].concat() } else { acts.clone() };
+        let prompt = told_in(packages().await, who, title, &answer, &acts).await;
+        for words in refused {
+            has(&prompt, words);
+        }
+        assert!(!prompt.contains("itoa") && !prompt.contains("it does not build"), "{prompt}");
     }
 }
 

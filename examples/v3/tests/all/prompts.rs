@@ -143,7 +143,12 @@ fn the_implementer_is_asked_to_make_tests_pass() {
         "4. Commit.",
     ];
     assert!(steps.map(|step| asked.find(step).unwrap()).is_sorted());
-    has(&asked, &["Do not touch test files. Do not change interface signatures. Use the children's subsystems."]);
+    has(
+        &asked,
+        &[
+            "Do not touch test files. Do not change interface signatures. Use the children's subsystems. Do not change how",
+        ],
+    );
     for exit in ["TestsPassed", "RequestRetry", "BlockedDependency", "SpecAmbiguity", "Stuck"] {
         has(&asked, &[&format!("- `{exit}`, with")]);
     }

@@ -1,0 +1,69 @@
+//! What decides how everything is built: no agent's to change, but for dependencies on registries.
+
+use super::Violation;
+use interlocking::prelude::NodeError;
+use interlocking::rust_source::{RefusedConstruct, build_time, manifest_changes};
+use interlocking::workspaces::Pattern;
+use interlocking::worktree::{CommitId, Repository, RepositoryPath};
+
+/// What differs between two commits of what runs while tests are built, or decides how they are: it could say what they are to say (V3-80).
+/// `allowed` names what a person allows, as a refusal names it. Git work.
+///
+/// # Errors
+///
+/// Where the repository cannot be read.
+pub fn build_violations(
+    repository: &Repository,
+    (before, now): (CommitId, CommitId),
+    allowed: &[String],
+) -> Result<Vec<Violation>, NodeError> {
+    let definitions = Pattern::build_definitions();
+    let mut refused = Vec::new();
+    for path in repository.diff(before, now)?.iter().flat_map(|change| change.touched()) {
+        let text = path.to_text();
+        let is_definition = definitions.iter().any(|pattern| pattern.matches(&text));
+        let (construct, reason) = match text.rsplit('/').next().unwrap_or_default() {
+            // Every build may write it.
+            "Cargo.lock" => continue,
+            "Cargo.toml" => match text_at(repository, now, path)? {
+                Some(manifest) => {
+                    let was = text_at(repository, before, path)?;
+                    refused.extend(manifest_changes(&text, was.as_deref(), &manifest, allowed));
+                    continue;
+                }
+                None => (&*text, "a person has to remove it"),
+            },
+            _ if is_definition => (&*text, "it decides how everything is built; a person has to change it"),
+            _ if text.ends_with(".rs") && runs_at_build_time(repository, before, &text)? => {
+                ("build script", "it runs while everything is built; a person has to change it")
+            }
+            _ => continue,
+        };
+        if !allowed.iter().any(|allowed| allowed == construct) {
+            let (path, construct, reason) = (text.to_string(), construct.to_owned(), reason.to_owned());
+            refused.push(RefusedConstruct { path, line: 1, column: 1, construct, reason });
+        }
+    }
+    Ok(refused.iter().map(|refused| Violation::Source(refused.to_string())).collect())
+}
+
+/// Whether a file is its package's build script, or of a package of procedural macros.
+fn runs_at_build_time(repository: &Repository, commit: CommitId, path: &str) -> Result<bool, NodeError> {
+    let mut directory = path;
+    while !directory.is_empty() {
+        directory = directory.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let inside = |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+        // What has no name here was not made by way of it.
+        let Ok(manifest) = inside("Cargo.toml").parse() else { return Ok(true) };
+        if let Some(manifest) = text_at(repository, commit, &manifest)? {
+            let found = build_time(&manifest);
+            let is_script = |script: String| inside(script.trim_start_matches("./")) == path;
+            return Ok(found.is_procedural || found.script.is_some_and(is_script));
+        }
+    }
+    Ok(false)
+}
+
+fn text_at(repository: &Repository, commit: CommitId, path: &RepositoryPath) -> Result<Option<String>, NodeError> {
+    Ok(repository.read_file(commit, path)?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
