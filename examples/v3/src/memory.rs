@@ -2,6 +2,7 @@
 
 use crate::types::shared::{MergeEvent, PlannedTest};
 use interlocking::prelude::{SessionId, SessionOp, Slug};
+use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -69,6 +70,9 @@ pub struct Integration {
     pub heard: Vec<MergeEvent>,
     /// Those on which this node's branch does not stand yet.
     pub ahead: Vec<MergeEvent>,
+    /// What the last candidate is made on.
+    #[serde(default)]
+    pub onto: Option<CommitId>,
     /// Why the last candidate could not be made, if it could not.
     pub conflict: Option<String>,
 }

@@ -9,6 +9,7 @@ use crate::prompts::JudgePrompt;
 use crate::types::outcome::V3Outcome;
 use crate::types::rebase::ParentMoved;
 use crate::types::tdd::{JudgeInput, JudgeRefusal, MoreTests, Reject, ReviewExit, ReviewInput};
+use crate::workbench::is_below;
 use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
@@ -29,6 +30,9 @@ impl LLMHandler<v3::judge> for Judge {
     }
 
     async fn after(&self, input: JudgeInput, reply: Reply<ReviewExit>, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
+        if has_landed(&input, cx).await? {
+            return land(input, cx).await;
+        }
         cx.label(&reply.output);
         let refusal = match reply.output {
             ReviewExit::Approved(approval) => {
@@ -58,9 +62,18 @@ impl LLMHandler<v3::judge> for Judge {
         goto!(cx, v3::review, review)
     }
 
-    async fn unanswered(&self, _: JudgeInput, error: AgentError, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
+    async fn unanswered(&self, input: JudgeInput, error: AgentError, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
+        if has_landed(&input, cx).await? {
+            return land(input, cx).await;
+        }
         goto!(cx, v3::exit, undecided(error, cx.attempt())?)
     }
+}
+
+/// Whether the candidate landed before the process was killed in which it was approved: whatever is answered now comes too late.
+async fn has_landed(input: &JudgeInput, cx: &Cx<'_, v3::judge>) -> Result<bool, NodeError> {
+    let (_, target) = cx.target().await?;
+    Ok(cx.restarts() > 0 && is_below(cx.repository()?, input.merge.merge_commit, target).await?)
 }
 
 /// Advances the parent's branch to the candidate, and tells the siblings that are still at work. Where the branch has moved since the

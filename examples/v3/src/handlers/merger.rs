@@ -3,7 +3,7 @@
 
 use super::Merger;
 use super::claims::touched_interfaces;
-use super::endings::undecided;
+use super::endings::{own_loop, undecided};
 use super::merge_queue::{give_turn_back, take_turn};
 use super::places::{CANDIDATE, is_merge_of_child, merge_subject, standing};
 use crate::checks::source::{Versions, seen_by_others};
@@ -11,7 +11,7 @@ use crate::graph::v3;
 use crate::prompts::MergerPrompt;
 use crate::types::implementation::ImplInput;
 use crate::types::merge::{MergeRejected, MergerExit, MergerInput, RejectionReason};
-use crate::types::outcome::V3Outcome;
+use crate::types::outcome::{Stuck, V3Outcome};
 use crate::types::shared::{ImpactLevel, MergeComplete};
 use crate::types::tdd::JudgeInput;
 use crate::workbench::is_below;
@@ -19,16 +19,24 @@ use interlocking::agents::AgentError;
 use interlocking::prelude::*;
 use interlocking::rust_source::Change;
 use interlocking::workspaces::{Checkout, FilePath, GitWorkspacesError, changed_paths, in_repository, text_at};
-use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, MergeError, RebaseError};
+use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, FastForwardError, MergeError, RebaseError};
 use std::ops::Range;
+
+/// How many candidates the root makes, each time because the branch to land on has moved (CON-142).
+const MOST_CANDIDATES: u32 = 16;
 
 impl LLMHandler<v3::merger> for Merger {
     async fn before<'a>(&'a self, input: &'a MergerInput, cx: &mut Cx<'_, v3::merger>) -> Ask<MergerPrompt<'a>> {
         // It is, unless another process has begun this.
         take_turn(cx).await?;
-        let conflict = make_candidate(cx).await?;
-        let remembered = conflict.clone();
-        cx.update_memory(move |memory| memory.conflict.clone_from(&remembered));
+        let conflict = match landed(cx).await? {
+            // Nothing is left to be made.
+            Some(merge) => {
+                cx.worktree_of(CANDIDATE).await?.reset(merge.merge_commit).await?;
+                None
+            }
+            None => prepare(cx).await?,
+        };
         let fork = cx.input_of::<v3::fork>()?;
         let session = SessionOp::ForkFrom { parent: fork.session, slug: Slug::new("merger")? };
         Ok((MergerPrompt { input, conflict }, session))
@@ -40,48 +48,139 @@ impl LLMHandler<v3::merger> for Merger {
         reply: Reply<MergerExit>,
         cx: &mut Cx<'_, v3::merger>,
     ) -> Route<v3::merger> {
+        if let Some(merge) = landed(cx).await? {
+            return goto!(cx, v3::exit, V3Outcome::Merged(merge));
+        }
         cx.label(&reply.output);
         let claim = match reply.output {
             MergerExit::MergeRejected(rejected) => return reject(rejected, cx),
             MergerExit::MergeComplete(claim) => claim,
         };
-        if let Some(rejected) = self.rejection(&input, cx).await? {
-            return reject(rejected, cx);
+        for _ in 0..MOST_CANDIDATES {
+            if let Some(rejected) = self.rejection(&input, cx).await? {
+                return reject(rejected, cx);
+            }
+            let merge = as_seen(claim.clone(), cx).await?;
+            if cx.parent().is_some() {
+                return judge(merge, cx).await;
+            }
+            if land(&merge, cx).await? {
+                return goto!(cx, v3::exit, V3Outcome::Merged(merge));
+            }
+            cx.note("the branch to land on has moved meanwhile: the candidate is made again");
+            prepare(cx).await?;
         }
-        let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());
-        let candidate = cx.worktree_of(CANDIDATE).await?.head();
-        let target = merges_onto(cx).await?;
-        // Which commit it is and whose is known; what it means to others is at least what can be seen of it.
-        let seen = impact(cx, target, candidate).await?;
-        let impact_level = claim.impact_level.max(seen);
-        let merge = MergeComplete { merge_commit: candidate, author: spec.id.clone(), impact_level, ..claim };
-        if cx.parent().is_none() {
-            let merge = MergeComplete { merge_commit: cx.land(candidate).await?, ..merge };
-            return goto!(cx, v3::exit, V3Outcome::Merged(merge));
-        }
-        let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(target, candidate)?));
-        let assigned = cx.entry()?.parent_context.as_ref().map(|context| context.assigned_criteria.clone());
-        let judged = JudgeInput {
-            child_spec: spec,
-            assigned_criteria: assigned.unwrap_or_default(),
-            diff: diff.await?,
-            sibling_changes: cx.memory().heard,
-            merge,
+        let stuck = Stuck {
+            diagnosis: format!(
+                "the branch to land on has moved before each of {MOST_CANDIDATES} candidates could land"
+            ),
+            recommendation: "run it while nobody else commits there".to_owned(),
+            attempts: cx.attempt(),
+            spent_loop: Some(own_loop("merger")),
         };
-        goto!(cx, v3::judge, judged)
+        goto!(cx, v3::exit, V3Outcome::Stuck(stuck))
     }
 
     async fn unanswered(&self, _: MergerInput, error: AgentError, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
+        if let Some(merge) = landed(cx).await? {
+            return goto!(cx, v3::exit, V3Outcome::Merged(merge));
+        }
         goto!(cx, v3::exit, undecided(error, cx.attempt())?)
     }
 }
 
+/// What is known of a merge of the candidate, whatever is said: which commit it is, whose, and what can be seen of what it means to others.
+async fn as_seen(claim: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<MergeComplete, NodeError> {
+    let merge_commit = cx.worktree_of(CANDIDATE).await?.head();
+    let seen = impact(cx, made_on(cx)?, merge_commit).await?;
+    let impact_level = claim.impact_level.max(seen);
+    Ok(MergeComplete { merge_commit, author: cx.entry()?.spec.id.clone(), impact_level, ..claim })
+}
+
+async fn judge(merge: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Route<v3::merger> {
+    let (target, candidate) = (made_on(cx)?, merge.merge_commit);
+    let diff = in_repository(cx.repository()?, move |repository| Ok(repository.unified_diff(target, candidate)?));
+    let assigned = cx.entry()?.parent_context.as_ref().map(|context| context.assigned_criteria.clone());
+    let judged = JudgeInput {
+        child_spec: cx.entry()?.spec.clone(),
+        assigned_criteria: assigned.unwrap_or_default(),
+        diff: diff.await?,
+        sibling_changes: cx.memory().heard,
+        merge,
+    };
+    goto!(cx, v3::judge, judged)
+}
+
+/// What the effects are called that record what the root is about to land.
+fn landing(number: u32) -> String {
+    format!("root lands {number}")
+}
+
+/// Lands the root's candidate, which is recorded before. Not, where the branch has moved since that was made.
+async fn land(merge: &MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<bool, NodeError> {
+    for number in 1.. {
+        let intended = cx.once(&landing(number), std::future::ready(Ok(merge.clone()))).await?;
+        if intended.merge_commit == merge.merge_commit {
+            break;
+        }
+    }
+    match cx.land(merge.merge_commit).await {
+        Ok(_) => Ok(true),
+        Err(GitWorkspacesError::FastForward(
+            FastForwardError::Moved { .. } | FastForwardError::NotFastForward { .. },
+        )) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the root has landed, if the process was killed before that counted: whatever is answered now comes too late.
+async fn landed(cx: &mut Cx<'_, v3::merger>) -> Result<Option<MergeComplete>, NodeError> {
+    if cx.restarts() == 0 || cx.parent().is_some() {
+        return Ok(None);
+    }
+    let (_, now) = cx.target().await?;
+    for number in 1.. {
+        // An effect that fails leaves no record.
+        let unknown = std::future::ready(Err::<MergeComplete, _>(NotRecorded.into()));
+        let intended = match cx.once(&landing(number), unknown).await {
+            Ok(intended) => intended,
+            Err(error) if error.is::<NotRecorded>() => break,
+            Err(error) => return Err(error),
+        };
+        if is_below(cx.repository()?, intended.merge_commit, now).await? {
+            return Ok(Some(intended));
+        }
+    }
+    Ok(None)
+}
+
+/// No process was about to do it.
+#[derive(Debug, thiserror::Error)]
+#[error("it is not recorded")]
+struct NotRecorded;
+
+/// Makes the candidate, and remembers on what, or why that cannot be done.
+async fn prepare(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
+    let (_, target) = cx.target().await?;
+    let conflict = make_candidate(target, cx).await?;
+    let remembered = conflict.clone();
+    cx.update_memory(move |memory| {
+        memory.onto = Some(target);
+        memory.conflict.clone_from(&remembered);
+    });
+    Ok(conflict)
+}
+
+/// What the candidate is made on: where the branch was on which it is to land.
+fn made_on(cx: &Cx<'_, v3::merger>) -> Result<CommitId, NodeError> {
+    cx.memory().onto.ok_or_else(|| NotRecorded.into())
+}
+
 /// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each
 /// child, and those of the scaffolds on which they stand. Gives why that cannot be done.
-async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
+async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);
-    let target = merges_onto(cx).await?;
     // Not where the parent was rebased meanwhile, and the message is on its way.
     let stands_on_target = is_below(repository.clone(), at.base, target).await?;
     let mut candidate = cx.worktree_of(CANDIDATE).await?;
@@ -119,24 +218,6 @@ async fn make_candidate(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, N
     }
 }
 
-/// What the candidate is made on: where the branch is on which it is to land. A process that was killed once the root had landed has moved
-/// that; the same candidate is made again then, for which nothing is left to do.
-async fn merges_onto(cx: &mut Cx<'_, v3::merger>) -> Result<CommitId, NodeError> {
-    let (_, now) = cx.target().await?;
-    if cx.parent().is_some() {
-        return Ok(now);
-    }
-    let begun = cx.once("merges onto", std::future::ready(Ok(now))).await?;
-    if begun == now {
-        return Ok(now);
-    }
-    let subject = merge_subject(&cx.entry()?.spec.id);
-    let has_landed = in_repository(cx.repository()?, move |repository| {
-        Ok(repository.commits(begun..now)?.iter().any(|commit| commit.subject() == subject))
-    });
-    Ok(if has_landed.await? { begun } else { now })
-}
-
 /// Puts commits on top as one.
 async fn squash(
     candidate: &mut Checkout<'_>,
@@ -164,8 +245,7 @@ impl Merger {
         }
         let repository = cx.repository()?;
         let candidate = cx.worktree_of(CANDIDATE).await?.head();
-        let target = merges_onto(cx).await?;
-        let touched = changed_paths(repository, target, candidate).await?;
+        let touched = changed_paths(repository, made_on(cx)?, candidate).await?;
         let (spec, interfaces) = (cx.entry()?.spec.clone(), cx.entry()?.lineage.interface_files.clone());
         if let Some(violation) = touched_interfaces(&touched, &interfaces) {
             return rejected(RejectionReason::ContractViolation, violation.to_string(), Vec::new());

@@ -4,7 +4,7 @@
 use crate::concurrency::begun;
 use crate::project::Project;
 use crate::rebases::clash_above_x;
-use crate::small::{AgentScript, Who, project, spec, test_run};
+use crate::small::{AgentScript, Who, approved, merged, project, spec, test_run};
 use crate::test_run::TestRun;
 use crate::tree::family;
 use async_trait::async_trait;
@@ -33,12 +33,19 @@ pub(crate) struct Cut {
     pub(crate) fetched: Mutex<Vec<Digest>>,
     /// Whether all payloads are gone.
     is_empty: bool,
+    /// The record that is the last one, whichever number it has.
+    ends_with: Option<fn(&Record) -> bool>,
 }
 
 impl Cut {
     fn at(record: usize, journal: Arc<dyn Journal>) -> Self {
-        let (ends, fetched, is_empty) = Default::default();
-        Self { journal, left: AtomicUsize::new(record), ends, fetched, is_empty }
+        let (ends, fetched, is_empty, ends_with) = Default::default();
+        Self { journal, left: AtomicUsize::new(record), ends, fetched, is_empty, ends_with }
+    }
+
+    /// One whose process ends with the first such record.
+    fn with(ends_with: fn(&Record) -> bool, journal: Arc<dyn Journal>) -> Self {
+        Self { ends_with: Some(ends_with), ..Self::at(usize::MAX, journal) }
     }
 
     /// One whose process does not end.
@@ -59,6 +66,9 @@ impl Journal for Cut {
     }
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
+        if self.ends_with.is_some_and(|ends_with| ends_with(&record)) {
+            self.left.store(1, Ordering::SeqCst);
+        }
         if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) != Ok(1) {
             if self.left.load(Ordering::SeqCst) > 0 {
                 return self.journal.append(record).await;
@@ -107,15 +117,20 @@ impl Journal for Cut {
 /// Starts a run whose process ends with this record, counted from 1 over all runs of the tree; what it comes to, if it ends before. What it
 /// had begun on threads of its own has ended when this returns.
 pub(crate) fn start_until(test: &TestRun<'_>, record: usize) -> Option<Outcome<V3Outcome>> {
+    start_cut(test, Cut::at(record, test.journal.clone()), &["a", "b"])
+}
+
+/// The same of one whose journal ends the process.
+fn start_cut(test: &TestRun<'_>, cut: Cut, children: &[&str]) -> Option<Outcome<V3Outcome>> {
     let process = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let cut = Arc::new(Cut::at(record, test.journal.clone()));
+            let cut = Arc::new(cut);
             let run = test.run().with_journal(cut.clone());
             tokio::select! {
                 biased;
                 () = cut.ends.notified() => None,
-                ended = run.start(ScaffoldInput::from(spec(&["a", "b"]))) => Some(ended.unwrap().outcome),
+                ended = run.start(ScaffoldInput::from(spec(children))) => Some(ended.unwrap().outcome),
             }
         })
     };
@@ -197,6 +212,77 @@ async fn a_tree_that_ends_with_any_record_comes_to_the_same() {
     }
     assert!(last >= 50, "{last}");
     assert!(nodes.len() >= 9, "{nodes:?}");
+}
+
+/// CON-32, CON-142: where a process ends once a commit has landed, and before the approval of its judge or merger counts, whoever is asked
+/// again in the next process cannot take that back.
+#[tokio::test]
+async fn what_has_landed_is_merged_whatever_is_answered_afterwards() {
+    let honest = AgentScript::default().honest("top", &["a"]).honest("top/a", &[]);
+    let rejects = json!({ "Reject": { "reason": "No.", "missingCriteria": [] } });
+    let refuses = json!({ "MergeRejected": { "reason": "BuildFailure", "details": "No.", "failingTests": [] } });
+    let is_judges = |record: &Record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "judge");
+    let is_roots_mergers = |record: &Record| {
+        record.run == RunId::DEFAULT && matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "merger")
+    };
+    for (who, id, first, then, ends_with) in [
+        (Who::Judge, "top/a", approved(&["a".to_owned()]), rejects, is_judges as fn(&Record) -> bool),
+        (Who::Merger, "top", merged("top"), refuses, is_roots_mergers),
+    ] {
+        let project = project().await;
+        let script = AgentScript::default().once(who, id, &first, &[]).once(who, id, &then, &[]);
+        let test = test_run(&project, &AgentScript::with(script, honest.clone()));
+        assert!(start_cut(&test, Cut::with(ends_with, test.journal.clone()), &["a"]).is_none());
+        let ended = test.run().resume().await.unwrap().outcome;
+        let Outcome::Finished(V3Outcome::Merged(merge)) = ended else { panic!("{ended:?}") };
+        assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
+        assert_eq!(merge.changes.len(), 1);
+        let subjects = ["feat(top): implement", "feat(top/a): implement", "feat(top): scaffold", "Begin"];
+        assert_eq!(project.subjects("main"), subjects);
+        let asked = asked(&test);
+        let again: Vec<_> = asked.iter().filter(|(_, times)| **times > 1).collect();
+        assert!(matches!(&again[..], [(title, 2)] if title.contains(id)), "{asked:?}");
+        project.is_tidy();
+    }
+}
+
+/// CON-142: what another run of the same specification lands meanwhile is not this run's own, though its commit says the same.
+#[tokio::test]
+async fn what_another_run_has_landed_is_another_runs() {
+    let project = project().await;
+    let test = test_run(&project, &AgentScript::default().honest("top", &[]));
+    let is_landing = |record: &Record| matches!(&record.entry, Entry::Once { name, .. } if name.contains("land"));
+    assert!(start_cut(&test, Cut::with(is_landing, test.journal.clone()), &[]).is_none());
+    std::fs::write(project.root().join("other"), "").unwrap();
+    project.git(&["add", "other"]);
+    project.git(&["-c", "user.name=Other", "-c", "user.email=o@example.org", "commit", "-m", "feat(top): implement"]);
+    let ended = test.run().resume().await.unwrap().outcome;
+    assert!(matches!(ended, Outcome::Finished(V3Outcome::Merged(_))), "{ended:?}");
+    assert_eq!(project.subjects("main"), ["feat(top): implement", "feat(top): implement", "Begin"]);
+    assert_eq!(project.git(&["show", "main:src/top.txt"]), "stub\ndone\n");
+    project.git(&["show", "main:other"]);
+}
+
+/// CON-142: where the user's branch moves while the root's merger is asked, its candidate is made and tested again on what is there then.
+#[tokio::test]
+async fn the_root_lands_on_a_branch_that_has_moved() {
+    let project = project().await;
+    let test = test_run(&project, &AgentScript::default().honest("top", &["a"]).honest("top/a", &[]));
+    let merger = test.agent.hold("merger of `top`");
+    let watch = async {
+        merger.reached().await;
+        std::fs::write(project.root().join("other"), "").unwrap();
+        project.git(&["add", "other"]);
+        project.git(&["-c", "user.name=Other", "-c", "user.email=o@example.org", "commit", "-m", "Meanwhile"]);
+        merger.release();
+    };
+    let (outcome, ()) = tokio::join!(test.outcome(spec(&["a"])), watch);
+    let V3Outcome::Merged(merge) = outcome else { panic!("{outcome}") };
+    assert_eq!(merge.merge_commit.to_string(), project.git(&["rev-parse", "main"]).trim());
+    let subjects = ["feat(top): implement", "feat(top/a): implement", "feat(top): scaffold", "Meanwhile", "Begin"];
+    assert_eq!(project.subjects("main"), subjects);
+    assert_eq!(test.prompts("merger of `top`").len(), 1);
+    project.is_tidy();
 }
 
 /// How the project is built and tested, as a user writes it.
