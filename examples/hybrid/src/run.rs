@@ -182,8 +182,15 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         workspaces.refuse_taken(&run)?;
     }
     if past.as_ref().is_none_or(|past| past.goes_on) {
-        let merged = past.as_ref().and_then(|past| past.merged);
-        refuse_moved(&repository, &main, land_on.as_ref(), base, merged)?;
+        let is_blocked = task.spec.strictness.mutation_blocking;
+        let merged = past.as_ref().and_then(|past| Some((past.merged?, past.has_places)));
+        let has_landed = |found| match merged {
+            // What a fork of a run that has landed adds to that lands nowhere: it has landed where there is nothing to add.
+            Some((merged, false)) => found == merged && !is_blocked,
+            Some((merged, true)) => repository.is_ancestor(merged, found).unwrap_or(false),
+            None => false,
+        };
+        refuse_moved(&repository, &main, land_on.as_ref(), base, has_landed)?;
     }
     if let Some(branch) = land_on {
         workspaces = workspaces.with_landing(branch);
@@ -212,22 +219,17 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
 }
 
 /// Refuses a branch to land on that is not where the run began, before any agent is asked for anything: whatever the run makes stands on
-/// that commit, and is never merged onto another. A branch that has `merged` has been advanced by this run already.
+/// that commit, and is never merged onto another. `has_landed` says of where the branch is whether this run has advanced it to there.
 fn refuse_moved(
     repository: &Repository,
     main: &BranchName,
     land_on: Option<&BranchName>,
     base: CommitId,
-    merged: Option<CommitId>,
+    has_landed: impl Fn(CommitId) -> bool,
 ) -> Result<(), SetUpError> {
     let branch = land_on.unwrap_or(main);
-    let found = repository.branch_head(branch)?;
-    let has_landed = match (found, merged) {
-        (Some(found), Some(merged)) => repository.is_ancestor(merged, found).unwrap_or(false),
-        _ => false,
-    };
-    match found {
-        Some(at) if at == base || has_landed => Ok(()),
+    match repository.branch_head(branch)? {
+        Some(at) if at == base || has_landed(at) => Ok(()),
         None if land_on.is_some() => Ok(()),
         found => Err(SetUpError::CannotLand { branch: branch.clone(), base, found }),
     }

@@ -193,6 +193,19 @@ async fn a_fork_of_a_run_that_has_landed_lands_on_a_branch_of_its_own() {
     }
 }
 
+/// A fork from before a repair of a run that has landed: what was merged before that repair is on the branch, and what the fork makes of it
+/// could not land there. It is told so before anybody is asked for anything.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fork_from_amid_a_run_that_has_landed_is_told_so_at_once() {
+    let stage = Stage::quick(AgentScript::of(Scenario::FixRound)).await;
+    let journal = Arc::new(MemoryJournal::new());
+    let ended = first(&stage, &journal).await;
+    stage.assert_landed(&ended);
+    let settings = forked(&stage, &journal, &before("fix", 1), "r2").await;
+    let refused = set_up(settings).err().unwrap();
+    assert!(matches!(refused, SetUpError::CannotLand { .. }), "{refused}");
+}
+
 /// The original has landed what a fork from there would land: nothing is to be done.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_landed_is_not_landed_again() {
