@@ -16,7 +16,8 @@ use interlocking::workspaces::FreshCheckout;
 const MOST_TRIED: usize = 20;
 
 impl Workbench {
-    /// Tries what an adversary reports, and mutants of our own making, one after the other.
+    /// Tries what an adversary reports, what has survived in `earlier` rounds and still can be made, and mutants of our own making, one after
+    /// the other.
     ///
     /// # Errors
     ///
@@ -26,11 +27,12 @@ impl Workbench {
         checked_out: &FreshCheckout,
         spec: &StackSpec,
         output: MutationAdversaryOutput,
+        earlier: &[SurvivingMutant],
     ) -> Result<MutationAdversaryResult, WorkError> {
         let language = Language::of_task(spec);
         let wanted = if language == Language::Rust { self.mechanical_mutants() } else { 0 };
-        if output.survivors.is_empty() && wanted == 0 {
-            return Ok(mutation_adversary_result(output, Vec::new(), Vec::new(), None));
+        if output.survivors.is_empty() && earlier.is_empty() && wanted == 0 {
+            return Ok(mutation_adversary_result(output, Vec::new(), Vec::new(), None, 0));
         }
         let properties = self.test_file(checked_out, spec).await?.unwrap_or_default();
         let names: Vec<String> = properties.tests.iter().map(|property| property.name.clone()).collect();
@@ -39,16 +41,9 @@ impl Workbench {
             MutantTrials::begin(self.runner(), Checkout::at(checked_out.path()), spec.known_tests(&names)).await?;
         let (mut survivors, mut refuted) = (Vec::new(), Vec::new());
         for (number, survivor) in output.survivors.iter().enumerate() {
-            let caught = match language {
-                _ if number >= MOST_TRIED => Some(format!("not tried: only the first {MOST_TRIED} are")),
-                Language::Rust => match self.claimed(&text, survivor, spec) {
-                    Err(reason) => Some(reason),
-                    Ok(edit) => refutation(trials.try_edit(&edit).await?),
-                },
-                Language::Python => match replaced(&text, survivor) {
-                    Err(reason) => Some(reason),
-                    Ok(changed) => refutation(trials.try_text(spec.impl_path.as_str(), &changed).await?),
-                },
+            let caught = match number >= MOST_TRIED {
+                true => Some(format!("not tried: only the first {MOST_TRIED} are")),
+                false => self.tried(&mut trials, &text, survivor, spec).await?.map_or_else(Some, refutation),
             };
             match caught {
                 None => survivors.push(survivor.clone()),
@@ -59,11 +54,42 @@ impl Workbench {
                 }),
             }
         }
+        let mut tried_again = 0;
+        for survivor in earlier {
+            let mut reported = output.survivors.iter().take(MOST_TRIED);
+            if reported.any(|other| (&other.function, &other.edit) == (&survivor.function, &survivor.edit)) {
+                continue;
+            }
+            if let Ok(verdict) = self.tried(&mut trials, &text, survivor, spec).await? {
+                tried_again += 1;
+                survivors.extend(refutation(verdict).is_none().then(|| survivor.clone()));
+            }
+        }
         let mechanical = match wanted {
             0 => None,
             wanted => Some(try_our_own(&mut trials, spec, &text, wanted).await?),
         };
-        Ok(mutation_adversary_result(output, survivors, refuted, mechanical))
+        Ok(mutation_adversary_result(output, survivors, refuted, mechanical, tried_again))
+    }
+
+    /// What comes of a change that is reported, or why it is none that could be tried.
+    async fn tried(
+        &self,
+        trials: &mut MutantTrials,
+        text: &str,
+        survivor: &SurvivingMutant,
+        spec: &StackSpec,
+    ) -> Result<Result<MutantVerdict, String>, WorkError> {
+        Ok(match Language::of_task(spec) {
+            Language::Rust => match self.claimed(text, survivor, spec) {
+                Ok(edit) => Ok(trials.try_edit(&edit).await?),
+                Err(reason) => Err(reason),
+            },
+            Language::Python => match replaced(text, survivor) {
+                Ok(changed) => Ok(trials.try_text(spec.impl_path.as_str(), &changed).await?),
+                Err(reason) => Err(reason),
+            },
+        })
     }
 
     /// The change that an agent reports, or why it is none that could be tried.

@@ -9,7 +9,7 @@ use crate::places::MUTATION_REVIEW;
 use crate::prompts::{MutationAdversaryTpl, MutationFixTpl};
 use crate::types::{
     BlindResults, Check, MutationAdversaryOutput, MutationAdversaryResult, MutationFixInput, MutationFixTemplateCtx,
-    MutationTemplateCtx, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
+    MutationTemplateCtx, SurvivingMutant, TestSuiteVerdict, TestsAgentOutput, ValidatedState,
 };
 use crate::verdicts::{mutation_context, mutation_detail, mutation_fix_targets, untried_mutants};
 use crate::workbench::WorkError;
@@ -61,11 +61,16 @@ impl LLMHandler<hybrid::mutation> for Mutation {
         // The commit that the adversary has read: each change that no test is said to notice is made in it, and the tests are run.
         let (spec, merged) = (cx.entry()?.clone(), cx.worktree_of(MUTATION_REVIEW).await?.head());
         let checked_out = cx.fresh_checkout(merged).await?;
-        let found = self.0.try_mutants(&checked_out, &spec, reply.output).await?;
+        let found = self.0.try_mutants(&checked_out, &spec, reply.output, &cx.memory().survived).await?;
         let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;
         note_check(cx, Check::MutantsCaught, robust, mutation_detail(&found));
         let kept = found.clone();
-        cx.update_memory(move |memory| memory.mutation_adversary = Some(kept.clone()));
+        cx.update_memory(move |memory| {
+            let is_new = |survivor: &&SurvivingMutant| !memory.survived.contains(survivor);
+            let new: Vec<_> = kept.survivors.iter().filter(is_new).cloned().collect();
+            memory.survived.extend(new);
+            memory.mutation_adversary = Some(kept.clone());
+        });
         goto!(cx, hybrid::settle, found)
     }
 }
@@ -81,7 +86,7 @@ impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
         let (spec, merged) = (cx.entry()?.clone(), cx.worktree_of(MUTATION_REVIEW).await?.head());
         let output = cx.converse_as(self.0.ground_rules(), prompt, session).await?.output;
         match cx.fresh_checkout(merged).await {
-            Ok(checked_out) => Ok(self.0.try_mutants(&checked_out, &spec, output).await?),
+            Ok(checked_out) => Ok(self.0.try_mutants(&checked_out, &spec, output, &[]).await?),
             // It is late: what it says is an addendum.
             Err(GitWorkspacesError::Over) => Ok(untried_mutants(output, "not tried: the run is over")),
             Err(error) => Err(error.into()),

@@ -141,10 +141,13 @@ pub struct MutationAdversaryResult {
     /// What the agent reported.
     #[serde(alias = "marOutput")]
     pub output: MutationAdversaryOutput,
+    /// How many survivors of earlier rounds were tried again, beside those that it reports.
+    #[serde(default)]
+    pub tried_again: u32,
     /// What the survivors that were seen to survive amount to.
     #[serde(alias = "marVerdict")]
     pub verdict: TestSuiteVerdict,
-    /// The agent's survivors that every test passed with when the program made the change and ran them.
+    /// The agent's survivors, of earlier rounds too, that every test passed with when the program made the change and ran them.
     #[serde(default)]
     pub survivors: Vec<SurvivingMutant>,
     /// Its other survivors.

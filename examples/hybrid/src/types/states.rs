@@ -290,6 +290,9 @@ pub struct HybridMemory {
     pub checks: std::collections::BTreeMap<super::Check, super::CheckOutcome>,
     /// What the mutation adversary found, the last time it looked.
     pub mutation_adversary: Option<super::MutationAdversaryResult>,
+    /// Every mutant that was seen to survive, in whichever round: a later round tries it again, whether its adversary reports it or not.
+    #[serde(default)]
+    pub survived: Vec<super::SurvivingMutant>,
     /// Who has told what the checks and prompts rest on.
     pub ground_truth: super::GroundTruth,
     /// How many rounds of strengthening the tests there were.

@@ -14,15 +14,16 @@ pub fn test_suite_verdict(tried: u32, survived: usize) -> TestSuiteVerdict {
     }
 }
 
-/// The adversary's report with its verdict, which goes by the survivors that were seen to survive.
+/// The adversary's report with its verdict, which goes by the survivors that were seen to survive, of those of earlier rounds too.
 pub fn mutation_adversary_result(
     output: MutationAdversaryOutput,
     survivors: Vec<SurvivingMutant>,
     refuted: Vec<RefutedSurvivor>,
     mechanical: Option<MechanicalMutants>,
+    tried_again: u32,
 ) -> MutationAdversaryResult {
-    let verdict = test_suite_verdict(output.mutants_tried, survivors.len());
-    MutationAdversaryResult { output, verdict, survivors, refuted, mechanical }
+    let verdict = test_suite_verdict(output.mutants_tried.saturating_add(tried_again), survivors.len());
+    MutationAdversaryResult { output, tried_again, verdict, survivors, refuted, mechanical }
 }
 
 /// The adversary's report where nobody can try any more what it says: the verdict goes by its words, and each survivor bears the reason.
@@ -33,6 +34,7 @@ pub fn untried_mutants(output: MutationAdversaryOutput, reason: &str) -> Mutatio
         reason: reason.to_owned(),
     });
     MutationAdversaryResult {
+        tried_again: 0,
         verdict: test_suite_verdict(output.mutants_tried, output.survivors.len()),
         survivors: Vec::new(),
         refuted: refuted.collect(),
@@ -43,8 +45,9 @@ pub fn untried_mutants(output: MutationAdversaryOutput, reason: &str) -> Mutatio
 
 /// What is said of the check that the tests catch mutants.
 pub fn mutation_detail(found: &MutationAdversaryResult) -> String {
-    let MutationAdversaryResult { output, survivors, refuted, mechanical, .. } = found;
-    let mut text = format!("{} of {} mutants survive", survivors.len(), output.mutants_tried);
+    let MutationAdversaryResult { output, tried_again, survivors, refuted, mechanical, .. } = found;
+    let tried = output.mutants_tried.saturating_add(*tried_again);
+    let mut text = format!("{} of {tried} mutants survive", survivors.len());
     if !refuted.is_empty() {
         text.push_str(&format!("; {} more were said to, and do not", refuted.len()));
     }
@@ -132,12 +135,12 @@ mod tests {
             description: "The limit is off.".to_owned(),
             reason: "caught by `prop_limit`".to_owned(),
         };
-        let found = mutation_adversary_result(output.clone(), claimed[..1].to_vec(), vec![refuted], None);
+        let found = mutation_adversary_result(output.clone(), claimed[..1].to_vec(), vec![refuted], None, 0);
         assert_eq!((found.verdict, &found.output), (TestSuiteHasGaps, &output));
         assert_eq!(mutation_detail(&found), "1 of 3 mutants survive; 1 more were said to, and do not");
-        assert_eq!(mutation_adversary_result(output.clone(), claimed, vec![], None).verdict, TestSuiteWeak);
+        assert_eq!(mutation_adversary_result(output.clone(), claimed, vec![], None, 0).verdict, TestSuiteWeak);
         let mechanical = MechanicalMutants { tried: 4, caught: 3, survivors: vec!["src/lib.rs:1:1".to_owned()] };
-        let none = mutation_adversary_result(output, vec![], vec![], Some(mechanical));
+        let none = mutation_adversary_result(output, vec![], vec![], Some(mechanical), 0);
         let said = "0 of 3 mutants survive; 3 of 4 made by us are caught";
         assert_eq!((none.verdict, mutation_detail(&none)), (TestSuiteRobust, said.to_owned()));
     }

@@ -139,7 +139,7 @@ async fn tests_are_strengthened_until_nothing_survives() {
         "finish → exit",
     ];
     assert_eq!(routes[after_merge..], expected);
-    assert_eq!(check(&result, Check::MutantsCaught), (true, "0 of 9 mutants survive"));
+    assert_eq!(check(&result, Check::MutantsCaught), (true, "0 of 10 mutants survive"));
 
     // The tests' agent goes on in its conversation, in its own place, and is told what to add and not the change itself.
     let [first, second] = &stage.calls_of("tests")[..] else { panic!("{:?}", stage.calls_of("tests")) };
@@ -182,6 +182,27 @@ async fn survivors_that_block_end_the_run_when_the_rounds_are_used_up() {
     assert!(detail.starts_with("1 of 9 mutants survive"), "{detail}");
     assert_eq!(stage.trace().visits("mutation_fix"), 1);
     assert_eq!(found(&result).survivors.len(), 1);
+}
+
+/// HY-74, HY-186: a mutant that has survived is tried again in each later round, though the adversary of that round finds nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_survivor_that_nobody_reports_again_is_tried_again() {
+    let script = script("BoundaryMutation");
+    let silent =
+        AgentScript::of(Scenario::Happy).with("mutation", |turn| turn.answer = report(3, &[])).turn("mutation");
+    let mut idle = script.turn("tests").asked("# Strengthen the tests");
+    idle.file().push_str("\n// Looked at again.\n");
+    let mut stage = Stage::new(script.then(idle).then(silent)).await.at_most(1);
+    stage.task.spec.strictness.mutation_blocking = true;
+    let ended = stage.run().await;
+    let (result, failure) = stage.assert_not_landed(&ended);
+    let HybridFailure::ChecksUnmet { unmet } = failure else { panic!("{failure:?}") };
+    let [CheckReport { check: Check::MutantsCaught, blocking: true, detail, .. }] = &unmet[..] else {
+        panic!("{unmet:?}")
+    };
+    assert_eq!(detail, "1 of 4 mutants survive");
+    let found = found(&result);
+    assert_eq!((found.output.survivors.len(), found.tried_again, found.survivors.len()), (0, 1, 1));
 }
 
 /// HY-24, HY-33, HY-67: an adversary that writes is found out. What it says does not count, and where it does not block the run lands.
