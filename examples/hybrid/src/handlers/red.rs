@@ -19,6 +19,7 @@ use interlocking::rust_source::{Side, TestFile};
 use interlocking::toolchain::TestRun;
 use interlocking::toolchain::red_check;
 use interlocking::workspaces::FreshCheckout;
+use interlocking::worktree::CommitId;
 
 const ONLY_WHAT_IS_SO: &str = "Claim for each property only what it really calls and covers.";
 
@@ -113,6 +114,11 @@ impl Verify {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
+        let gone = self.gone(blind.tests.commit_hash, spec, cx).await?;
+        if !gone.is_empty() {
+            let why = format!("these tests were verified before, and are not run any more: {}", gone.join(", "));
+            return Ok(Some(Refusal::Trivial(refuse(why, "Put them back as they were, and add to them only."))));
+        }
         let verified = verified_claims(&self.0, cx, &checked_out, &output.properties, &on_disk).await?;
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
@@ -134,6 +140,18 @@ impl Verify {
         }
         note_check(cx, Check::CoverageConfirmed, true, "every claim holds");
         Ok(None)
+    }
+
+    /// The tests that were verified before these, and that are not among them: to strengthen tests takes none away (HY-250).
+    async fn gone(
+        &self,
+        commit: CommitId,
+        spec: &StackSpec,
+        cx: &Cx<'_, hybrid::verify>,
+    ) -> Result<Vec<String>, WorkError> {
+        let Some(verified) = cx.memory().verified_tests else { return Ok(Vec::new()) };
+        let (before, now) = (self.0.tests_at(verified, spec).await?, self.0.tests_at(commit, spec).await?);
+        Ok(before.difference(&now).cloned().collect())
     }
 }
 

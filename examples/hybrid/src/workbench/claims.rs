@@ -6,10 +6,12 @@ use crate::resolved::{ProjectAt, ResolvedCalls};
 use crate::types::StackSpec;
 use interlocking::code_intelligence::SymbolKind;
 use interlocking::rust_source::{
-    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, library_name, public_functions, unseen_functions,
+    PublicFunction, RefusedConstruct, SourceError, Sources, TestFile, TestFunction, library_name, public_functions,
+    test_functions, unseen_functions,
 };
 use interlocking::workspaces::{self, FreshCheckout};
 use interlocking::worktree::CommitId;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The functions that an implementation has.
@@ -96,6 +98,32 @@ impl Workbench {
         }
         let text = read(checked_out, &spec.impl_path).await?.unwrap_or_default();
         Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
+    }
+
+    /// The tests of the test file in a commit that a test run does not leave out, with the modules that they are in; none of a file that is
+    /// not in its language.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`] where the file cannot be read.
+    pub async fn tests_at(&self, commit: CommitId, spec: &StackSpec) -> Result<BTreeSet<String>, WorkError> {
+        let path = spec.test_path.as_str();
+        let bytes = self.file_at(commit, path).await?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(match Language::of_task(spec) {
+            Language::Rust => {
+                let is_run =
+                    |test: &TestFunction| !test.attributes.iter().any(|it| it.name.as_deref() == Some("ignore"));
+                let tests = test_functions(path, &text).unwrap_or_default().into_iter();
+                tests.filter(is_run).map(|test| test.name).collect()
+            }
+            Language::Python => {
+                let prefix = self.toolchain().source.property_prefix.as_str();
+                let functions = text.lines().filter_map(|line| line.trim_start().strip_prefix("def "));
+                let names = functions.filter_map(|function| function.split('(').next());
+                names.filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
+            }
+        })
     }
 
     /// The properties of the test file in a checkout, and what of the implementation they call.

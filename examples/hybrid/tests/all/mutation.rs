@@ -205,6 +205,25 @@ async fn a_survivor_that_nobody_reports_again_is_tried_again() {
     assert_eq!((found.output.survivors.len(), found.tried_again, found.survivors.len()), (0, 1, 1));
 }
 
+/// HY-250: who strengthens tests, and takes away one that was verified, is told which, and asked again.
+#[tokio::test(flavor = "multi_thread")]
+async fn strengthening_takes_no_verified_test_away() {
+    let mut fewer = AgentScript::of(Scenario::Happy).turn("tests").asked("# Strengthen the tests");
+    fewer.edit("fn prop_examples()", "fn prop_cases()");
+    fewer.answer = serde_json::from_str(&fewer.answer.to_string().replace("prop_examples", "prop_cases")).unwrap();
+    let all = AgentScript::of(Scenario::Happy).turn("tests").asked("## Your previous tests were refused");
+    let none = AgentScript::of(Scenario::Happy).turn("mutation");
+    let mut stage = Stage::new(script("BoundaryMutation").then(fewer).then(all).then(none)).await;
+    stage.task.spec.strictness.mutation_blocking = true;
+    let ended = stage.run().await;
+    stage.assert_landed(&ended);
+    let calls = stage.calls_of("tests");
+    let [_, _, again] = &calls[..] else { panic!("{calls:?}") };
+    let told = "these tests were verified before, and are not run any more: prop_examples";
+    assert!(again.prompt.contains(told), "{}", again.prompt);
+    assert!(stage.git(&["show", "main:tests/properties.rs"]).contains("fn prop_examples()"));
+}
+
 /// HY-24, HY-33, HY-67: an adversary that writes is found out. What it says does not count, and where it does not block the run lands.
 /// HY-190: numbers that cannot be are no report either; its agent is asked again.
 #[tokio::test(flavor = "multi_thread")]
