@@ -138,8 +138,8 @@ pub struct NetPlace {
     pub latched: bool,
     /// Whether nothing may come in place of a value: a slot of a join with a quorum.
     pub optional: bool,
-    /// Whether the frontier must be able to copy its token: it is latched, or some alternative clears another slot of
-    /// its join and leaves this one, which then has its value back even if the join was running.
+    /// Whether the frontier must be able to copy its token: it is latched, or some alternative or quorum clears another
+    /// slot of its join and leaves this one, which then has its value back even if the join was running.
     pub kept: bool,
 }
 

@@ -250,6 +250,22 @@ fn a_slot_is_kept_if_it_is_latched_or_may_outlive_another_one() {
 }
 
 #[test]
+fn a_slot_is_kept_if_it_may_outlive_another_one_that_a_quorum_clears() {
+    let kept = |cancels: &[&str]| {
+        let join =
+            |name| NodeRow::new(name, NodeKind::Join).slot("one", "T", &["a"], false).slot("two", "T", &["a"], false);
+        let vote = join("vote").quorum(Quorum::AtLeast(1)).cancels(cancels);
+        let net = Net::new(table([logic("a").entry(), vote, join("meet")])).unwrap();
+        let kept = net.places().iter().filter(|place| place.kept).map(|place| place.name.clone());
+        kept.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(kept(&["a"]), "");
+    assert_eq!(kept(&["a", "meet"]), "");
+    assert_eq!(kept(&["*"]), "", "its own slots are emptied when it is done, all of them");
+    assert_eq!(kept(&["a", "meet.one"]), "meet.two");
+}
+
+#[test]
 fn memory_groups_are_numbered_by_their_first_node() {
     let net = Net::new(table([
         logic("a").entry(),

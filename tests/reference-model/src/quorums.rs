@@ -39,6 +39,7 @@ pub fn give_quorums(dice: &mut Dice, table: &mut Table) {
                 let one = dice.pick(&table.nodes).name.clone();
                 region = vec![one];
             }
+            6 | 7 => region.extend(other_slot(dice, table, at)),
             _ => {}
         }
         let name = table.nodes[at].name.clone();
@@ -70,6 +71,15 @@ pub fn give_quorums(dice: &mut Dice, table: &mut Table) {
             of_edges.chain(of_routes).chain(of_forks).chain([&mut row.cancels]).for_each(whole);
         }
     }
+}
+
+/// A slot of another join without a quorum, if there is one.
+fn other_slot(dice: &mut Dice, table: &Table, join: usize) -> Option<String> {
+    let rows = table.nodes.iter().enumerate();
+    let others = rows.filter(|(at, row)| *at != join && row.kind == NodeKind::Join && row.quorum.is_none());
+    let slots = others.flat_map(|(_, row)| row.slots.iter().map(move |slot| format!("{}.{}", row.name, slot.name)));
+    let slots: Vec<String> = slots.collect();
+    (!slots.is_empty()).then(|| dice.pick(&slots).clone())
 }
 
 /// The nodes that lead to one slot of a join alone, and those that lead to any after the ways have parted.

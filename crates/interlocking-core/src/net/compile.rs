@@ -82,8 +82,10 @@ impl Net {
                 alternatives: start..narrow(alternatives.len())?,
             });
         }
-        let regions: Vec<_> = alternatives.iter().filter_map(|found: &Alternative| found.cancels.as_ref()).collect();
-        for row in nodes.iter().filter(|row: &&NetNode| row.is_join) {
+        let of_quorums = nodes.iter().filter_map(|row: &NetNode| Some(&row.quorum.as_ref()?.clears));
+        let regions = alternatives.iter().filter_map(|found: &Alternative| found.cancels.as_ref());
+        let regions: Vec<_> = regions.chain(of_quorums).collect();
+        for row in nodes.iter().filter(|row| row.is_join) {
             let partly = |region: &&Region| row.places().any(|p| region.places.contains(p));
             for place in row.places() {
                 names.places[place].kept |= regions.iter().copied().filter(partly).any(|r| !r.places.contains(place));
