@@ -266,6 +266,15 @@ fn a_slot_is_kept_if_it_may_outlive_another_one_that_a_quorum_clears() {
 }
 
 #[test]
+fn the_exit_has_no_slots() {
+    refused(
+        table([logic("a").entry().goto("exit.anything", &[])]),
+        unknown("a", "exit.anything"),
+        expect!["node `a` names `exit.anything`, which is not in the table"],
+    );
+}
+
+#[test]
 fn memory_groups_are_numbered_by_their_first_node() {
     let net = Net::new(table([
         logic("a").entry(),

@@ -89,7 +89,7 @@ impl<'t> Names<'t> {
 
     pub(super) fn place(&self, row: &NodeRow, target: &Target) -> Result<PlaceIndex, NetError> {
         let unknown = || NetError::Unknown { node: row.name.clone(), name: target.to_string() };
-        if target.is_exit() {
+        if target.is_exit() && target.slot.is_none() {
             return narrow(self.places.len() - 1);
         }
         let &index = self.nodes.get(target.node.as_str()).ok_or_else(unknown)?;
