@@ -301,7 +301,8 @@ fn dot_shape(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Lines for a quoted Mermaid label, where `#…;` is an entity, `<` begins HTML and a backtick Markdown.
+/// Lines for a quoted Mermaid label, where `#…;` is an entity, `<` begins HTML and a backtick Markdown. `%%` begins a comment or a
+/// directive, wherever it stands.
 fn mermaid_text(lines: &[String]) -> String {
     let escape = |line: &String| {
         let mut text = String::with_capacity(line.len());
@@ -312,6 +313,7 @@ fn mermaid_text(lines: &[String]) -> String {
                 '&' => text.push_str("#amp;"),
                 '<' => text.push_str("#lt;"),
                 '>' => text.push_str("#gt;"),
+                '%' => text.push_str("#37;"),
                 '`' => text.push_str("#96;"),
                 '\\' => text.push_str("#92;"),
                 c if c.is_control() => text.push(' '),

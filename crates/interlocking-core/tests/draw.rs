@@ -302,7 +302,7 @@ fn reserved_words_and_odd_characters_are_safe() {
         .with(row("style").goto("run_exit", &[]))
         .with(row("subgraph").goto("exit", &[]))
         .with(row("o").goto("exit", &[]))
-        .with(row("x").goto("exit", &[]))
+        .with(row("x").input("%%{init: 1}%%").goto("exit", &[]))
         .with(row("node").goto("größe", &[]))
         .with(row("größe").goto("a\"]; b", &[]))
         .with(row("a\"]; b").goto("nowhere", &[]))
@@ -317,7 +317,7 @@ fn reserved_words_and_odd_characters_are_safe() {
           n_style["style<br/>LogicNode"]
           n_subgraph["subgraph<br/>LogicNode"]
           n_o["o<br/>LogicNode"]
-          n_x["x<br/>LogicNode"]
+          n_x["x: #37;#37;{init: 1}#37;#37;<br/>LogicNode"]
           n_node["node<br/>LogicNode"]
           n7["größe<br/>LogicNode"]
           n8["a#quot;]; b<br/>LogicNode"]
@@ -348,7 +348,7 @@ fn reserved_words_and_odd_characters_are_safe() {
           n_style [label="style\nLogicNode", shape=box]
           n_subgraph [label="subgraph\nLogicNode", shape=box]
           n_o [label="o\nLogicNode", shape=box]
-          n_x [label="x\nLogicNode", shape=box]
+          n_x [label="x: %%{init: 1}%%\nLogicNode", shape=box]
           n_node [label="node\nLogicNode", shape=box]
           n7 [label="größe\nLogicNode", shape=box]
           n8 [label="a\"]; b\nLogicNode", shape=box]
