@@ -1,8 +1,8 @@
 //! How many agent calls a run can make at worst.
 //!
 //! The bound is that of the *state equation*: count how often each node starts and each way on is taken; a token is consumed
-//! no more often than it is made, a node starts and an edge is taken no more often than its budget allows. The counts of every run keep these
-//! limits, so the greatest number of calls under them is an upper bound, and a linear program finds it. It is exact if a run
+//! no more often than it is made, a node starts and an edge is taken no more often than its budget allows. An advisory node is started by
+//! handlers, as often as they like within its `visits`. The counts of every run keep these limits, so the greatest number of calls under them is an upper bound, and a linear program finds it. It is exact if a run
 //! makes that many: one is looked for, along the counts that the program found.
 
 use crate::linear::{Program, Variable};
@@ -19,7 +19,7 @@ pub fn agent_calls(net: &Net) -> AgentCalls {
 
 /// The worst-case number of agent calls of any run of the graph, without those of its child runs.
 pub fn own_agent_calls(net: &Net) -> AgentCalls {
-    let calls: Vec<u32> = (0..net.nodes().len()).map(|index| calls_of_one_start(net, index)).collect();
+    let calls: Vec<u32> = net.table().nodes.iter().map(|row| u32::from(asks_an_agent(row))).collect();
     most(net, &calls)
 }
 
@@ -45,17 +45,10 @@ fn most(net: &Net, of_each_start: &[u32]) -> AgentCalls {
     AgentCalls { at_most: Some(at_most), exact: witness::makes(net, of_each_start, &plan, at_most) }
 }
 
-/// How many calls begin when a node starts: its own, and those of what it may spawn.
-fn calls_of_one_start(net: &Net, index: usize) -> u32 {
-    let row = &net.table().nodes[index];
-    let with_agent = |name: &&String| net.table().node(name).is_some_and(|row| row.agent.is_some());
-    let spawned = row.spawn.iter().filter(with_agent).count();
-    u32::from(asks_an_agent(row)) + spawned as u32
-}
-
-/// An LLM node always does, an event node where its row names an agent.
+/// Whether a call begins when a node starts. An LLM node's always does, those of an event node and an advisory node where their rows name
+/// an agent.
 fn asks_an_agent(row: &NodeRow) -> bool {
-    row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some())
+    row.kind == NodeKind::Llm || (matches!(row.kind, NodeKind::Event | NodeKind::Advisory) && row.agent.is_some())
 }
 
 /// How often things happen in a run, as variables.
@@ -114,27 +107,48 @@ impl<'n> Counts<'n> {
                     self.program.limit(vec![(self.taken[usize::from(at)], 1.0)], f64::from(times.limit));
                 }
             }
-            if matches!(row.kind, NodeKind::Event | NodeKind::Advisory | NodeKind::Observer) {
-                continue;
+            match row.kind {
+                NodeKind::Advisory => self.limit_spawned(index),
+                NodeKind::Event | NodeKind::Observer => {}
+                _ => self.limit_input(index),
             }
-            if let Some(quorum) = &node.quorum {
-                self.limit_quorum(index, quorum.values);
-                continue;
-            }
-            for place in node.places().filter(|&place| !net.places()[place].latched) {
-                let entry = if place == usize::from(net.entry()) { 1.0 } else { 0.0 };
-                let mut terms = vec![(starts, 1.0)];
-                terms.extend(node.exhausted.map(|at| (self.taken[usize::from(at)], 1.0)));
-                terms.extend(self.arrivals[place].iter().map(|&(arrival, _)| (arrival, -1.0)));
-                self.program.limit(terms, entry);
-                if let Some(attempts) = row.attempts {
-                    // Each entry from elsewhere is worth so many starts.
-                    let factor = f64::from(attempts);
-                    let elsewhere = self.arrivals[place].iter().filter(|(_, source)| *source != index);
-                    let mut terms: Vec<_> = elsewhere.map(|&(arrival, _)| (arrival, -factor)).collect();
-                    terms.push((starts, 1.0));
-                    self.program.limit(terms, entry * factor);
-                }
+        }
+    }
+
+    /// Each execution that may start an advisory node may do so as often as that has visits.
+    fn limit_spawned(&mut self, index: usize) {
+        let rows = &self.net.table().nodes;
+        let spawners: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].spawn.contains(&rows[index].name)).collect();
+        let each = match rows[index].visits {
+            Some(Visits::AtMost(visits)) => f64::from(visits),
+            // Nothing limits it, unless nobody starts it.
+            _ if !spawners.is_empty() => return,
+            _ => 0.0,
+        };
+        let terms = spawners.into_iter().map(|at| (self.starts[at], -each));
+        self.program.limit(terms.chain([(self.starts[index], 1.0)]).collect(), 0.0);
+    }
+
+    /// A node that takes tokens starts no more often than these come.
+    fn limit_input(&mut self, index: usize) {
+        let (net, starts) = (self.net, self.starts[index]);
+        let (row, node) = (&net.table().nodes[index], &net.nodes()[index]);
+        if let Some(quorum) = &node.quorum {
+            return self.limit_quorum(index, quorum.values);
+        }
+        for place in node.places().filter(|&place| !net.places()[place].latched) {
+            let entry = if place == usize::from(net.entry()) { 1.0 } else { 0.0 };
+            let mut terms = vec![(starts, 1.0)];
+            terms.extend(node.exhausted.map(|at| (self.taken[usize::from(at)], 1.0)));
+            terms.extend(self.arrivals[place].iter().map(|&(arrival, _)| (arrival, -1.0)));
+            self.program.limit(terms, entry);
+            if let Some(attempts) = row.attempts {
+                // Each entry from elsewhere is worth so many starts.
+                let factor = f64::from(attempts);
+                let elsewhere = self.arrivals[place].iter().filter(|(_, source)| *source != index);
+                let mut terms: Vec<_> = elsewhere.map(|&(arrival, _)| (arrival, -factor)).collect();
+                terms.push((starts, 1.0));
+                self.program.limit(terms, entry * factor);
             }
         }
     }

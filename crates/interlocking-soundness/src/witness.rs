@@ -6,6 +6,7 @@
 use interlocking_core::frontier::{Execution, Frontier, Payload};
 use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
 use interlocking_core::route::Step;
+use interlocking_core::table::Visits;
 
 /// How many outcomes are tried.
 const PATIENCE: usize = 1_000;
@@ -30,14 +31,21 @@ struct Run<'n> {
     frontier: Frontier<'n, Token>,
     running: Vec<Execution>,
     calls: u64,
+    /// By node: whether it is an advisory node that has been started, as often as may be.
+    spawned: Vec<bool>,
     /// By alternative: how often the plan still takes it.
     plan: Vec<f64>,
 }
 
 /// Whether a run is found that makes `goal` calls, where `calls[node]` begin at each start of a node.
 pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
-    let run =
-        Run { frontier: Frontier::new(net, Token(net.entry())), running: Vec::new(), calls: 0, plan: plan.to_vec() };
+    let run = Run {
+        frontier: Frontier::new(net, Token(net.entry())),
+        running: Vec::new(),
+        calls: 0,
+        spawned: vec![false; net.nodes().len()],
+        plan: plan.to_vec(),
+    };
     let mut open = vec![run];
     for _ in 0..PATIENCE {
         let Some(mut run) = open.pop() else { return false };
@@ -66,6 +74,7 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
             let spent = net.alternative(way).and_then(|edge| edge.times).filter(|_| run.frontier.is_spent(way));
             let Some(way) = spent.map_or(Some(way), |times| times.exhausted) else { continue };
             if run.complete(net, execution, way) {
+                run.spawn(net, calls, execution, way);
                 open.push(run);
             }
         }
@@ -106,6 +115,22 @@ impl Run<'_> {
             }
         }
         true
+    }
+
+    /// Starts what the handler of an execution may start beside the graph, unless it has failed.
+    fn spawn(&mut self, net: &Net, calls: &[u32], execution: Execution, way: AlternativeIndex) {
+        let node = net.node(execution.node);
+        if [node.timed_out, node.failed].contains(&Some(way)) {
+            return;
+        }
+        for name in &net.row(execution.node).spawn {
+            let Some(index) = net.node_named(name).map(usize::from) else { continue };
+            if let Some(Visits::AtMost(visits)) = net.table().nodes[index].visits
+                && !std::mem::replace(&mut self.spawned[index], true)
+            {
+                self.calls += u64::from(calls[index]) * u64::from(visits);
+            }
+        }
     }
 
     /// Takes a way on from a node that runs; false if that is against the rules.

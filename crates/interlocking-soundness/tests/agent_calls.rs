@@ -73,11 +73,31 @@ fn branches_add_up_and_alternatives_do_not() {
     assert_eq!(calls(table), exactly(4));
 }
 
+/// What is spawned does not count where no run comes to who spawns it, and who has failed has spawned nothing.
+#[test]
+fn who_does_not_run_spawns_nothing() {
+    let advisory = NodeRow::new("advice", NodeKind::Advisory).agent("adviser").visits(5);
+    let table = Table::new("Fork", "T")
+        .with(logic("choose").entry().goto("ask", &[]).goto("write", &[]))
+        .with(logic("ask").spawn("advice").goto("exit", &[]))
+        .with(llm("write").goto("exit", &[]))
+        .with(advisory);
+    assert_eq!(calls(table), exactly(5), "or one, where it writes itself");
+}
+
 #[test]
 fn what_is_spawned_counts_and_a_map_has_no_bound() {
-    let advisory = NodeRow::new("advice", NodeKind::Advisory).agent("adviser");
+    let advisory = NodeRow::new("advice", NodeKind::Advisory).agent("adviser").visits(3);
     let table = |work: NodeRow| Table::new("Aside", "T").with(work.goto("exit", &[])).with(advisory.clone());
-    assert_eq!(calls(table(llm("work").entry().spawn("advice"))), exactly(2));
+    assert_eq!(calls(table(llm("work").entry().spawn("advice"))), exactly(4), "one handler may spawn it three times");
+    let again = llm("work").entry().spawn("advice").goto("work", &[]).attempts(2);
+    assert_eq!(calls(table(again)), exactly(5), "so may two");
+    assert_eq!(calls(table(llm("work").entry())), exactly(1), "nobody spawns it");
+    let mut unbounded = table(llm("work").entry().spawn("advice"));
+    unbounded.nodes[1].visits = None;
+    assert_eq!(calls(unbounded.clone()), AgentCalls::UNKNOWN, "a handler may spawn it as often as it likes");
+    unbounded.nodes[1].agent = None;
+    assert_eq!(calls(unbounded), exactly(1), "without an agent it asks none");
     let map = NodeRow::new("work", NodeKind::Map).entry().spawn("advice");
     assert_eq!(calls(table(map)), AgentCalls { at_most: None, exact: false });
 }
@@ -116,7 +136,12 @@ fn the_protocols() {
     // Types and their adversary, and both five times more: 12. Tests and implementation; tests five times more when they are
     // rejected; five mutation fixes; three conflicts; five fixes: 20. Six validations, each with an adversary in the graph
     // and one beside it: 12.
-    assert_eq!(calls(protocols::hybrid()), exactly(44));
+    let mut hybrid = protocols::hybrid();
+    assert_eq!(calls(hybrid.clone()), AgentCalls::UNKNOWN, "nothing says how often the one beside it is spawned");
+    for row in hybrid.nodes.iter_mut().filter(|row| row.kind == NodeKind::Advisory) {
+        *row = row.clone().visits(6);
+    }
+    assert_eq!(calls(hybrid), exactly(44));
     for table in [protocols::v3(), protocols::scout_and_wave()] {
         assert_eq!(calls(table).at_most, None, "what a map's children do is in no table of their parent");
     }

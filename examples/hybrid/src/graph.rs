@@ -121,7 +121,7 @@ pub struct Hybrid {
     /// The same attack beside the run, which waits for it at its exit, up to a deadline.
     #[node(input = MutationTemplateCtx, prompt = MutationAdversaryTpl<'_>, output = MutationAdversaryOutput,
         agent = "mutation", workspace = "mutation-review", read_only, report = MutationAdversaryResult, reports_to(exit),
-        timeout = "30m")]
+        visits = 11, timeout = "30m")]
     pub(crate) mutation_advisory: AdvisoryNode<MutationAdvisory>,
 
     /// Keeps an account of what each node did. It steers nothing.

@@ -4,7 +4,7 @@ use crate::compare::smallest;
 use crate::hand_made::{join, logic, table};
 use crate::routed;
 use interlocking_core::net::Net;
-use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table};
+use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Visits};
 use interlocking_reference_model::edge_budgets::budgeted;
 use interlocking_reference_model::explore::{Graph, explore};
 use interlocking_reference_model::generate;
@@ -22,11 +22,19 @@ enum Most {
     NoBound,
 }
 
-/// The calls that one execution of `row` makes: its own, and those of what it may spawn.
-fn calls_of(table: &Table, row: &NodeRow) -> u64 {
-    let advisory = |name: &&String| table.node(name).is_some_and(|row| row.agent.is_some());
-    let asks = row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some());
-    u64::from(asks) + row.spawn.iter().filter(advisory).count() as u64
+/// The calls that one execution of `row` makes itself.
+fn calls_of(row: &NodeRow) -> u64 {
+    u64::from(row.kind == NodeKind::Llm || (row.kind == NodeKind::Event && row.agent.is_some()))
+}
+
+/// The calls of the table's advisory node, once somebody may have started it; `None` where nothing bounds them.
+fn calls_beside(table: &Table) -> Option<u64> {
+    let asks = |row: &&NodeRow| row.kind == NodeKind::Advisory && row.agent.is_some();
+    match table.nodes.iter().find(asks).map(|row| row.visits) {
+        None => Some(0),
+        Some(Some(Visits::AtMost(visits))) => Some(visits.into()),
+        Some(_) => None,
+    }
 }
 
 /// By exploring every run; `None` where there are more states than `limit`.
@@ -36,22 +44,44 @@ fn most_calls(table: &Table, limit: usize) -> Option<Most> {
 
 /// The same, where the child of each execution of a graph node makes so many.
 fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
-    let calls_of =
-        |table: &Table, row: &NodeRow| calls_of(table, row) + if row.kind == NodeKind::Graph { of_child } else { 0 };
+    let calls_of = |node: usize| {
+        let row = &table.nodes[node];
+        calls_of(row) + if row.kind == NodeKind::Graph { of_child } else { 0 }
+    };
     let rules = Rules::new(table, Budgets::Concrete, Starts::Any);
     let graph = Graph::of(&rules, limit)?;
+    // Beyond its bound an event node handles nothing, though the message may change nothing either.
+    let is_handled = |at: usize, node: usize| rules.entries(&graph.states[at], node).0;
     let calls = |at: usize, step: Move| match step {
-        // Beyond its bound an event node handles nothing, though the message may change nothing either.
-        Move::Resume { node } if !rules.entries(&graph.states[at], node).0 => 0,
-        Move::Start { node, exhausted: false } | Move::Resume { node } | Move::Redirect { node, .. } => {
-            calls_of(table, &table.nodes[node])
-        }
+        Move::Resume { node } if is_handled(at, node) => calls_of(node),
+        Move::Start { node, exhausted: false } | Move::Redirect { node, .. } => calls_of(node),
         // The handler of a message has been asked; that of another node was when it started.
-        Move::Spent { node, .. } if table.nodes[node].kind == NodeKind::Event => calls_of(table, &table.nodes[node]),
+        Move::Spent { node, .. } if table.nodes[node].kind == NodeKind::Event => calls_of(node),
         _ => 0,
     };
-    let from = |at: usize| graph.edges(at).iter().map(|&(step, to)| (calls(at, step), to)).collect();
-    let edges: Vec<Vec<(u64, usize)>> = (0..graph.states.len()).map(from).collect();
+    let spawns = |at: usize, step: Move| match step {
+        Move::Resume { node } => is_handled(at, node) && !table.nodes[node].spawn.is_empty(),
+        Move::End { node, way } if rules.nodes[node].ways[way].failing.is_some() => false,
+        Move::End { node, .. } | Move::Redirect { node, .. } | Move::Spent { node, .. } => {
+            !table.nodes[node].spawn.is_empty()
+        }
+        _ => false,
+    };
+    let beside = calls_beside(table);
+    let may_spawn = |at: usize| rules.moves(&graph.states[at]).into_iter().any(|step| spawns(at, step));
+    if beside.is_none() && (0..graph.states.len()).any(may_spawn) {
+        return Some(Most::NoBound);
+    }
+    // Each state before the advisory node was started, and after. It is started as often as may be, at the first chance.
+    let states = graph.states.len();
+    let first = |at: usize, step: Move| at < states && spawns(at, step);
+    let calls =
+        |at: usize, step: Move| calls(at % states, step) + if first(at, step) { beside.unwrap_or_default() } else { 0 };
+    let to = |at: usize, step: Move, to: usize| if at >= states || first(at, step) { states + to } else { to };
+    let from = |at: usize| {
+        graph.edges(at % states).iter().map(|&(step, next)| (calls(at, step), to(at, step, next))).collect()
+    };
+    let edges: Vec<Vec<(u64, usize)>> = (0..2 * states).map(from).collect();
     if graph.is_cyclic() || edges.iter().enumerate().any(|(at, edges)| edges.iter().any(|&(_, to)| to == at)) {
         let costs = |at: usize| edges[at].iter().filter(|(calls, _)| *calls > 0).map(move |&(_, to)| (at, to));
         if (0..edges.len()).flat_map(costs).any(|(at, to)| reaches(&edges, to, at)) {
@@ -59,20 +89,24 @@ fn most_calls_with(table: &Table, of_child: u64, limit: usize) -> Option<Most> {
         }
     }
     // No cycle makes a call: the greatest number by which a state is reached settles.
-    let mut most = vec![0; edges.len()];
-    let mut todo: Vec<usize> = (0..edges.len()).rev().collect();
+    let (mut most, mut is_reached) = (vec![0; edges.len()], vec![false; edges.len()]);
+    is_reached[0] = true;
+    let mut todo = vec![0];
     while let Some(at) = todo.pop() {
         for &(calls, to) in &edges[at] {
-            if most[at] + calls > most[to] {
+            if !std::mem::replace(&mut is_reached[to], true) || most[at] + calls > most[to] {
                 most[to] = most[at] + calls;
                 todo.push(to);
             }
         }
     }
     // The last step of a run leads to no state.
-    let last =
-        |at: usize| rules.moves(&graph.states[at]).into_iter().map(|step| calls(at, step)).max().unwrap_or_default();
-    Some(Most::Calls((0..edges.len()).map(|at| most[at] + last(at)).max().unwrap_or_default()))
+    let last = |at: usize| {
+        rules.moves(&graph.states[at % states]).into_iter().map(|step| calls(at, step)).max().unwrap_or_default()
+    };
+    Some(Most::Calls(
+        (0..edges.len()).filter(|&at| is_reached[at]).map(|at| most[at] + last(at)).max().unwrap_or_default(),
+    ))
 }
 
 fn reaches(edges: &[Vec<(u64, usize)>], from: usize, to: usize) -> bool {
@@ -183,6 +217,10 @@ fn hold(tables: impl Iterator<Item = (u64, Table)>, one_of: usize) {
     for (seed, mut table) in tables {
         // A map's children make calls that the table does not know of.
         table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map).for_each(|row| row.kind = NodeKind::Llm);
+        // Mostly it is bounded how often who works beside the graph starts.
+        for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Advisory && seed % 4 > 0) {
+            *row = row.clone().visits((seed % 4) as u32);
+        }
         if let Err(why) = compare(&table, &mut compared) {
             wrong.push((seed, why, table));
         }
