@@ -24,7 +24,8 @@
 //! none can choose, the bits are [forgotten](ahead). Where a budget's route leads where its node may go at any time, there are none.
 //!
 //! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
-//! start is always there too, and has the bit. Only what an event clears has certainly not started.
+//! start is always there too, and has the bit. Only what an event clears has certainly not started; but a node that waits for a
+//! person or for children may have, since messages are handled meanwhile.
 
 mod ahead;
 mod build;
@@ -96,6 +97,8 @@ pub(crate) struct Node {
     pub(crate) back_last: Vec<usize>,
     /// Whether an event may leave the run as it is.
     resumes: bool,
+    /// Whether messages are handled while it runs: it waits for others then.
+    waits: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,8 @@ pub struct Rules {
     /// By place: the node that takes its token.
     consumers: Vec<usize>,
     latched: Set,
+    /// The nodes that wait for a person or for children while they run: messages are handled meanwhile.
+    waiting: Set,
     entry: usize,
     budgets: Budgets,
     starts: Starts,
@@ -277,7 +279,22 @@ impl Rules {
             })
             .collect();
         assert!(counters <= 16 && edges <= 16, "too many bounded nodes or edges");
-        Self { nodes, places, optional, consumers, latched, entry, budgets, starts, apart: writers::apart(table) }
+        let waits = |row: &NodeRow| {
+            matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) && row.exclusive.is_none()
+        };
+        let waiting = (0..).zip(&table.nodes).filter(|(_, row)| waits(row)).fold(0, |set, (node, _)| set | 1 << node);
+        Self {
+            nodes,
+            places,
+            optional,
+            consumers,
+            latched,
+            waiting,
+            entry,
+            budgets,
+            starts,
+            apart: writers::apart(table),
+        }
     }
 
     /// Where a run begins.
@@ -324,9 +341,9 @@ impl Rules {
                 }
             }
         }
-        // A message is handled once nothing runs.
+        // A message is handled once nothing runs but who waits for others. (Who is beyond a bound only leaves by its route.)
         for (node, row) in self.nodes.iter().enumerate().filter(|(_, row)| row.kind == NodeKind::Event) {
-            if state.running != 0 {
+            if state.running & !self.waiting != 0 || state.exhausted != 0 {
                 break;
             }
             let (handled, exhausted) = self.entries(state, node);

@@ -70,6 +70,7 @@ impl<'n> Model<'n> {
                 quorum: None,
                 firings: choice.targets.iter().zip(&choice.blank).map(firing).collect(),
                 resumes: false,
+                waits: false,
                 back_last: Vec::new(),
             });
         }
@@ -196,6 +197,7 @@ impl<'n> Model<'n> {
             firings: Vec::new(),
             back_last: Vec::new(),
             resumes: row.may_stay(),
+            waits: matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) && row.exclusive.is_none(),
         }
     }
 

@@ -66,7 +66,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether messages are handled: nothing runs.
+    /// Whether messages are handled: nothing runs but who waits for others.
     fn takes_messages(&self, state: &State) -> bool {
         !self.latching.iter().any(|&bit| state.marking.contains(bit))
     }
@@ -161,7 +161,7 @@ impl Model<'_> {
                 state.budgets.insert(budget.entered);
             }
             if let Some(clears) = &firing.clears {
-                self.forget_what_never_started(clears, &mut state, |_| false);
+                self.forget_what_never_started(clears, &mut state, |other| self.nodes[other].waits);
             }
         } else {
             for place in node.places.clone() {
@@ -233,8 +233,8 @@ impl Model<'_> {
         }
     }
 
-    /// An event is handled while nothing runs: what it clears was never started, and is no entry. So is what came with the very outcome
-    /// that clears it; but not what `may_have_started`.
+    /// An event is handled while nothing runs but who waits for others: what else it clears was never started, and is no entry. So is
+    /// what came with the very outcome that clears it; but not what `may_have_started`.
     pub(super) fn forget_what_never_started(
         &self,
         clears: &Clears,

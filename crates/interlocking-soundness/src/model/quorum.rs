@@ -124,7 +124,7 @@ impl Model<'_> {
                 continue;
             }
             self.forget_what_never_started(&quorum.clears, state, |other| {
-                self.nodes[index].role != Role::Event && self.is_enabled(other, before)
+                (self.nodes[index].role != Role::Event || self.nodes[other].waits) && self.is_enabled(other, before)
             });
             state.marking.subtract(&quorum.clears.marking);
             state.budgets.subtract(&quorum.clears.budgets);

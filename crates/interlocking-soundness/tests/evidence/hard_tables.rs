@@ -3,7 +3,7 @@
 use crate::compare::{Compared, compare};
 use crate::hand_made::{event, join, logic, said, table};
 use interlocking_core::net::Net;
-use interlocking_core::table::{NodeKind, NodeRow, Table};
+use interlocking_core::table::{NodeKind, NodeRow, Quorum, Table};
 use interlocking_reference_model::cycles;
 use interlocking_reference_model::mutate::name_sources;
 use interlocking_reference_model::rules::Budgets;
@@ -140,4 +140,54 @@ fn a_node_that_may_not_be_entered_is_not_overlooked() {
     assert_eq!(said(&never, Budgets::Concrete), "x exits early in 2");
     let Ok(net) = Net::new(never) else { return };
     assert!(!matches!(check(&net), Verdict::Sound { .. }));
+}
+
+#[test]
+fn a_message_may_find_that_somebody_waits_who_was_entered() {
+    // The person has been asked when the order changes, or has not: the third entry, or a later one, is beyond the bound.
+    let confirm = NodeRow::new("confirm", NodeKind::Human).goto("exit", &[]).visits(2).exhausted("give_up", &[]);
+    let table = table([
+        logic("order").goto("confirm", &[]),
+        confirm,
+        logic("give_up").goto("exit", &[]),
+        event("changed").goto("confirm", &["*"]).visits(10),
+    ]);
+    both_say(&table, "sound");
+    assert_eq!(said(&table, Budgets::Concrete), "sound");
+}
+
+#[test]
+fn who_waits_when_a_message_comes_may_be_beyond_its_bound_then() {
+    // Beyond its bound `ask` fills one slot alone.
+    let asks = |ask: NodeRow| {
+        let ask = ask.goto("exit", &[]).fork(&["gate.a", "gate.b"], &[]).visits(1).exhausted("gate.a", &[]);
+        let gate = NodeRow::new("gate", NodeKind::Join).slot("a", "T", &["ask"], false).slot("b", "T", &["ask"], false);
+        table([ask, gate.goto("exit", &[]), event("changed").goto("ask", &["ask"]).visits(3)])
+    };
+    for kind in [NodeKind::Human, NodeKind::Map, NodeKind::Graph] {
+        both_say(&asks(NodeRow::new("ask", kind)), r#"stuck at {"gate"} in 2"#);
+        assert_eq!(said(&asks(NodeRow::new("ask", kind)), Budgets::Concrete), r#"stuck at {"gate"} in 2"#);
+    }
+    // A message waits until these are done: they have not begun when it is handled.
+    both_say(&asks(logic("ask")), "sound");
+    both_say(&asks(NodeRow::new("ask", NodeKind::Graph).exclusive("desk")), "sound");
+}
+
+#[test]
+fn who_waits_may_have_started_when_a_message_brings_a_quorum() {
+    // What the join clears may be the first visit of `ask`; then what it starts is beyond the bound, and leaves `rest` behind.
+    let asks = |ask: NodeRow| {
+        let meet = NodeRow::new("meet", NodeKind::Join).slot("one", "T", &["begin"], false);
+        let meet = meet.slot("other", "T", &["begin"], false).slot("hurry", "T", &["hurry"], false);
+        table([
+            logic("begin").fork(&["ask", "wait", "meet.one"], &[]),
+            logic("wait").goto("exit", &["*"]),
+            ask.goto("exit", &["*"]).visits(1).exhausted("exit", &[]),
+            meet.quorum(Quorum::AtLeast(2)).cancels(&["ask"]).fork(&["ask", "rest"], &[]),
+            logic("rest").goto("exit", &["*"]),
+            event("hurry").goto("meet.hurry", &["wait"]),
+        ])
+    };
+    both_say(&asks(logic("ask")), "sound");
+    both_say(&asks(NodeRow::new("ask", NodeKind::Human)), "ask exits early in 4");
 }

@@ -22,6 +22,7 @@ mod labels;
 mod prelude;
 mod quorum_join;
 mod quorum_map;
+mod redirect;
 mod replies;
 mod routes;
 mod sections;
