@@ -370,9 +370,8 @@ fn blame(net: &Net, rule: &Rule) -> String {
     match rule {
         Rule::DoubleToken { from, .. } | Rule::LiveAtExit { from, .. } => from.clone(),
         Rule::StarvedJoin { join, .. } => join.clone(),
-        Rule::Deadlock { joins: nodes, .. } | Rule::UnboundedCycle { nodes } => {
-            nodes.first().cloned().unwrap_or_default()
-        }
+        Rule::Deadlock { joins, .. } => joins.first().cloned().unwrap_or_default(),
+        Rule::UnboundedCycle { nodes } => remedy::event_of(net, nodes).or(nodes.first()).cloned().unwrap_or_default(),
         Rule::NeverRuns { node } => node.clone(),
         Rule::SharedWorkspace { nodes, .. } => nodes.last().cloned().unwrap_or_default(),
         Rule::NoWayOut { nodes } => nodes.iter().find(unbounded).or(nodes.first()).cloned().unwrap_or_default(),

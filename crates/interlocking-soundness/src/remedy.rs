@@ -113,12 +113,26 @@ fn deadlock(net: &Net, joins: &[String], missing: &[String]) -> String {
     }
 }
 
+/// The event of a cycle: whatever else is bounded, a message takes the run round once more.
+pub(crate) fn event_of<'c>(net: &Net, nodes: &'c [String]) -> Option<&'c String> {
+    nodes.iter().find(|name| net.table().node(name).is_some_and(|row| row.kind == NodeKind::Event))
+}
+
 fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
-    let is_join = |name: &String| net.table().node(name).is_some_and(|row| row.kind == NodeKind::Join);
-    let bound = match nodes {
-        [node] if is_join(node) => "bound it: `visits = 3`",
-        [_] => "bound it: `attempts = 3`",
-        _ => "bound one of them: `visits = 3`",
+    let row = |name: &String| net.table().node(name);
+    // What has a bound is left by its route, if it goes round for ever.
+    let is_bounded = |name: &&String| {
+        row(name).is_some_and(|row| row.visits.is_some() || (row.attempts.is_some() && nodes.len() == 1))
+    };
+    let event = event_of(net, nodes);
+    let bounded = event.filter(is_bounded).or_else(|| nodes.first().filter(|_| nodes.iter().all(|it| is_bounded(&it))));
+    let bound = match (nodes, event, bounded) {
+        ([_], _, Some(_)) => return "let `exhausted(…)` lead elsewhere".to_owned(),
+        (_, _, Some(node)) => return format!("let `exhausted(…)` of `{node}` lead elsewhere"),
+        (_, Some(event), _) => format!("bound `{event}`: `visits = 3`"),
+        ([node], ..) if row(node).is_some_and(|row| row.kind == NodeKind::Join) => "bound it: `visits = 3`".to_owned(),
+        ([_], ..) => "bound it: `attempts = 3`".to_owned(),
+        _ => "bound one of them: `visits = 3`".to_owned(),
     };
     format!("{bound}; or say that it may go on for ever: `visits = unbounded`")
 }

@@ -114,6 +114,50 @@ fn a_join_that_goes_round_by_itself() {
 }
 
 #[test]
+fn a_cycle_by_a_message_is_bounded_at_the_event() {
+    let mail = || NodeRow::new("mail", NodeKind::Event).goto("a", &["*"]);
+    let with = |mail: NodeRow| [logic("a").goto("b", &[]).visits(2), logic("b").goto("exit", &[]).visits(2), mail];
+    says(
+        with(mail()),
+        expect![[r#"
+            the cycle a → mail → a has no budget: it can go on for ever
+            help: bound `mail`: `visits = 3`; or say that it may go on for ever: `visits = unbounded`"#]],
+    );
+    says(
+        with(mail().visits(2).exhausted("a", &["*"])),
+        expect![[r#"
+            the cycle a → mail → a has no budget: it can go on for ever
+            help: let `exhausted(…)` of `mail` lead elsewhere"#]],
+    );
+}
+
+#[test]
+fn the_route_of_a_budget_may_lead_back_for_ever() {
+    says(
+        [logic("a").goto("a", &[]).goto("exit", &[]).attempts(2).exhausted("a", &[])],
+        expect![[r#"
+            the cycle a → a has no budget: it can go on for ever
+            help: let `exhausted(…)` lead elsewhere"#]],
+    );
+    let bounded = |name: &str, other: &str| logic(name).goto("exit", &[]).visits(2).exhausted(other, &[]);
+    says(
+        [bounded("a", "b").goto("b", &[]), bounded("b", "a").goto("a", &[])],
+        expect![[r#"
+            the cycle a → b → a has no budget: it can go on for ever
+            help: let `exhausted(…)` of `a` lead elsewhere"#]],
+    );
+}
+
+/// Every violation is told at one node.
+#[test]
+fn a_cycle_by_a_message_is_told_at_the_event() {
+    let table = Table::new("Test", "T").with(logic("a").entry().goto("exit", &[]));
+    let table = table.with(NodeRow::new("mail", NodeKind::Event).goto("a", &["*"]));
+    let Verdict::Unsound { violations } = check(&Net::new(table).unwrap()) else { panic!("nothing is wrong") };
+    assert_eq!(violations.iter().map(|one| one.blame.as_str()).collect::<Vec<_>>(), ["mail"]);
+}
+
+#[test]
 fn an_exhausted_budget_is_named_in_the_way() {
     says(
         [
