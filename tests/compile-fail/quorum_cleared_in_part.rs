@@ -17,4 +17,15 @@ struct Election {
     count: JoinNode<()>,
 }
 
+#[derive(Graph)]
+#[graph(output = String)]
+struct Runoff {
+    #[node(entry, input = String, fork(first.anna, first.bert, second.anna, second.bert))]
+    ask: ForkNode<()>,
+    #[node(join(anna: String from(ask), bert: String from(ask)), quorum = 1, cancels(second.anna), goto(exit, cancels(*)))]
+    first: JoinNode<()>,
+    #[node(join(anna: String from(ask), bert: String from(ask)), quorum = 1, cancels(first), goto(exit, cancels(*)))]
+    second: JoinNode<()>,
+}
+
 fn main() {}

@@ -1,4 +1,4 @@
-//! `read_only` speaks of a workspace, and a workspace has a name.
+//! `read_only` speaks of a workspace, and what has a name is not called nothing.
 
 use interlocking::prelude::*;
 
@@ -7,7 +7,7 @@ use interlocking::prelude::*;
 struct Newsroom {
     #[node(entry, input = String, goto(review), read_only)]
     write: LogicNode<()>,
-    #[node(input = String, goto(exit), workspace = "")]
+    #[node(input = String, goto(exit), workspace = "", exclusive = " ")]
     review: LogicNode<()>,
 }
 

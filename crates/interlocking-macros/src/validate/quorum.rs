@@ -122,8 +122,12 @@ fn is_nothing_itself(ty: &Type) -> bool {
 pub(super) fn joins_with_a_quorum_are_cleared_whole(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let own = node.attributes.cancels.as_ref().map(|cancels| &cancels.value[..]).unwrap_or_default();
-        for cancel in node.cancels().filter(|list| !std::ptr::eq(*list, own)).flatten() {
+        for (list, cancel) in node.cancels().flat_map(|list| list.iter().map(move |cancel| (list, cancel))) {
             let Cancel::Named(target) = cancel else { continue };
+            // That it clears itself at its quorum is said by another rule.
+            if std::ptr::eq(list, own) && target.node.unraw() == node.name {
+                continue;
+            }
             let Some(slot) = &target.slot else { continue };
             let Some(join) = graph.find(&target.node).map(|found| &graph.nodes[found]) else { continue };
             if join.attributes.quorum.is_some() && graph.resolve(index, target).is_ok() {

@@ -6,10 +6,12 @@ use crate::errors::Errors;
 use crate::spelling;
 use std::collections::HashMap;
 
-/// Names of roles, models and workspaces are looked up at run time; an empty one would never be found.
+/// Names of roles, models and workspaces are looked up at run time; an empty one would never be found. Nor does an empty name say what
+/// takes turns.
 pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
     let texts = graph.nodes.iter().map(|node| &node.attributes);
-    let texts = texts.flat_map(|attributes| [&attributes.agent, &attributes.model, &attributes.workspace]);
+    let texts = texts
+        .flat_map(|attributes| [&attributes.agent, &attributes.model, &attributes.workspace, &attributes.exclusive]);
     for text in texts.flatten().filter(|text| text.value.trim().is_empty()) {
         errors.at(text.at, format_args!("`{}` is empty: name one", text.key));
     }
