@@ -21,6 +21,14 @@ enum Nowhere {
 }
 
 #[derive(Labels)]
+enum Twice {
+    #[label(info)]
+    HttpError,
+    #[label(warn)]
+    HTTPError,
+}
+
+#[derive(Labels)]
 struct Exit;
 
 #[derive(Labels)]

@@ -22,6 +22,7 @@ pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let errors = Errors::new();
     let node = node(input, &errors);
     let variants = variants(input, &errors);
+    labels_differ(&variants, &errors);
     let said: Vec<Option<Said>> = variants.iter().map(|variant| said(variant, &errors)).collect();
     if let (None, Some(hint)) = (&node, said.iter().flatten().find_map(|said| said.route_hint.as_ref())) {
         errors.over(
@@ -42,7 +43,7 @@ fn expand(input: &DeriveInput, node: Option<&Path>, variants: &[&Variant], said:
         <(Vec<_>, Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
     for (variant, Said { severity, route_hint }) in variants.iter().zip(said) {
         let name = &variant.ident;
-        let text = naming::snake_case(&name.unraw().to_string()).to_uppercase();
+        let text = text(variant);
         let doc = format!(" `{text}`");
         listed.push(quote_spanned!(name.span()=> #[doc = #doc] #name));
         names.push(quote!(Self::#name => #text));
@@ -105,6 +106,22 @@ fn variants<'a>(input: &'a DeriveInput, errors: &Errors) -> Vec<&'a Variant> {
         errors.over(&input.ident, "an enum without variants has no labels");
     }
     data.variants.iter().collect()
+}
+
+/// The name of a variant's label: `HTTP_ERROR` of `HttpError`, and of `HTTPError`.
+fn text(variant: &Variant) -> String {
+    naming::snake_case(&variant.ident.unraw().to_string()).to_uppercase()
+}
+
+/// A label says which variant it is of.
+fn labels_differ(variants: &[&Variant], errors: &Errors) {
+    for (at, variant) in variants.iter().enumerate() {
+        let label = text(variant);
+        if let Some(first) = variants[..at].iter().find(|first| text(first) == label) {
+            let (first, name) = (&first.ident, &variant.ident);
+            errors.over(name, format_args!("`{first}` and `{name}` have one label, `{label}`: rename one"));
+        }
+    }
 }
 
 /// The node of `#[labels(node = graph::node)]`.
