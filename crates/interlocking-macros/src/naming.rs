@@ -4,7 +4,7 @@ use crate::ast::{GraphModel, Node, Place, Slot};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{GenericArgument, Ident, PathArguments, Type, Visibility};
+use syn::{GenericArgument, Ident, Path, PathArguments, Type, Visibility};
 
 /// `Newsroom` → `newsroom`, `HTTPServer` → `http_server`, `V3` → `v3`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -47,16 +47,24 @@ pub(crate) fn marker(graph: &GraphModel<'_>, place: Place) -> Ident {
     }
 }
 
+/// The path that a type is, also in parentheses or where a macro wrote it for a fragment, `$kind:ty`.
+fn path(ty: &Type) -> Option<&Path> {
+    match ty {
+        Type::Path(found) => Some(&found.path),
+        Type::Paren(inner) => path(&inner.elem),
+        Type::Group(inner) => path(&inner.elem),
+        _ => None,
+    }
+}
+
 /// The last name in a path: `Newsroom` of `crate::news::Newsroom`.
 pub(crate) fn last_name(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else { return None };
-    path.path.segments.last().map(|segment| segment.ident.unraw().to_string())
+    path(ty)?.segments.last().map(|segment| segment.ident.unraw().to_string())
 }
 
 /// The last name of the only type in a path's angle brackets: `Review` in `GraphNode<review::Review>`.
 pub(crate) fn argument(ty: &Type) -> Option<String> {
-    let Type::Path(path) = ty else { return None };
-    let PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else { return None };
+    let PathArguments::AngleBracketed(arguments) = &path(ty)?.segments.last()?.arguments else { return None };
     match arguments.args.first()? {
         GenericArgument::Type(argument) => last_name(argument),
         _ => None,
@@ -65,8 +73,7 @@ pub(crate) fn argument(ty: &Type) -> Option<String> {
 
 /// Whether a path ends without anything in angle brackets: `LLMNode`.
 pub(crate) fn has_no_arguments(ty: &Type) -> bool {
-    let Type::Path(path) = ty else { return false };
-    path.path.segments.last().is_some_and(|last| last.arguments.is_none())
+    path(ty).and_then(|path| path.segments.last()).is_some_and(|last| last.arguments.is_none())
 }
 
 /// The visibility that means, one module deeper, what `visibility` means here.
@@ -91,8 +98,9 @@ pub(crate) fn one_module_deeper(visibility: &Visibility) -> TokenStream {
 
 #[cfg(test)]
 mod tests {
-    use super::{module, one_module_deeper, snake_case};
-    use syn::parse_str;
+    use super::{argument, has_no_arguments, last_name, module, one_module_deeper, snake_case};
+    use proc_macro2::{Delimiter, Group, TokenTree};
+    use syn::{Type, parse_str};
 
     #[test]
     fn structs_name_their_module_in_snake_case() {
@@ -109,6 +117,21 @@ mod tests {
         }
         assert_eq!(module(&parse_str("Match").unwrap()).to_string(), "r#match");
         assert_eq!(module(&parse_str("Crate").unwrap()).to_string(), "crate");
+    }
+
+    #[test]
+    fn a_path_may_stand_in_parentheses_or_in_the_group_of_a_macros_fragment() {
+        let wraps: [fn(&str) -> Type; 3] = [
+            |ty| parse_str(ty).unwrap(),
+            |ty| parse_str(&format!("({ty})")).unwrap(),
+            |ty| syn::parse2(TokenTree::from(Group::new(Delimiter::None, ty.parse().unwrap())).into()).unwrap(),
+        ];
+        for wrap in wraps {
+            assert_eq!(last_name(&wrap("crate::news::Newsroom")).as_deref(), Some("Newsroom"));
+            assert_eq!(argument(&wrap("GraphNode<review::Review>")).as_deref(), Some("Review"));
+            assert!(has_no_arguments(&wrap("LLMNode")) && !has_no_arguments(&wrap("LLMNode<Write>")));
+        }
+        assert_eq!(last_name(&parse_str("&Newsroom").unwrap()), None);
     }
 
     #[test]

@@ -113,15 +113,7 @@ fn node<'a>(field: &'a Field, errors: &Errors) -> Option<Node<'a>> {
 
 /// The kind that a field's type stands for, by its last name.
 fn kind(ty: &Type, errors: &Errors) -> Option<NodeKind> {
-    let mut plain = ty;
-    while let Type::Group(group) = plain {
-        plain = &group.elem;
-    }
-    let name = match plain {
-        Type::Path(path) => path.path.segments.last().map(|segment| segment.ident.to_string()),
-        _ => None,
-    };
-    let name = name.unwrap_or_default();
+    let name = naming::last_name(ty).unwrap_or_default();
     let known = KINDS.iter().find(|(kind, _)| *kind == name);
     if known.is_none() {
         let spelled = spelling::of(ty);
