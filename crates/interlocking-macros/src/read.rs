@@ -66,6 +66,9 @@ pub(crate) fn graph<'a>(input: &'a DeriveInput, errors: &Errors) -> Option<Graph
     let module_clashes = module_clashes(input, &module, errors);
     let nodes = fields.iter().filter_map(|field| node(field, errors)).collect();
     let output = attributes.output.map(|output| output.value);
+    if let Some(markings) = attributes.markings.as_ref().filter(|markings| markings.value == 0) {
+        errors.at(markings.at, "with `markings = 0` the graph is never looked at: the least is 1");
+    }
     let markings = attributes.markings.map(|markings| markings.value);
     Some(GraphModel { input, module, module_clashes, output, markings, nodes })
 }

@@ -12,12 +12,12 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
     match check_within(net, limit) {
         Verdict::Sound { .. } => {}
         Verdict::Undecided { limit } => {
-            let next = limit.saturating_mul(10);
+            let further = further(limit);
             errors.over(
                 &graph.input.ident,
                 format_args!(
                     "not decided within {limit} markings whether this graph is sound\n\
-                     help: look further: `#[graph(markings = {next})]`; or let branches cancel less of each other"
+                     help: {further}let branches cancel less of each other"
                 ),
             );
         }
@@ -32,6 +32,14 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
     errors.check()
 }
 
+/// The advice to look at more markings than so many, if the attribute can say more.
+fn further(limit: usize) -> String {
+    match u32::try_from(limit).map(|limit| (limit, limit.saturating_mul(10))) {
+        Ok((limit, next)) if next > limit => format!("look further: `#[graph(markings = {next})]`; or "),
+        _ => String::new(),
+    }
+}
+
 /// Those that are not on the way to others: with these mended, the others probably are. Of those with one remedy, the first.
 fn roots(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
     let is_root = |(nth, violation): &(usize, &Violation)| {
@@ -39,4 +47,16 @@ fn roots(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
             && !violations[..*nth].iter().any(|other| violation.has_remedy_of(other))
     };
     violations.iter().enumerate().filter(is_root).map(|(_, violation)| violation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::further;
+
+    #[test]
+    fn the_attribute_takes_the_number_that_is_advised() {
+        assert_eq!(further(20_000), "look further: `#[graph(markings = 200000)]`; or ");
+        assert_eq!(further(429_496_730), "look further: `#[graph(markings = 4294967295)]`; or ");
+        assert_eq!(further(u32::MAX as usize), "");
+    }
 }
