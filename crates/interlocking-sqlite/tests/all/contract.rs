@@ -1,6 +1,7 @@
 //! What every journal must do, and round trips.
 
 use crate::records::{ended, failure, id, outcome, started, table, texts};
+use interlocking_agents::LedgerEntry;
 use interlocking_core::context::{Commit, Label, Severity};
 use interlocking_runtime::journal::{
     AddedItems, By, Digest, Entry, ItemRecord, Journal, JournalError, MemoryRecord, MessageRecord, Origin, Record,
@@ -41,6 +42,12 @@ async fn records_come_back_in_order_and_payloads_by_name() {
     assert!(matches!(journal.remove(&run).await, Err(JournalError::NoRun { .. })));
 }
 
+/// A call that has all that one can have.
+fn call() -> LedgerEntry {
+    let usage = r#"{"calls":3,"input_tokens":40,"output_tokens":5,"cost":600,"unpriced_calls":1}"#;
+    serde_json::from_str(&format!(r#"{{"agent":"a","role":"writer","session":"s-1","usage":{usage}}}"#)).unwrap()
+}
+
 /// Every sort of entry, each with all that it can have.
 fn entries() -> Vec<Entry> {
     let by = || By { node: "write".to_owned(), visit: 2, attempt: 1 };
@@ -57,8 +64,7 @@ fn entries() -> Vec<Entry> {
             route_hint: Some("scaffold".to_owned()),
         });
         outcome.memory = Some(MemoryRecord { group: "notes".to_owned(), value: json(r#"["m"]"#) });
-        outcome.calls = serde_json::from_str(r#"[{"agent":"a","role":null,"session":"s-1","usage":{"turns":1}}]"#)
-            .unwrap_or_default();
+        outcome.calls = vec![call()];
         outcome.commits = vec![Commit { workspace: "main".to_owned(), id: "c0ffee".to_owned() }];
     }
     let session = serde_json::from_str(r#""session-7""#).unwrap();
@@ -111,7 +117,7 @@ fn entries() -> Vec<Entry> {
             report: Some(json("3")),
             failure: None,
             memory,
-            calls: Vec::new(),
+            calls: vec![call()],
             posted: Vec::new(),
             label: None,
             commits: Vec::new(),
@@ -126,7 +132,7 @@ fn entries() -> Vec<Entry> {
             label: None,
             commits: Vec::new(),
         },
-        Entry::Spent { by: by(), calls: Vec::new() },
+        Entry::Spent { by: by(), calls: vec![call()] },
         Entry::Decided { by: by(), reached: true, ended: vec![id("one"), id("other")] },
         Entry::Landed {
             by: by(),
@@ -147,7 +153,9 @@ async fn every_entry_comes_back_as_it_was() {
     for (sequence, entry) in (0..).zip(entries()) {
         journal.append(Record { run: run.clone(), sequence, entry }).await.unwrap();
     }
-    for (record, entry) in journal.load(&run).await.unwrap().into_iter().zip(entries()) {
+    let records = journal.load(&run).await.unwrap();
+    assert_eq!(records.len(), entries().len());
+    for (record, entry) in records.into_iter().zip(entries()) {
         let mut json = serde_json::to_value(&record.entry).unwrap();
         by_value(&journal, &mut json).await;
         assert_eq!(json, serde_json::to_value(&entry).unwrap());
