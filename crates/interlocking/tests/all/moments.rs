@@ -56,11 +56,11 @@ struct Sprint {
     judge: AdvisoryNode<Judge>,
 }
 
-/// The same sprint, twice.
+/// One sprint, and what it came to once more.
 #[derive(Graph)]
 #[graph(output = Vec<String>)]
 struct Season {
-    #[node(entry, input = u32, map = Sprint, goto(races, exit), visits = 2)]
+    #[node(entry, input = u32, map = Sprint, adopt, goto(races, exit), visits = 2)]
     races: MapNode<Races>,
 }
 held!(Meeting, Stubborn, Sprint, Season);
@@ -313,8 +313,12 @@ fn a_run_waits_for_its_reports_though_what_it_has_stopped_comes_down_meanwhile()
 #[tokio::test(start_paused = true)]
 async fn a_child_is_asked_again_while_its_addendum_is_still_to_come() {
     let journal = Slow::new(|_| 0);
-    let run = timed(Season { races: MapNode(Races) }).with_journal(journal).with_report_deadline(Duration::ZERO);
-    assert_eq!(finished(run.start(1).await.unwrap()), ["first, 1 judged"]);
+    let season = Season { races: MapNode(Races) };
+    let running = timed(season).with_journal(journal.clone()).with_report_deadline(Duration::ZERO);
+    let report = running.start(1).await.unwrap();
+    assert_eq!(report.took.as_millis(), 10, "the second visit does not wait for the judge");
+    assert_eq!(finished(report), ["first, 1 judged"]);
+    assert_eq!(journal.children(&run()).await.unwrap().len(), 1, "the second visit takes over the child of the first");
 }
 
 /// An event node that failed has no outcome in the journal, and was entered all the same.
