@@ -189,7 +189,7 @@ async fn a_run_that_somebody_executes_is_refused_at_once() {
         assert_eq!(before.elapsed(), Duration::ZERO);
     };
     let executed = prepared(errand(&diary), &diary, &journal).start("one".to_owned());
-    dropped_after(15, async { tokio::join!(executed, refused) }).await;
+    tokio::join!(dropped_after(15, executed), refused);
     let (_, executed) = (refused_by_others(&diary, &journal).await, prepared(errand(&diary), &diary, &journal));
     assert_eq!(finished(executed.resume().await.unwrap()), "one");
 }
