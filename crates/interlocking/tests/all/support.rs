@@ -164,8 +164,9 @@ impl Dropped {
         Guard(self.0.clone())
     }
 
+    /// Whether it was raised since this was asked last.
     pub(crate) fn happened(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
+        self.0.swap(false, Ordering::SeqCst)
     }
 }
 

@@ -96,19 +96,19 @@ joins!(Desk for press::desk, |(draft, facts): (String, Facts), cx| {
     goto!(cx, press::exit, Verdict::Printed(format!("{draft}; {facts}")))
 });
 
-fn press(dropped: &Dropped) -> Press {
+fn press(write: &Dropped, check: &Dropped) -> Press {
     Press {
         begin: ForkNode(Begin),
-        write: LogicNode(Write(dropped.clone())),
+        write: LogicNode(Write(write.clone())),
         mend: LogicNode(Mend),
         late: LogicNode(Late),
-        check: LogicNode(Check(dropped.clone())),
+        check: LogicNode(Check(check.clone())),
         desk: JoinNode(Desk),
     }
 }
 
 async fn run(how: &str) -> Report<Verdict> {
-    timed(press(&Dropped::default())).start(how.to_owned()).await.unwrap()
+    timed(press(&Dropped::default(), &Dropped::default())).start(how.to_owned()).await.unwrap()
 }
 
 async fn printed(how: &str) -> String {
@@ -139,13 +139,13 @@ async fn a_node_that_fails_goes_where_its_table_says() {
 
 #[tokio::test(start_paused = true)]
 async fn a_node_that_takes_too_long_goes_where_its_table_says_for_that() {
-    let (dropped, log) = (Dropped::default(), Log::new());
-    let report =
-        timed(press(&dropped)).with_events(log.sink()).start("write slow, check slow".to_owned()).await.unwrap();
+    let (write, check, log) = (Dropped::default(), Dropped::default(), Log::new());
+    let run = timed(press(&write, &check)).with_events(log.sink());
+    let report = run.start("write slow, check slow".to_owned()).await.unwrap();
     assert_eq!(report.took.as_millis(), 2_000);
     let late = Verdict::Printed("late: node `write` took longer than its timeout of 2s".to_owned());
     assert_eq!(finished(report), late);
-    assert!(dropped.happened(), "what the node was doing is dropped");
+    assert!(write.happened() && check.happened(), "what the nodes were doing is dropped");
     assert_eq!(
         log.line("failed write 1.1"),
         "2000 failed write 1.1 after 2000: took longer than its timeout of 2s, goes to late"
@@ -199,7 +199,7 @@ async fn what_a_failed_node_asked_for_does_not_count() {
 /// The records of a run.
 async fn outcomes(how: &str) -> Vec<NodeOutcome> {
     let journal = Arc::new(MemoryJournal::new());
-    let run = timed(press(&Dropped::default())).with_journal(journal.clone());
+    let run = timed(press(&Dropped::default(), &Dropped::default())).with_journal(journal.clone());
     let id = run.start(how.to_owned()).await.unwrap().run;
     let records = journal.load(&id).await.unwrap();
     records
