@@ -372,6 +372,7 @@ async fn a_run_does_not_wait_for_people_before_what_was_added_has_begun() {
         }
         let begun = async { tokio::time::timeout(std::time::Duration::from_millis(100), run.start(of)).await };
         let (ended, ()) = tokio::join!(begun, send(&journal, after, "more", "\"milk\""));
+        assert_eq!(ended.is_ok(), after <= 10, "after {after} ms");
         if let Ok(report) = ended {
             let Outcome::Waiting { questions } = report.unwrap().outcome else { panic!("after {after} ms") };
             let mut questions: Vec<_> = questions.iter().map(|it| it.question.as_str().unwrap().to_owned()).collect();
