@@ -3,6 +3,7 @@
 use crate::{Measuring, SECOND, answer, id, measuring, output, service};
 use interlocking::prelude::*;
 use interlocking::runtime::MemoryJournal;
+use interlocking::runtime::journal::{Entry, Record};
 use interlocking::runtime::service::{ServiceError, Started};
 use serde_json::json;
 use std::sync::Arc;
@@ -50,7 +51,11 @@ async fn what_is_drained_is_taken_up_by_the_next_process() {
     for name in ["a", "b"] {
         answer(&after, &id(name), json!(true)).await;
         after.ended(&id(name)).await;
-        assert_eq!(output(&after, &id(name), measuring()).await, Some(3), "nothing was asked or measured again");
+        assert_eq!(output(&after, &id(name), measuring()).await, Some(3));
+        let records = journal.records(&id(name));
+        let asked = records.iter().filter(|record| matches!(record.entry, Entry::Asked { .. })).count();
+        let measured = |record: &&Record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.node == "measure");
+        assert_eq!((asked, records.iter().filter(measured).count()), (1, 1), "nothing is asked or measured again");
     }
 }
 
