@@ -34,7 +34,15 @@ struct Protocol {
     work: LLMNode<Work>,
 }
 
-held!(Protocol);
+/// Has less time than an agent may be idle.
+#[derive(Graph)]
+#[graph(output = Decision)]
+struct Hasty {
+    #[node(entry, input = (), prompt = WorkPrompt, output = Decision, agent = "worker", goto(exit), timeout = "30s")]
+    work: LLMNode<Hurry>,
+}
+
+held!(Protocol, Hasty);
 
 /// Whether an agent that never decides is stuck, or has its node fail.
 struct Work {
@@ -57,6 +65,16 @@ impl LLMHandler<protocol::work> for Work {
             return Err(error.into());
         }
         goto!(cx, protocol::exit, End::Stuck { attempt: cx.attempt(), why: error.to_string() })
+    }
+}
+
+struct Hurry;
+impl LLMHandler<hasty::work> for Hurry {
+    async fn before<'a>(&'a self, (): &'a (), cx: &mut Cx<'_, hasty::work>) -> Ask<WorkPrompt> {
+        Ok((WorkPrompt { attempt: cx.attempt() }, SessionOp::StartFresh(Slug::new("work")?)))
+    }
+    async fn after(&self, (): (), reply: Reply<Decision>, cx: &mut Cx<'_, hasty::work>) -> Route<hasty::work> {
+        goto!(cx, hasty::exit, reply.output)
     }
 }
 
@@ -134,6 +152,14 @@ async fn nudges_are_set_for_a_run_and_for_a_role() {
 }
 
 /// A node's own timeout comes first if it is shorter, whatever the agent may still be told.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_times_out_sooner_has_no_reminder() {
+    let agent = Recording::new("[[turn]]\ntimes = 'any'\ndelay = '2h'\n");
+    let report = timed(Hasty { work: LLMNode(Hurry) }).with_agent("worker", agent.clone()).start(()).await.unwrap();
+    assert_eq!(failed(report).kind, FailureKind::Timeout { limit_ms: 30_000 });
+    assert_eq!(agent.turns().len(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn errors_that_no_reminder_helps_go_straight_to_the_handler() {
     let agent = Recording::new("[[turn]]\nfail = 'refused'\ntext = 'no such model'\n");
