@@ -96,7 +96,7 @@ fn burglar(room: &Path) -> Arc<ScriptedAgent> {
                (cd '{0}' && cat secret.txt && ls); sh -c 'sh -c \"cat {0}/secret.txt\"'; }} > loot.txt 2>/dev/null; \
              echo I was here > '{0}/mark.txt'; \
              (setsid sh -c 'sleep 0.2; cat {0}/secret.txt > late.txt; echo done > done.txt' &) ; \
-             sleep 0.6; true",
+             for _ in $(seq 600); do test -e done.txt && break; sleep 0.05; done",
             other.display(),
             other.file_name().unwrap().to_string_lossy(),
         );

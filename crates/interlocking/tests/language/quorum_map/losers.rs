@@ -5,7 +5,6 @@ use crate::support::Recording;
 use interlocking::agents::program::Secret;
 use interlocking::agents::{ClaudeCode, ClaudeSettings};
 use interlocking::runtime::{Budgets, Outcome};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -201,8 +200,12 @@ fn waiting(directory: &Path) -> Vec<String> {
 async fn the_programs_of_losers_are_ended() {
     let directory = tempfile::tempdir().unwrap();
     let program = directory.path().join("claude");
-    std::fs::write(&program, PROGRAM.replace("DIRECTORY", &directory.path().display().to_string())).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let text = directory.path().join("text");
+    std::fs::write(&text, PROGRAM.replace("DIRECTORY", &directory.path().display().to_string())).unwrap();
+    // Another process writes it: what another test starts at that moment would have it open, too, and nothing runs a file
+    // that is open for writing.
+    let install = std::process::Command::new("install").args(["-m", "755"]).arg(&text).arg(&program).status();
+    assert!(install.unwrap().success());
     let settings = ClaudeSettings {
         program,
         home: Some(directory.path().join("config")),
