@@ -133,5 +133,6 @@ async fn no_prompt_and_no_answer_is_traced() {
 async fn the_span_of_a_node_that_fails_is_closed() {
     let (text, outcome) = traced(Level::INFO, "panic", false).await;
     assert!(matches!(outcome, Outcome::Failed(failure) if failure.kind == FailureKind::Panic));
+    assert!(text.contains(r#"node{node="listen" visit=1 attempt=1}: new"#), "{text}");
     assert_eq!(text.matches("}: close").count(), text.matches("}: new").count(), "{text}");
 }
