@@ -258,22 +258,41 @@ async fn there_must_be_something_to_take_up() {
     assert!(journal.runs().await.unwrap().is_empty());
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_payload_that_no_longer_parses_names_the_run_the_node_and_the_field() {
-    let (diary, journal) = (Diary::default(), Arc::new(MemoryJournal::new()));
-    workshop_run(&diary, &journal).start("it".to_owned()).await.unwrap();
-    let changed = Arc::new(MemoryJournal::new());
+    #[derive(Serialize, Deserialize)]
+    struct Text {
+        words: u32,
+    }
+    #[derive(Graph)]
+    #[graph(output = u32)]
+    struct Counting {
+        #[node(entry, input = u32, goto(count))]
+        write: LogicNode<Write>,
+        #[node(input = Text, goto(exit))]
+        count: LogicNode<Count>,
+    }
+    logic!(Write for counting::write, |words: u32, cx| goto!(cx, counting::count, Text { words }));
+    logic!(Count for counting::count, |text: Text, cx| goto!(cx, counting::exit, text.words));
+    crate::held::is_held::<Counting>(module_path!());
+
+    let run = |journal: &Arc<MemoryJournal>| {
+        let graph = Counting { write: LogicNode(Write), count: LogicNode(Count) };
+        timed(graph).with_id(id("demo")).with_journal(journal.clone())
+    };
+    let (journal, changed) = (Arc::new(MemoryJournal::new()), Arc::new(MemoryJournal::new()));
+    assert_eq!(finished(run(&journal).start(3).await.unwrap()), 3);
     for mut record in journal.records(&id("demo")).into_iter().take(2) {
         if let Entry::Outcome(outcome) = &mut record.entry {
-            outcome.tokens[0].payload = RecordedPayload::from(r#"{"task":"it"}"#);
+            outcome.tokens[0].payload = RecordedPayload::from(r#"{"words":"many"}"#);
         }
         changed.append(record).await.unwrap();
     }
-    let error = workshop_run(&diary, &changed).resume().await.unwrap_err();
+    let error = run(&changed).resume().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "run `demo`, node `work`: what is recorded no longer parses: at `.`: invalid type: map, expected a string at \
-         line 1 column 0; bring the type back, let it take the old form too, or give a migration"
+        "run `demo`, node `count`: what is recorded no longer parses: at `words`: invalid type: string \"many\", expected \
+         u32 at line 1 column 15; bring the type back, let it take the old form too, or give a migration"
     );
 }
 
