@@ -21,9 +21,12 @@ struct Patience {
 
 held!(Patience);
 
-logic!(Split for patience::split, |both: bool, cx| match both {
-    true => fork!(cx, ((), ())),
-    false => goto!(cx, patience::first, ()),
+logic!(Split(dropped: Dropped) for patience::split, |both: bool, cx| {
+    let _guard = dropped.guard();
+    match both {
+        true => fork!(cx, ((), ())),
+        false => goto!(cx, patience::first, ()),
+    }
 });
 
 struct Forever(Dropped);
@@ -41,6 +44,7 @@ impl LogicHandler<patience::second> for Forever {
 }
 
 struct Watched {
+    split: Dropped,
     first: Dropped,
     second: Dropped,
     log: Log,
@@ -48,12 +52,13 @@ struct Watched {
 
 impl Watched {
     fn new() -> Self {
-        Self { first: Dropped::default(), second: Dropped::default(), log: Log::new() }
+        let (split, first, second) = Default::default();
+        Self { split, first, second, log: Log::new() }
     }
 
     fn graph(&self) -> Patience {
         Patience {
-            split: LogicNode(Split),
+            split: LogicNode(Split(self.split.clone())),
             first: LogicNode(Forever(self.first.clone())),
             second: LogicNode(Forever(self.second.clone())),
         }
@@ -79,6 +84,7 @@ async fn a_request_stops_a_node_that_is_alone() {
         let report = stopped(if journal { with } else { without }, &watched.log, false).await;
         assert_eq!(report.outcome, Outcome::Cancelled);
         assert_eq!(report.took.as_millis(), 50);
+        assert!(watched.split.happened());
         assert!(watched.first.happened(), "it is dropped where it waits");
         assert_eq!(watched.log.line("cancelled first 1.1"), "50 cancelled first 1.1");
         assert!(watched.log.lines().contains("ended cancelled"), "{}", watched.log.lines());
@@ -109,7 +115,7 @@ async fn a_request_that_came_before_stops_the_run_before_its_first_node() {
         let run = if journal { with } else { without };
         let report = run.with_cancel(cancel).start(false).await.unwrap();
         assert_eq!(report.outcome, Outcome::Cancelled);
-        assert!(!watched.first.happened(), "it never began");
+        assert!(!watched.split.happened(), "its handler never began");
     }
 }
 
