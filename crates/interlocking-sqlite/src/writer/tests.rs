@@ -1,6 +1,8 @@
-//! Groups that are rolled back.
+//! Groups that are rolled back, and who is told of letters.
 
 use super::*;
+use crate::prepared::Prepared;
+use interlocking_runtime::journal::{Entry, Letter, LetterBody, Record};
 use std::path::Path;
 use tokio::sync::oneshot;
 
@@ -50,4 +52,20 @@ fn a_release_in_a_group_that_is_rolled_back_gives_the_run_back() {
     assert!(matches!(answers[1], Err(JournalError::Held { .. })), "{answers:?}");
     assert_eq!(serve(&mut one, [Job::Release(claimed_again.clone(), 3)]), [Ok(())]);
     assert_eq!(serve(&mut other, [Job::Claim(claimed_again, 3)]), [Ok(())]);
+}
+
+/// The watch for other processes' letters is not kept here, so nobody else tells.
+#[test]
+fn who_waits_here_is_told_of_a_letter_as_it_is_posted() {
+    let place = tempfile::tempdir().unwrap();
+    let mut writer = writer(place.path());
+    let run: RunId = "asked".parse().unwrap();
+    let table = serde_json::from_str(r#"{"graph":"Draft","output":"u32","nodes":[]}"#).unwrap();
+    let entry = Entry::Started { table: Box::new(table), input: "1".into(), origin: None, workspaces: Vec::new() };
+    let started = Prepared::of(Record { run: run.clone(), sequence: 0, entry }).unwrap();
+    let told = writer.posted.subscribe();
+    assert_eq!(serve(&mut writer, [Job::Append(Box::new(started))]), [Ok(())]);
+    assert!(!told.has_changed().unwrap(), "a record is no letter");
+    assert_eq!(serve(&mut writer, [Job::Post(run, Letter { key: None, body: LetterBody::Cancel })]), [Ok(())]);
+    assert!(told.has_changed().unwrap());
 }
