@@ -133,8 +133,11 @@ async fn an_agent_that_stalls_is_reminded_in_the_session_that_it_began() {
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_stalls_waits_for_as_long_as_nobody_interrupts_it() {
-    let agent = once(Fault::Stall { after_events: 0 });
-    assert!(tokio::time::timeout(100_000 * SECOND, ask(&agent, article())).await.is_err());
+    let agent = once(Fault::Stall { after_events: 1 });
+    let mut asked = Box::pin(ask(&agent, article()));
+    assert!(tokio::time::timeout(100_000 * SECOND, &mut asked).await.is_err());
+    assert!(agent.sessions().is_busy(&id("write-1")), "it holds the session that it began");
+    drop(asked);
     assert!(!agent.sessions().is_busy(&id("write-1")), "dropped, it holds nothing");
 }
 
