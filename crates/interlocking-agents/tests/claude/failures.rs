@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{
     AgentError, AgentErrorKind, AgentEvent, ClaudeSettings, Conversation, Disposition, Nudges, SessionOp, Turn,
 };
@@ -227,9 +228,8 @@ async fn a_stream_that_stalls_ends_the_turn_by_the_agents_own_limits() {
 #[tokio::test]
 async fn a_program_that_does_not_begin_is_ended() {
     let Some(bench) = Bench::new(Script::new()) else { return };
-    let silent = bench.directory().join("silent");
-    std::fs::write(&silent, "#!/bin/sh\nexec sleep 600\n").unwrap();
-    std::fs::set_permissions(&silent, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let silent = FaultyProgram::new().silence(Duration::from_secs(600));
+    let silent = silent.write_to(bench.directory().join("silent")).unwrap();
     let settings =
         ClaudeSettings { program: silent, first_event_limit: Some(Duration::from_secs(1)), ..bench.settings() };
     let error = run(&bench.agent_with(settings), bench.fresh("Write.")).await.unwrap_err();

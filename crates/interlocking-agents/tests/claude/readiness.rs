@@ -1,4 +1,5 @@
 use interlocking_agents::claude::{Credential, PermissionMode};
+use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{Agent, AgentErrorKind, ClaudeCode, ClaudeSettings};
 use interlocking_model_server::Script;
 
@@ -33,9 +34,8 @@ async fn what_is_missing_is_said_all_at_once() {
 #[tokio::test]
 async fn what_is_no_claude_or_an_old_one_is_refused() {
     let Some(bench) = Bench::new(Script::new()) else { return };
-    let old = bench.directory().join("old");
-    std::fs::write(&old, "#!/bin/sh\necho '1.0.20 (Claude Code)'\n").unwrap();
-    std::fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let old = FaultyProgram::new().answering_version("1.0.20 (Claude Code)");
+    let old = old.write_to(bench.directory().join("old")).unwrap();
     let reason = problem(&bench.agent_with(ClaudeSettings { program: old, ..bench.settings() })).await;
     assert!(reason.contains("1.0.20") && reason.contains("2.1.330"), "{reason}");
     let reason = problem(&bench.agent_with(ClaudeSettings { program: "/bin/true".into(), ..bench.settings() })).await;

@@ -1,5 +1,6 @@
 //! What Codex cannot do is refused before anything runs, with the reason.
 
+use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{Agent, AgentErrorKind, Codex, CodexSettings, Disposition};
 use interlocking_model_server::programs;
 
@@ -39,11 +40,9 @@ async fn a_program_that_is_missing_or_another() {
 #[cfg(unix)]
 #[tokio::test]
 async fn a_program_that_is_too_old() {
-    use std::os::unix::fs::PermissionsExt as _;
     let place = tempfile::tempdir().unwrap();
-    let program = place.path().join("codex");
-    std::fs::write(&program, "#!/bin/sh\necho codex-cli 0.99.3\n").unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let program = FaultyProgram::new().answering_version("codex-cli 0.99.3");
+    let program = program.write_to(place.path().join("codex")).unwrap();
     let reason = refused(CodexSettings { program, ..local() }).await;
     assert!(reason.contains("0.99.3, which is older than 0.169.0"), "{reason}");
 }

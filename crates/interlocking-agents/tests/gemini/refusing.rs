@@ -1,7 +1,9 @@
 //! What is refused before anything runs.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{Agent, AgentErrorKind, Gemini, GeminiSettings};
 use interlocking_model_server::{Reaction, Script};
 
@@ -49,20 +51,12 @@ async fn a_key_must_be_there() {
     assert!(error.contains("NO_SUCH_KEY_HERE holds no API key"), "{error}");
 }
 
-fn program(home: &Path, script: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt as _;
-
-    let program = home.join("program");
-    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    program
-}
-
 /// Time passes at once when there is nothing to do but to wait.
 #[tokio::test(start_paused = true)]
 async fn a_program_that_does_not_say_its_version_is_not_waited_for() {
     let home = tempfile::tempdir().unwrap();
-    let program = program(home.path(), "sleep 60");
+    let program = FaultyProgram::new().silence(Duration::from_secs(60));
+    let program = program.write_to(home.path().join("program")).unwrap();
     let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
     assert!(reason.ends_with("--version does not end: set `program`"), "{reason}");
 }
@@ -70,7 +64,7 @@ async fn a_program_that_does_not_say_its_version_is_not_waited_for() {
 #[tokio::test]
 async fn an_old_program_is_refused() {
     let home = tempfile::tempdir().unwrap();
-    let program = program(home.path(), "echo 0.60.9");
+    let program = FaultyProgram::new().answering_version("0.60.9").write_to(home.path().join("program")).unwrap();
     let reason = refusal(GeminiSettings { program, ..settings(home.path()) }).await;
     assert!(
         reason.contains("is Gemini CLI 0.60.9, which is older than 0.61.0: install @google/gemini-cli"),
