@@ -1,5 +1,5 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,15 +138,21 @@ async fn a_program_that_starts_others_all_the_while_is_ended() {
     let marker = marker.split('\0').find(|variable| variable.starts_with("INTERLOCKING_PROGRAM=")).unwrap().to_owned();
     drop(running);
     assert!(ends(program).await);
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    let left: Vec<_> = fs::read_dir("/proc")
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| {
+    let left = || -> Vec<_> {
+        let processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+        let is_marked = |path: &PathBuf| {
             fs::read(path.join("environ")).is_ok_and(|environ| String::from_utf8_lossy(&environ).contains(&marker))
-        })
-        .collect();
-    assert!(left.is_empty(), "{left:?}");
+        };
+        processes.filter(is_marked).collect()
+    };
+    // Who was killed may take a moment to be gone.
+    for _ in 0..200 {
+        if left().is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(left().is_empty(), "{:?}", left());
 }
 
 /// There is always more to read of it.

@@ -101,12 +101,15 @@ mod tests {
 
     #[test]
     fn a_child_has_it_and_its_children_have_it() {
-        let mut child = std::process::Command::new("sh").args(["-c", "sleep 0.1; sleep 60 & wait"]).spawn().unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "read line; sleep 60 & wait"]).stdin(std::process::Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let number = i32::try_from(child.id()).unwrap();
         let limit = Limit::of(&Marker::new());
         // Otherwise another test ends it, as one that took off its mark.
         let _started = super::super::look::Started::new(number, limit);
         assert_eq!(limit.put_on(number), limit.is_lowered());
+        drop(child.stdin.take());
         let grandchild = loop {
             let children = super::super::process::Process::look(number).unwrap().children().unwrap();
             let sleeps =
