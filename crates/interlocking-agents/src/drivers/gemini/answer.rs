@@ -114,5 +114,8 @@ mod tests {
     #[test]
     fn a_text_full_of_braces_takes_no_time() {
         assert_eq!(find(&"{\"a".repeat(100_000), &schema()), None);
+        for (braces, expected) in [(9_999, Some(json!({ "sum": 3 }))), (10_000, None)] {
+            assert_eq!(find(&("{ ".repeat(braces) + r#"{"sum": 3}"#), &schema()), expected, "after {braces} braces");
+        }
     }
 }

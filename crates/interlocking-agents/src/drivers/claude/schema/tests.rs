@@ -311,12 +311,8 @@ fn nothing_is_left_that_the_program_does_not_know() {
 fn sum_types_are_asked_for_as_one_or_field_by_field() {
     let schema = schema_of::<Finding>();
     let asked = Asked::new(&schema, Decisions::OneOf);
-    assert!(
-        asked.schema.pointer("/$defs/Answer/oneOf").or(asked.schema.pointer("/properties/value/oneOf")).is_some()
-            || asked.schema.to_string().contains("\"anyOf\""),
-        "{}",
-        asked.schema
-    );
+    let branches = ["/$defs/Answer/oneOf", "/$defs/Answer/anyOf"].iter().find_map(|at| asked.schema.pointer(at));
+    assert_eq!(branches.and_then(Value::as_array).map(Vec::len), Some(4), "{}", asked.schema);
     let asked = Asked::new(&schema, Decisions::Fields);
     let fields: BTreeSet<_> = asked.schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(fields, ["Line", "Nothing", "Span", "Text"].into());
