@@ -1,7 +1,7 @@
 //! Code that a project does not want: `unsafe`, and what it has denied by name.
 
 use crate::syntax::read_tokens;
-use crate::tokens::{is_mark, is_separator, levels, name_at};
+use crate::tokens::{is_mark, is_member, is_separator, levels, name_at};
 use crate::{RefusedConstruct, SourceError};
 use proc_macro2::{Delimiter, Span, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,11 +124,7 @@ impl<'a> Search<'a> {
         let follows_colons = start >= 2 && is_separator(tokens, start - 2);
         // The inside of another path, a field, a lifetime.
         let is_inside = follows_colons && start >= 3 && continues(&tokens[start - 3]);
-        if is_inside
-            || before.is_some_and(|before| {
-                is_mark(tokens.get(before), '.') && !is_range(tokens, before) || is_mark(tokens.get(before), '\'')
-            })
-        {
+        if is_inside || is_member(tokens, start) || before.is_some_and(|before| is_mark(tokens.get(before), '\'')) {
             return;
         }
         let name = name_at(tokens, start).unwrap_or_default();
@@ -268,10 +264,6 @@ fn continues(token: &TokenTree) -> bool {
         TokenTree::Punct(mark) => mark.as_char() == '>',
         _ => false,
     }
-}
-
-fn is_range(tokens: &[TokenTree], at: usize) -> bool {
-    at >= 1 && is_mark(tokens.get(at - 1), '.')
 }
 
 /// Whether nothing but an attribute begins like that: alone between brackets, or after a comma or in the brackets of `unsafe`.

@@ -9,7 +9,7 @@ mod rules;
 
 use crate::SourceError;
 use crate::syntax::read_tokens;
-use crate::tokens::{is_mark, is_separator, name_at};
+use crate::tokens::{is_mark, is_member, is_separator, name_at};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use rules::Rules;
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ impl Search<'_> {
     fn identifier(&mut self, tokens: &[TokenTree], at: usize, within: Within) {
         let name = name_at(tokens, at).unwrap_or_default();
         let span = tokens[at].span();
-        if at > 0 && is_mark(tokens.get(at - 1), '.') {
+        if is_member(tokens, at) {
             return;
         }
         if let Some(reason) = Rules::word(&name) {

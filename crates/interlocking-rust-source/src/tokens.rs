@@ -22,6 +22,11 @@ pub(crate) fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
     is_mark(tokens.get(at), ':') && is_mark(tokens.get(at + 1), ':')
 }
 
+/// Whether it is a field or a method: behind a dot that is none of a range.
+pub(crate) fn is_member(tokens: &[TokenTree], at: usize) -> bool {
+    at >= 1 && is_mark(tokens.get(at - 1), '.') && !(at >= 2 && is_mark(tokens.get(at - 2), '.'))
+}
+
 /// The tokens of a stream, or of a group in it.
 pub(crate) struct Level {
     pub(crate) tokens: Vec<TokenTree>,

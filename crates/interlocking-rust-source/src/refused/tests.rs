@@ -99,6 +99,20 @@ fn who_looks_at_failures_or_at_who_calls_is_refused() {
     }
 }
 
+#[test]
+fn what_follows_a_range_is_code_like_any_other() {
+    for (text, construct) in [
+        ("fn f() { for _ in 0..std::process::exit(0) {} }", "std::process"),
+        ("fn f() { &s[..unsafe { g() }]; }", "unsafe"),
+        ("fn f() { S { ..unsafe { h() } }; }", "unsafe"),
+        ("fn f() { ..include!(\"x\"); }", "include!"),
+        ("fn f() { 0..=libc::getpid(); 0..libc::getpid(); }", "libc"),
+    ] {
+        assert!(refused(text).iter().any(|found| found == construct), "{text}: {:?}", refused(text));
+    }
+    assert_eq!(refused("fn f() { 0..x.libc; a.std(); }"), [""; 0]);
+}
+
 /// Ordinary code is none of this.
 #[test]
 fn what_only_computes_is_allowed() {
