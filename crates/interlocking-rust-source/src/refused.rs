@@ -66,6 +66,8 @@ enum Within {
     Arguments,
 }
 
+const UNDER_ANOTHER_NAME: &str = "under another name nobody sees what of it is used";
+
 struct Search<'a> {
     path: &'a str,
     rules: Rules,
@@ -113,6 +115,11 @@ impl Search<'_> {
                 self.condition(group.stream(), span);
             }
         }
+        if new_name(tokens, at).is_some()
+            && let Some(reason) = self.rules.macro_named(&name).or((name == "cfg").then_some(UNDER_ANOTHER_NAME))
+        {
+            self.refuse(span, format!("{name}!"), reason);
+        }
         if name == "thread" && self.rules.is_implementation() && gives_current_thread(tokens, at) {
             let reason = "its name tells a test from other uses";
             self.refuse(span, "std::thread::current".to_owned(), reason);
@@ -132,11 +139,11 @@ impl Search<'_> {
         }
         match name.as_str() {
             "std" | "core" | "alloc" if is_path => self.standard(tokens, at, &name),
-            "std" => self.refuse(span, name, "under another name nobody sees what of it is used"),
+            "std" => self.refuse(span, name, UNDER_ANOTHER_NAME),
             "core" | "alloc"
                 if within == Within::Arguments || name_at(tokens, at + 1).is_some_and(|next| next == "as") =>
             {
-                self.refuse(span, name, "under another name nobody sees what of it is used");
+                self.refuse(span, name, UNDER_ANOTHER_NAME);
             }
             _ if is_path || follows_use(tokens, at) => {
                 if let Some(reason) = Rules::package(&name) {
@@ -261,11 +268,16 @@ impl Search<'_> {
     }
 }
 
+/// What is called `other` behind `as`, types of numbers aside.
+fn new_name(tokens: &[TokenTree], at: usize) -> Option<String> {
+    let word = name_at(tokens, at + 1).filter(|word| word == "as");
+    word.and_then(|_| name_at(tokens, at + 2)).filter(|name| !Rules::is_primitive(name))
+}
+
 /// Whether what stands behind `thread` is, or can be, `current`: by its path, in braces, by `*`, or under another name.
 fn gives_current_thread(tokens: &[TokenTree], at: usize) -> bool {
     if !is_separator(tokens, at + 1) {
-        let renamed = name_at(tokens, at + 1).filter(|word| word == "as").and_then(|_| name_at(tokens, at + 2));
-        return renamed.is_some_and(|name| !Rules::is_primitive(&name));
+        return new_name(tokens, at).is_some();
     }
     match tokens.get(at + 3) {
         Some(TokenTree::Ident(name)) => *name == "current",

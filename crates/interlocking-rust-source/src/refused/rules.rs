@@ -75,7 +75,7 @@ const WORDS: [(&str, &str); 10] = [
     ("current_exe", "it looks at the program that tests it"),
 ];
 
-const MACROS: [(&str, &str); 10] = [
+const MACROS: [(&str, &str); 11] = [
     ("include", "it is code from a file that nobody has looked at"),
     ("include_str", "it reads a file when it is compiled"),
     ("include_bytes", "it reads a file when it is compiled"),
@@ -86,6 +86,7 @@ const MACROS: [(&str, &str); 10] = [
     ("naked_asm", "it is more than safe Rust"),
     ("concat_idents", "it makes names that nobody sees"),
     ("llvm_asm", "it is more than safe Rust"),
+    ("cfg_select", "code must be the same where it is tested and where it is used"),
 ];
 
 const ATTRIBUTES: [(&str, &str); 25] = [

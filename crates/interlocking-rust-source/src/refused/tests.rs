@@ -84,6 +84,11 @@ fn who_looks_at_failures_or_at_who_calls_is_refused() {
         ("fn f() { std::env::args(); }", "std::env"),
         ("fn f() { std::backtrace::Backtrace::capture(); }", "std::backtrace"),
         ("fn f() { if cfg!(debug_assertions) { g() } }", "cfg(debug_assertions)"),
+        ("fn f() { cfg_select! { debug_assertions => { g() } _ => { h() } } }", "cfg_select!"),
+        ("fn f() { std::cfg_select! { debug_assertions => { g() } _ => { h() } } }", "cfg_select!"),
+        ("use std::cfg as c; fn f() { if c!(debug_assertions) { g() } }", "cfg!"),
+        ("use std::prelude::v1::{cfg_select as c, include as i};", "cfg_select!"),
+        ("use std::prelude::v1::{cfg_select as c, include as i};", "include!"),
         ("#[cfg(not(test))] fn f() {}", "cfg(test)"),
         ("#[cfg(test)] use good::f;", "cfg(test)"),
         ("fn f() -> bool { std::thread::current().name() == Some(\"main\") }", "std::thread::current"),
@@ -126,7 +131,7 @@ fn what_only_computes_is_allowed() {
         #[cfg(feature = \"std\")] impl Display for Location { fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {\n\
         let core = self.process != 1; if core { write!(f, \"{}\", std::any::type_name::<Self>()) } else { std::panic!(\"no\") } } }\n\
         #[cfg(test)]\n#[allow(dead_code)]\nmod tests { #[test] fn t() { assert_eq!(f64::EPSILON.exit(), std::f64::EPSILON); } }\n\
-        fn process(path: &str) { let env = path; env.unsafe_code(); std::println!(\"{env}\"); }\n";
+        fn process(path: &str) { let (env, cfg) = (1, 2); let sum = env as u8 + cfg as u8; let env = path; env.unsafe_code(); std::println!(\"{env}\"); }\n";
     assert_eq!(refused(text), [""; 0]);
 }
 
