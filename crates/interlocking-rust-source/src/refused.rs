@@ -4,15 +4,19 @@
 //! test is to say. Safe Rust without some modules of the standard library can do none of that. So this holds a file against what is
 //! allowed, token by token: macros, attributes and whatever syntax comes tomorrow are read like everything else. What it cannot decide
 //! it refuses. A person can allow a thing by the name that the refusal gives it.
+//!
+//! Each file is looked at by itself. What a name from another file stands for, and what a macro of another crate makes of its arguments,
+//! is not seen.
 
 mod rules;
 
 use crate::SourceError;
 use crate::syntax::read_tokens;
-use crate::tokens::{is_mark, is_member, is_separator, name_at};
+use crate::tokens::{is_mark, is_member, is_separator, levels, name_at};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use rules::Rules;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Whose file it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +46,9 @@ pub struct RefusedConstruct {
 
 /// Everything in a file that is refused, and not allowed by name, in the file's order.
 ///
+/// Conditions that tell a test from other uses are refused, too. An implementation may have `#[cfg(test)]` before a module whose name
+/// stands nowhere else in its file.
+///
 /// # Errors
 ///
 /// [`SourceError`] where the file cannot be read as Rust's tokens.
@@ -52,7 +59,13 @@ pub fn refused_constructs(
     allowed: &[String],
 ) -> Result<Vec<RefusedConstruct>, SourceError> {
     read_tokens(path, text, |tokens| {
-        let mut search = Search { path, rules: Rules::of(side), allowed, found: Vec::new() };
+        let mut names = BTreeMap::new();
+        for level in levels(tokens.clone()) {
+            for name in (0..level.tokens.len()).filter_map(|at| name_at(&level.tokens, at)) {
+                *names.entry(name).or_insert(0_usize) += 1;
+            }
+        }
+        let mut search = Search { path, rules: Rules::of(side), allowed, names, found: Vec::new() };
         search.stream(tokens, Within::Code);
         search.found
     })
@@ -72,6 +85,8 @@ struct Search<'a> {
     path: &'a str,
     rules: Rules,
     allowed: &'a [String],
+    /// How often each name stands in the file.
+    names: BTreeMap<String, usize>,
     found: Vec<RefusedConstruct>,
 }
 
@@ -181,7 +196,8 @@ impl Search<'_> {
         }
     }
 
-    fn attribute(&mut self, tokens: TokenStream, next: Option<&TokenTree>) {
+    /// `next` is what the attributes stand before.
+    fn attribute(&mut self, tokens: TokenStream, next: &[TokenTree]) {
         let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let name = (0..all.len()).rev().filter(|at| is_plain_path_to(&all, *at)).find_map(|at| name_at(&all, at));
         let (name, span) = (name.unwrap_or_default(), all.first().map_or_else(Span::call_site, TokenTree::span));
@@ -195,8 +211,7 @@ impl Search<'_> {
         match (name.as_str(), group) {
             ("unsafe", Some(inside)) => self.attribute(inside, next),
             ("cfg", Some(condition)) => {
-                let is_test_module =
-                    condition.to_string() == "test" && matches!(next, Some(TokenTree::Ident(next)) if *next == "mod");
+                let is_test_module = condition.to_string() == "test" && self.is_module_of_its_own(next);
                 if !is_test_module {
                     self.condition(condition, span);
                 }
@@ -217,6 +232,12 @@ impl Search<'_> {
             self.texts(tokens.clone());
         }
         self.stream(tokens, Within::Arguments);
+    }
+
+    /// Whether a module begins there that the file's other code cannot mean: else something else has its name where nothing is tested.
+    fn is_module_of_its_own(&self, tokens: &[TokenTree]) -> bool {
+        let name = name_at(tokens, 0).filter(|word| word == "mod").and_then(|_| name_at(tokens, 1));
+        name.is_some_and(|name| !self.rules.is_implementation() || self.names.get(&name) == Some(&1))
     }
 
     /// What a condition asks must not tell a test from other uses.
@@ -306,11 +327,11 @@ fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
 }
 
 /// What the attributes stand before.
-fn after_attributes(tokens: &[TokenTree], mut at: usize) -> Option<&TokenTree> {
+fn after_attributes(tokens: &[TokenTree], mut at: usize) -> &[TokenTree] {
     while is_mark(tokens.get(at), '#') {
         at += 2;
     }
-    tokens.get(at)
+    tokens.get(at..).unwrap_or_default()
 }
 
 /// `macro_rules! name { … }`.

@@ -135,6 +135,21 @@ fn what_only_computes_is_allowed() {
     assert_eq!(refused(text), [""; 0]);
 }
 
+/// Where a glob gives a module of the same name, the code would be another one under test.
+#[test]
+fn a_module_of_tests_is_allowed_where_nothing_else_has_its_name() {
+    let code = "mod other { pub mod imp { pub fn f() {} } } use other::*;";
+    for text in [
+        format!("{code} #[cfg(test)] mod imp {{ pub fn f() {{}} }} pub fn push() {{ imp::f() }}"),
+        format!("{code} #[cfg(test)] mod imp; fn g() {{ m!(imp) }}"),
+        "#[cfg(test)] mod imp { pub fn f() {} } pub fn push() { r#imp::f() }".to_owned(),
+    ] {
+        assert_eq!(refused(&text), ["cfg(test)"], "{text}");
+        assert_eq!(refused_in_tests(&text), [""; 0], "{text}");
+    }
+    assert_eq!(refused("mod a; use a::*; #[cfg(test)] mod tests { use super::*; }"), [""; 0]);
+}
+
 #[test]
 fn tests_may_use_files_and_may_not_answer_for_themselves() {
     let allowed = "use std::{fs, path::Path, net::TcpStream}; fn f() { let d = env!(\"CARGO_MANIFEST_DIR\"); }";
