@@ -11,7 +11,7 @@
 mod rules;
 
 use crate::SourceError;
-use crate::syntax::read_tokens;
+use crate::syntax::{MAX_DEPTH, depth, read_tokens};
 use crate::tokens::{is_mark, is_member, is_separator, levels, name_at};
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use rules::Rules;
@@ -261,22 +261,27 @@ impl Search<'_> {
         for token in tokens {
             match token {
                 TokenTree::Literal(literal) => {
-                    let text = literal.to_string();
-                    if (text.contains("std") || text.contains("core") || text.contains("alloc"))
-                        && text.contains("::")
-                        && let Ok(inside) = text.trim_matches(|c| matches!(c, 'r' | '#' | '"')).parse::<TokenStream>()
+                    if let syn::Lit::Str(text) = syn::Lit::new(literal)
+                        && text.value().contains("::")
+                        && let Ok(inside) = text.value().parse::<TokenStream>()
                     {
-                        let start = literal.span().start();
-                        let before = self.found.len();
-                        self.stream(inside, Within::Arguments);
-                        for found in &mut self.found[before..] {
-                            (found.line, found.column) = (start.line, start.column + 1);
-                        }
+                        self.text(inside, text.span());
                     }
                 }
                 TokenTree::Group(group) => self.texts(group.stream()),
                 TokenTree::Ident(_) | TokenTree::Punct(_) => {}
             }
+        }
+    }
+
+    fn text(&mut self, inside: TokenStream, span: Span) {
+        if depth(inside.clone(), MAX_DEPTH).is_err() {
+            return self.refuse(span, "text".to_owned(), "it is nested too deep to be read");
+        }
+        let (start, before) = (span.start(), self.found.len());
+        self.stream(inside, Within::Arguments);
+        for found in &mut self.found[before..] {
+            (found.line, found.column) = (start.line, start.column + 1);
         }
     }
 

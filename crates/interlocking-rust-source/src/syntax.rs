@@ -111,7 +111,7 @@ pub(crate) fn not_rust(path: &str, error: &syn::Error) -> SourceError {
 ///
 /// Nothing goes on beyond a semicolon, beyond a comma that stands neither between angle brackets nor behind a bar, or
 /// beyond braces before another item or statement.
-fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macro2::Span> {
+pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macro2::Span> {
     let mut tokens = tokens.into_iter().peekable();
     let (mut deepest, mut length, mut angles, mut has_bar, mut is_arrow) = (0, 0, 0_usize, false, false);
     // The deepest of the groups of one item, statement or argument.

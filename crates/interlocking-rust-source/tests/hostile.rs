@@ -135,3 +135,13 @@ fn whatever_is_nested_is_read_or_refused_with_its_place() {
         }
     }
 }
+
+/// A text in an attribute is read as tokens, too.
+#[test]
+fn what_is_nested_in_a_text_is_read_or_refused() {
+    let deep = MAX_BYTES / 2 - 64;
+    let text = format!("#[a = \"std::{}{}\"] fn f() {{}}", "(".repeat(deep), ")".repeat(deep));
+    let found = refused_constructs("src/lib.rs", &text, Side::Implementation, &[]).unwrap();
+    let [found] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(found.to_string(), "src/lib.rs:1:7: `text` is refused: it is nested too deep to be read");
+}

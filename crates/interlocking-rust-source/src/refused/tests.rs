@@ -28,6 +28,8 @@ fn a_module_is_found_however_it_is_named() {
         "type T = <std::process::ExitCode as Into<u8>>::X;",
         "#[serde(default = \"std::process::abort\")] struct S;",
         "#[serde(default = r#\"std::process::abort\"#)] struct S;",
+        r#"#[serde(default = "\x73td::process::abort")] struct S;"#,
+        r#"#[serde(default = "\u{73}td::pro\u{63}ess::abort")] struct S;"#,
         "fn f() { other::__private::std::process::exit(0) }",
     ] {
         assert_eq!(refused(text), ["std::process"], "{text}");
@@ -69,6 +71,7 @@ fn what_is_more_than_safe_rust_is_refused() {
         ("fn f() { libc::_exit(0) }", "libc"),
         ("use ::libc::_exit;", "libc"),
         ("#[ctor::ctor] fn f() {}", "#[ctor]"),
+        ("#[serde(default = \"libc::abort\")] struct S;", "libc"),
     ] {
         assert!(refused(text).iter().any(|found| found == construct), "{text}: {:?}", refused(text));
     }
