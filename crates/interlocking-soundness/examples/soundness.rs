@@ -138,7 +138,7 @@ fn position(text: &str, node: usize) -> String {
     let rows: Option<Rows<'_>> = serde_json::from_str(text).ok();
     let row = rows.and_then(|rows| rows.nodes.get(node).map(|row| row.get().as_ptr()));
     let before = row.map_or(text, |row| &text[..row.addr() - text.as_ptr().addr()]);
-    let line = before.lines().count().max(1);
+    let line = before.matches('\n').count() + 1;
     format!("{line}:{}", before.chars().rev().take_while(|&letter| letter != '\n').count() + 1)
 }
 

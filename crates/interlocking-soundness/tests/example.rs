@@ -187,6 +187,7 @@ fn what_is_no_table_is_refused_with_file_position_and_field() {
         refused_with("logic", "gotos", "exit"),
         refused_with("logic", "goto", "plam"),
         refused_with("event", "goto", "exit"),
+        refused(&["-"], &table.replace("KIND", "logic").replace("GOTO", "goto").replace("  ", "")),
         refused(&["-"], "{ \"graph\": \"Release\", \"output\": \"Report\" }"),
         refused(&["-"], "{ \"graph\": "),
         refused(&["-"], "{ \"graph\": \"G\", \"output\": \"T\", \"nodes\": [] } []"),
@@ -204,6 +205,9 @@ fn what_is_no_table_is_refused_with_file_position_and_field() {
         help: the rules for names and kinds are in docs/book/src/table-format.md
 
         error: standard input:5:5: nodes[1]: node `code`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`
+        help: the rules for names and kinds are in docs/book/src/table-format.md
+
+        error: standard input:5:1: nodes[1]: node `code` names `TARGET`, which is not in the table
         help: the rules for names and kinds are in docs/book/src/table-format.md
 
         error: standard input:1:42: missing field `nodes`
