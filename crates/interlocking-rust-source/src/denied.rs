@@ -24,8 +24,10 @@ const UNSAFE_ATTRIBUTES: [&str; 3] = ["no_mangle", "export_name", "link_section"
 /// Finds denied code in a file, in the file's order, each with what to do (TC-06, V3-62).
 ///
 /// It goes by tokens, so macros' arguments and rules are looked at like everything else; texts and comments are not code. A path is
-/// followed through the names that `use` gives it anywhere in the file. A path that begins with the name of a denied crate counts also
-/// where a module of that name would be meant, but for `crate::`, `self::` and `super::`.
+/// followed through the names that `use` gives it anywhere in the file, in whatever scope. A path that begins with the name of a denied
+/// crate counts also where a module of that name would be meant, but for `crate::`, `self::` and `super::`.
+///
+/// Names that another file gives, and paths that a macro puts together, are not seen: a name is denied where it is given.
 ///
 /// # Errors
 ///
@@ -85,12 +87,11 @@ struct Search<'a> {
     denies_unsafe: bool,
     /// As names of a path each.
     paths: Vec<Vec<String>>,
-    /// What was seen of paths: where, and whether all below it is taken.
-    seen: Vec<(Vec<String>, bool, Span)>,
-    /// What `use` calls a path.
-    names: BTreeMap<String, BTreeSet<Vec<String>>>,
-    /// Paths of which all names are imported.
-    globs: BTreeSet<Vec<String>>,
+    /// What was seen of paths, and where.
+    seen: Vec<(Vec<String>, Span)>,
+    /// What `use` calls a path, in the file's order; without a name where it takes all names below the path.
+    uses: Vec<(Option<String>, Vec<String>)>,
+    modules: BTreeSet<String>,
     found: Vec<RefusedConstruct>,
 }
 
@@ -100,8 +101,8 @@ impl<'a> Search<'a> {
         let paths =
             denied.paths.iter().map(|path| plain(path.split("::").map(|name| name.trim().to_owned()).collect()));
         let paths = crates.chain(paths).filter(|path| !path.is_empty()).collect();
-        let (seen, names, globs, found) = Default::default();
-        Self { path, denies_unsafe: denied.unsafe_code, paths, seen, names, globs, found }
+        let (seen, uses, modules, found) = Default::default();
+        Self { path, denies_unsafe: denied.unsafe_code, paths, seen, uses, modules, found }
     }
 
     /// Words that are denied wherever they stand.
@@ -134,8 +135,11 @@ impl<'a> Search<'a> {
         if name == "crate" && before.and_then(|before| name_at(tokens, before)).as_deref() == Some("extern") {
             return self.extern_crate(tokens, start);
         }
+        if name == "mod" {
+            self.modules.extend(name_at(tokens, start + 1));
+        }
         let (path, _) = path_at(tokens, start);
-        self.seen.push((path, false, tokens[start].span()));
+        self.seen.push((path, tokens[start].span()));
     }
 
     /// `extern crate name as other;`
@@ -145,9 +149,9 @@ impl<'a> Search<'a> {
         if name_at(tokens, at + 2).as_deref() == Some("as")
             && let Some(other) = name_at(tokens, at + 3)
         {
-            self.names.entry(other).or_default().insert(vec![name.clone()]);
+            self.uses.push((Some(other), vec![name.clone()]));
         }
-        self.seen.push((vec![name], false, span));
+        self.seen.push((vec![name], span));
     }
 
     /// What follows `use`, to its end.
@@ -161,7 +165,9 @@ impl<'a> Search<'a> {
             }
             let (names, next) = path_at(&tokens[..end], at);
             let path = [before, names].concat();
-            let path: Vec<String> = path.into_iter().filter(|name| name != "self").collect();
+            let is_inner_self = |at: usize, name: &str| at > 0 && name == "self";
+            let path = path.into_iter().enumerate().filter(|(at, name)| !is_inner_self(*at, name));
+            let path: Vec<String> = path.map(|(_, name)| name).collect();
             let span = tokens.get(at).map_or_else(Span::call_site, TokenTree::span);
             match tokens.get(next) {
                 Some(TokenTree::Group(group))
@@ -172,15 +178,15 @@ impl<'a> Search<'a> {
                     waiting.extend(entries.map(|entry| (path.clone(), entry.to_vec())));
                 }
                 Some(TokenTree::Punct(mark)) if mark.as_char() == '*' => {
-                    self.seen.push((path.clone(), true, span));
-                    self.globs.insert(plain(path));
+                    self.seen.push((path.clone(), span));
+                    self.uses.push((None, path));
                 }
                 _ => {
                     let renamed = (name_at(&tokens, next).as_deref() == Some("as")).then(|| name_at(&tokens, next + 1));
                     if let Some(name) = renamed.flatten().or_else(|| path.last().cloned()) {
-                        self.names.entry(name).or_default().insert(plain(path.clone()));
+                        self.uses.push((Some(name), path.clone()));
                     }
-                    self.seen.push((path, false, span));
+                    self.seen.push((path, span));
                 }
             }
         }
@@ -188,27 +194,11 @@ impl<'a> Search<'a> {
 
     /// Holds everything seen against what is denied, once all names are known.
     fn end(mut self) -> Vec<RefusedConstruct> {
-        // Only names that can lead to something denied are followed.
-        let leads = |path: &[String], paths: &[Vec<String>]| {
-            paths.iter().any(|denied| denied.starts_with(path) || path.starts_with(denied))
-        };
-        let globs: Vec<_> = self.globs.iter().filter(|glob| leads(glob, &self.paths)).cloned().collect();
-        for (path, _, span) in std::mem::take(&mut self.seen) {
-            let mut meant = BTreeSet::from([plain(path)]);
-            for _ in 0..8 {
-                let further: BTreeSet<Vec<String>> = meant.iter().flat_map(|path| self.further(path, &globs)).collect();
-                let more: BTreeSet<_> = further
-                    .into_iter()
-                    .filter(|path| leads(path, &self.paths) || self.names.contains_key(&path[0]))
-                    .collect();
-                if more.is_subset(&meant) || meant.len() > 64 {
-                    break;
-                }
-                meant.extend(more);
-            }
-            let denied = self.paths.iter().find(|denied| meant.iter().any(|path| path.starts_with(denied)));
-            if let Some(denied) = denied.map(|denied| denied.join("::")) {
-                self.deny(&denied, "it is denied; do without it", span);
+        let names = Names::of(&self.paths, std::mem::take(&mut self.modules), std::mem::take(&mut self.uses));
+        for (path, span) in std::mem::take(&mut self.seen) {
+            let meant = names.meant(&path);
+            if let Some(denied) = self.paths.iter().find(|denied| meant.contains(*denied)) {
+                self.deny(&denied.join("::"), "it is denied; do without it", span);
             }
         }
         self.found.sort_by_key(|found| (found.line, found.column));
@@ -216,18 +206,87 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    /// What a path can mean, by one name that was given or imported.
-    fn further(&self, path: &[String], globs: &[Vec<String>]) -> Vec<Vec<String>> {
-        let Some((first, rest)) = path.split_first() else { return Vec::new() };
-        let renamed = self.names.get(first).into_iter().flatten().map(|meant| [meant, rest].concat());
-        let of_globs = globs.iter().map(|glob| [&glob[..], path].concat());
-        renamed.chain(of_globs).filter(|path| path.len() < 32).collect()
-    }
-
     fn deny(&mut self, construct: &str, reason: &str, at: Span) {
         let (path, start) = (self.path.to_owned(), at.start());
         let (construct, reason) = (construct.to_owned(), reason.to_owned());
         self.found.push(RefusedConstruct { path, line: start.line, column: start.column + 1, construct, reason });
+    }
+}
+
+/// What the file's names mean, as far as that leads to something denied: beginnings of denied paths, to their end. An empty one is the
+/// file's own names.
+#[derive(Default)]
+struct Names {
+    denied: BTreeSet<Vec<String>>,
+    beginnings: BTreeSet<Vec<String>>,
+    modules: BTreeSet<String>,
+    names: BTreeMap<String, BTreeSet<Vec<String>>>,
+    /// Where all names of something are taken.
+    globs: BTreeSet<Vec<String>>,
+}
+
+impl Names {
+    fn of(paths: &[Vec<String>], modules: BTreeSet<String>, uses: Vec<(Option<String>, Vec<String>)>) -> Self {
+        let beginnings = paths.iter().flat_map(|path| (1..=path.len()).map(|length| path[..length].to_vec())).collect();
+        let denied = paths.iter().cloned().collect();
+        let mut names = Self { denied, beginnings, modules, ..Self::default() };
+        let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, (_, path)) in uses.iter().enumerate() {
+            for name in path {
+                by_name.entry(name).or_default().push(at);
+            }
+        }
+        // What is given a further meaning is looked at again wherever it stands.
+        let mut waiting: Vec<usize> = (0..uses.len()).collect();
+        while let Some((name, path)) = waiting.pop().map(|at| &uses[at]) {
+            let meant = names.meant(path);
+            match name {
+                Some(name) => {
+                    let known = names.names.entry(name.clone()).or_default();
+                    let before = known.len();
+                    known.extend(meant);
+                    if known.len() > before {
+                        waiting.extend(by_name.get(name.as_str()).into_iter().flatten());
+                    }
+                }
+                None => {
+                    let before = names.globs.len();
+                    names.globs.extend(meant.into_iter().filter(|path| !path.is_empty()));
+                    if names.globs.len() > before {
+                        waiting.extend(0..uses.len());
+                    }
+                }
+            }
+        }
+        names
+    }
+
+    fn meant(&self, path: &[String]) -> BTreeSet<Vec<String>> {
+        let mut meant = BTreeSet::from([Vec::new()]);
+        for (at, name) in path.iter().enumerate() {
+            let direct = (at == 0).then(|| plain(vec![name.clone()]));
+            let below = meant.iter().flat_map(|before| self.below(before, name)).chain(direct);
+            meant = below.filter(|path| path.is_empty() || self.beginnings.contains(path)).collect();
+            if meant.is_empty() {
+                break;
+            }
+        }
+        meant
+    }
+
+    /// What a name means below a meaning.
+    fn below(&self, before: &[String], name: &str) -> Vec<Vec<String>> {
+        let with = |before: &[String]| [before, &[name.to_owned()]].concat();
+        if self.denied.contains(before) {
+            return vec![before.to_vec()];
+        }
+        if !before.is_empty() {
+            return vec![with(before)];
+        }
+        let is_own = matches!(name, "crate" | "self" | "super" | "Self") || self.modules.contains(name);
+        let own = is_own.then(Vec::new);
+        let given = self.names.get(name).into_iter().flatten().cloned();
+        given.chain(self.globs.iter().map(|glob| with(glob))).chain(own).collect()
     }
 }
 
@@ -257,13 +316,11 @@ fn plain(mut path: Vec<String>) -> Vec<String> {
     path
 }
 
-/// Whether a path can go on after it.
+/// Whether a path can go on after it: words of the language are no part of one, but for those that stand for modules and types.
 fn continues(token: &TokenTree) -> bool {
-    match token {
-        TokenTree::Ident(name) => !["as", "dyn", "impl", "in", "mut", "return", "use"].iter().any(|word| name == word),
-        TokenTree::Punct(mark) => mark.as_char() == '>',
-        _ => false,
-    }
+    let TokenTree::Ident(name) = token else { return false };
+    let is_module = ["crate", "self", "super", "Self"].iter().any(|word| name == word);
+    is_module || syn::parse_str::<syn::Ident>(&name.to_string()).is_ok()
 }
 
 /// Whether nothing but an attribute begins like that: alone between brackets, or after a comma or in the brackets of `unsafe`.

@@ -72,9 +72,33 @@ fn crates_and_paths_are_found_under_every_name() {
         ("fn f() -> impl A + use<'a> { libc::exit(1) }", "libc"),
         ("fn f() { m!(use x { libc::exit(1) }) }", "libc"),
         ("use a::{b::{c, d}, e}; fn f() { libc::exit(1) }", "libc"),
+        ("fn f() -> ::std::process::ExitCode { x }", "std::process"),
+        ("fn f() { match x { _ => ::std::process::exit(1) } }", "std::process"),
+        ("fn f() { if x > ::libc::getpid() {} }", "libc"),
+        ("struct S(pub ::std::process::Child);", "std::process"),
+        ("impl T for ::libc::X {}", "libc"),
+        ("fn f() { loop { break ::std::process::exit(1) } }", "std::process"),
+        ("use std as s; fn f() { crate::s::process::exit(0) }", "std::process"),
+        ("use std as s; fn f() { self::s::process::exit(0) }", "std::process"),
+        ("mod m { pub use std as s; } fn f() { m::s::process::exit(0) }", "std::process"),
+        ("mod m { pub use std as s; } use self::m as n; fn f() { n::s::process::exit(0) }", "std::process"),
+        ("mod m { pub use std::*; } fn f() { m::process::exit(0) }", "std::process"),
+        ("use std as s; use s::*; fn f() { process::exit(0) }", "std::process"),
+        ("extern crate self as me; use std as s; fn f() { me::s::process::exit(0) }", "std::process"),
     ] {
         assert!(found(text).iter().any(|found| found == construct), "{text}: {:?}", found(text));
     }
+}
+
+/// TC-06: however many names there are in a row, in whatever order, and where they lead round in circles.
+#[test]
+fn names_are_followed_to_their_end() {
+    let renames: String = (0..500).map(|at| format!("use s{} as s{at};", at + 1)).collect();
+    let text =
+        format!("{renames} use std as s500; use a::a; use b as c; use c as b;\nfn f() {{ s0::process::exit(0); }}");
+    let found = denied_code("src/lib.rs", &text, &denied()).unwrap();
+    let lines: Vec<_> = found.iter().map(|found| (found.construct.as_str(), found.line)).collect();
+    assert_eq!(lines, [("std::process", 2)]);
 }
 
 /// TC-06: texts, comments, and others of the same name are none of it.
@@ -84,7 +108,8 @@ fn what_only_looks_like_it_is_left_alone() {
         use std::{fmt, fs::File}; use crate::{a, libc::exit, b::{libc::c}}; use self::process::run; use std::fs;\n\
         extern crate serde;\n\
         fn f(unsafety: u8) { let s = \"unsafe { libc::exit() }\"; x.libc(); x.process.exit(); fs::read(\"a\"); process::run(); }\n\
-        fn g() { crate::std::process::run(); my::libc::exit(); no_mangle(1); }";
+        fn g() { crate::std::process::run(); my::libc::exit(); no_mangle(1); }\n\
+        mod m { pub mod process {} } fn h() { m::process::run(); tokio::fs::remove_file(\"a\"); }";
     assert_eq!(found(text), [""; 0]);
     assert_eq!(denied_code("src/lib.rs", "fn f() { unsafe { libc::exit(1) } }", &Denied::default()).unwrap(), []);
 }
