@@ -120,6 +120,8 @@ fn what_can_make_functions_out_of_sight_is_found() {
         // Not the standard library's: each stub is an implementation.
         ("macro_rules! todo { () => { return }; }".to_owned(), 3, "todo!"),
         ("use helper::make as todo;".to_owned(), 3, "todo!"),
+        ("use std::{fmt, dbg as todo};".to_owned(), 3, "todo!"),
+        ("use ::core::assert as todo;".to_owned(), 3, "todo!"),
     ] {
         assert_eq!(unseen(&more, &[]), [(line, construct.to_owned())], "{more}");
         assert_eq!(unseen(&more, &[construct.to_owned()]), [], "{more}");

@@ -64,33 +64,38 @@ pub fn unseen_functions(
     })
 }
 
-/// Names that may mean another macro here than elsewhere: of those that the file defines, and of what it imports.
+/// Names that may mean another macro here than elsewhere: of those that the file defines, and of what it imports. The standard
+/// library's own names mean the same everywhere, as long as they are not given another.
 fn own_names(file: &File) -> BTreeSet<String> {
-    struct Names(BTreeSet<String>);
+    #[derive(Default)]
+    struct Names {
+        own: BTreeSet<String>,
+        is_standard: bool,
+    }
     impl Visit<'_> for Names {
         fn visit_item_macro(&mut self, item: &ItemMacro) {
-            self.0.extend(item.ident.as_ref().map(ToString::to_string));
+            self.own.extend(item.ident.as_ref().map(ToString::to_string));
         }
 
         fn visit_item_use(&mut self, item: &ItemUse) {
-            let is_standard =
+            self.is_standard =
                 matches!(&item.tree, syn::UseTree::Path(path) if path.ident == "std" || path.ident == "core");
-            if !is_standard {
-                visit::visit_item_use(self, item);
-            }
+            visit::visit_item_use(self, item);
         }
 
         fn visit_use_name(&mut self, name: &UseName) {
-            self.0.insert(name.ident.to_string());
+            if !self.is_standard {
+                self.own.insert(name.ident.to_string());
+            }
         }
 
         fn visit_use_rename(&mut self, name: &UseRename) {
-            self.0.insert(name.rename.to_string());
+            self.own.insert(name.rename.to_string());
         }
     }
-    let mut names = Names(BTreeSet::new());
+    let mut names = Names::default();
     names.visit_file(file);
-    names.0
+    names.own
 }
 
 struct Search<'a> {
