@@ -34,4 +34,5 @@ fn nobody_gets_away_from_another_user() {
     let output = this_program(place.path()).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("test result: ok"), "{said}");
+    assert!(!said.contains("running 0 tests"), "{said}");
 }

@@ -24,6 +24,8 @@ struct Trial {
     advise: AdvisoryNode<Advise>,
 }
 
+held!(Trial);
+
 logic!(Open for trial::open, |(): (), cx| {
     cx.spawn::<trial::advise>(());
     goto!(cx, trial::exit, ())

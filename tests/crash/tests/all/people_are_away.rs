@@ -13,6 +13,7 @@ async fn an_answer_is_taken_up_by_whoever_resumes_the_run_and_only_one_that_is_o
     let mut case = Case::new();
     // Not even the process that asked has lived to say so.
     case.process(Kill::At(250), Presence::Away).await;
+    assert_eq!(case.kills, 1);
     let waiting = case.process(Kill::Never, Presence::Away).await.unwrap();
     let Outcome::Waiting { questions } = &waiting.outcome else { panic!("{:?}", waiting.outcome) };
     let asked: Vec<_> = questions
