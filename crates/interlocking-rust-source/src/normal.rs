@@ -181,7 +181,7 @@ impl VisitMut for Plain {
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
         // Brackets are written again where they are needed.
         while let Expr::Paren(inner) = expression {
-            *expression = (*inner.expr).clone();
+            *expression = std::mem::replace(&mut inner.expr, Expr::PLACEHOLDER);
         }
         visit_mut::visit_expr_mut(self, expression);
     }
@@ -218,7 +218,8 @@ impl VisitMut for Plain {
 /// `{ value }`
 fn without_braces(body: &mut Expr) {
     let Expr::Block(block) = body else { return };
-    if let (None, true, [Stmt::Expr(value, None)]) = (&block.label, block.attrs.is_empty(), &block.block.stmts[..]) {
-        *body = value.clone();
+    if let (None, true, [Stmt::Expr(value, None)]) = (&block.label, block.attrs.is_empty(), &mut block.block.stmts[..])
+    {
+        *body = std::mem::replace(value, Expr::PLACEHOLDER);
     }
 }

@@ -87,23 +87,51 @@ impl Sought {
             }
             Self::Exactly(words) => {
                 let is_definition = at > 0 && name_at(tokens, at - 1).as_deref() == Some("fn");
-                let here = tokens[at..].iter().take(words.len());
-                let here: Vec<String> = here.flat_map(|token| flat(token.clone().into())).take(words.len()).collect();
-                here == *words && !is_definition && !follows('.')
+                let mut left = &words[..];
+                fits(&mut tokens[at..].iter().cloned(), &mut left) && left.is_empty() && !is_definition && !follows('.')
             }
         }
+    }
+}
+
+/// Takes from `left` the words that tokens begin with, as far as both go; whether no word differs. It looks no further than that.
+fn fits(tokens: &mut dyn Iterator<Item = TokenTree>, left: &mut &[String]) -> bool {
+    let takes = |left: &mut &[String], word: &str| match left.split_first() {
+        Some((first, rest)) if first == word => {
+            *left = rest;
+            true
+        }
+        other => other.is_none(),
+    };
+    while !left.is_empty() {
+        let fits = match tokens.next() {
+            None => return true,
+            Some(TokenTree::Group(group)) => {
+                let (open, close) = brackets(group.delimiter());
+                takes(left, open) && fits(&mut group.stream().into_iter(), left) && takes(left, close)
+            }
+            Some(other) => takes(left, &other.to_string()),
+        };
+        if !fits {
+            return false;
+        }
+    }
+    true
+}
+
+fn brackets(delimiter: Delimiter) -> (&'static str, &'static str) {
+    match delimiter {
+        Delimiter::Parenthesis => ("(", ")"),
+        Delimiter::Bracket => ("[", "]"),
+        Delimiter::Brace => ("{", "}"),
+        Delimiter::None => ("", ""),
     }
 }
 
 fn flat(tokens: TokenStream) -> Vec<String> {
     let word = |token: TokenTree| match token {
         TokenTree::Group(group) => {
-            let (open, close) = match group.delimiter() {
-                Delimiter::Parenthesis => ("(", ")"),
-                Delimiter::Bracket => ("[", "]"),
-                Delimiter::Brace => ("{", "}"),
-                Delimiter::None => ("", ""),
-            };
+            let (open, close) = brackets(group.delimiter());
             let inside = flat(group.stream());
             [vec![open.to_owned()], inside, vec![close.to_owned()]].concat()
         }

@@ -31,14 +31,14 @@ pub struct SourceSymbol {
 /// [`SourceError`] where the file is not Rust.
 pub fn symbols(path: &str, text: &str) -> Result<Vec<SourceSymbol>, SourceError> {
     read(path, text, |file| {
-        let mut listing = Listing { text, found: Vec::new() };
+        let mut listing = Listing { columns: Columns::of(text), found: Vec::new() };
         listing.items(&file.items, "");
         listing.found
     })
 }
 
 struct Listing<'t> {
-    text: &'t str,
+    columns: Columns<'t>,
     found: Vec<SourceSymbol>,
 }
 
@@ -94,7 +94,7 @@ impl Listing<'_> {
             name: format!("{prefix}{name}"),
             is_type,
             line: start.line,
-            column: byte_column(self.text, start.line, start.column),
+            column: self.columns.in_bytes(start.line, start.column),
             lines: first.start().line..=last.end().line,
         });
     }
@@ -120,13 +120,13 @@ pub struct CalledName {
 pub fn called_names(path: &str, text: &str) -> Result<Vec<CalledName>, SourceError> {
     read_tokens(path, text, |tokens| {
         let mut found = Vec::new();
-        called_in(tokens, text, &mut found);
+        called_in(tokens, &mut Columns::of(text), &mut found);
         found.sort_by_key(|called| (called.line, called.column));
         found
     })
 }
 
-fn called_in(tokens: TokenStream, text: &str, found: &mut Vec<CalledName>) {
+fn called_in(tokens: TokenStream, columns: &mut Columns<'_>, found: &mut Vec<CalledName>) {
     // The last name, with what makes it no call: `fn` before it, or `!` behind.
     let (mut named, mut is_declared): (Option<Ident>, bool) = (None, false);
     // How many angle brackets of a turbofish are open behind the name, and whether its `::` is half read.
@@ -152,13 +152,13 @@ fn called_in(tokens: TokenStream, text: &str, found: &mut Vec<CalledName>) {
                     && let Some(name) = named.take()
                 {
                     let start = name.span().start();
-                    let column = byte_column(text, start.line, start.column);
+                    let column = columns.in_bytes(start.line, start.column);
                     found.push(CalledName { name: name.to_string(), line: start.line, column });
                 }
                 if angles == 0 {
                     named = None;
                 }
-                called_in(group.stream(), text, found);
+                called_in(group.stream(), columns, found);
             }
             TokenTree::Punct(_) | TokenTree::Ident(_) | TokenTree::Literal(_) => {}
         }
@@ -172,10 +172,29 @@ fn is_keyword(name: &Ident) -> bool {
         .any(|keyword| name == keyword)
 }
 
-/// A column in bytes, from 1, of one in characters, from 0.
-pub(crate) fn byte_column(text: &str, line: usize, characters: usize) -> usize {
-    let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-    line.chars().take(characters).map(char::len_utf8).sum::<usize>() + 1
+/// Tells columns in bytes. What is asked in a text's order takes one pass over that.
+pub(crate) struct Columns<'t> {
+    lines: Vec<&'t str>,
+    /// What was told last: its line, and how many characters and bytes stand before it there.
+    last: (usize, usize, usize),
+}
+
+impl<'t> Columns<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        Self { lines: text.lines().collect(), last: (0, 0, 0) }
+    }
+
+    /// A column in bytes, from 1, of one in characters, from 0; of a line, from 1.
+    pub(crate) fn in_bytes(&mut self, line: usize, characters: usize) -> usize {
+        let text = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
+        let (known, bytes) = match self.last {
+            (last, known, bytes) if last == line && known <= characters => (known, bytes),
+            _ => (0, 0),
+        };
+        let bytes = bytes + text[bytes..].chars().take(characters - known).map(char::len_utf8).sum::<usize>();
+        self.last = (line, characters, bytes);
+        bytes + 1
+    }
 }
 
 #[cfg(test)]

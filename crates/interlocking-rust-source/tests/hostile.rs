@@ -1,13 +1,15 @@
 //! Text that somebody wrote to bring down whoever reads it: every check ends with an answer.
 
 use interlocking_rust_source::{
-    Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, changed_functions,
-    denied_code, mutants, public_functions, refused_constructs, stubs_in, test_functions, unseen_functions,
+    Denied, Exercise, MAX_BYTES, MAX_DEPTH, PublicApi, Side, Sources, StubMarkers, TestFile, called_names,
+    changed_functions, denied_code, mutants, public_functions, refused_constructs, stubs_in, symbols, test_functions,
+    unseen_functions,
 };
 
 /// Runs every check. What each says does not matter here: a stack that overflows ends the process.
 fn check_all(text: &str) -> Result<(), String> {
     let markers = StubMarkers::default();
+    let own_markers = StubMarkers::parse(["undefined()", "{ a; }"]).map_err(|error| error.to_string())?;
     let sources =
         Sources { library: "own", implementation: ("src/lib.rs", text), tests: ("tests/p.rs", text), prefix: "prop_" };
     let denied = Denied { unsafe_code: true, crates: vec!["a".to_owned()], paths: vec!["A::a".to_owned()] };
@@ -21,6 +23,9 @@ fn check_all(text: &str) -> Result<(), String> {
         changed_functions("src/lib.rs", text, text).map(drop),
         TestFile::read(sources).map(drop),
         mutants("src/lib.rs", text).map(drop),
+        symbols("src/lib.rs", text).map(drop),
+        called_names("src/lib.rs", text).map(drop),
+        stubs_in("src/lib.rs", text, &own_markers).map(drop),
     ];
     all.drain(..).collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
     PublicApi::of_file("src/lib.rs", text).map(drop).map_err(|error| error.to_string())
@@ -101,6 +106,8 @@ fn whatever_goes_round_in_circles_comes_to_an_end() {
         ("a function of itself", "fn f() { f() } #[test] fn prop_x() { f(); }".to_owned()),
         ("closures that keep closures", format!("#[test] fn prop_x() {{ {closures} }}")),
         ("methods", methods),
+        ("calls in one line", format!("#[test] fn prop_x() {{ {} }}", "f();".repeat(20_000))),
+        ("words in braces", format!("fn f() {{ {}{}{} }}", "{".repeat(500), "a;".repeat(2_000), "}".repeat(500))),
     ] {
         assert!(text.len() <= MAX_BYTES, "{name}");
         assert_eq!(check_all(&text), Ok(()), "{name}");

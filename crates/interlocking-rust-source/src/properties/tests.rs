@@ -242,6 +242,7 @@ fn an_example_is_checked_by_a_comparison() {
         ("assert_eq!(s.push(5), Err(Full(5)));", "push 5", "it is refused"),
         ("assert_eq!(s.push(5), Err(Full(5)));", "push 5", "unchanged"),
         ("let v = vec![5]; assert_eq!(v.first(), Some(&5));", "push 5", "Some(5)"),
+        ("let r = s.push(5); drop(|| assert_eq!(r, Err(Full(5))));", "push 5", "Err(Full(5))"),
     ] {
         assert!(
             matches!(checked(&format!("{made} {other}"), input, expected), Exercise::Unclear(_)),

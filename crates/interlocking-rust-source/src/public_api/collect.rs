@@ -10,8 +10,10 @@ use super::signature::{bounds, conditions, derived, function, generics, shape, s
 use crate::functions::{for_tests, is_public};
 use crate::normal::text_of;
 use files::{directory_of, joined, path_attribute};
+use implementations::path_of;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Attribute, Field, Fields, File, ForeignItem, Ident, Item, ItemMacro, ItemMod, TraitItem, Visibility};
@@ -34,6 +36,8 @@ pub(super) struct Awaited {
     pub(super) name: String,
     /// Where the file can be.
     pub(super) paths: Vec<String>,
+    /// Whether files of its modules are beside it, whatever it is called: an attribute names it.
+    is_index: bool,
     pub(super) place: Place,
 }
 
@@ -41,18 +45,20 @@ impl Collection {
     pub(super) fn with_root(mut self, path: &str, file: &File) -> Self {
         self.modules.push(Module { is_public: true, ..Module::default() });
         let directory = directory_of(path);
-        let mut reading = Reading { file: path, directory, collection: &mut self, module: 0 };
+        let mut reading = Reading { file: path, directory, is_inline: false, collection: &mut self, module: 0 };
         reading.items(&file.items, &conditions("", &file.attrs));
         self
     }
 
     pub(super) fn with_file(mut self, awaited: &Awaited, path: &str, file: &File) -> Self {
-        let is_index = path.rsplit('/').next() == Some("mod.rs");
+        let is_index = awaited.is_index || path.rsplit('/').next() == Some("mod.rs");
         let directory = directory_of(path);
-        let directory = if is_index { directory } else { joined(&directory, &awaited.name) };
+        let name = awaited.name.trim_start_matches("r#");
+        let directory = if is_index { directory } else { joined(&directory, name) };
         let around = conditions(&self.modules[awaited.module].conditions, &file.attrs);
         self.modules[awaited.module].conditions.clone_from(&around);
-        let mut reading = Reading { file: path, directory, collection: &mut self, module: awaited.module };
+        let mut reading =
+            Reading { file: path, directory, is_inline: false, collection: &mut self, module: awaited.module };
         reading.items(&file.items, &around);
         self.modules[awaited.module].is_elsewhere = false;
         self
@@ -63,6 +69,8 @@ struct Reading<'c> {
     file: &'c str,
     /// Where the files of modules of this one are.
     directory: String,
+    /// Whether that is a module within a file.
+    is_inline: bool,
     collection: &'c mut Collection,
     module: usize,
 }
@@ -79,12 +87,12 @@ impl Reading<'_> {
             Item::Fn(item) if !for_tests(&item.attrs) => {
                 let signature = format!("{}{}", conditions(around, &item.attrs), function(&item.sig));
                 self.define(&item.sig.ident, &item.vis, ApiKind::Function, signature, Vec::new());
-                self.implementations_in(|search| search.visit_block(&item.block));
+                self.implementations_in(|search| search.visit_item_fn(item));
             }
             Item::Const(item) if !for_tests(&item.attrs) => {
                 let signature = format!("{}const {}: {}", conditions(around, &item.attrs), item.ident, shown(&item.ty));
                 self.define(&item.ident, &item.vis, ApiKind::Constant, signature, Vec::new());
-                self.implementations_in(|search| search.visit_expr(&item.expr));
+                self.implementations_in(|search| search.visit_item_const(item));
             }
             Item::Static(item) if !for_tests(&item.attrs) => {
                 let conditions = conditions(around, &item.attrs);
@@ -92,6 +100,7 @@ impl Reading<'_> {
                 let space = if mutability.is_empty() { "" } else { " " };
                 let signature = format!("{conditions}static {mutability}{space}{}: {}", item.ident, shown(&item.ty));
                 self.define(&item.ident, &item.vis, ApiKind::Constant, signature, Vec::new());
+                self.implementations_in(|search| search.visit_item_static(item));
             }
             Item::Struct(item) if !for_tests(&item.attrs) => {
                 let ((parameters, bounds), own) = (generics(&item.generics), conditions(around, &item.attrs));
@@ -104,6 +113,7 @@ impl Reading<'_> {
                 let mut parts = self.derived(&item.attrs, &item.ident, &own);
                 parts.extend(fields);
                 self.define(&item.ident, &item.vis, ApiKind::Type, signature, parts);
+                self.implementations_in(|search| search.visit_item_struct(item));
             }
             Item::Union(item) if !for_tests(&item.attrs) => {
                 let ((parameters, bounds), own) = (generics(&item.generics), conditions(around, &item.attrs));
@@ -112,6 +122,7 @@ impl Reading<'_> {
                 let mut parts = self.derived(&item.attrs, &item.ident, &own);
                 parts.extend(fields);
                 self.define(&item.ident, &item.vis, ApiKind::Type, signature, parts);
+                self.implementations_in(|search| search.visit_item_union(item));
             }
             Item::Enum(item) if !for_tests(&item.attrs) => {
                 let ((parameters, bounds), own) = (generics(&item.generics), conditions(around, &item.attrs));
@@ -139,12 +150,16 @@ impl Reading<'_> {
                     parts.push(self.part(Some(&variant.ident), ApiKind::Variant, signature, variant.ident.span()));
                 }
                 self.define(&item.ident, &item.vis, ApiKind::Type, signature, parts);
+                self.implementations_in(|search| search.visit_item_enum(item));
             }
             Item::Type(item) if !for_tests(&item.attrs) => {
                 let (parameters, bounds) = generics(&item.generics);
                 let own = conditions(around, &item.attrs);
                 let signature = format!("{own}type {}{parameters} = {}{bounds}", item.ident, shown(&item.ty));
                 self.define(&item.ident, &item.vis, ApiKind::Type, signature, Vec::new());
+                let definition = self.collection.modules[self.module].definitions.last_mut();
+                definition.into_iter().for_each(|definition| definition.stands_for = path_of(&item.ty));
+                self.implementations_in(|search| search.visit_item_type(item));
             }
             Item::TraitAlias(item) if !for_tests(&item.attrs) => {
                 let ((parameters, where_), own) = (generics(&item.generics), conditions(around, &item.attrs));
@@ -158,6 +173,7 @@ impl Reading<'_> {
                 let signature = format!("{own}{unsafety}trait {}{parameters}{supertraits}{where_}", item.ident);
                 let parts = item.items.iter().filter_map(|member| self.of_trait(member)).collect();
                 self.define(&item.ident, &item.vis, ApiKind::Trait, signature, parts);
+                self.implementations_in(|search| search.visit_item_trait(item));
             }
             Item::Impl(item) if !for_tests(&item.attrs) => self.implementation(item, around),
             Item::Mod(item) if !for_tests(&item.attrs) => self.inner(item, around),
@@ -199,7 +215,8 @@ impl Reading<'_> {
     fn define(&mut self, name: &Ident, visibility: &Visibility, kind: ApiKind, signature: String, parts: Vec<Part>) {
         let mut all = vec![self.part(None, kind, signature, name.span())];
         all.extend(parts);
-        let definition = Definition { name: name.to_string(), is_public: is_public(visibility), parts: all };
+        let (name, is_public) = (name.to_string(), is_public(visibility));
+        let definition = Definition { name, is_public, stands_for: None, parts: all };
         self.collection.modules[self.module].definitions.push(definition);
     }
 
@@ -267,23 +284,33 @@ impl Reading<'_> {
         match &item.content {
             Some((_, items)) => {
                 let outer = std::mem::replace(&mut self.module, number);
-                let below = joined(&self.directory, elsewhere.as_deref().unwrap_or(&name));
+                let below = match &elsewhere {
+                    Some(path) => joined(&self.directory_of_paths(), path),
+                    None => joined(&self.directory, &item.ident.unraw().to_string()),
+                };
                 let directory = std::mem::replace(&mut self.directory, below);
+                let is_inline = std::mem::replace(&mut self.is_inline, true);
                 self.items(items, &own);
-                (self.module, self.directory) = (outer, directory);
+                (self.module, self.directory, self.is_inline) = (outer, directory, is_inline);
             }
             None => {
+                let is_index = elsewhere.is_some();
                 let paths = match elsewhere {
-                    Some(path) => vec![joined(&directory_of(self.file), &path)],
+                    Some(path) => vec![joined(&self.directory_of_paths(), &path)],
                     None => {
-                        let here = joined(&self.directory, &name);
+                        let here = joined(&self.directory, &item.ident.unraw().to_string());
                         vec![format!("{here}.rs"), format!("{here}/mod.rs")]
                     }
                 };
                 let place = self.place(item.ident.span());
-                self.collection.awaited.push(Awaited { module: number, name, paths, place });
+                self.collection.awaited.push(Awaited { module: number, name, paths, is_index, place });
             }
         }
+    }
+
+    /// Where the files are that attributes name.
+    fn directory_of_paths(&self) -> String {
+        if self.is_inline { self.directory.clone() } else { directory_of(self.file) }
     }
 
     fn foreign(&mut self, member: &ForeignItem, around: &str) {

@@ -27,6 +27,13 @@ pub(super) fn export(collection: &Collection, root: &str) -> Result<PublicApi, A
     Ok(PublicApi { items })
 }
 
+fn definition(target: Target) -> Option<(usize, usize)> {
+    match target {
+        Target::Definition(module, number) => Some((module, number)),
+        Target::Module(_) => None,
+    }
+}
+
 struct Exporting<'c> {
     collection: &'c Collection,
     resolver: Resolver<'c>,
@@ -122,17 +129,28 @@ impl Exporting<'_> {
         self.put(format!("{prefix}{name}"), &part, &import.conditions);
     }
 
+    /// What definitions are, where some are other names: what these stand for, if that is of this crate.
+    fn meant(&self, definitions: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
+        let (mut open, mut seen, mut meant) = (definitions, BTreeSet::new(), Vec::new());
+        while let Some((module, number)) = open.pop() {
+            if !seen.insert((module, number)) {
+                continue;
+            }
+            match &self.collection.modules[module].definitions[number].stands_for {
+                None => meant.push((module, number)),
+                Some(path) => open.extend(self.resolver.path(module, path).into_iter().filter_map(definition)),
+            }
+        }
+        meant
+    }
+
     fn implementations(&mut self) {
         for block in &self.collection.implementations {
             let found = |path: &Option<Vec<String>>| -> Vec<(usize, usize)> {
                 let targets = path.as_ref().map(|path| self.resolver.path(block.module, path)).unwrap_or_default();
-                let definition = |target| match target {
-                    Target::Definition(module, number) => Some((module, number)),
-                    Target::Module(_) => None,
-                };
                 targets.into_iter().filter_map(definition).collect()
             };
-            let (of, implemented) = (found(&block.of), found(&block.implemented));
+            let (of, implemented) = (self.meant(found(&block.of)), found(&block.implemented));
             // A trait that nobody can name is nobody's business.
             if !implemented.is_empty() && !implemented.iter().any(|found| self.paths.contains_key(found)) {
                 continue;

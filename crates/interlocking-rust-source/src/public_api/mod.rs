@@ -74,7 +74,8 @@ impl PublicApi {
         export::export(&collection, path)
     }
 
-    /// What a crate offers: its root's file (`src/lib.rs`) and the files of its modules, looked for among `files`, by path.
+    /// What a crate offers: its root's file (`src/lib.rs`) and the files of its modules, looked for among `files`, by path. A
+    /// `path` that a `cfg_attr` gives a module is not read.
     ///
     /// # Errors
     ///
@@ -87,7 +88,14 @@ impl PublicApi {
             module: awaited.name.clone(),
             wanted: awaited.paths.clone(),
         };
-        let text = files.get(root).map_or("", String::as_str);
+        let nowhere = || ApiError::NoFile {
+            path: root.to_owned(),
+            line: 1,
+            column: 1,
+            module: "crate".to_owned(),
+            wanted: vec![root.to_owned()],
+        };
+        let text = files.get(root).ok_or_else(nowhere)?;
         let mut collection = read(root, text, |file| Collection::default().with_root(root, file))?;
         let mut read_so_far = 0;
         while let Some(awaited) = collection.awaited.pop() {

@@ -29,6 +29,8 @@ pub(super) struct Module {
 pub(super) struct Definition {
     pub(super) name: String,
     pub(super) is_public: bool,
+    /// Of another name of a type: the path that it is another name of, if it is one.
+    pub(super) stands_for: Option<Vec<String>>,
     /// Itself, and what belongs to it: fields, variants, functions of a trait.
     pub(super) parts: Vec<Part>,
 }

@@ -182,6 +182,42 @@ fn what_a_caller_would_notice_is_a_change() {
 }
 
 /// V3-61, V3-80: a change names the place, what is there and what was.
+/// A method is its type's wherever it is given, and under whichever name of that.
+#[test]
+fn methods_are_found_wherever_they_are_given() {
+    const SECRET: &str = "{ pub fn secret(&self) {} }";
+    let inside = |path: &str| format!("{{ impl {path} {SECRET} }}");
+    for text in [
+        format!("type S = Stack; impl S {SECRET}"),
+        format!("mod m {{ pub type T = super::S; }} type S = (Stack); impl m::T {SECRET}"),
+        format!("use self::S as R; type S = Stack; impl R {SECRET}"),
+        format!("static A: u8 = {{ impl Stack {SECRET} 1 }};"),
+        format!("const A: u8 = {{ impl Stack {SECRET} 1 }};"),
+        format!("struct A([u8; {{ impl Stack {SECRET} 1 }}]);"),
+        format!("union A {{ a: [u8; {{ impl Stack {SECRET} 1 }}] }}"),
+        format!("enum A {{ B = {{ impl Stack {SECRET} 1 }} }}"),
+        format!("type A = [u8; {{ impl Stack {SECRET} 1 }}];"),
+        format!("trait A {{ fn a() {} }}", inside("Stack")),
+        format!("trait A {{ const A: u8 = {{ impl Stack {SECRET} 1 }}; }}"),
+        format!("struct A; impl A {{ const A: u8 = {{ impl Stack {SECRET} 1 }}; }}"),
+        format!("fn f() {{ fn g() {} }}", inside("Stack")),
+        format!("fn f() {{ mod m {} }}", inside("super::Stack")),
+        format!("fn f() {{ mod m {{ use super::Stack as Other; fn g() {{ mod n {} }} }} }}", inside("super::Other")),
+    ] {
+        let paths: Vec<_> = api(&format!("pub struct Stack; {text}")).items.into_iter().map(|item| item.path).collect();
+        assert!(paths.contains(&"Stack::secret".to_owned()), "{text}: {paths:?}");
+    }
+    // Of a type that nobody can name, of a test, and of names that lead nowhere.
+    for text in [
+        format!("type S = Private; struct Private; impl S {SECRET}"),
+        format!("fn f() {{ #[cfg(test)] impl Stack {SECRET} #[cfg(test)] mod m {} }}", inside("super::Stack")),
+        format!("type S = T; type T = S; struct A; impl A {{ fn a(&self) {{ struct Stack; }} }}"),
+    ] {
+        let paths: Vec<_> = api(&format!("pub struct Stack; {text}")).items.into_iter().map(|item| item.path).collect();
+        assert_eq!(paths, ["Stack"], "{text}");
+    }
+}
+
 #[test]
 fn a_change_says_where_what_and_what_to_do() {
     let before =
@@ -212,7 +248,13 @@ fn a_crate_is_its_root_and_the_files_of_its_modules() {
         ("src/deep/inline/below.rs", "pub fn under() {}"),
         ("src/hidden.rs", "pub struct Stack; pub mod inner; impl Stack { pub fn push(&mut self) {} }"),
         ("src/hidden/inner.rs", "pub fn not_seen() {} impl super::Stack { pub fn pop(&mut self) {} }"),
-        ("src/odd/name.rs", "pub fn odd() {}"),
+        // As rustc has it: modules of a file that an attribute names are beside it.
+        ("src/odd/name.rs", "pub fn odd() {} mod beside; pub mod r#type;"),
+        ("src/odd/beside.rs", "mod inner;"),
+        ("src/odd/beside/inner.rs", "#[path = \"d\"] mod dd { mod z; } mod inline { #[path = \"y.rs\"] mod y; }"),
+        ("src/odd/beside/d/z.rs", ""),
+        ("src/odd/beside/inner/inline/y.rs", ""),
+        ("src/odd/type.rs", ""),
         ("src/unused.rs", "this is not Rust"),
     ]);
     let api = PublicApi::of_crate("src/lib.rs", &split).unwrap();
@@ -229,11 +271,12 @@ fn a_crate_is_its_root_and_the_files_of_its_modules() {
         ("deep::inline::below::under", "src/deep/inline/below.rs"),
         ("odd", "src/lib.rs"),
         ("odd::odd", "src/odd/name.rs"),
+        ("odd::r#type", "src/odd/name.rs"),
     ];
     assert_eq!(found, expected);
     let whole = files(&[(
         "src/lib.rs",
-        "pub struct Stack; impl Stack { pub fn push(&mut self) {} pub fn pop(&mut self) {} } pub mod odd { pub fn odd() {} }
+        "pub struct Stack; impl Stack { pub fn push(&mut self) {} pub fn pop(&mut self) {} } pub mod odd { pub fn odd() {} pub mod r#type {} }
          pub mod deep { pub mod deeper { #![cfg(unix)] pub fn dive() {} } pub mod inline { pub mod below { pub fn under() {} } } }",
     )]);
     assert_eq!(PublicApi::of_crate("src/lib.rs", &whole).unwrap().changes_since(&api), []);
@@ -247,6 +290,8 @@ fn a_module_without_its_file_is_named_with_where_it_could_be() {
     let error = PublicApi::of_crate("src/lib.rs", &files(&[("src/lib.rs", "pub mod a;"), ("src/a.rs", "pub fn {}")]))
         .unwrap_err();
     assert!(error.to_string().starts_with("src/a.rs:1:8: not valid Rust"), "{error}");
+    let error = PublicApi::of_crate("src/main.rs", &files(&[("src/lib.rs", "")])).unwrap_err();
+    assert_eq!(error.to_string(), "src/main.rs:1:1: the file of module `crate` is not there: give src/main.rs");
     // One file by itself has no others.
     let found = PublicApi::of_file("src/lib.rs", "pub mod deep; pub use deep::f;").unwrap();
     let found: Vec<_> = found.items.iter().map(|item| item.path.as_str()).collect();

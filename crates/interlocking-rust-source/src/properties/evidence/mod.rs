@@ -15,7 +15,7 @@ use super::names::{Kind, Meaning, Names, Routine};
 use super::outcomes::Assertion;
 use super::ty::Ty;
 use crate::proptest::{Drawn, ProptestFunction};
-use crate::symbols::byte_column;
+use crate::symbols::Columns;
 use proc_macro2::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -39,7 +39,8 @@ pub(super) struct Evidence {
 impl Evidence {
     /// Has columns in bytes, where they were in characters of `text`.
     pub(super) fn columns_in_bytes(&mut self, text: &str) {
-        let in_bytes = |&(line, column): &(usize, usize)| (line, byte_column(text, line, column - 1));
+        let mut columns = Columns::of(text);
+        let in_bytes = |&(line, column): &(usize, usize)| (line, columns.in_bytes(line, column - 1));
         self.live_calls = self.live_calls.iter().map(in_bytes).collect();
     }
 }

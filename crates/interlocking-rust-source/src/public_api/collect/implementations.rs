@@ -3,7 +3,7 @@
 use super::Reading;
 use crate::functions::{for_tests, is_public};
 use crate::public_api::ApiKind;
-use crate::public_api::modules::Implementation;
+use crate::public_api::modules::{Implementation, Module};
 use crate::public_api::signature::{conditions, function, generics, shown};
 use syn::visit::Visit;
 use syn::{ImplItem, ItemImpl, ItemMod, Path, Type};
@@ -62,44 +62,67 @@ impl Reading<'_> {
                 }
             }
         }
-        let of = match &*item.self_ty {
-            Type::Path(ty) if ty.qself.is_none() => Some(path_of(&ty.path)),
-            _ => None,
-        };
-        let implemented = item.trait_.as_ref().map(|(implemented, _)| path_of(implemented));
+        let of = path_of(&item.self_ty);
+        let implemented = item.trait_.as_ref().map(|(implemented, _)| names_of(implemented));
         let module = self.module;
         self.collection.implementations.push(Implementation { module, of, written, implemented, parts });
-        for member in &item.items {
-            if let ImplItem::Fn(method) = member {
-                self.implementations_in(|search| search.visit_block(&method.block));
-            }
-        }
+        self.implementations_in(|search| item.items.iter().for_each(|member| search.visit_impl_item(member)));
     }
 
     /// A body may give methods to a type that is outside of it.
     pub(super) fn implementations_in<'a>(&mut self, look: impl FnOnce(&mut Bodies<'a>)) {
-        let mut bodies = Bodies { found: Vec::new() };
+        let mut bodies = Bodies { found: Vec::new(), modules: Vec::new() };
         look(&mut bodies);
         for found in bodies.found {
             self.implementation(found, "");
         }
+        for found in bodies.modules {
+            self.hidden_module(found);
+        }
+    }
+
+    /// A module in a body, which nobody can name outside of it.
+    fn hidden_module(&mut self, item: &ItemMod) {
+        let Some((_, items)) = &item.content else { return };
+        let number = self.collection.modules.len();
+        let (name, parent) = (item.ident.to_string(), Some(self.module));
+        self.collection.modules.push(Module { name, parent, ..Module::default() });
+        let outer = std::mem::replace(&mut self.module, number);
+        self.items(items, "");
+        self.module = outer;
     }
 }
 
-/// Looks for implementations within bodies.
+/// Looks for implementations, and modules with some, within bodies and other expressions.
 pub(super) struct Bodies<'a> {
     found: Vec<&'a ItemImpl>,
+    modules: Vec<&'a ItemMod>,
 }
 
 impl<'a> Visit<'a> for Bodies<'a> {
     fn visit_item_impl(&mut self, item: &'a ItemImpl) {
-        self.found.push(item);
+        if !for_tests(&item.attrs) {
+            self.found.push(item);
+        }
     }
 
-    fn visit_item_mod(&mut self, _: &'a ItemMod) {}
+    fn visit_item_mod(&mut self, item: &'a ItemMod) {
+        if !for_tests(&item.attrs) {
+            self.modules.push(item);
+        }
+    }
 }
 
-fn path_of(path: &Path) -> Vec<String> {
+/// The path of a type, if it is one.
+pub(super) fn path_of(ty: &Type) -> Option<Vec<String>> {
+    match ty {
+        Type::Path(ty) if ty.qself.is_none() => Some(names_of(&ty.path)),
+        Type::Paren(inner) => path_of(&inner.elem),
+        _ => None,
+    }
+}
+
+fn names_of(path: &Path) -> Vec<String> {
     let names = path.segments.iter().map(|segment| segment.ident.to_string());
     path.leading_colon.map(|_| String::new()).into_iter().chain(names).collect()
 }
