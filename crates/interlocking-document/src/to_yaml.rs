@@ -3,6 +3,9 @@
 use crate::node::{Key, Node, Plain, Text, TextStyle, Value};
 use std::fmt::Write as _;
 
+/// A longer key, in bytes, stands behind `?`: readers take others for keys no further than 1024 characters.
+const LONGEST_KEY: usize = 1000;
+
 /// A list of scalars stands on one line if that is no longer.
 const LONGEST_LINE: usize = 100;
 
@@ -47,8 +50,12 @@ fn write_block(node: &Node, column: usize, out: &mut String) {
                 if index > 0 {
                     out.push_str(&indent);
                 }
-                out.push_str(&scalar(&Text::quoted(name.as_str())));
-                out.push(':');
+                let key = scalar(&Text::quoted(name.as_str()));
+                if key.len() > LONGEST_KEY {
+                    _ = write!(out, "? {key}\n{indent}:");
+                } else {
+                    _ = write!(out, "{key}:");
+                }
                 match (on_one_line(value), literal(value)) {
                     (_, Some(text)) => write_literal(text, &format!("{indent}  "), out),
                     (Some(line), None) => _ = writeln!(out, " {line}"),

@@ -64,9 +64,16 @@ impl Chance {
     ///
     /// # Panics
     ///
-    /// If there are no options.
+    /// If there are no options, or one could not be told from the rest of a report: with `=` or `;` in it, or blanks around it.
     pub fn pick<'o>(&self, name: &str, options: &[&'o str]) -> &'o str {
         assert!(!options.is_empty(), "`{name}`: nothing to choose from");
+        for text in options.iter().copied().chain([name]) {
+            let is_written = !text.is_empty() && text.trim() == text && !text.contains(['=', ';']);
+            assert!(
+                is_written,
+                "`{name}`: {text:?} cannot be named in a report: use a text without `=`, `;` and blanks around it"
+            );
+        }
         let number = {
             let mut state = self.state();
             let asked = state.asked.entry(name.to_owned()).or_default();
@@ -118,5 +125,21 @@ impl Point {
     pub(crate) fn shown(&self) -> String {
         let Choice { label, shown, .. } = &self.options[self.chosen];
         if shown.is_empty() { format!("{}={label}", self.key) } else { format!("{}={label} {shown}", self.key) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_named_in_a_report_cannot_be_chosen() {
+        for option in ["a=b", "a; b", " a", ""] {
+            let chosen =
+                std::panic::catch_unwind(|| drop(Chance::new(Choices::none()).pick("which", &["one", option])));
+            let panic = chosen.unwrap_err();
+            let said = panic.downcast_ref::<String>().map_or("", String::as_str);
+            assert!(said.starts_with(&format!("`which`: {option:?} cannot be named in a report")), "{said}");
+        }
     }
 }

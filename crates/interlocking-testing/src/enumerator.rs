@@ -38,6 +38,9 @@ pub struct Replayed {
     pub taken: Vec<Route>,
     /// Every choice that was made in it, in order, with what was chosen.
     pub chosen: Vec<String>,
+    /// The choices that it was given and did not make: there is no such point, or no such option there. A run that a report names has none
+    /// as long as its graph and its samples are the same.
+    pub unused: Choices,
 }
 
 impl<G: Graph> Enumerator<G> {
@@ -221,7 +224,12 @@ impl<G: Graph> Enumerator<G> {
         let (routes, samples) = (Arc::new(Routes::of(G::net())), Arc::new(std::mem::take(&mut self.samples)));
         let played = play(&self.settings, &routes, &samples, choices.clone());
         let taken = played.seen.taken.iter().map(|&route| routes.all[route].clone()).collect();
-        Replayed { ending: played.ending, taken, chosen: played.points.iter().map(|point| point.shown()).collect() }
+        let is_made =
+            |key: &str, label: &str| played.points.iter().any(|point| point.key == key && point.label() == label);
+        let unused = choices.chosen.iter().filter(|(key, label)| !is_made(key, label));
+        let unused = Choices { chosen: unused.map(|(key, label)| (key.clone(), label.clone())).collect() };
+        let chosen = played.points.iter().map(|point| point.shown()).collect();
+        Replayed { ending: played.ending, taken, chosen, unused }
     }
 
     /// Silence costs nothing where time is virtual, and a minute or more where it is not.

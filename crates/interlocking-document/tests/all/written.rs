@@ -89,6 +89,18 @@ fn json() -> impl Strategy<Value = Json> {
     })
 }
 
+/// A reader takes no longer text than 1024 characters for a key, unless it is told that it is one.
+#[test]
+fn keys_of_any_length_are_read_as_keys() {
+    for length in [999, 1000, 1001, 1022, 1030, 5000] {
+        let key = "ü ".repeat(length / 3) + &"k".repeat(length % 3);
+        let json = serde_json::json!({ "a": [{ &key: { &key: "v", "b": [[1, { "c": 2 }]] } }], &key: [] });
+        let yaml = written(&json.to_string());
+        let read = Document::yaml(Source::new("file", &yaml)).unwrap_or_else(|problems| panic!("{problems}\n{yaml}"));
+        assert_eq!(read.root().to_json().unwrap(), json, "{yaml}");
+    }
+}
+
 proptest! {
     /// What is written reads as the same value.
     #[test]

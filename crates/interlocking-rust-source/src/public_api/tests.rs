@@ -211,7 +211,7 @@ fn methods_are_found_wherever_they_are_given() {
     for text in [
         format!("type S = Private; struct Private; impl S {SECRET}"),
         format!("fn f() {{ #[cfg(test)] impl Stack {SECRET} #[cfg(test)] mod m {} }}", inside("super::Stack")),
-        format!("type S = T; type T = S; struct A; impl A {{ fn a(&self) {{ struct Stack; }} }}"),
+        "type S = T; type T = S; struct A; impl A { fn a(&self) { struct Stack; } }".to_owned(),
     ] {
         let paths: Vec<_> = api(&format!("pub struct Stack; {text}")).items.into_iter().map(|item| item.path).collect();
         assert_eq!(paths, ["Stack"], "{text}");

@@ -90,8 +90,17 @@ fn a_route_that_a_report_names_is_taken_again() {
     let again: Choices = choices.to_string().parse().unwrap();
     let replayed = enumerator().replay(&again);
     assert_eq!(replayed.ending, Ending::Finished);
+    assert_eq!(replayed.unused, Choices::none());
     assert!(replayed.taken.iter().any(|route| route.to_string() == "review → exit"), "{replayed:?}");
     expect![[r#"write.1.1=generated-3 {"title":"text","words":4294967295}"#]].assert_eq(&replayed.chosen.join("\n"));
+}
+
+/// A regression that was kept as text is told when it says nothing any more.
+#[test]
+fn choices_that_no_run_makes_are_told() {
+    let choices = "write.1.1=generated-3; write.1.1 ends=never; writer.1.1=generated-3";
+    let replayed = enumerator().replay(&choices.parse().unwrap());
+    assert_eq!(replayed.unused.to_string(), "write.1.1 ends=never; writer.1.1=generated-3");
 }
 
 #[test]
