@@ -70,12 +70,25 @@ impl Environment {
     /// What an agent's program gets that works in `workspace`: [what any needs](Self::minimal), these variables of this process, and these
     /// with their values, in which [`WORKSPACE_HASH`] stands for a number of the workspace.
     pub(crate) fn of_agent(inherit: &[String], variables: &BTreeMap<String, String>, workspace: Option<&Path>) -> Self {
+        let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
+        inherited.set_in(workspace, variables)
+    }
+
+    /// The same with these variables, in whose values [`WORKSPACE_HASH`] stands for a number of `workspace`.
+    pub(crate) fn set_in<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+        self,
+        workspace: Option<&Path>,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Self {
         let mut hasher = DefaultHasher::new();
         workspace.hash(&mut hasher);
         let hash = format!("{:016x}", hasher.finish());
-        let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
-        let value = |value: &String| value.replace(WORKSPACE_HASH, &hash);
-        variables.iter().fold(inherited, |environment, (name, given)| environment.set(name, value(given)))
+        let told = |value: &OsStr| match value.to_str() {
+            Some(text) => text.replace(WORKSPACE_HASH, &hash).into(),
+            None => value.to_owned(),
+        };
+        let variables = variables.into_iter();
+        variables.fold(self, |environment, (name, value)| environment.set(name.as_ref(), told(value.as_ref())))
     }
 
     /// Everything that this process has: for programs that are trusted with all of it.

@@ -40,8 +40,8 @@ impl Ended {
 /// Runs a command to its end. When it ends, and when the future is dropped before that, whatever came of it ends, too.
 pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Surroundings<'_>) -> io::Result<Ended> {
     let inherited = without_shared_builds(Environment::inherited());
-    let added = surroundings.environment.iter();
-    let environment = added.fold(inherited, |environment, (name, value)| environment.set(name, value));
+    let added = surroundings.environment.iter().map(|(name, value)| (name, value));
+    let environment = inherited.set_in(Some(directory), added);
     run_in(command, directory, environment, surroundings.sandbox).await
 }
 

@@ -99,8 +99,8 @@ impl Git<'_> {
         let who = ["AUTHOR", "COMMITTER"].into_iter().fold(Environment::minimal(), |environment, who| {
             environment.set(format!("GIT_{who}_NAME"), NAME).set(format!("GIT_{who}_EMAIL"), EMAIL)
         });
-        let added = self.surroundings.environment.iter();
-        let environment = added.fold(who, |environment, (name, value)| environment.set(name, value));
+        let added = self.surroundings.environment.iter().map(|(name, value)| (name, value));
+        let environment = who.set_in(Some(self.workspace), added);
         // A workspace that is no worktree must not be taken for a part of one that is around it.
         let workspace = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         let around = workspace.parent().map(|around| OsString::from(around.as_os_str())).unwrap_or_default();
