@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 /// The worst-case number of agent calls of a run: told from the graph's table, before any run.
 ///
 /// A call is one turn that a node begins: each start of an LLM node or of an event node with an agent, and each advisory node
-/// with an agent that is spawned, which a handler may do as often as its `visits` allow; and those of the child that a graph node runs. A turn's correction rounds, which begin when its output does not fit its schema, come on top; how many there may be is a
+/// with an agent that is spawned, which a handler may do as often as its `visits` allow; and those of the child that a graph node
+/// runs. A turn's correction rounds, which begin when its output does not fit its schema, come on top; how many there may be is a
 /// setting of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCalls {

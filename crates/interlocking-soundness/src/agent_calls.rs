@@ -2,8 +2,9 @@
 //!
 //! The bound is that of the *state equation*: count how often each node starts and each way on is taken; a token is consumed
 //! no more often than it is made, a node starts and an edge is taken no more often than its budget allows. An advisory node is started by
-//! handlers, as often as they like within its `visits`. The counts of every run keep these limits, so the greatest number of calls under them is an upper bound, and a linear program finds it. It is exact if a run
-//! makes that many: one is looked for, along the counts that the program found.
+//! handlers, as often as they like within its `visits`. The counts of every run keep these limits, so the greatest number of calls under
+//! them is an upper bound, and a linear program finds it. It is exact if a run makes that many: one is looked for, along the counts that
+//! the program found.
 
 use crate::linear::{Program, Variable};
 use crate::witness;
