@@ -16,11 +16,16 @@ pub(crate) fn open(path: &Path, place: &str) -> Result<Connection, Trouble> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(64);
     schema::examine(&connection, place)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    write_ahead(&connection)?;
     // In pages: 4 MiB of log between checkpoints, which sync twice; as SQLite has it with its own size of pages.
     connection.pragma_update(None, "wal_autocheckpoint", 2048)?;
     connection.pragma_update(None, "cache_size", -8192)?;
     // To enforce them, SQLite would look through all of a table for each row that goes. `check` looks at them.
     connection.pragma_update(None, "foreign_keys", false)?;
     Ok(connection)
+}
+
+/// Has changes written to a log first, so that readers and the writer do not wait for each other. The database remembers it.
+pub(crate) fn write_ahead(connection: &Connection) -> Result<(), Trouble> {
+    Ok(connection.pragma_update(None, "journal_mode", "WAL")?)
 }

@@ -6,6 +6,7 @@
 //! holders/*.lock    one an open journal, locked as long as that lives
 //! ```
 
+use crate::connection;
 use crate::failure::{Trouble, of_file};
 use crate::private;
 use crate::schema;
@@ -100,6 +101,8 @@ impl Directory {
         private::create_file(&new).map_err(fail)?;
         let connection = Connection::open(&new)?;
         schema::create(&connection)?;
+        // While nobody else has it: SQLite waits for no other connection when it changes this.
+        connection::write_ahead(&connection)?;
         connection.close().map_err(|(_, error)| error)?;
         fs::rename(new, database).map_err(fail)?;
         // So that the loss of power does not take the names of what is in them.

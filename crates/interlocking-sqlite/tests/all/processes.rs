@@ -135,6 +135,18 @@ async fn processes_and_journals_write_at_once() {
     assert_eq!(journal.check().await.unwrap(), [""; 0]);
 }
 
+/// Whoever comes while another makes the journal waits for it, and finds it ready.
+#[test]
+fn a_new_journal_is_opened_by_many_at_once() {
+    for _ in 0..20 {
+        let place = tempfile::tempdir().unwrap();
+        let open = || drop(SqliteJournal::open(place.path()).unwrap());
+        std::thread::scope(|scope| {
+            (0..6).for_each(|_| _ = scope.spawn(open));
+        });
+    }
+}
+
 #[tokio::test]
 async fn a_letter_from_another_process_is_seen_soon() {
     let place = tempfile::tempdir().unwrap();

@@ -182,7 +182,9 @@ mod tests {
         if lives {
             kill_process(Pid::from_raw(number).unwrap(), Signal::KILL).unwrap();
         }
-        assert_eq!((found, ended, lives), (Some(limit), 1, false));
+        // What other tests' programs have left and is nobody's ends with it.
+        assert!(ended >= 1);
+        assert_eq!((found, lives), (Some(limit), false));
     }
 
     /// Starts a program whose daemons write their numbers, and gives it the limit when there are some. Gives what the limit was put on
