@@ -1,18 +1,18 @@
-//! What was left by processes that ran programs and were killed.
+//! Ends processes that were left by runners that were killed. A runner is a process that runs programs with this module.
 
 use super::left_running::AbandonedError;
 use super::tree;
 
-/// Ends what is left of programs whose runner has ended without ending them, such as by SIGKILL: those of any process that ran
-/// programs by this module, on this system and in this namespace of processes. Says how many those were. They are gone when this
-/// returns.
+/// Ends the processes of programs whose runner has ended without ending them, for example by SIGKILL. A runner is any process
+/// that ran programs with this module, on this system and in this PID namespace. Returns how many processes were ended; all of
+/// them are gone when this returns.
 ///
-/// A program's processes are recognised by the marks that they have of their runner; see `docs/book/src/programs.md`. A run that is
-/// resumed does this before anything of it is started. On systems other than Linux nothing can be found.
+/// A program's processes are recognised by the marks of their runner; see `docs/book/src/programs.md`. Resuming a run calls this
+/// before it starts anything. On systems other than Linux nothing is found.
 ///
 /// # Errors
 ///
-/// [`AbandonedError`]: what they do cannot be ended, or not be seen.
+/// [`AbandonedError`]: some processes cannot be ended, or the processes cannot be listed.
 pub async fn end_abandoned() -> Result<usize, AbandonedError> {
     tree::abandoned::end().await
 }

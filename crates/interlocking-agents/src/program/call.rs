@@ -1,4 +1,4 @@
-//! The whole of a call: a program that speaks in lines, from its start to the end of its tree.
+//! A complete call of a program that speaks a line-based protocol, from its start to the end of its process tree.
 
 use std::io;
 
@@ -11,57 +11,59 @@ use super::running::{Ended, Running};
 use crate::agent::TurnContext;
 use crate::agent::error::AgentErrorKind;
 
-/// What a program says, line by line, and what is said to it.
+/// The caller's side of a line-based protocol: handles the lines that a program prints and supplies what is written to it.
 pub trait LineProtocol: Send {
-    /// Takes a line of the program's standard output, without secrets.
+    /// Handles a line of the program's standard output. Secrets are redacted.
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome;
 
-    /// What is written to standard input so that the program breaks off what it does, says what it used up, and ends; none if it
-    /// understands SIGTERM alone. Asked once.
+    /// The message for standard input that makes the program abort its work, report its usage and end. `None` if the program
+    /// reacts to SIGTERM only. Called at most once.
     fn interruption(&mut self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether the program works on something of its own, such as a command, of which it will say the end. Then it may be
-    /// silent.
+    /// Whether the program is running something, such as a command, whose end it will report. Meanwhile the program may be
+    /// silent: [`CallLimits::idle`] does not apply.
     fn is_working(&self) -> bool {
         false
     }
 }
 
-/// What a line meant.
+/// What a line of output means for the call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineOutcome {
-    /// It is a sign of life.
+    /// The line shows progress: it restarts the idle timeout.
     Sign,
-    /// It is none: whoever says only this is silent.
+    /// The line shows no progress: the idle timeout keeps running.
     Nothing,
-    /// It is a sign of life, and this is to be written to standard input.
+    /// The line shows progress, and these bytes are to be written to standard input.
     Answer(Vec<u8>),
-    /// Everything was said. Standard input is closed, the program ends by itself or is stopped. Lines are read until then.
+    /// The program's answer is complete. Standard input is closed; the program ends by itself or is stopped. Lines are read until
+    /// then.
     Done,
-    /// It works where it must not, as in another session: it is stopped at once, and not listened to any more.
+    /// The program does something that it must not do, such as work in another session. It is stopped at once and its output
+    /// ignored.
     Stop,
 }
 
-/// A call that came to an end.
+/// A call that has ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// How the program ended.
     pub ended: Ended,
-    /// Why it was stopped before everything was said: [`Cancelled`](AgentErrorKind::Cancelled),
+    /// Why the program was stopped before its answer was complete: [`Cancelled`](AgentErrorKind::Cancelled),
     /// [`TimedOut`](AgentErrorKind::TimedOut), [`NoFirstEvent`](AgentErrorKind::NoFirstEvent) or [`Idle`](AgentErrorKind::Idle).
-    /// None if it ended by itself, or after [`LineOutcome::Done`] or [`LineOutcome::Stop`].
+    /// `None` if the program ended by itself, or after [`LineOutcome::Done`] or [`LineOutcome::Stop`].
     pub cut: Option<AgentErrorKind>,
 }
 
-/// Starts a program, writes its input, gives its lines to `protocol`, and stops it when it is done, interrupted, or over one of
-/// its limits: with the protocol's own [interruption](LineProtocol::interruption), then as [`StopOrder`] says. Whatever it left behind
-/// is ended in any case, and when the future is dropped.
+/// Starts a program, writes its input and passes its output lines to `protocol`. Stops the program when its answer is complete,
+/// the turn is interrupted, or a limit is exceeded: first by the protocol's own [interruption](LineProtocol::interruption), then
+/// as [`StopOrder`] says. The program's remaining descendants are always ended, also when the future is dropped.
 ///
 /// # Errors
 ///
-/// It could not be started, or the system refused to read from it.
+/// The program could not be started, or its output could not be read.
 pub async fn run_protocol(
     invocation: Invocation,
     protocol: &mut (impl LineProtocol + ?Sized),
@@ -69,43 +71,45 @@ pub async fn run_protocol(
     limits: &CallLimits,
     order: &StopOrder,
 ) -> Result<Call, AgentErrorKind> {
-    let watch = Watch { begun: Instant::now(), sign: None, limits };
+    let deadlines = Deadlines { begun: Instant::now(), last_event: None, limits };
     let running = tokio::select! {
         biased;
         () = context.interrupted() => return Err(AgentErrorKind::Cancelled),
         started = invocation.start() => started?,
     };
     let mut exchange = Exchange { running, protocol };
-    let heard = exchange.until_said(context, watch).await.map_err(broken)?;
-    let asked = match &heard {
-        Heard::All => {
+    let outcome = exchange.read_until_done(context, deadlines).await.map_err(broken)?;
+    let may_end_itself = match &outcome {
+        Outcome::Done => {
             exchange.running.close_input();
             true
         }
-        Heard::Stop => false,
-        Heard::Cut(reason) => {
+        Outcome::Stop => false,
+        Outcome::Cut(reason) => {
             tracing::debug!(%reason, "stopping a program");
-            exchange.protocol.interruption().is_some_and(|asking| exchange.running.write(asking).is_ok())
+            exchange.protocol.interruption().is_some_and(|message| exchange.running.write(message).is_ok())
         }
     };
-    if !asked || !matches!(tokio::time::timeout(order.interrupt, exchange.until_over()).await, Ok(Ok(true))) {
+    if !may_end_itself
+        || !matches!(tokio::time::timeout(order.interrupt, exchange.read_until_end()).await, Ok(Ok(true)))
+    {
         exchange.running.stop(order).await.map_err(broken)?;
     }
     let ended = exchange.running.end().await.map_err(broken)?;
-    let cut = match heard {
-        Heard::All | Heard::Stop => None,
-        Heard::Cut(reason) => Some(reason),
+    let cut = match outcome {
+        Outcome::Done | Outcome::Stop => None,
+        Outcome::Cut(reason) => Some(reason),
     };
     Ok(Call { ended, cut })
 }
 
-/// Why a program is not listened to any more.
-enum Heard {
-    /// Everything was said, or nothing more will be.
-    All,
-    /// It is to be stopped at once.
+/// Why reading the program's answer stopped.
+enum Outcome {
+    /// The answer is complete, or the program has closed its output.
+    Done,
+    /// The program must be stopped at once.
     Stop,
-    /// It was cut short.
+    /// The turn was interrupted or a limit was exceeded.
     Cut(AgentErrorKind),
 }
 
@@ -115,33 +119,37 @@ struct Exchange<'a, D: ?Sized> {
 }
 
 impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
-    /// Until everything was said, or nothing more is to be heard.
-    async fn until_said(&mut self, context: &TurnContext<'_>, mut watch: Watch<'_>) -> io::Result<Heard> {
+    /// Passes lines to the protocol until the answer is complete, the output ends, or the program must be stopped.
+    async fn read_until_done(
+        &mut self,
+        context: &TurnContext<'_>,
+        mut deadlines: Deadlines<'_>,
+    ) -> io::Result<Outcome> {
         loop {
-            let (due, reason) = watch.due(self.protocol.is_working());
+            let (due, reason) = deadlines.next(self.protocol.is_working());
             let line = tokio::select! {
                 biased;
-                () = context.interrupted() => return Ok(Heard::Cut(AgentErrorKind::Cancelled)),
-                () = at(due) => return Ok(reason.map_or(Heard::All, Heard::Cut)),
+                () = context.interrupted() => return Ok(Outcome::Cut(AgentErrorKind::Cancelled)),
+                () = sleep_until(due) => return Ok(reason.map_or(Outcome::Done, Outcome::Cut)),
                 line = self.running.next_line() => line?,
             };
-            let Some(line) = line else { return Ok(Heard::All) };
+            let Some(line) = line else { return Ok(Outcome::Done) };
             match self.protocol.on_line(line) {
                 LineOutcome::Nothing => {}
-                LineOutcome::Sign => watch.sign = Some(Instant::now()),
+                LineOutcome::Sign => deadlines.last_event = Some(Instant::now()),
                 LineOutcome::Answer(answer) => {
-                    watch.sign = Some(Instant::now());
-                    // Whether it could be written shows in what the program says next, or in its end.
+                    deadlines.last_event = Some(Instant::now());
+                    // If the write fails, the program's next lines or its exit status show why.
                     let _ = self.running.write(answer);
                 }
-                LineOutcome::Done => return Ok(Heard::All),
-                LineOutcome::Stop => return Ok(Heard::Stop),
+                LineOutcome::Done => return Ok(Outcome::Done),
+                LineOutcome::Stop => return Ok(Outcome::Stop),
             }
         }
     }
 
-    /// Hears what is still said, until the program has ended. False if it is to be stopped.
-    async fn until_over(&mut self) -> io::Result<bool> {
+    /// Passes the remaining lines to the protocol until the program has ended. Returns false if the program must be stopped.
+    async fn read_until_end(&mut self) -> io::Result<bool> {
         while let Some(line) = self.running.next_line().await? {
             match self.protocol.on_line(line) {
                 LineOutcome::Done => self.running.close_input(),
@@ -153,33 +161,33 @@ impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
     }
 }
 
-/// When a call has taken too long.
-struct Watch<'a> {
+/// When a call exceeds its limits.
+struct Deadlines<'a> {
     begun: Instant,
-    /// The last sign of life.
-    sign: Option<Instant>,
+    /// When the program last showed progress.
+    last_event: Option<Instant>,
     limits: &'a CallLimits,
 }
 
-impl Watch<'_> {
-    /// What is due next, and what that means.
-    fn due(&self, is_working: bool) -> (Option<Instant>, Option<AgentErrorKind>) {
+impl Deadlines<'_> {
+    /// The next deadline, and the error for exceeding it.
+    fn next(&self, is_working: bool) -> (Option<Instant>, Option<AgentErrorKind>) {
         let whole = self.limits.whole.map(|limit| (self.begun + limit, AgentErrorKind::TimedOut { limit }));
-        let silence = match self.sign {
+        let silence = match self.last_event {
             None => {
                 let first = self.limits.first_event.map(|limit| (limit, AgentErrorKind::NoFirstEvent { limit }));
                 let idle = self.limits.idle.map(|limit| (limit, AgentErrorKind::Idle { limit, nudges: 0 }));
                 first.or(idle).map(|(limit, kind)| (self.begun + limit, kind))
             }
             Some(_) if is_working => None,
-            Some(sign) => self.limits.idle.map(|limit| (sign + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
+            Some(last) => self.limits.idle.map(|limit| (last + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
         };
         let next = [whole, silence].into_iter().flatten().min_by_key(|(due, _)| *due);
         next.map_or((None, None), |(due, kind)| (Some(due), Some(kind)))
     }
 }
 
-async fn at(due: Option<Instant>) {
+async fn sleep_until(due: Option<Instant>) {
     match due {
         Some(due) => tokio::time::sleep_until(due).await,
         None => std::future::pending().await,

@@ -1,4 +1,4 @@
-//! The variables that a program gets: those that are named, and no others.
+//! The environment variables that a program gets. Only named variables are passed on.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use super::redactor::Redactor;
 use super::secret::Secret;
 
-/// All variables of a program. Whatever this process has beside them, the program does not see.
+/// The complete environment of a program. The program sees no other variables of this process.
 ///
-/// `Debug` shows names alone.
+/// `Debug` shows the names only.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     secrets: Vec<Secret>,
 }
 
-/// In the value of a variable of an agent's settings: stands for a number of the workspace of each turn, so that a directory that
-/// the value names is another one for each.
+/// A placeholder in the value of a variable in an agent's settings. It is replaced by a hash of the turn's workspace path, so
+/// that a directory that the value names differs between workspaces.
 pub const WORKSPACE_HASH: &str = "{workspace-hash}";
 
-/// What [`Environment::minimal`] takes from this process, where it is set; also every `LC_…`.
+/// The variables that [`Environment::minimal`] takes from this process if they are set. It also takes every `LC_…` variable.
 const INHERITED: [&str; 22] = [
     "PATH",
     "HOME",
@@ -44,7 +44,7 @@ const INHERITED: [&str; 22] = [
     "https_proxy",
     "all_proxy",
     "no_proxy",
-    // Without these no program starts on Windows.
+    // On Windows, no program starts without these.
     "SystemRoot",
     "PATHEXT",
 ];
@@ -55,11 +55,12 @@ impl Environment {
         Self::default()
     }
 
-    /// What any program needs to find other programs, its user's home and the network, each where this process has it:
+    /// The variables that a program needs to find other programs, the user's home and the network, if this process has them:
     /// `PATH`, `HOME`, `USER`, `LOGNAME`, `SHELL`, `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `SSL_CERT_FILE`, `SSL_CERT_DIR`,
-    /// `NODE_EXTRA_CA_CERTS`, and the proxies in both spellings. And `TERM=dumb`, as nobody looks on.
+    /// `NODE_EXTRA_CA_CERTS`, and the proxy variables in upper and lower case (on Windows also `SystemRoot` and `PATHEXT`). Also
+    /// sets `TERM=dumb`, as there is no terminal.
     ///
-    /// The password in the address of a proxy is a secret.
+    /// The password in a proxy address is treated as a secret.
     pub fn minimal() -> Self {
         let minimal =
             INHERITED.iter().fold(Self::empty().set("TERM", "dumb"), |environment, name| environment.inherit(name));
@@ -67,14 +68,15 @@ impl Environment {
         locales.fold(minimal, |environment, (name, value)| environment.set(name, value))
     }
 
-    /// What an agent's program gets that works in `workspace`: [what any needs](Self::minimal), these variables of this process, and these
-    /// with their values, in which [`WORKSPACE_HASH`] stands for a number of the workspace.
+    /// The environment of an agent's program that works in `workspace`: the [minimal](Self::minimal) one, the variables of this
+    /// process named in `inherit`, and `variables`, with [`WORKSPACE_HASH`] in their values replaced by a hash of the workspace
+    /// path.
     pub(crate) fn of_agent(inherit: &[String], variables: &BTreeMap<String, String>, workspace: Option<&Path>) -> Self {
         let inherited = inherit.iter().fold(Self::minimal(), Self::inherit);
         inherited.set_in(workspace, variables)
     }
 
-    /// The same with these variables, in whose values [`WORKSPACE_HASH`] stands for a number of `workspace`.
+    /// Adds these variables, with [`WORKSPACE_HASH`] in their values replaced by a hash of the path `workspace`.
     pub(crate) fn set_in<N: AsRef<OsStr>, V: AsRef<OsStr>>(
         self,
         workspace: Option<&Path>,
@@ -83,20 +85,20 @@ impl Environment {
         let mut hasher = DefaultHasher::new();
         workspace.hash(&mut hasher);
         let hash = format!("{:016x}", hasher.finish());
-        let told = |value: &OsStr| match value.to_str() {
+        let expanded = |value: &OsStr| match value.to_str() {
             Some(text) => text.replace(WORKSPACE_HASH, &hash).into(),
             None => value.to_owned(),
         };
         let variables = variables.into_iter();
-        variables.fold(self, |environment, (name, value)| environment.set(name.as_ref(), told(value.as_ref())))
+        variables.fold(self, |environment, (name, value)| environment.set(name.as_ref(), expanded(value.as_ref())))
     }
 
-    /// Everything that this process has: for programs that are trusted with all of it.
+    /// All variables of this process: only for programs that are trusted with all of them.
     pub fn inherited() -> Self {
         std::env::vars_os().fold(Self::empty(), |environment, (name, value)| environment.set(name, value))
     }
 
-    /// The same with a variable of this process, if it is set.
+    /// Adds a variable of this process, if it is set. A password in a proxy address is treated as a secret.
     #[must_use]
     pub fn inherit(self, name: impl AsRef<OsStr>) -> Self {
         let name = name.as_ref();
@@ -110,28 +112,28 @@ impl Environment {
         }
     }
 
-    /// The same with this variable.
+    /// Adds or replaces this variable.
     #[must_use]
     pub fn set(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.variables.insert(name.into(), value.into());
         self
     }
 
-    /// The same with a variable whose value is a secret: it is taken out of everything that the program prints.
+    /// Adds a variable whose value is a secret: it is redacted from everything that the program prints.
     #[must_use]
     pub fn secret(self, name: impl Into<OsString>, secret: Secret) -> Self {
         self.set(name, secret.expose()).hide(secret)
     }
 
-    /// The same without this variable.
+    /// Removes this variable.
     #[must_use]
     pub fn without(mut self, name: impl AsRef<OsStr>) -> Self {
         self.variables.remove(name.as_ref());
         self
     }
 
-    /// The same, with a secret that the program gets in another way, such as from a file: it is taken out of everything that the
-    /// program prints.
+    /// Adds a secret that the program gets in another way, such as from a file: it is redacted from everything that the program
+    /// prints.
     #[must_use]
     pub fn hide(mut self, secret: Secret) -> Self {
         self.secrets.push(secret);
@@ -148,23 +150,23 @@ impl Environment {
         self.variables.get(name.as_ref()).map(OsString::as_os_str)
     }
 
-    /// Where a program lies: the path itself, or for a name the first file of that name in `PATH` that can be run.
+    /// The path of a program: the given path itself, or for a bare name the first executable file of that name in `PATH`.
     ///
-    /// A program that is started by its path is started several times as fast: this process need not be copied for that.
+    /// Starting a program by its path is several times faster, as this process need not be forked for it.
     pub fn find(&self, program: impl AsRef<Path>) -> Option<PathBuf> {
         let program = program.as_ref();
         if program.parent().is_none_or(|parent| !parent.as_os_str().is_empty()) {
             return Some(program.to_owned());
         }
         if cfg!(not(unix)) {
-            // The system adds an extension of its own.
+            // The operating system searches for the name and adds an extension.
             return Some(program.to_owned());
         }
         let directories = self.get("PATH").map(std::env::split_paths).into_iter().flatten();
         directories.map(|directory| directory.join(program)).find(|file| can_be_run(file))
     }
 
-    /// What takes its secrets out of a text.
+    /// A redactor for the secrets of this environment.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(&self.secrets)
     }

@@ -1,4 +1,4 @@
-//! What is started, and starting it.
+//! The description of a program to start, and the code that starts it.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,14 +14,14 @@ use thiserror::Error;
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
+use super::child_tree::ChildTree;
 use super::environment::Environment;
-use super::life::Life;
 use super::running::Running;
 use super::starter::on_starter;
-use super::tree::{Adopting, Marker, Marks, Namespace, Tree, guard};
+use super::tree::{Marker, Marks, Namespace, Subreaper, Tree, guard};
 use crate::agent::error::AgentErrorKind;
 
-/// What is started, with everything that it gets.
+/// A program to start: its arguments, working directory, environment, sandbox and input.
 ///
 /// ```
 /// # use interlocking_agents::program::{Environment, Invocation, Line};
@@ -42,27 +42,28 @@ use crate::agent::error::AgentErrorKind;
 /// ```
 #[derive(Clone)]
 pub struct Invocation {
-    /// A path, or a name that is looked for in the `PATH` of [`environment`](Self::environment).
+    /// The path of the program, or a name to search in the `PATH` of [`environment`](Self::environment).
     pub program: PathBuf,
-    /// What it is called with. Everybody on this system can read that, so no secret may be among them.
+    /// The program's arguments. All users of the system can read them, so they must not contain secrets.
     pub arguments: Vec<OsString>,
-    /// Where it works; where this process does, unless it is said.
+    /// The program's working directory; `None` for that of this process.
     pub directory: Option<PathBuf>,
-    /// All its variables, beside one that marks its processes and those that its sandbox adds.
+    /// The program's environment variables. A variable that marks the program's processes and those of the sandbox are added.
     pub environment: Environment,
-    /// What confines it, and all that it starts.
+    /// The sandbox that confines the program and everything that it starts.
     pub sandbox: Option<Arc<Sandbox>>,
-    /// Is written to its standard input, while its output is read.
+    /// Bytes to write to standard input. They are written while output is read.
     pub input: Vec<u8>,
-    /// Whether standard input stays open when that is written, for [`Running::write`]. Otherwise it is closed.
+    /// Whether standard input stays open after [`input`](Self::input) is written, for [`Running::write`]. Otherwise it is closed.
     pub stays_open: bool,
-    /// How long a line of its standard output may be, in bytes. A longer one is skipped, and said so.
+    /// The maximum length of a line of standard output, in bytes. A longer line is skipped and reported as
+    /// [`Line::TooLong`](super::Line::TooLong).
     pub longest_line: usize,
-    /// How much of the end of its standard error is kept, in bytes.
+    /// How many bytes of the end of standard error are kept.
     pub errors_kept: usize,
 }
 
-/// A program could not be started.
+/// Why a program could not be started.
 #[derive(Debug, Error)]
 pub enum StartError {
     /// There is no such program.
@@ -71,12 +72,12 @@ pub enum StartError {
         /// What was to be started.
         program: PathBuf,
     },
-    /// The program is there, and what is to run it is not: the interpreter that its first line names, or its loader.
+    /// The program exists, but its interpreter does not: the one that its first line (`#!`) names, or its dynamic loader.
     #[error("{} cannot be started, because its interpreter is missing{first_line}: install that", program.display())]
     NoInterpreter {
         /// What was to be started.
         program: PathBuf,
-        /// The line that names the interpreter, in parentheses; empty if there is none.
+        /// The line that names the interpreter, in parentheses; empty if no line does.
         first_line: String,
     },
     /// There is no such directory.
@@ -84,23 +85,23 @@ pub enum StartError {
     NoDirectory {
         /// What was to be started.
         program: PathBuf,
-        /// Where.
+        /// The missing working directory.
         directory: PathBuf,
     },
-    /// It could not be confined, so it was not started.
+    /// The program could not be confined, so it was not started.
     #[error("{} was not started, because it could not be confined: {reason}", program.display())]
     NotConfined {
         /// What was to be started.
         program: PathBuf,
-        /// What the sandbox said.
+        /// The sandbox's error.
         reason: String,
     },
-    /// The system refused.
+    /// The operating system refused to start the program.
     #[error("{} cannot be started: {source}", program.display())]
     Refused {
         /// What was to be started.
         program: PathBuf,
-        /// The system's words.
+        /// The operating system's error.
         source: io::Error,
     },
 }
@@ -108,7 +109,7 @@ pub enum StartError {
 impl From<StartError> for AgentErrorKind {
     fn from(error: StartError) -> Self {
         match &error {
-            StartError::Refused { source, .. } if passes(source) => {
+            StartError::Refused { source, .. } if is_transient(source) => {
                 Self::Other { message: error.to_string(), transient: true }
             }
             _ => Self::Configuration { reason: error.to_string() },
@@ -116,8 +117,9 @@ impl From<StartError> for AgentErrorKind {
     }
 }
 
-/// Whether the system lacked something that others give back: processes, memory, open files, the end of a write to the program.
-fn passes(error: &io::Error) -> bool {
+/// Whether a start may succeed later: the system was out of processes, memory or open files, or the program's file was being
+/// written.
+fn is_transient(error: &io::Error) -> bool {
     use io::ErrorKind::{ExecutableFileBusy, OutOfMemory, WouldBlock};
 
     #[cfg(unix)]
@@ -128,7 +130,7 @@ fn passes(error: &io::Error) -> bool {
         || error.raw_os_error().is_some_and(|code| too_many_files.contains(&code))
 }
 
-/// Prompts are in the input and in arguments, so neither is shown.
+/// Shows neither input nor arguments, as both can contain prompts.
 impl fmt::Debug for Invocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -143,13 +145,13 @@ impl fmt::Debug for Invocation {
 }
 
 impl Invocation {
-    /// 16 MiB.
+    /// The default of [`longest_line`](Self::longest_line): 16 MiB.
     pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-    /// 4 KiB.
+    /// The default of [`errors_kept`](Self::errors_kept): 4 KiB.
     pub const ERRORS_KEPT: usize = 4096;
 
-    /// A program without arguments or input.
+    /// A program without arguments, input or sandbox.
     pub fn new(program: impl Into<PathBuf>, environment: Environment) -> Self {
         Self {
             program: program.into(),
@@ -164,11 +166,11 @@ impl Invocation {
         }
     }
 
-    /// Starts it, confined if it is to be. To be called within a tokio runtime that has its I/O and its time.
+    /// Starts the program, confined if there is a sandbox. Must be called within a tokio runtime with I/O and time enabled.
     ///
     /// # Errors
     ///
-    /// See [`StartError`]: nothing runs.
+    /// See [`StartError`]. On an error, no program runs.
     pub async fn start(self) -> Result<Running, StartError> {
         if let Some(directory) = self.directory.as_ref().filter(|directory| !directory.is_dir()) {
             return Err(StartError::NoDirectory { program: self.program, directory: directory.clone() });
@@ -183,10 +185,10 @@ impl Invocation {
             None => None,
             Some(sandbox) => Some(prepare(Arc::clone(sandbox)).await.map_err(|error| self.refused(error))?),
         };
-        let life = spawn(command, marker, confinement).await.map_err(|error| self.refused(error))?;
-        tracing::debug!(program = %self.program.display(), id = life.child.id(), "started a program");
+        let tree = spawn(command, marker, confinement).await.map_err(|error| self.refused(error))?;
+        tracing::debug!(program = %self.program.display(), id = tree.child.id(), "started a program");
         let redactor = self.environment.redactor();
-        Ok(Running::new(life, redactor, self.input, self.stays_open, (self.longest_line, self.errors_kept)))
+        Ok(Running::new(tree, redactor, self.input, self.stays_open, (self.longest_line, self.errors_kept)))
     }
 
     fn command(&self, program: PathBuf, marker: Marker) -> Command {
@@ -209,7 +211,8 @@ impl Invocation {
         command
     }
 
-    /// How a program that is there names its interpreter, in parentheses, or nothing. None if there is no such program.
+    /// The `#!` line of the program's file, in parentheses; empty if it has none. `None` if the program's file does not exist or
+    /// cannot be read.
     fn first_line(&self) -> Option<String> {
         const LONGEST: u64 = 256;
         let directory = self.directory.as_deref().unwrap_or(Path::new(""));
@@ -234,31 +237,32 @@ impl Invocation {
     }
 }
 
-/// Nothing was started.
+/// Why no process was started.
 enum SpawnError {
     NotConfined(String),
     Refused(io::Error),
 }
 
-/// Looks for links that lead out of what may be written, file by file, so this is done where it may take its time.
+/// Prepares the sandbox on a blocking thread: it checks every writable file for hard links that lead out.
 async fn prepare(sandbox: Arc<Sandbox>) -> Result<Confinement, SpawnError> {
     let preparing = tokio::task::spawn_blocking(move || sandbox.prepare());
     let prepared = preparing.await.map_err(|panic| SpawnError::NotConfined(panic.to_string()))?;
     prepared.map_err(|error| SpawnError::NotConfined(error.to_string()))
 }
 
-/// One after the other: what a program starts before it is marked is known by being nobody else's.
-async fn spawn(command: Command, marker: Marker, confinement: Option<Confinement>) -> Result<Life, SpawnError> {
+/// Spawns the program on the starter thread, where programs start one after the other. So every unmarked descendant that exists
+/// before a program is marked belongs to that program.
+async fn spawn(command: Command, marker: Marker, confinement: Option<Confinement>) -> Result<ChildTree, SpawnError> {
     let runtime = Handle::current();
-    let adopting = Adopting::begin();
+    let subreaper = Subreaper::begin();
     let spawning = on_starter(move || {
         let _runtime = runtime.enter();
-        // Before it is confined: then it may make none.
+        // Before the thread that starts the program is confined: a confined thread must not make namespaces.
         let namespace = Namespace::enter();
         let before = Instant::now();
         let child = spawn_child(command, confinement.as_ref())?;
-        let tree = Tree::of(child.id(), before, Marks { marker, namespace }, adopting);
-        Ok(Life::new(child, tree))
+        let tree = Tree::of(child.id(), before, Marks { marker, namespace }, subreaper);
+        Ok(ChildTree::new(child, tree))
     });
     spawning.await.map_err(SpawnError::Refused)?
 }

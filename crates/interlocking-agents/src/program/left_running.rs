@@ -1,26 +1,26 @@
-//! What could not be ended of the programs that a killed process had run.
+//! Processes that a killed runner left behind and that could not be ended.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Programs of a process that has ended, or what came of them, may still be at work.
+/// Programs whose runner has ended, or descendants of such programs, may still be running.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AbandonedError {
-    /// These could not be ended.
+    /// These processes could not be ended.
     #[error(
         "these were left by a process that ran programs and has ended, and they cannot be ended from here:{}\n\
          end them, as their user or the system's",
         lines(processes)
     )]
     StillRunning {
-        /// All of them.
+        /// All processes that could not be ended.
         processes: Vec<LeftRunning>,
     },
-    /// It cannot be seen what runs.
+    /// The list of running processes could not be read.
     #[error("what was left by processes that have ended cannot be looked for: {reason}; is /proc mounted?")]
     NotSeen {
-        /// The system's words.
+        /// The operating system's error.
         reason: String,
     },
 }
@@ -28,9 +28,9 @@ pub enum AbandonedError {
 /// A process that could not be ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftRunning {
-    /// Its number.
+    /// The process id.
     pub number: u32,
-    /// Its name, as the kernel has it: the beginning of the program's.
+    /// The name that the kernel shows for the process (`/proc/PID/comm`): the beginning of the program's name.
     pub name: String,
 }
 

@@ -1,37 +1,38 @@
-//! How long a call may take, and how a program is stopped.
+//! Time limits of a call, and how a program is stopped.
 
 use std::time::Duration;
 
-/// How long a call of a program may take, each part by itself; `None` for any time.
+/// Time limits of a program call. Each limit applies on its own; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallLimits {
-    /// From its start to its end: [`TimedOut`](crate::AgentErrorKind::TimedOut).
+    /// The whole call, from the program's start to its end. Exceeded: [`TimedOut`](crate::AgentErrorKind::TimedOut).
     pub whole: Option<Duration>,
-    /// From its start to its first sign of life: [`NoFirstEvent`](crate::AgentErrorKind::NoFirstEvent).
+    /// From the program's start to its first event. Exceeded: [`NoFirstEvent`](crate::AgentErrorKind::NoFirstEvent).
     pub first_event: Option<Duration>,
-    /// From one sign of life to the next, while it does not work on something of its own: [`Idle`](crate::AgentErrorKind::Idle).
+    /// From one event to the next, except while the program runs a tool or command of its own. Exceeded:
+    /// [`Idle`](crate::AgentErrorKind::Idle).
     pub idle: Option<Duration>,
 }
 
 impl CallLimits {
-    /// Any time.
+    /// No limits.
     pub const NONE: Self = Self { whole: None, first_event: None, idle: None };
 }
 
-/// How long each step of stopping a program may take. Whatever is left of its tree after the last one is killed in any case.
+/// How long each step of stopping a program may take. After the last step, all that is left of its process tree is killed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StopOrder {
-    /// After the program was asked to stop in its own way, until it gets SIGTERM.
+    /// Time between the interruption by the program's own protocol and SIGTERM.
     pub interrupt: Duration,
-    /// After SIGTERM, until it gets SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub terminate: Duration,
 }
 
 impl StopOrder {
-    /// 3 s and 3 s.
+    /// 3 s for each step.
     pub const DEFAULT: Self = Self { interrupt: Duration::from_secs(3), terminate: Duration::from_secs(3) };
 
-    /// SIGKILL at once.
+    /// SIGKILL at once, without interruption and SIGTERM.
     pub const AT_ONCE: Self = Self { interrupt: Duration::ZERO, terminate: Duration::ZERO };
 }
 

@@ -1,4 +1,4 @@
-//! A stream cut into lines, within bounded memory.
+//! Splits a stream into lines, in bounded memory.
 
 use std::ops::Range;
 
@@ -7,66 +7,67 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// A line of a program's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// All of it, without its end. Any bytes but a line's end; text if the program says so.
+    /// The complete line, without its line end. It is not necessarily UTF-8.
     Whole(&'a [u8]),
-    /// It was longer than a line may be, and it was skipped.
+    /// The line was longer than the maximum, and was skipped.
     TooLong {
-        /// How long it was.
+        /// The length of the line.
         bytes: u64,
     },
 }
 
-/// What was read and not yet taken. Holds one line at most, and one read more.
+/// Buffers bytes that were read but not yet taken. Holds at most one line and one more chunk.
 pub(super) struct Lines {
     longest: usize,
     buffer: Vec<u8>,
-    /// What was taken ends here.
+    /// The bytes before this index were taken.
     taken: usize,
-    /// There is no end of a line between here and what was taken.
+    /// There is no line end between `taken` and this index.
     searched: usize,
-    /// How much of a line that is too long was thrown away.
+    /// How many bytes of an overlong line were discarded so far.
     skipped: Option<u64>,
-    is_over: bool,
+    is_finished: bool,
 }
 
-/// A line in the buffer.
+/// A line that was taken: its place in the buffer, or its length if it is too long.
 #[derive(Debug)]
 pub(super) enum Taken {
     Whole(Range<usize>),
     TooLong(u64),
 }
 
-/// How much is read at once.
+/// The minimum free capacity of the buffer before a read.
 const CHUNK: usize = 8 * 1024;
 
-/// A buffer that was needed for one long line is given back when it is larger than this.
+/// The buffer is shrunk when a long line has made its capacity larger than this.
 const KEPT: usize = 16 * CHUNK;
 
 impl Lines {
     pub(super) fn new(longest: usize) -> Self {
-        Self { longest, buffer: Vec::new(), taken: 0, searched: 0, skipped: None, is_over: false }
+        Self { longest, buffer: Vec::new(), taken: 0, searched: 0, skipped: None, is_finished: false }
     }
 
-    /// The next whole line, if there is one. Until the next [`fill`](Self::fill) it is found at [`bytes`](Self::bytes).
+    /// Takes the next line, if the buffer holds a complete one. [`bytes`](Self::bytes) returns its content until the next
+    /// [`fill`](Self::fill).
     pub(super) fn take(&mut self) -> Option<Taken> {
         let end = memchr::memchr(b'\n', &self.buffer[self.searched..]).map(|at| self.searched + at);
         let Some(end) = end else {
             self.searched = self.buffer.len();
-            return if self.is_over { self.take_rest() } else { None };
+            return if self.is_finished { self.take_rest() } else { None };
         };
         let line = self.taken..end;
         (self.taken, self.searched) = (end + 1, end + 1);
-        Some(self.judged(line))
+        Some(self.classified(line))
     }
 
-    /// A last line without an end.
+    /// Takes the last line if it has no line end.
     fn take_rest(&mut self) -> Option<Taken> {
         let line = self.taken..self.buffer.len();
         self.taken = line.end;
-        (!line.is_empty() || self.skipped.is_some()).then(|| self.judged(line))
+        (!line.is_empty() || self.skipped.is_some()).then(|| self.classified(line))
     }
 
-    /// The next so many bytes, if there are.
+    /// Takes the next `count` bytes, if the buffer holds as many.
     pub(super) fn take_exact(&mut self, count: usize) -> std::io::Result<Option<Range<usize>>> {
         if count > self.longest {
             let message = format!("{count} bytes are more than the {} that are kept", self.longest);
@@ -80,7 +81,7 @@ impl Lines {
         Ok(Some(bytes))
     }
 
-    fn judged(&mut self, line: Range<usize>) -> Taken {
+    fn classified(&mut self, line: Range<usize>) -> Taken {
         match self.skipped.take() {
             Some(skipped) => Taken::TooLong(skipped + line.len() as u64),
             None if line.len() > self.longest => Taken::TooLong(line.len() as u64),
@@ -92,18 +93,19 @@ impl Lines {
         &self.buffer[line]
     }
 
-    /// Reads once, and says how many bytes; 0 at the end. To be called when there is no line to take. Nothing is lost when it is dropped.
+    /// Reads once and returns the number of bytes read; 0 at the end of the stream. Call it only when there is no line to take.
+    /// Cancel-safe.
     pub(super) async fn fill(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> std::io::Result<usize> {
         self.make_room();
         stream.read_buf(&mut self.buffer).await
     }
 
-    /// There will be no more.
+    /// Marks the end of the stream: a last line without a line end can be taken.
     pub(super) fn finish(&mut self) {
-        self.is_over = true;
+        self.is_finished = true;
     }
 
-    /// Forgets everything that was read.
+    /// Discards everything that was read.
     pub(super) fn clear(&mut self) {
         self.buffer.clear();
         (self.taken, self.searched, self.skipped) = (0, 0, None);
@@ -123,7 +125,7 @@ impl Lines {
         }
         let needed = self.buffer.len() + CHUNK;
         if self.buffer.capacity() < needed {
-            // Twice as much, but never much more than a line may be long.
+            // Double the capacity, but not beyond the maximum length of a line and one chunk.
             let wanted = needed.max((2 * self.buffer.len()).min(self.longest + CHUNK));
             self.buffer.reserve_exact(wanted - self.buffer.len());
         }

@@ -1,22 +1,24 @@
-//! Running a program and all that comes of it: for agents that drive one.
+//! Runs programs, such as command-line agents, and ends every process that they start.
 //!
-//! - [`Invocation`]: what is started, with an [`Environment`] of its own and, if wanted, in a sandbox.
-//! - [`Running`]: its lines out, bytes in, and its [end](Ended). Whatever it started ends with it, and when it is dropped.
-//! - [`Secret`]: in its environment, and nowhere else; a [`Redactor`] takes it out of what the program prints.
-//! - [`forbid_inspection`]: keeps keys in this process from other processes of its user.
-//! - [`run_protocol`]: the whole of a call in a protocol of lines, a [`LineProtocol`], within [`CallLimits`] and with a [`StopOrder`].
+//! - [`Invocation`]: describes the program to start: arguments, an [`Environment`] and an optional sandbox.
+//! - [`Running`]: a running program. It yields output lines, takes input and reports [how the program ended](Ended). Ending or
+//!   dropping it ends all processes that the program started.
+//! - [`Secret`]: a key or token for the program's environment. A [`Redactor`] removes it from the program's output.
+//! - [`forbid_inspection`]: keeps other processes of the same user from reading keys in this process.
+//! - [`run_protocol`]: runs one complete call that speaks a line-based [`LineProtocol`], within [`CallLimits`], and stops the
+//!   program as a [`StopOrder`] says.
 //!
-//! **What ends with a program.** On Linux all that came of it, however it got away: daemons, sessions of their own, without
-//! environment and files. When this process ends, by SIGKILL too, a guard ends what its programs left, and [`end_abandoned`] ends what a
-//! guard did not. `docs/book/src/programs.md` says by what each is found, and what escapes. On other Unix systems the process group alone
-//! ends.
+//! **What ends with a program.** On Linux, all its descendants end, even daemons and processes that made their own session,
+//! cleared their environment or closed their files. When this process ends, even by SIGKILL, a guard process ends what its
+//! programs left running; [`end_abandoned`] ends what the guard missed. `docs/book/src/programs.md` says how each process is
+//! found, and what escapes. On other Unix systems only the program's process group ends.
 
 mod abandoned;
 mod left_running;
 mod call;
 mod environment;
 mod invocation;
-mod life;
+mod child_tree;
 mod limits;
 mod lines;
 mod redactor;

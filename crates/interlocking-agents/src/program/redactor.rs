@@ -1,4 +1,4 @@
-//! Taking secrets out of what a program printed.
+//! Removes secrets from the output of programs.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,43 +13,47 @@ use serde_json::Value;
 use super::secret::Secret;
 use super::unescaped::Unescaped;
 
-/// Replaces the values of secrets, wherever they stand, by [`Secret::REDACTED`].
+/// Replaces the values of secrets in texts by [`Secret::REDACTED`].
 ///
 /// A secret is found
 ///
-/// - as it is;
-/// - with any of its characters escaped as in a JSON string (`\"`, `\u0053`) or in an address (`%53`), in any mix, and once more so:
-///   JSON within a JSON string;
-/// - in hexadecimal digits, and in base64, alone or with something before and behind it (`user:secret`), if it is of
+/// - verbatim;
+/// - with any of its characters escaped as in a JSON string (`\"`, `\u0053`) or in a URL (`%53`), in any mix, and escaped twice,
+///   as in JSON within a JSON string;
+/// - encoded in hexadecimal or base64, alone or with other text before and after it (`user:secret`), if the secret has
 ///   [twelve bytes](Self::SHORTEST_ENCODED) or more.
 ///
-/// White space around a value is no part of the secret, as programs leave it out. Of a value of several lines, such as a private key in
-/// PEM, each line of [twelve bytes](Self::SHORTEST_ENCODED) or more is found by itself, too.
+/// White space around a value is not part of the secret, as programs trim it. If a value has several lines, such as a private key
+/// in PEM, each line of [twelve bytes](Self::SHORTEST_ENCODED) or more is also found by itself.
 ///
-/// So what is printed by mistake is found. A program that wants to tell a secret can: it is not found backwards, in pieces, or
-/// encoded in another way. Values of fewer than [four bytes](Self::SHORTEST) are left alone: they would be found everywhere, and
-/// they hide nothing.
+/// So secrets that are printed by mistake are found. A program that wants to reveal a secret can do so: a secret is not found
+/// reversed, in pieces, or in another encoding. Values of fewer than [four bytes](Self::SHORTEST) are not redacted: they would
+/// match everywhere, and they hide nothing.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// None if there is nothing to look for.
+    /// `None` if there are no secrets.
     needles: Option<Arc<Needles>>,
 }
 
+/// The byte strings to search for: the secrets, their long lines and their encodings.
 struct Needles {
+    /// The number of secrets.
     secrets: usize,
+    /// The length of the longest byte string.
     longest: usize,
-    /// Finds the longest of those that begin at the first place where any does.
+    /// Finds the leftmost match, and of several there the longest.
     finder: AhoCorasick,
 }
 
 impl Redactor {
-    /// The length in bytes from which on a secret is looked for.
+    /// The minimum length of a secret that is redacted, in bytes.
     pub const SHORTEST: usize = 4;
 
-    /// The length in bytes from which on a secret is looked for in base64 and in hexadecimal digits, and a line of one by itself.
+    /// The minimum length, in bytes, of a secret that is redacted in base64 and hexadecimal, and of a line that is redacted by
+    /// itself.
     pub const SHORTEST_ENCODED: usize = 12;
 
-    /// Of these secrets.
+    /// A redactor of these secrets.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
         let mut wholes: Vec<&str> = secrets.into_iter().map(|secret| secret.expose().trim()).collect();
         wholes.retain(|whole| whole.len() >= Self::SHORTEST);
@@ -65,31 +69,31 @@ impl Redactor {
         needles.extend(values.iter().map(|value| value.to_vec()));
         let longest = needles.iter().map(Vec::len).max().unwrap_or_default();
         let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(needles);
-        // More than it can hold are some gigabytes of secrets.
+        // Building fails only for some gigabytes of secrets.
         let found = finder.ok().filter(|_| longest > 0);
         Self { needles: found.map(|finder| Arc::new(Needles { secrets: wholes.len(), longest, finder })) }
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there are no secrets to redact.
     pub fn is_empty(&self) -> bool {
         self.needles.is_none()
     }
 
-    /// The text without secrets.
+    /// The text, with secrets redacted.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.bytes(text.as_bytes()) {
             Cow::Borrowed(_) => Cow::Borrowed(text),
-            // Secrets, which are text, were replaced by text.
+            // Still UTF-8: text was replaced by text.
             Cow::Owned(bytes) => Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()),
         }
     }
 
-    /// The bytes without secrets.
+    /// The bytes, with secrets redacted.
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         self.after(bytes, 0)
     }
 
-    /// Every text in a value without secrets, names of fields included.
+    /// Redacts every string in a JSON value, including the names of fields.
     pub fn value(&self, value: &mut Value) {
         if self.is_empty() {
             return;
@@ -108,20 +112,21 @@ impl Redactor {
         }
     }
 
-    /// The text without secrets, in its place.
+    /// Redacts the text in place.
     pub fn string(&self, text: &mut String) {
         if let Cow::Owned(redacted) = self.text(text) {
             *text = redacted;
         }
     }
 
-    /// How much of a text must be known before a place to be sure that no secret goes on there, each character escaped.
+    /// How many bytes before a position must be known to recognise a secret that continues there, even if each of its characters
+    /// is escaped.
     pub(crate) fn longest(&self) -> usize {
         const LONGEST_ESCAPE: usize = r"\u0053".len();
         self.needles.as_ref().map_or(0, |needles| needles.longest * LONGEST_ESCAPE)
     }
 
-    /// The bytes from `start` on without secrets. One that begins before `start` and reaches beyond leaves nothing of itself.
+    /// The bytes from `start` on, with secrets redacted. A secret that begins before `start` and extends beyond is redacted, too.
     pub(crate) fn after<'a>(&self, bytes: &'a [u8], start: usize) -> Cow<'a, [u8]> {
         let found = self.needles.as_ref().map_or_else(Vec::new, |needles| needles.find(bytes));
         let mut kept: Option<Vec<u8>> = None;
@@ -143,11 +148,11 @@ impl Redactor {
 }
 
 impl Needles {
-    /// Where the secrets stand, in order, none within another.
+    /// The ranges of the secrets, in order and without overlaps.
     fn find(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = self.finder.find_iter(bytes).map(|found| found.range()).collect();
         for part in Unescaped::parts(bytes, self.longest) {
-            let twice = part.again();
+            let twice = part.unescaped_again();
             for text in std::iter::once(&part).chain(&twice) {
                 found.extend(self.finder.find_iter(text.bytes()).map(|found| text.origin(found.range())));
             }
@@ -155,19 +160,20 @@ impl Needles {
         if found.len() > 1 {
             found.sort_unstable_by_key(|found| (found.start, usize::MAX - found.end));
             found.dedup_by(|next, kept| {
-                // What begins within another one is a part of that, or goes on from there.
-                let is_within = next.start < kept.end;
-                if is_within {
+                // Merge ranges that overlap.
+                let overlaps = next.start < kept.end;
+                if overlaps {
                     kept.end = kept.end.max(next.end);
                 }
-                is_within
+                overlaps
             });
         }
         found
     }
 }
 
-/// A secret in hexadecimal digits, and in base64 as far as its characters do not depend on what stands before and behind it.
+/// A secret in hexadecimal digits, and in base64 for each alignment. Of the base64 text, only the characters that do not depend
+/// on the bytes before and after the secret are used.
 fn encodings(secret: &[u8]) -> Vec<Vec<u8>> {
     let mut all = vec![
         secret.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
@@ -175,7 +181,7 @@ fn encodings(secret: &[u8]) -> Vec<Vec<u8>> {
     ];
     for before in 0..3 {
         let shifted = [&[0; 3][..before], secret].concat();
-        // Three bytes are four characters, of which each has six bits.
+        // A base64 character encodes six bits. `first..end` are the characters that encode bits of the secret only.
         let (first, end) = ((before * 8).div_ceil(6), shifted.len() * 8 / 6);
         for encoded in [STANDARD_NO_PAD.encode(&shifted), URL_SAFE_NO_PAD.encode(&shifted)] {
             all.push(encoded.as_bytes()[first..end].to_vec());
@@ -284,7 +290,7 @@ mod tests {
         assert_eq!(redactor.text("736B2D63616E6172792D303132333F3E"), "[redacted]");
     }
 
-    /// Whatever is before it, so also where one part that is looked through ends and the next one begins.
+    /// Also across the boundary between two parts of [`Unescaped::parts`].
     #[test]
     fn a_secret_is_found_at_every_place_of_a_long_text() {
         let redactor = redactor(&["sk-canary-0123456"]);
@@ -297,7 +303,7 @@ mod tests {
         }
     }
 
-    /// Found one by one from the place of the last one on, each secret that is not there would be looked for 300,000 times.
+    /// A search that restarts after each match would look 300,000 times for a secret that does not occur.
     #[test]
     fn a_text_that_is_full_of_one_secret_is_not_looked_through_again_and_again() {
         let redactor = redactor(&["abcd", "canary-that-is-not-there"]);

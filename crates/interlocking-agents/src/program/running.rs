@@ -1,4 +1,4 @@
-//! A program that runs: its lines, its input, its end.
+//! A running program: its output lines, its input and its end.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,85 +13,86 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::life::Life;
+use super::child_tree::ChildTree;
 use super::limits::StopOrder;
 use super::lines::{Line, Lines, Taken};
 use super::redactor::Redactor;
 use super::tail::Tail;
 
-/// A program that was started. Dropping it ends the program and everything that it started, wherever that went.
+/// A started program. Dropping it ends the program and every process that the program started, even in other sessions and groups.
 pub struct Running {
-    life: Life,
+    tree: ChildTree,
     output: Option<ChildStdout>,
     lines: Lines,
-    /// The last line without the secrets that stood in it.
+    /// The last line, with its secrets redacted, if it had any.
     redacted: Vec<u8>,
     redactor: Redactor,
     input: Option<UnboundedSender<Vec<u8>>>,
     tail: Arc<Mutex<Tail>>,
     draining: Option<JoinHandle<()>>,
-    /// When the program and its tree had ended, and how many bytes were read since.
-    over: Option<(Instant, usize)>,
+    /// When the program and its process tree ended, and how many bytes were read since then.
+    ended: Option<(Instant, usize)>,
 }
 
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Its exit code; none when a signal ended it.
+    /// The program's exit code; `None` if a signal ended it.
     pub exit: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the program.
     pub signal: Option<i32>,
-    /// The end of what it wrote to standard error, without secrets, and without white space around it.
+    /// The end of the program's standard error, with secrets redacted and surrounding white space trimmed.
     pub stderr: String,
-    /// How many processes it had left behind. They were killed.
+    /// How many descendants of the program were still alive when it ended. They were killed.
     pub survivors: usize,
 }
 
-/// How much of the end of an output is kept, in bytes.
-const KEPT: usize = 4096;
+/// How many bytes of the end of standard output [`Running::output_tail`] keeps.
+const OUTPUT_KEPT: usize = 4096;
 
-/// For how long a pipe is read when everybody who wrote to it has ended: as good as none, unless somebody escaped who has it open.
-const DRAIN: Duration = Duration::from_millis(500);
+/// For how long a pipe is read after the process tree has ended. Reading takes almost no time, unless a process that escaped
+/// holds the pipe open.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How much a pipe holds at most, in bytes; when more is read after everybody's end, somebody escaped who writes on. Linux gives the
-/// system's user alone a larger one.
-const PIPE: usize = 1024 * 1024;
+/// The maximum capacity of a pipe, in bytes. If more is read after the process tree has ended, a process escaped and still
+/// writes. Linux allows larger pipes to root only.
+const MAX_PIPE: usize = 1024 * 1024;
 
 impl Running {
     pub(super) fn new(
-        mut life: Life,
+        mut tree: ChildTree,
         redactor: Redactor,
         input: Vec<u8>,
         stays_open: bool,
         (longest_line, errors_kept): (usize, usize),
     ) -> Self {
         let tail = Arc::new(Mutex::new(Tail::new(errors_kept, &redactor)));
-        let output = life.child.stdout.take();
-        let draining = life.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
-        let sender = life.child.stdin.take().map(|stdin| {
+        let output = tree.child.stdout.take();
+        let draining = tree.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
+        let sender = tree.child.stdin.take().map(|stdin| {
             let (sender, receiver) = unbounded_channel();
             tokio::spawn(feed(stdin, receiver));
-            // The receiver was just made.
+            // This cannot fail: the receiver was just created.
             let _ = sender.send(input);
             sender
         });
         let (lines, redacted) = (Lines::new(longest_line), Vec::new());
         let input = sender.filter(|_| stays_open);
-        Self { life, output, lines, redacted, redactor, input, tail, draining, over: None }
+        Self { tree, output, lines, redacted, redactor, input, tail, draining, ended: None }
     }
 
-    /// The number of the program's process, until it has ended.
+    /// The program's process id, until the program has ended.
     pub fn id(&self) -> Option<u32> {
-        self.life.child.id()
+        self.tree.child.id()
     }
 
-    /// The next line of its standard output, without the secrets of its environment. None when it has closed its output, or has
-    /// ended: what it left behind is ended then, too, and keeps nobody waiting. Nothing is lost when this is dropped before it
-    /// is done.
+    /// Returns the next line of standard output, with the secrets of the environment redacted. `None` when the program has closed
+    /// its output or has ended. When the program ends, its remaining descendants are ended too, so they cannot delay this by
+    /// holding the output open. Cancel-safe: dropping the future loses no data.
     ///
     /// # Errors
     ///
-    /// The system's, of reading or waiting.
+    /// The operating system failed to read or to wait.
     pub async fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             match self.lines.take() {
@@ -112,12 +113,14 @@ impl Running {
         }
     }
 
-    /// The next `count` bytes of its standard output, whatever lines they are in, without the secrets of its environment; of a program
-    /// that says how long its messages are. None when there are fewer. Nothing is lost when this is dropped before it is done.
+    /// Returns the next `count` bytes of standard output regardless of lines, with the secrets of the environment redacted: for
+    /// programs that announce the length of each message. `None` when fewer bytes are left. Cancel-safe: dropping the future
+    /// loses no data.
     ///
     /// # Errors
     ///
-    /// The system's, of reading or waiting; [`InvalidInput`](io::ErrorKind::InvalidInput) where that is more than a line may be long.
+    /// The operating system failed to read or to wait; [`InvalidInput`](io::ErrorKind::InvalidInput) if `count` is larger than
+    /// [`Invocation::longest_line`](super::Invocation::longest_line).
     pub async fn read_exact(&mut self, count: usize) -> io::Result<Option<Vec<u8>>> {
         loop {
             if let Some(bytes) = self.lines.take_exact(count)? {
@@ -130,14 +133,14 @@ impl Running {
         }
     }
 
-    /// Reads its standard output to the end and gives the last of it, as [`Ended::stderr`] does; of a program that does not speak
-    /// in lines. A line that is too long is left out.
+    /// Reads standard output to the end and returns its last 4 KiB, redacted and trimmed like [`Ended::stderr`]: for programs
+    /// without a line protocol. A line that is too long is left out.
     ///
     /// # Errors
     ///
-    /// The system's, of reading or waiting.
+    /// The operating system failed to read or to wait.
     pub async fn output_tail(&mut self) -> io::Result<String> {
-        let mut tail = Tail::new(KEPT, &self.redactor);
+        let mut tail = Tail::new(OUTPUT_KEPT, &self.redactor);
         while let Some(line) = self.next_line().await? {
             if let Line::Whole(line) = line {
                 tail.push(line);
@@ -147,30 +150,30 @@ impl Running {
         Ok(tail.text(&self.redactor))
     }
 
-    /// Reads once, or learns that there is nothing more to read.
+    /// Reads standard output once. Closes it at its end, or when the process tree has ended and the pipe is drained.
     async fn read(&mut self) -> io::Result<()> {
         let Some(output) = &mut self.output else { return Ok(()) };
-        let has_more = match &mut self.over {
-            // The end first: whoever writes on and on has always something to read.
+        let has_more = match &mut self.ended {
+            // The program's exit is polled first: a descendant that keeps writing would always have something to read.
             None => tokio::select! {
                 biased;
-                exited = self.life.exit() => {
+                exited = self.tree.wait_child() => {
                     exited?;
-                    self.life.over().await?;
-                    self.over = Some((Instant::now(), 0));
+                    self.tree.wait_all().await?;
+                    self.ended = Some((Instant::now(), 0));
                     true
                 }
                 read = self.lines.fill(output) => read? > 0,
             },
-            Some((_, read)) if *read > PIPE => false,
-            Some((over, read)) => tokio::select! {
+            Some((_, read)) if *read > MAX_PIPE => false,
+            Some((ended, read)) => tokio::select! {
                 biased;
                 more = self.lines.fill(output) => {
                     let more = more?;
                     *read += more;
                     more > 0
                 }
-                () = tokio::time::sleep_until(*over + DRAIN) => false,
+                () = tokio::time::sleep_until(*ended + DRAIN_TIMEOUT) => false,
             },
         };
         if !has_more {
@@ -180,8 +183,8 @@ impl Running {
         Ok(())
     }
 
-    /// Writes to its standard input, after what was to be written before. This does not wait for the program to read it, as that
-    /// may wait for its output to be read.
+    /// Queues bytes for standard input, after earlier writes. Does not wait for the program to read them: the program may itself
+    /// be waiting for its output to be read.
     ///
     /// # Errors
     ///
@@ -191,60 +194,61 @@ impl Running {
         if sent { Ok(()) } else { Err(io::Error::new(io::ErrorKind::BrokenPipe, "standard input is closed")) }
     }
 
-    /// Closes its standard input when everything is written.
+    /// Closes standard input once all queued bytes are written.
     pub fn close_input(&mut self) {
         self.input = None;
     }
 
-    /// The end of what it has written to standard error until now, without secrets.
+    /// The end of what the program has written to standard error so far, with secrets redacted.
     pub fn stderr_tail(&self) -> String {
         self.tail.lock().unwrap_or_else(PoisonError::into_inner).text(&self.redactor)
     }
 
-    /// What takes the secrets of its environment out of a text.
+    /// Redacts the secrets of the program's environment.
     pub fn redactor(&self) -> &Redactor {
         &self.redactor
     }
 
-    /// Stops it: SIGTERM to its process group, and when its time is over SIGKILL to everything that came of it. Its output is
-    /// read on and thrown away. A program that is to be asked in a way of its own is asked before.
+    /// Stops the program: sends SIGTERM to its process group, and after [`StopOrder::terminate`] SIGKILL to the program and all
+    /// its descendants. Output is read and discarded meanwhile. To interrupt the program in its own protocol, do so before
+    /// calling this.
     ///
     /// # Errors
     ///
-    /// The system's, of waiting.
+    /// The operating system failed to wait.
     pub async fn stop(&mut self, order: &StopOrder) -> io::Result<()> {
         self.close_input();
-        if !order.terminate.is_zero() && !self.life.is_over() {
-            self.life.terminate();
-            if let Ok(over) = tokio::time::timeout(order.terminate, self.discard()).await {
-                return over.map(drop);
+        if !order.terminate.is_zero() && !self.tree.has_ended() {
+            self.tree.terminate();
+            if let Ok(ended) = tokio::time::timeout(order.terminate, self.discard()).await {
+                return ended.map(drop);
             }
         }
-        self.life.kill().await.map(drop)
+        self.tree.kill().await.map(drop)
     }
 
-    /// Waits for its end and ends what it left behind. Output that was not taken yet is thrown away. Nothing is lost when this is
-    /// dropped before it is done.
+    /// Waits for the program to end, then ends its remaining descendants. Discards output that was not read yet. Cancel-safe:
+    /// it can be called again after the future was dropped.
     ///
     /// # Errors
     ///
-    /// The system's, of waiting.
+    /// The operating system failed to wait.
     pub async fn wait(&mut self) -> io::Result<()> {
         self.discard().await.map(drop)
     }
 
-    /// [Waits](Self::wait) and says how it ended. Standard input is closed before.
+    /// Closes standard input, [waits](Self::wait) and returns how the program ended.
     ///
     /// # Errors
     ///
-    /// The system's, of waiting.
+    /// The operating system failed to wait.
     pub async fn end(mut self) -> io::Result<Ended> {
         self.close_input();
         let (status, survivors) = self.discard().await?;
         if let Some(draining) = self.draining.take() {
             let abort = draining.abort_handle();
-            // Somebody who escaped may have it open.
-            if tokio::time::timeout(DRAIN, draining).await.is_err() {
+            // A process that escaped may hold standard error open.
+            if tokio::time::timeout(DRAIN_TIMEOUT, draining).await.is_err() {
                 abort.abort();
             }
         }
@@ -252,17 +256,17 @@ impl Running {
         Ok(Ended { exit: status.code(), signal: signal(status), stderr: self.stderr_tail(), survivors })
     }
 
-    /// Waits for the end, while output is thrown away.
+    /// Waits for the program and its tree to end, and discards output meanwhile.
     async fn discard(&mut self) -> io::Result<(ExitStatus, usize)> {
-        while !self.life.is_over() && self.output.is_some() {
+        while !self.tree.has_ended() && self.output.is_some() {
             self.lines.clear();
             self.read().await?;
         }
-        self.life.over().await
+        self.tree.wait_all().await
     }
 }
 
-/// Neither what was read nor what was written.
+/// Shows neither output nor input, which may be confidential.
 impl fmt::Debug for Running {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Running").field("id", &self.id()).finish_non_exhaustive()
@@ -277,11 +281,11 @@ impl Drop for Running {
     }
 }
 
-/// Writes what comes, and closes standard input when nothing more can come.
-async fn feed(mut stdin: ChildStdin, mut coming: UnboundedReceiver<Vec<u8>>) {
-    while let Some(bytes) = coming.recv().await {
+/// Writes all queued bytes to standard input, and closes it when the queue is closed.
+async fn feed(mut stdin: ChildStdin, mut queue: UnboundedReceiver<Vec<u8>>) {
+    while let Some(bytes) = queue.recv().await {
         if stdin.write_all(&bytes).await.is_err() {
-            // The program has closed it or has ended; its output and its end say why.
+            // The program has closed standard input or has ended; its output and exit status say why.
             return;
         }
     }

@@ -1,12 +1,12 @@
-//! A value that nobody may read but the program it is for.
+//! A value that only the program that it is meant for may read.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A key or a token. It is shown to nobody by accident: `Debug` and `Display` hide it, and it cannot be serialised.
+/// A key or a token. It is not shown by accident: `Debug` and `Display` hide it, and it cannot be serialised.
 ///
-/// Given to a program by [`Environment::secret`](super::Environment::secret), it is taken out of whatever that program
-/// prints, too; see [`Redactor`](super::Redactor).
+/// If it is given to a program by [`Environment::secret`](super::Environment::secret), it is also redacted from the program's
+/// output; see [`Redactor`](super::Redactor).
 ///
 /// ```
 /// # use interlocking_agents::program::Secret;
@@ -18,35 +18,36 @@ use std::sync::Arc;
 pub struct Secret(Arc<str>);
 
 impl Secret {
-    /// What stands where a secret stood.
+    /// The text that replaces a secret.
     pub const REDACTED: &'static str = "[redacted]";
 
-    /// Keeps this value.
+    /// Wraps this value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into().into())
     }
 
-    /// The value of a variable of this process; none where it is not set, empty or no text.
+    /// The value of an environment variable of this process; `None` if the variable is not set, is empty or is not UTF-8.
     pub fn from_variable(name: &str) -> Option<Self> {
         std::env::var(name).ok().filter(|value| !value.is_empty()).map(Self::new)
     }
 
-    /// The value itself. Whoever asks answers for where it goes.
+    /// The value itself. The caller must keep it out of logs and errors.
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-/// Keeps other processes of the same user from reading this process's memory and the environment that it was started with, where its
-/// keys are: `/proc/PID/mem`, `/proc/PID/environ`, and ptrace. To be called first in `main`; a command line of this project's does.
+/// Keeps other processes of the same user from reading keys in this process's memory and its initial environment, by
+/// `/proc/PID/mem`, `/proc/PID/environ` and ptrace. Call it first in `main`; this project's command lines do.
 ///
-/// On Linux the process is made [not dumpable](https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html), and so leaves no core
-/// dump, and no debugger of its user can attach to it. What it starts is as any other. It keeps nothing from the system's user
-/// (`CAP_SYS_PTRACE`), nor from whoever may read the file that the key came from; a sandbox does. On other systems it does nothing.
+/// On Linux this makes the process [not dumpable](https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html): it leaves
+/// no core dump, and a debugger of the same user cannot attach. Programs that it starts are not affected. Root (`CAP_SYS_PTRACE`)
+/// can still read the process, and any process that may read the file that holds the key can still read that; a sandbox prevents
+/// both. On other systems this function does nothing.
 ///
 /// # Errors
 ///
-/// The system's words, where it refuses.
+/// The operating system refused.
 pub fn forbid_inspection() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;

@@ -1,7 +1,7 @@
-//! The thread on which programs are started, one after the other.
+//! The thread that starts all programs, one after the other.
 //!
-//! It gives way a little to all others, and all that it starts with it: so they are told from this process's other children. That
-//! cannot be taken back, so no other thread is used for it.
+//! Its niceness is raised by 1, and every process that it starts inherits that: so programs can be told from other children of
+//! this process. A raised niceness cannot be lowered again, so a dedicated thread is used.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,39 +10,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::oneshot;
 
-use super::tree::give_way;
+use super::tree::raise_niceness;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// Does this on that thread. When this is dropped before it is done, nothing of it goes on thereafter: it is waited for if it has
-/// begun, and what came of it is dropped.
+/// Runs `work` on the starter thread. If the future is dropped, work that has not begun is never run; work that has begun is
+/// waited for, and its result is dropped.
 ///
 /// # Errors
 ///
-/// There can be no such thread, or the work panicked.
+/// The thread could not be started, or `work` panicked.
 pub(super) async fn on_starter<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (sender, receiver) = oneshot::channel();
-    let is_unwanted = Arc::new(Mutex::new(false));
-    let mut asked = Asked { is_unwanted: Arc::clone(&is_unwanted), receiver };
-    hand_over(Box::new(move || {
-        let is_unwanted = lock(&is_unwanted);
-        if !*is_unwanted {
-            // Received, or dropped with the receiver.
+    let is_cancelled = Arc::new(Mutex::new(false));
+    let mut request = Request { is_cancelled: Arc::clone(&is_cancelled), receiver };
+    send_to_starter(Box::new(move || {
+        // Held while the work runs, so that dropping the request waits for it.
+        let is_cancelled = lock(&is_cancelled);
+        if !*is_cancelled {
+            // If the receiver is gone, the result is dropped.
             let _ = sender.send(work());
         }
     }))?;
-    (&mut asked.receiver).await.map_err(|_| io::Error::other("the thread that starts programs panicked"))
+    (&mut request.receiver).await.map_err(|_| io::Error::other("the thread that starts programs panicked"))
 }
 
-/// Somebody who waits for something that is to be done.
-struct Asked<T> {
-    is_unwanted: Arc<Mutex<bool>>,
+/// A request to the starter thread. Dropping it cancels work that has not begun, and waits for work that has.
+struct Request<T> {
+    is_cancelled: Arc<Mutex<bool>>,
     receiver: oneshot::Receiver<T>,
 }
 
-impl<T> Drop for Asked<T> {
+impl<T> Drop for Request<T> {
     fn drop(&mut self) {
-        *lock(&self.is_unwanted) = true;
+        *lock(&self.is_cancelled) = true;
     }
 }
 
@@ -50,22 +51,22 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives it to the thread, which is made for the first one.
-fn hand_over(work: Work) -> io::Result<()> {
+/// Sends work to the starter thread. The first call starts the thread.
+fn send_to_starter(work: Work) -> io::Result<()> {
     static STARTER: Mutex<Option<Sender<Work>>> = Mutex::new(None);
     let mut starter = lock(&STARTER);
-    if let Some(there) = &*starter {
-        return there.send(work).map_err(|_| io::Error::other("the thread that starts programs has ended"));
+    if let Some(sender) = &*starter {
+        return sender.send(work).map_err(|_| io::Error::other("the thread that starts programs has ended"));
     }
     let (sender, receiver) = channel::<Work>();
     std::thread::Builder::new().name("programs".to_owned()).spawn(move || {
-        give_way();
+        raise_niceness();
         for work in receiver {
-            // Whoever waits for it is told, as its answer never comes; those after it have theirs.
+            // After a panic, the request fails because its sender is dropped. Later requests still run.
             let _ = catch_unwind(AssertUnwindSafe(work));
         }
     })?;
-    // The receiver was just made.
+    // This cannot fail: the thread holds the receiver.
     let _ = sender.send(work);
     *starter = Some(sender);
     Ok(())

@@ -1,13 +1,14 @@
-//! The end of a stream.
+//! Keeps the end of a stream.
 
 use super::redactor::Redactor;
 
-/// Keeps the last bytes of what is written to it, and of those that are dropped just so many that no secret is cut in two
-/// unnoticed.
+/// Keeps the last `kept` bytes that are pushed, plus `spare` bytes before them, so that a secret that starts before the kept part
+/// is still recognised and redacted.
 pub(super) struct Tail {
     kept: usize,
     spare: usize,
     bytes: Vec<u8>,
+    /// Whether bytes were dropped from the beginning.
     is_cut: bool,
 }
 
@@ -18,7 +19,7 @@ impl Tail {
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
-        // Not each time: that would move everything for every byte that is written.
+        // Cutting on every push would move the whole buffer for every byte.
         if self.bytes.len() > 2 * (self.kept + self.spare) {
             self.cut();
         }
@@ -30,7 +31,7 @@ impl Tail {
         self.bytes.drain(..surplus);
     }
 
-    /// As text, without secrets; what is no text shows as such.
+    /// The kept bytes as trimmed text, with secrets redacted and invalid UTF-8 replaced by U+FFFD.
     pub(super) fn text(&mut self, redactor: &Redactor) -> String {
         self.cut();
         let start = if self.is_cut { self.spare } else { 0 };

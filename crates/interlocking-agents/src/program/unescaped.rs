@@ -1,42 +1,44 @@
-//! A text with its escapes taken out, which knows where each byte came from.
+//! Text with its escapes decoded, which maps each decoded byte back to its place in the original text.
 
 use std::ops::Range;
 
-/// How much of a text is looked at at once, in bytes.
+/// How many bytes of a text are decoded at once, without the overlap.
 const PART: usize = 64 * 1024;
 
-/// How many bytes a character takes that is escaped twice: `\u005c\u0075\u0030\u0030\u0035\u0033`.
+/// The maximum length in bytes of a character that is escaped twice: `\u005c\u0075\u0030\u0030\u0035\u0033`.
 const LONGEST_ESCAPE: usize = 36;
 
-/// A part of a text in which escapes of JSON strings and of addresses stand as what they mean.
+/// A part of a text with the escapes of JSON strings and of URLs decoded.
 pub(super) struct Unescaped {
     bytes: Vec<u8>,
-    /// Of each byte, where that stands in the part of the text that it came from.
+    /// For each decoded byte, its place in the original text, relative to `start`.
     origins: Vec<Range<u32>>,
-    /// Where the part begins in the text.
+    /// Where the part begins in the original text.
     start: usize,
     has_escapes: bool,
 }
 
-/// What an escape means.
+/// A decoded escape.
 struct Escape {
+    /// The decoded bytes, of which `count` are used.
     bytes: [u8; 4],
     count: usize,
-    /// How many bytes it takes.
+    /// The length of the escape in the original text.
     length: usize,
 }
 
 impl Unescaped {
-    /// The parts of a text that have escapes. Each goes on into the next one, so that nothing of this length is cut in two.
+    /// The parts of a text that contain escapes. Each part overlaps the next, so that no decoded text of up to `longest` bytes is
+    /// cut in two.
     pub(super) fn parts(text: &[u8], longest: usize) -> impl Iterator<Item = Self> {
         let overlap = longest.saturating_mul(LONGEST_ESCAPE).min(PART);
         let mut begin = 0;
         std::iter::from_fn(move || {
             let escape = begin + memchr::memchr2(b'\\', b'%', text.get(begin..)?)?;
-            // What is not escaped may be the beginning of something that is.
+            // A secret may begin unescaped, before its first escape.
             let start = escape.saturating_sub(longest).max(begin);
             let end = text.len().min(start + PART + overlap);
-            // No part begins amid an escape.
+            // The next part begins at an escape or plain byte, never inside an escape.
             let mut next = None;
             let part = Self::of(&text[..end], start, |at| {
                 if at >= start + PART {
@@ -49,8 +51,8 @@ impl Unescaped {
         .filter(|part| part.has_escapes)
     }
 
-    /// The same with the escapes taken out that are left when one layer is gone. None if there are none.
-    pub(super) fn again(&self) -> Option<Self> {
+    /// Decodes a second layer of escapes. `None` if there is none.
+    pub(super) fn unescaped_again(&self) -> Option<Self> {
         let mut again = Self::of(&self.bytes, 0, |_| {});
         for origin in &mut again.origins {
             let (first, last) = (&self.origins[origin.start as usize], &self.origins[origin.end as usize - 1]);
@@ -60,16 +62,16 @@ impl Unescaped {
         again.has_escapes.then_some(again)
     }
 
-    /// From this place of a text on; told is where each escape begins, and each byte that is none.
-    fn of(text: &[u8], start: usize, mut tell: impl FnMut(usize)) -> Self {
+    /// Decodes the text from `start` on. Calls `on_unit` with the position of each escape and of each plain byte.
+    fn of(text: &[u8], start: usize, mut on_unit: impl FnMut(usize)) -> Self {
         let mut part = Self { bytes: Vec::new(), origins: Vec::new(), start, has_escapes: false };
         let mut at = start;
         while at < text.len() {
-            tell(at);
+            on_unit(at);
             let escape = Escape::at(&text[at..]);
             part.has_escapes |= escape.is_some();
             let Escape { bytes, count, length } = escape.unwrap_or(Escape::none(text[at]));
-            // A part is far shorter than this.
+            // This cannot truncate: a part is far shorter than 4 GiB.
             let origin = (at - start) as u32..(at - start + length) as u32;
             for byte in &bytes[..count] {
                 part.bytes.push(*byte);
@@ -84,7 +86,7 @@ impl Unescaped {
         &self.bytes
     }
 
-    /// Where these bytes stand in the text.
+    /// The place of these decoded bytes in the original text.
     pub(super) fn origin(&self, range: Range<usize>) -> Range<usize> {
         let (first, last) = (&self.origins[range.start], &self.origins[range.end - 1]);
         self.start + first.start as usize..self.start + last.end as usize
@@ -96,7 +98,7 @@ impl Escape {
         Self { bytes: [byte, 0, 0, 0], count: 1, length: 1 }
     }
 
-    /// The one that a text begins with.
+    /// Decodes the escape that the text begins with, if there is one.
     fn at(text: &[u8]) -> Option<Self> {
         let byte = |byte, length| Some(Self { bytes: [byte, 0, 0, 0], count: 1, length });
         match text {
@@ -122,7 +124,7 @@ impl Escape {
         }
     }
 
-    /// Of a character, if there is one of that number.
+    /// An escape of the character with this code point, if there is such a character.
     fn of(number: u32, length: usize) -> Option<Self> {
         let mut bytes = [0; 4];
         let count = char::from_u32(number)?.encode_utf8(&mut bytes).len();
@@ -130,7 +132,7 @@ impl Escape {
     }
 }
 
-/// The number that these hexadecimal digits are.
+/// The value of the first `digits` hexadecimal digits of the text.
 fn number(text: &[u8], digits: usize) -> Option<u32> {
     let digits = text.get(..digits)?.iter();
     digits.map(|&digit| char::from(digit).to_digit(16)).try_fold(0, |number, digit| Some(number * 16 + digit?))

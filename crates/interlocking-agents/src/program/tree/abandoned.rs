@@ -1,4 +1,4 @@
-//! What runners left that have ended: nobody but whoever looks for it will end it.
+//! Ends the processes that were left by runners that have ended. They run on until a later runner searches for them.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -7,16 +7,16 @@ use std::time::Instant;
 use tokio::sync::Mutex;
 
 use super::limit::Limit;
-use super::look::{Look, markers, own};
 use super::marker::Marker;
 use super::process::{Identity, Process};
+use super::scan::{Scan, markers, own};
 use super::stop::{stop_and_kill, wait_for};
 use crate::program::left_running::{AbandonedError, LeftRunning};
 
-/// The last look, and when it began.
+/// The result of the last search, and when the search began.
 static LAST: Mutex<Option<(Instant, Result<usize, AbandonedError>)>> = Mutex::const_new(None);
 
-/// Ends all, by a look that began after this was called. All who ask while one is going on share the next one.
+/// Ends all abandoned processes, by a search that begins after this call. Calls that arrive during a search share the next one.
 pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
     let asked = Instant::now();
     let mut last = LAST.lock().await;
@@ -33,11 +33,11 @@ pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
 
 fn end_all() -> Result<usize, AbandonedError> {
     let (found, failed) = stop_and_kill(|_, known| {
-        let look = Look::at_descent()?;
+        let scan = Scan::without_orphans()?;
         let seen = abandoned()?;
-        let mut descent = look.descent_of(known.iter().copied().chain(seen.alive));
-        descent.ended.extend(seen.ended);
-        Ok((descent, seen.is_complete))
+        let mut descendants = scan.descendants_of(known.iter().copied().chain(seen.alive));
+        descendants.ended.extend(seen.ended);
+        Ok((descendants, seen.is_complete))
     });
     if let Some(error) = failed {
         return Err(not_seen(&error));
@@ -61,19 +61,20 @@ fn named(process: Identity) -> LeftRunning {
     LeftRunning { number: process.number.unsigned_abs(), name: name.trim_end().to_owned() }
 }
 
-/// Processes that have a mark of a runner that has ended.
+/// The processes that carry a mark of a runner that has ended.
 struct Seen {
     alive: Vec<Identity>,
     ended: Vec<Identity>,
-    /// Whether nobody ended meanwhile, who may have started another.
+    /// Whether no process ended during the search. A process that did may have started another.
     is_complete: bool,
 }
 
-/// Looks at every process once. Marks that this process has itself say nothing: whatever it starts has them, too.
+/// Checks every process once. Markers that this process carries itself are ignored, as every process that it starts inherits
+/// them.
 fn abandoned() -> io::Result<Seen> {
     let own = own()?.identity.number;
     let outer: BTreeSet<_> = markers(own).into_iter().map(|marker| marker.runner).collect();
-    let is_left = |marker: &Marker| !outer.contains(&marker.runner) && marker.runner.has_ended();
+    let is_abandoned = |marker: &Marker| !outer.contains(&marker.runner) && marker.runner.has_ended();
     let mut seen = Seen { alive: Vec::new(), ended: Vec::new(), is_complete: true };
     for entry in std::fs::read_dir("/proc")? {
         let Some(number) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -85,8 +86,8 @@ fn abandoned() -> io::Result<Seen> {
         if number == own {
             continue;
         }
-        if !(by_limit() || markers(number).iter().any(is_left)) {
-            // Who ended before its marks were read showed none.
+        if !(by_limit() || markers(number).iter().any(is_abandoned)) {
+            // A process that ended before its marks were read showed none.
             let is_unchanged = |after: Process| after.identity == process.identity && after.lives() == process.lives();
             seen.is_complete &= Process::look(number).is_some_and(is_unchanged);
             continue;
@@ -97,7 +98,7 @@ fn abandoned() -> io::Result<Seen> {
     Ok(seen)
 }
 
-/// Whether a process's number is the same for itself as it is here.
+/// Whether a process is in this process's PID namespace: it has the same, single process id there.
 fn is_of_this_namespace(number: i32) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/{number}/status")) else { return false };
     let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));

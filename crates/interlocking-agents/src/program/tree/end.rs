@@ -1,4 +1,4 @@
-//! A program and all that came of it: every process found, and ended.
+//! Finds and ends all processes of a program.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -6,77 +6,79 @@ use std::time::Instant;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::limit::Limit;
-use super::look::{Descent, Look, Started};
 use super::mark::mark;
 use super::marks::Marks;
-use super::orphans::{Adopting, reap};
+use super::orphans::{Subreaper, reap};
 use super::process::{Identity, Process};
-use super::shared_look;
+use super::scan::{Descendants, Scan, Started};
+use super::shared_scan;
 use super::stop::{stop_and_kill, wait_for};
 
-/// A program that runs or ran, and all that came of it.
+/// A program that runs or ran, with all its descendants.
 ///
-/// Its processes are found by their descent, and where they lost their parents by their process group and their [`Marks`].
+/// The processes are found as children of one another. Processes that lost their parents are found by their process group and
+/// their [`Marks`].
 #[derive(Debug)]
 pub(in crate::program) struct Tree {
     root: Option<Identity>,
     marks: Marks,
     _started: Option<Started>,
-    _adopting: Adopting,
+    _subreaper: Subreaper,
 }
 
 impl Tree {
-    /// Of a child of this process that was just started, after `before`, and not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, before: Instant, marks: Marks, adopting: Adopting) -> Self {
+    /// The tree of a child that was just started, after `before`, and has not been waited for. Marks the child.
+    pub(in crate::program) fn of(child: Option<u32>, before: Instant, marks: Marks, subreaper: Subreaper) -> Self {
         let number = child.and_then(|number| i32::try_from(number).ok());
         let limit = Limit::of(&marks.marker);
-        // Before it has the limit: with that, and unknown, it would be taken for an orphan.
+        // Register the child before it gets the limit: a child with a lowered limit that is not registered is taken for an
+        // orphan.
         let started = number.map(|number| Started::new(number, limit));
         let root = number.and_then(Process::look).map(|process| process.identity);
         match root {
             Some(root) if limit.is_lowered() => mark(root, limit, before),
             _ => tracing::debug!("a program is not marked by its limit of file locks"),
         }
-        Self { root, marks, _started: started, _adopting: adopting }
+        Self { root, marks, _started: started, _subreaper: subreaper }
     }
 
-    /// Signals the program's process group. To be called only while the program was not waited for.
+    /// Signals the program's process group. Call this only before the program was waited for.
     pub(in crate::program) fn signal(&self, signal: Signal) {
         if let Some(leader) = self.root.and_then(|root| Pid::from_raw(root.number)) {
-            // Fails when nobody is left, which is fine.
+            // This fails when no process is left in the group, which is fine.
             let _ = kill_process_group(leader, signal);
         }
     }
 
-    /// Whether the program was not waited for: so long no other process has its number.
+    /// Whether the program has not been waited for yet. Until then no other process gets its process id.
     pub(super) fn is_awaited(&self) -> bool {
         let number = self.root.and_then(|root| Pid::from_raw(root.number));
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         number.is_some_and(|number| waitid(WaitId::Pid(number), options).is_ok())
     }
 
-    /// Whether nothing of it lives, when its program was waited for. False where that is not known for sure.
-    pub(in crate::program) async fn is_over(&self) -> bool {
-        match shared_look::share().await {
-            Ok(look) => {
-                // Who has ended may have left somebody to this process after the look.
-                let is_sure = look.is_complete() && look.ended().is_empty();
-                is_sure && look.orphans_of(self.root, &self.marks).next().is_none()
+    /// Whether no process of the tree is alive, after the program was waited for. False if that is not certain.
+    pub(in crate::program) async fn has_ended(&self) -> bool {
+        match shared_scan::share().await {
+            Ok(scan) => {
+                // The children of a process that has ended may have become children of this process after the scan.
+                let is_sure = scan.is_complete() && scan.ended().is_empty();
+                is_sure && scan.orphans_of(self.root, &self.marks).next().is_none()
             }
             Err(_) => false,
         }
     }
 
-    /// Ends whatever lives of it, and says how many those were. Blocks for some looks; when it returns none of them does anything
-    /// any more. With `wait`, they are gone.
+    /// Ends all living processes of the tree, and returns how many there were. Blocks for some scans. When this returns, none of
+    /// the processes runs any more; with `wait`, all of them are gone.
     ///
-    /// They are stopped before they are killed: whoever sees its children end would start others, and a child whose parent is
-    /// gone cannot be found by its descent.
+    /// The processes are stopped before they are killed: a process that sees its children end may start others, and a child whose
+    /// parent has ended cannot be found through that parent.
     pub(in crate::program) fn end(&self, wait: bool) -> usize {
         let (found, failed) = stop_and_kill(|count, known| {
-            // What descends from a living program is stopped first: there is another look in any case.
-            let look = if count == 0 { Look::at_descent() } else { Look::new() }?;
-            Ok((self.members(&look, known), look.is_complete()))
+            // First stop the descendants of living processes. Orphans are found later: at least one more scan follows.
+            let scan = if count == 0 { Scan::without_orphans() } else { Scan::new() }?;
+            Ok((self.members(&scan, known), scan.is_complete()))
         });
         if let Some(error) = failed {
             tracing::warn!(%error, "what came of a program cannot be looked for, so some of it may go on");
@@ -91,16 +93,16 @@ impl Tree {
         found.len()
     }
 
-    fn members(&self, look: &Look, known: &BTreeSet<Identity>) -> Descent {
-        let mut descent = Descent { ended: look.ended().clone(), ..Descent::default() };
+    fn members(&self, scan: &Scan, known: &BTreeSet<Identity>) -> Descendants {
+        let mut descendants = Descendants { ended: scan.ended().clone(), ..Descendants::default() };
         if let Some(root) = self.root {
-            look.descent(root, &mut descent);
-            // When it was waited for, it is gone for good, and its children are orphans.
-            descent.is_torn = false;
+            scan.add_descendants(root, &mut descendants);
+            // If the program was waited for, it cannot be read any more. Its children are orphans then, so nothing is missed.
+            descendants.is_incomplete = false;
         }
-        for member in known.iter().copied().chain(look.orphans_of(self.root, &self.marks)) {
-            look.descent(member, &mut descent);
+        for member in known.iter().copied().chain(scan.orphans_of(self.root, &self.marks)) {
+            scan.add_descendants(member, &mut descendants);
         }
-        descent
+        descendants
     }
 }

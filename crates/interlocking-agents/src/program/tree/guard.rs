@@ -1,8 +1,8 @@
-//! A process that outlives this one and then ends all of its programs, however this one ended: SIGKILL included.
+//! A guard process that outlives this process and then ends all its programs, however this process ended, even by SIGKILL.
 //!
-//! It waits for the end of a pipe whose other end this process alone has, so the kernel tells it. It is the system's shell with a
-//! constant script, as that is everywhere where a program runs: nothing that anybody says is part of the script, and its two
-//! arguments are numbers.
+//! The guard waits for end-of-file on a pipe whose other end only this process holds, so the kernel notifies it. The guard is the
+//! system's shell with a constant script, as every system that runs programs has a shell. No input of a user or program becomes
+//! part of the script, and its two arguments consist of numbers.
 
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -13,10 +13,10 @@ use super::runner::Runner;
 
 const SCRIPT: &str = include_str!("guard.sh");
 
-/// The one that waits for this process.
+/// The guard of this process.
 static GUARD: Mutex<Option<Child>> = Mutex::new(None);
 
-/// Sees to it that there is one: before a program is started.
+/// Starts the guard if it is not running. Call this before a program is started.
 pub(in crate::program) fn ensure() {
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     if guard.as_mut().is_some_and(|guard| matches!(guard.try_wait(), Ok(None))) {
@@ -30,7 +30,7 @@ pub(in crate::program) fn ensure() {
     }
 }
 
-/// Which process it is, if there is one.
+/// The process id of the guard, if there is one.
 pub(super) fn number() -> Option<i32> {
     let guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
     guard.as_ref().and_then(|guard| i32::try_from(guard.id()).ok())
@@ -51,7 +51,7 @@ fn start() -> std::io::Result<Child> {
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    // Whoever started this process finds it, too.
+    // If this process is itself a program, its runner must find the guard, too.
     if let Some(outer) = std::env::var_os(Marker::VARIABLE) {
         command.env(Marker::VARIABLE, outer);
     }

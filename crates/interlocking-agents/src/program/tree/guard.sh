@@ -1,15 +1,16 @@
-# Ends what the programs of an Interlocking process left, when that process has ended. $1 names it in their environment, $2 in
-# their limit of file locks. Standard input is a pipe whose other end that process alone has.
+# Ends all programs of an Interlocking process (the runner) when the runner has ended. $1 identifies the runner in the environment of
+# its programs, $2 in their limit of file locks. Standard input is a pipe whose other end only the runner holds.
 trap '' HUP INT QUIT TERM
 while read -r _; do :; done
 
 stopped=
 rounds=0
-# How many more looks have to find nobody: who starts another and ends can be missed by one.
+# How many more scans must find no process. One scan can miss a process that starts another one and ends.
 looks=5
 while [ "$looks" -gt 0 ] && [ "$rounds" -lt 1000 ]; do
     rounds=$((rounds + 1))
-    # Those that have a mark. Stopped at once: whoever sees its children end would start others, or starts one and ends.
+    # Processes with a mark. They are stopped at once: a process that sees its children end may start others, and a process may start
+    # another one and end.
     members=
     for file in $(grep -lE "^Max file locks +[^ ]+ +$2 " /proc/[0-9]*/limits); do
         number=${file#/proc/}
@@ -21,7 +22,7 @@ while [ "$looks" -gt 0 ] && [ "$rounds" -lt 1000 ]; do
         number=${number%%/*}
         case "$members " in *" $number "*) ;; *) [ "$number" = "$$" ] || members="$members $number" ;; esac
     done
-    # And all that came of them. No name forges a line here: the kernel writes the end of a line in it as two characters.
+    # Their descendants. A process name cannot forge a line here: the kernel writes a line end in a name as two characters.
     parents=$(grep -H '^PPid:' /proc/[0-9]*/status)
     is_growing=$members
     while [ -n "$is_growing" ]; do
@@ -48,7 +49,7 @@ while [ "$looks" -gt 0 ] && [ "$rounds" -lt 1000 ]; do
     is_alive=
     [ -z "$files" ] || is_alive=$(grep -lE '^State:.[^ZX]' $files)
     if [ -z "$is_alive" ]; then
-        # Of one that looks dead, threads can live.
+        # A process that looks dead can have threads that are alive.
         [ -z "$members" ] || kill -KILL $members
         looks=$((looks - 1))
     elif [ "$members" = "$stopped" ]; then

@@ -1,8 +1,9 @@
-//! A mark that a process cannot take off and everything that it starts has, too: its limit of file locks.
+//! A mark that a process inherits and that an unprivileged process cannot remove: its limit of file locks (`RLIMIT_LOCKS`).
 //!
-//! Linux keeps that limit of every process and shows it to everybody in `/proc/PID/limits`, but enforces it no more since 2.4.25,
-//! so it changes nothing for whoever has it. Any user may lower it; only the system's user may raise it. It says which program of
-//! which runner a process came of, whatever became of its parents, session, environment and files.
+//! Linux keeps this limit for every process and shows it to all users in `/proc/PID/limits`, but has not enforced it since
+//! 2.4.25, so it has no effect on the process. Any user may lower it; only root may raise it. It identifies the program that a
+//! process descends from, and the runner of that program, whatever has become of the process's parents, session, environment and
+//! files.
 
 use std::fs;
 
@@ -11,8 +12,11 @@ use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use super::marker::Marker;
 use super::runner::Runner;
 
-/// The limit as a mark: a number of 19 digits, `1`, what the runner's process lacks to 9999999 in 7, when it was started in 5, and the
-/// program in 6. A runner that is itself a program mostly has a higher number than its own runner, and so can put on lower limits.
+/// The limit as a mark: a number of 19 digits. They are `1`, then 9999999 minus the runner's process id (7 digits), the runner's
+/// start time modulo 100000 (5 digits), and the number of the program modulo 1000000 (6 digits).
+///
+/// Limits can only be lowered. A runner that is itself a program mostly has a higher process id than its own runner, so the
+/// limits of its programs are lower than its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Limit(pub(super) u64);
 
@@ -22,47 +26,48 @@ const PROGRAMS: u64 = 1_000_000;
 const STARTS: u64 = 100_000;
 
 impl Limit {
-    /// That of a program. Numbers are used again after a million programs.
+    /// The limit of a program. Limits repeat after a million programs of a runner.
     pub(super) fn of(marker: &Marker) -> Self {
         Self(Self::first_of(&marker.runner) + marker.start % PROGRAMS)
     }
 
-    /// The lowest one of a runner's programs.
+    /// The lowest limit of a runner's programs.
     fn first_of(runner: &Runner) -> u64 {
         FIRST + (HIGHEST.saturating_sub(runner.number.into()) * STARTS + runner.start % STARTS) * PROGRAMS
     }
 
-    /// The digits with which all of a runner's begin, and how many follow.
+    /// The digits with which all limits of a runner begin, and how many digits follow.
     pub(super) fn prefix_of(runner: &Runner) -> (u64, u32) {
         (Self::first_of(runner) / PROGRAMS, PROGRAMS.ilog10())
     }
 
-    /// Puts it on a process. Not where this process has a lower one itself, as that of another runner's program can be.
+    /// Sets this limit on a process and returns whether that succeeded. Does nothing if this process's own limit is not higher,
+    /// which can be when this process is a program of another runner.
     pub(super) fn put_on(self, number: i32) -> bool {
         let limit = Rlimit { current: Some(self.0), maximum: Some(self.0) };
         Self::own().is_none_or(|own| self < own)
             && Pid::from_raw(number).is_some_and(|pid| prlimit(Some(pid), Resource::Locks, limit).is_ok())
     }
 
-    /// That of this process.
+    /// The limit of this process; `None` if it is unlimited.
     fn own() -> Option<Self> {
         getrlimit(Resource::Locks).maximum.map(Self)
     }
 
-    /// That of any process, whoever's it is; none if it has none.
+    /// The limit of any process, also of another user. `None` if the process is unlimited or does not exist.
     pub(super) fn of_process(number: i32) -> Option<Self> {
         let limits = fs::read_to_string(format!("/proc/{number}/limits")).ok()?;
         let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
         line.split_ascii_whitespace().nth(1)?.parse().ok().map(Self)
     }
 
-    /// Whether a process has a lower one than this process: then it came of a program.
+    /// Whether this limit is lower than that of this process. A process with such a limit descends from a program.
     pub(super) fn is_lowered(self) -> bool {
         Self::own().is_none_or(|own| self < own)
     }
 
-    /// Whether it was put on by a runner that has ended. It does not say of which namespace that is, so this is to be asked of
-    /// processes of this process's own only.
+    /// Whether the runner that set this limit has ended. The limit does not name the PID namespace of the runner, so call this
+    /// only for limits of processes in this process's namespace.
     pub(super) fn is_abandoned(self) -> bool {
         let Some(rest) =
             self.0.checked_sub(FIRST).filter(|_| Self::own().is_none_or(|own| own.runner() != self.runner()))
@@ -77,7 +82,7 @@ impl Limit {
         process.is_none_or(|process| process.identity.start % STARTS != start || !process.lives())
     }
 
-    /// The digits that name the runner.
+    /// The digits that identify the runner.
     fn runner(self) -> u64 {
         self.0 / PROGRAMS
     }
@@ -106,8 +111,8 @@ mod tests {
         let mut child = command.spawn().unwrap();
         let number = i32::try_from(child.id()).unwrap();
         let limit = Limit::of(&Marker::new());
-        // Otherwise another test ends it, as one that took off its mark.
-        let _started = super::super::look::Started::new(number, limit);
+        // If the process were not registered, another test would end it as one that changed its mark.
+        let _started = super::super::scan::Started::new(number, limit);
         assert_eq!(limit.put_on(number), limit.is_lowered());
         drop(child.stdin.take());
         let grandchild = loop {

@@ -1,8 +1,8 @@
-//! Putting its limit on a program that was just started, and on whomever it has started by then.
+//! Sets the limit that marks a program on a program that was just started, and on the processes that it has started by then.
 //!
-//! The program has the limit, and is stopped, some microseconds after it began; hardly any has started another one by then. That
-//! nobody has is known for sure from the [numbers] that the kernel gave out meanwhile. Otherwise the program's
-//! processes are looked for.
+//! The program gets the limit, and is stopped, some microseconds after its start. Few programs have started another process by
+//! then. The [process ids](numbers) that the kernel has assigned meanwhile prove that there is none. If they do not, the
+//! program's processes are searched.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,61 +10,65 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use super::limit::Limit;
-use super::look::{Look, own};
-use super::niceness::gives_way;
+use super::niceness::is_nicer;
 use super::numbers;
 use super::process::{Identity, Process};
+use super::scan::{Scan, own};
 use super::stop::signal;
 
-/// How long somebody may take to stand still. On a busy machine it has to wait until it runs once more to do so.
+/// How long a process may take to stop. It stops when it is scheduled next, which can take long on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Puts the limit on a child that was not waited for yet and that was started after `before`, and on whomever it has started. It is
-/// stopped for that moment. Nobody else is started by [this thread](super::super::starter) meanwhile.
+/// Sets the limit on a child that was started after `before` and has not been waited for, and on all processes that the child has
+/// started. The child is stopped meanwhile. The [starter thread](super::super::starter) starts no other program meanwhile.
 pub(super) fn mark(root: Identity, limit: Limit, before: Instant) {
     let Some(number) = Pid::from_raw(root.number) else { return };
-    // Whomever it starts from now on has the limit; it may be starting one, which has not. When it stands still, that one is there,
-    // or is started anew when the program goes on.
+    // Processes that the program starts from now on inherit the limit. A fork that is under way may miss it: once the program has
+    // stopped, the child of that fork exists, or the fork is restarted when the program continues.
     limit.put_on(root.number);
-    // It fails when the program has ended.
+    // This fails if the program has ended.
     let _ = kill_process(number, Signal::STOP);
     let states = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-    let stands_still = until(|| !matches!(waitid(WaitId::Pid(number), states), Ok(None)));
-    if !(stands_still && is_alone(root, before)) {
+    let is_stopped = wait_until(|| !matches!(waitid(WaitId::Pid(number), states), Ok(None)));
+    if !(is_stopped && has_no_unmarked_descendants(root, before)) {
         mark_all(root, limit);
     }
     let _ = kill_process(number, Signal::CONT);
 }
 
-/// Waits until it is so; not for ever, as somebody else may let a process go on.
-fn until(mut is_so: impl FnMut() -> bool) -> bool {
+/// Polls until the condition holds. Gives up after [`PATIENCE`], as any other process may continue a process that is being
+/// stopped.
+fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
     let begun = Instant::now();
-    for look in 0_u32.. {
-        if is_so() {
+    for round in 0_u32.. {
+        if holds() {
             return true;
         }
         if begun.elapsed() > PATIENCE {
             break;
         }
-        // Mostly it runs on another processor, which hears of it in some microseconds.
-        if look < 50 { std::thread::yield_now() } else { std::thread::sleep(Duration::from_micros(50)) }
+        // The process mostly runs on another processor, which receives the signal within microseconds.
+        if round < 50 { std::thread::yield_now() } else { std::thread::sleep(Duration::from_micros(50)) }
     }
     tracing::warn!("a program that was just started does not stand still, so not all of it may be marked");
     false
 }
 
-/// Whether for sure nobody lives who came of the program and has no limit, when the program stands still and has it.
+/// Whether it is certain that no living descendant of the program lacks the limit. The program must be stopped and have the
+/// limit.
 ///
-/// Whoever came of it has a number that was given out since. Of those each is looked at, until there are no more: one that is gone
-/// has started nobody else, or that one has such a number too.
-fn is_alone(root: Identity, before: Instant) -> bool {
+/// A descendant has a process id that was assigned after the program's. Each of these ids is checked until no new one is
+/// assigned. A process that has ended by then either started no other process, or that process has a later id, which is checked
+/// too.
+fn has_no_unmarked_descendants(root: Identity, before: Instant) -> bool {
     let mut seen = root.number;
     loop {
         match numbers::last() {
             Some(last) if last == seen => return numbers::is_none_repeated(before),
-            // So many are looked for faster among this process's children. Lower ones are given out when there are no higher ones.
+            // From 64 ids on, it is faster to search this process's children. A lower id than before means that ids wrapped
+            // around.
             Some(last) if last > seen && last - root.number < 64 => {
-                if (seen + 1..=last).any(|number| is_suspect(number, root, last)) {
+                if (seen + 1..=last).any(|number| may_be_unmarked(number, root, last)) {
                     return false;
                 }
                 seen = last;
@@ -74,27 +78,28 @@ fn is_alone(root: Identity, before: Instant) -> bool {
     }
 }
 
-/// Whether one with a number between the program's and `last` lives, has no limit, and may have come of the program: its parent did,
-/// or it has lost it and [gives way](super::niceness::give_way).
-fn is_suspect(number: i32, root: Identity, last: i32) -> bool {
+/// Whether process `number`, an id between the program's and `last`, is alive, has no limit and may descend from the program: its
+/// parent may, or it is an orphan with a [raised niceness](super::niceness::raise_niceness).
+fn may_be_unmarked(number: i32, root: Identity, last: i32) -> bool {
     let Some(process) = Process::look(number).filter(Process::lives) else { return false };
     if Limit::of_process(number).is_some_and(Limit::is_lowered) {
         return false;
     }
     match own() {
-        Ok(own) if process.parent == own.identity.number => gives_way(&process, &own),
+        Ok(own) if process.parent == own.identity.number => is_nicer(&process, &own),
         Ok(_) => (root.number..=last).contains(&process.parent),
         Err(_) => true,
     }
 }
 
-/// Looks for all who came of the program, puts the limit on whoever has none, and stops it until it stands still: only then are all
-/// those there whom it began to start before it had the limit. Ends with a look that began after all stood still, and found nobody new.
-/// Each goes on as soon as it stood still, as others may wait for it within the kernel.
+/// Finds the program and all its descendants, and sets the limit on those that lack it. Also stops each of these: once a process
+/// has stopped, every child whose fork began before the process had the limit is visible. Repeats this until a scan that began
+/// after all found processes had stopped finds no other process. A process is continued as soon as it has stopped, as another one
+/// may wait for it within the kernel.
 fn mark_all(root: Identity, limit: Limit) {
-    let (mut found, mut ended, mut moving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let is_done = until(|| {
-        moving.retain(|process: &Identity| {
+    let (mut found, mut ended, mut stopping) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let is_done = wait_until(|| {
+        stopping.retain(|process: &Identity| {
             let now = Process::look(process.number).filter(|now| now.identity == *process);
             let runs = now.is_some_and(|now| now.runs());
             if !runs {
@@ -102,20 +107,22 @@ fn mark_all(root: Identity, limit: Limit) {
             }
             runs
         });
-        let stood_still = moving.is_empty();
-        let Ok(mut unmarked) = Look::at_descent().and_then(|look| look.unmarked(root, limit)) else { return false };
+        let all_have_stopped = stopping.is_empty();
+        let Ok(mut unmarked) = Scan::without_orphans().and_then(|scan| scan.unmarked(root, limit)) else {
+            return false;
+        };
         for process in unmarked.members.into_keys().filter(|process| found.insert(*process)) {
             limit.put_on(process.number);
             signal(process, Signal::STOP);
-            moving.insert(process);
+            stopping.insert(process);
         }
-        // Who has ended since the last look may have left somebody who was not where this one looked.
-        let is_complete = !unmarked.is_torn && unmarked.ended.is_subset(&ended);
+        // A process that ended since the last scan may have left a child where this scan had looked already.
+        let is_complete = !unmarked.is_incomplete && unmarked.ended.is_subset(&ended);
         ended.append(&mut unmarked.ended);
-        stood_still && moving.is_empty() && is_complete
+        all_have_stopped && stopping.is_empty() && is_complete
     });
     if !is_done {
-        moving.iter().for_each(|process| signal(*process, Signal::CONT));
+        stopping.iter().for_each(|process| signal(*process, Signal::CONT));
     }
 }
 
@@ -124,8 +131,8 @@ mod tests {
     use std::path::Path;
     use std::process::{Child, Command, Stdio};
 
-    use super::super::look::Started;
-    use super::super::{Adopting, Marker, Marks, Tree};
+    use super::super::scan::Started;
+    use super::super::{Marker, Marks, Subreaper, Tree};
     use super::*;
     use crate::program::starter::on_starter;
 
@@ -141,7 +148,7 @@ mod tests {
         Command::new("sleep").arg("60").spawn().unwrap()
     }
 
-    /// Waits for what a process writes there.
+    /// Waits until a process has written a number to the file.
     fn written(file: &Path) -> i32 {
         loop {
             match std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok()) {
@@ -151,11 +158,11 @@ mod tests {
         }
     }
 
-    /// It forks twice and ends at once, before anybody gets to mark it, and what it leaves has nothing of it.
+    /// The program forks twice and ends before it is marked. The process that it leaves has none of the program's marks.
     #[tokio::test]
     async fn whoever_was_started_before_the_mark_ends_with_the_program() {
         let (place, marker) = (tempfile::tempdir().unwrap(), Marker::new());
-        let (directory, file, adopting) = (place.path().to_owned(), place.path().join("number"), Adopting::begin());
+        let (directory, file, subreaper) = (place.path().to_owned(), place.path().join("number"), Subreaper::begin());
         let limit = Limit::of(&marker);
         if !limit.is_lowered() {
             return;
@@ -168,7 +175,7 @@ mod tests {
             while Process::look(number_of(&child)).unwrap().lives() {
                 std::thread::yield_now();
             }
-            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, adopting);
+            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, subreaper);
             (child, tree, number)
         })
         .await
@@ -187,10 +194,10 @@ mod tests {
         assert_eq!((found, lives), (Some(limit), false));
     }
 
-    /// Starts a program whose daemons write their numbers, and gives it the limit when there are some. Gives what the limit was put on
-    /// in, and who lives of them without it.
+    /// Starts a program whose daemons write their process ids, and marks the program once there are some. Returns the program,
+    /// its tree, how long marking took, and the ids of the daemons that are alive without the limit.
     async fn mark_late(directory: std::path::PathBuf, daemon: &str) -> Option<(Child, Tree, Duration, Vec<i32>)> {
-        let (marker, adopting) = (Marker::new(), Adopting::begin());
+        let (marker, subreaper) = (Marker::new(), Subreaper::begin());
         let limit = Some(Limit::of(&marker)).filter(|limit| limit.is_lowered())?;
         std::fs::create_dir(&directory).unwrap();
         std::fs::write(directory.join("daemon"), format!("echo $$ >> numbers; {daemon}")).unwrap();
@@ -204,19 +211,19 @@ mod tests {
                 std::thread::yield_now();
             }
             let begun = Instant::now();
-            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, adopting);
+            let tree = Tree::of(Some(child.id()), before, Marks { marker, namespace: None }, subreaper);
             (child, tree, begun.elapsed(), numbers())
         })
         .await
         .unwrap();
-        // Whoever has the limit by now passes it on.
+        // A daemon that has the limit by now passes it on to what it starts.
         let lives = |number: &i32| Process::look(*number).is_some_and(|process| process.lives());
         let is_unmarked = |number: &i32| Limit::of_process(*number) != Some(limit) && lives(number);
         let unmarked = numbers.lines().filter_map(|line| line.parse().ok()).filter(is_unmarked).collect();
         Some((child, tree, took, unmarked))
     }
 
-    /// As fast as they can, beside those of another program.
+    /// The daemons do so as fast as they can, beside the daemons of another program.
     #[tokio::test]
     async fn daemons_that_start_one_another_and_end_are_marked() {
         let place = tempfile::tempdir().unwrap();
@@ -236,7 +243,7 @@ mod tests {
         another.unwrap().end(true);
     }
 
-    /// A shell waits within the kernel until what it starts is another program, and does not stop before.
+    /// A shell waits within the kernel until its child has called `exec`, and does not stop before that.
     #[tokio::test]
     async fn who_waits_for_one_that_is_stopped_is_not_waited_for() {
         let place = tempfile::tempdir().unwrap();
@@ -270,10 +277,10 @@ mod tests {
         assert_eq!(child.wait().unwrap().code(), Some(7));
     }
 
-    /// Whoever else there is on the system is none of the program's, however many those are.
+    /// Other processes of the system are not taken for descendants of the program.
     #[tokio::test]
     async fn nobody_but_the_programs_own_is_suspected() {
-        let _adopting = Adopting::begin();
+        let _subreaper = Subreaper::begin();
         let place = tempfile::tempdir().unwrap();
         let directory = place.path().to_owned();
         let mut before = sleep();
@@ -286,13 +293,13 @@ mod tests {
         .await
         .unwrap();
         let child = written(&place.path().join("number"));
-        let is_suspect = |number| is_suspect(number, root, i32::MAX);
+        let may_be_unmarked = |number| may_be_unmarked(number, root, i32::MAX);
         let number = number_of(&program);
-        let seen = [number_of(&another), number, number_of(&parent), child].map(is_suspect);
+        let seen = [number_of(&another), number, number_of(&parent), child].map(may_be_unmarked);
         let limit = Limit::of(&Marker::new());
-        // Otherwise another test ends it, as one that took off its mark.
+        // If the process were not registered, another test would end it as one that changed its mark.
         let _started = Started::new(number, limit);
-        let marked = limit.put_on(number).then(|| is_suspect(number));
+        let marked = limit.put_on(number).then(|| may_be_unmarked(number));
         kill_process(Pid::from_raw(child).unwrap(), Signal::KILL).unwrap();
         for process in [&mut before, &mut another, &mut program, &mut parent] {
             let _ = process.kill();
@@ -300,6 +307,6 @@ mod tests {
         }
         assert_eq!(seen, [false, true, true, true]);
         assert_ne!(marked, Some(true));
-        assert!(!is_suspect(number), "it has ended");
+        assert!(!may_be_unmarked(number), "it has ended");
     }
 }

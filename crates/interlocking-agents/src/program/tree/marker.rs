@@ -1,4 +1,4 @@
-//! What tells a program's processes from all others by their environment.
+//! The environment variable by which a program's processes are recognised.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -6,26 +6,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::runner::Runner;
 
-/// Names one start of a program. It is in the environment of everything that the program starts, unless that is cleared.
+/// Identifies one start of a program. Every process that the program starts has it in its environment, unless the environment is
+/// cleared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(in crate::program) struct Marker {
     pub(super) runner: Runner,
-    /// The program's number among those of its runner, from 1.
+    /// The number of the program among those that its runner started, from 1.
     pub(super) start: u64,
 }
 
 impl Marker {
-    /// The variable.
+    /// The name of the environment variable.
     pub(in crate::program) const VARIABLE: &'static str = "INTERLOCKING_PROGRAM";
 
-    /// One that nobody else has.
+    /// A new, unique marker.
     pub(in crate::program) fn new() -> Self {
         static STARTS: AtomicU64 = AtomicU64::new(1);
         Self { runner: Runner::own(), start: STARTS.fetch_add(1, Ordering::Relaxed) }
     }
 
-    /// The value of the variable. What this process was marked with itself comes first: whoever started it finds its
-    /// programs, too.
+    /// The value of the variable. If this process is itself marked, its markers come first, so that the runner that started this
+    /// process finds this process's programs, too.
     pub(in crate::program) fn value(self) -> OsString {
         match std::env::var_os(Self::VARIABLE) {
             Some(mut outer) if !outer.is_empty() => {
@@ -36,7 +37,7 @@ impl Marker {
         }
     }
 
-    /// The markers in an environment as the kernel shows it.
+    /// The markers in an environment in the format of `/proc/PID/environ`.
     #[cfg(target_os = "linux")]
     pub(super) fn all_in(environment: &[u8]) -> Vec<Self> {
         let mut variables = environment.split(|byte| *byte == 0);

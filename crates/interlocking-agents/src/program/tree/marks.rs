@@ -1,4 +1,4 @@
-//! By what the processes of a program are known.
+//! The marks by which the processes of a program are recognised.
 
 use super::marker::Marker;
 #[cfg(target_os = "linux")]
@@ -6,12 +6,12 @@ use super::namespace::Namespace;
 #[cfg(not(target_os = "linux"))]
 use super::other::Namespace;
 
-/// What the processes of a program have about them, wherever they go.
+/// The marks that all processes of a program inherit.
 #[derive(Debug)]
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "nothing can be found by them there"))]
 pub(in crate::program) struct Marks {
-    /// In their environment.
+    /// The marker in their environment. It also determines their limit.
     pub(in crate::program) marker: Marker,
-    /// Where it is.
+    /// Their host name namespace, if this process may make one.
     pub(in crate::program) namespace: Option<Namespace>,
 }

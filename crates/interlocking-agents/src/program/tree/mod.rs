@@ -1,8 +1,11 @@
-//! A program and everything it starts, ended as one.
+//! The process tree of a program: marks its processes, finds them again and ends them.
 //!
-//! `process` (one, as the kernel shows it) → `look` (who lost its parent, and who came of whom) → `end`. `marker`, `limit` and
-//! `namespace` are what a process carries with it, and `mark` puts the limit on, with `numbers`. `orphans` is why
-//! those that lost their parents come to this process. `guard` ends all programs when this process has ended, and `abandoned` what another one left.
+//! - `process` reads one process from `/proc`. `scan` finds orphans and descendants; `shared_scan` shares scans between callers.
+//!   `stop` stops and kills processes, and `end` ends the tree of a program.
+//! - `marker`, `limit` and `namespace` are the marks that a process carries. `mark` sets the limit on a new program, with the
+//!   help of `numbers`; `niceness` tells new programs from other children.
+//! - `orphans` makes this process adopt processes that lose their parents.
+//! - `guard` ends all programs when this process has ended; `abandoned` ends what another runner left.
 
 mod marker;
 mod marks;
@@ -17,7 +20,7 @@ pub(super) mod guard;
 #[cfg(target_os = "linux")]
 mod limit;
 #[cfg(target_os = "linux")]
-mod look;
+mod scan;
 #[cfg(target_os = "linux")]
 mod mark;
 #[cfg(target_os = "linux")]
@@ -31,15 +34,15 @@ mod orphans;
 #[cfg(target_os = "linux")]
 mod process;
 #[cfg(target_os = "linux")]
-mod shared_look;
+mod shared_scan;
 #[cfg(target_os = "linux")]
 mod stop;
 #[cfg(target_os = "linux")]
-pub(super) use {end::Tree, namespace::Namespace, niceness::give_way, orphans::Adopting};
+pub(super) use {end::Tree, namespace::Namespace, niceness::raise_niceness, orphans::Subreaper};
 
 #[cfg(not(target_os = "linux"))]
 mod other;
 #[cfg(not(target_os = "linux"))]
-pub(super) use other::{Adopting, Namespace, Tree, abandoned, give_way, guard};
+pub(super) use other::{Namespace, Subreaper, Tree, abandoned, guard, raise_niceness};
 
 pub(super) use {marker::Marker, marks::Marks};

@@ -1,15 +1,16 @@
-//! Programs give way to others a little, by which they are told from other children of this process.
+//! Programs run with a raised niceness, by which they are told from other children of this process.
 
 use super::process::Process;
 
-/// Makes this thread, and all that is started from it, give way to others a little: something that tells them from other children
-/// of this process before anything else can be done to them. It cannot be taken back.
-pub(in crate::program) fn give_way() {
-    // It fails for a process that gives way to everybody, whose programs have one mark less.
+/// Raises the niceness of this thread, and of all processes that it starts, by 1. This tells programs from other children of this
+/// process from their first instruction on, before any other mark can be set. It cannot be undone.
+pub(in crate::program) fn raise_niceness() {
+    // This has no effect if the niceness is at its maximum: then programs have one mark less.
     let _ = rustix::process::nice(1);
 }
 
-/// Whether a child of this process does, as programs do and whoever came of them: they may give way more, and never less.
-pub(super) fn gives_way(child: &Process, own: &Process) -> bool {
+/// Whether a child's niceness is higher than this process's, as it is for programs and their descendants: they can raise it
+/// further, but not lower it.
+pub(super) fn is_nicer(child: &Process, own: &Process) -> bool {
     child.nice > own.nice
 }

@@ -1,8 +1,9 @@
-//! Those that lose their parents in a program become children of this process, for as long as one of its programs runs.
+//! Makes this process a child subreaper while any of its programs runs: orphans of the programs become children of this process.
 //!
-//! Otherwise the kernel gives them to the first process of the system, where one that took off all its marks is nobody's. Of the
-//! children that this process did not start as programs, those with a lowered [`Limit`] came of one, as nobody else has that;
-//! all others are left alone, so that whoever started them can wait for them.
+//! Otherwise the kernel would give orphans to the first process of the system, where an orphan that removed all its marks could
+//! not be recognised. A child that this process did not start as a program, but that has a lowered [`Limit`], descends from a
+//! program, as no other process has such a limit. All other children are left alone, so that the code that started them can wait
+//! for them.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,47 +12,48 @@ use std::time::Duration;
 use rustix::process::{Pid, WaitOptions, child_subreaper, getpid, set_child_subreaper, waitpid};
 
 use super::limit::Limit;
-use super::look::{Look, is_started, programs};
 use super::process::Process;
+use super::scan::{Scan, is_started, programs};
 use super::stop::stop_and_kill;
 
-/// As long as this lives, orphans come to this process.
+/// While a value of this type exists, orphans become children of this process.
 #[derive(Debug)]
-pub(in crate::program) struct Adopting(());
+pub(in crate::program) struct Subreaper(());
 
 struct State {
+    /// How many values of [`Subreaper`] exist.
     programs: usize,
-    /// Whether it was this module that asked the kernel for orphans.
-    is_asked: bool,
-    /// Whether there is a thread that waits for those that have ended.
-    is_awaited: bool,
+    /// Whether this module made this process a subreaper.
+    was_set_here: bool,
+    /// Whether the thread that reaps orphans is running.
+    has_reaper: bool,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { programs: 0, is_asked: false, is_awaited: false });
+static STATE: Mutex<State> = Mutex::new(State { programs: 0, was_set_here: false, has_reaper: false });
 
-/// How long one that has ended, or that took off its mark, is left waiting.
+/// The interval at which the thread reaps ended orphans, and ends orphans that changed their limit.
 const PAUSE: Duration = Duration::from_millis(500);
 
-impl Adopting {
+impl Subreaper {
     pub(in crate::program) fn begin() -> Self {
         let mut state = state();
         state.programs += 1;
         if state.programs == 1 && matches!(child_subreaper(), Ok(None)) {
-            state.is_asked = set_child_subreaper(Some(getpid())).is_ok();
+            state.was_set_here = set_child_subreaper(Some(getpid())).is_ok();
         }
-        if !state.is_awaited {
-            state.is_awaited = std::thread::Builder::new().name("orphans".to_owned()).spawn(await_all).is_ok();
+        if !state.has_reaper {
+            state.has_reaper = std::thread::Builder::new().name("orphans".to_owned()).spawn(run_reaper).is_ok();
         }
         Self(())
     }
 }
 
-impl Drop for Adopting {
+impl Drop for Subreaper {
     fn drop(&mut self) {
         let mut state = state();
         state.programs -= 1;
-        if state.programs == 0 && std::mem::take(&mut state.is_asked) {
-            // It was set, so it can be taken back.
+        if state.programs == 0 && std::mem::take(&mut state.was_set_here) {
+            // Setting it succeeded, so unsetting it does.
             let _ = set_child_subreaper(None);
         }
     }
@@ -61,30 +63,30 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Until there are neither programs nor orphans of theirs.
-fn await_all() {
+/// Reaps orphans, and ends those that changed their limit, until there are neither programs nor orphans of programs.
+fn run_reaper() {
     loop {
         std::thread::sleep(PAUSE);
         let left = reap();
         let mut state = state();
         if left == 0 && state.programs == 0 {
-            state.is_awaited = false;
+            state.has_reaper = false;
             return;
         }
         drop(state);
-        let strays = |_, known: &BTreeSet<_>| {
-            let look = Look::new()?;
-            let descent = look.descent_of(known.iter().copied().chain(look.strays()));
-            Ok((descent, look.is_complete()))
+        let unclaimed = |_, known: &BTreeSet<_>| {
+            let scan = Scan::new()?;
+            let descendants = scan.descendants_of(known.iter().copied().chain(scan.unclaimed()));
+            Ok((descendants, scan.is_complete()))
         };
-        if Look::new().is_ok_and(|look| look.strays().next().is_some()) {
-            let ended = stop_and_kill(strays).0.len();
+        if Scan::new().is_ok_and(|scan| scan.unclaimed().next().is_some()) {
+            let ended = stop_and_kill(unclaimed).0.len();
             tracing::warn!(ended, "a program's processes took off the mark that they had, and were ended");
         }
     }
 }
 
-/// Takes note of the orphans that have ended, as nobody else does. Gives how many there still are.
+/// Reaps the orphans of programs that have ended, as no other code does. Returns how many orphans are left.
 pub(super) fn reap() -> usize {
     let own = rustix::process::Pid::as_raw(Some(getpid()));
     let Some(children) = Process::look(own).and_then(|own| own.children().ok()) else { return 0 };
@@ -92,7 +94,7 @@ pub(super) fn reap() -> usize {
     let mut left = 0;
     for child in children.into_iter().filter(|child| !started.contains_key(child)) {
         let is_orphan = |child: &Process| {
-            // In this order: one that was started meanwhile has the limit only when it is known as a program.
+            // The order of the checks matters: a program that is started meanwhile is registered before it gets its limit.
             child.parent == own
                 && Limit::of_process(child.identity.number).is_some_and(Limit::is_lowered)
                 && !is_started(child.identity.number)

@@ -1,5 +1,5 @@
-//! Systems where processes are not found by what they have about them: the process group alone is ended, and whoever leaves it
-//! escapes.
+//! Process trees on systems other than Linux, where processes cannot be found by marks. Only the process group is ended; a
+//! process that leaves it escapes.
 
 use std::time::Instant;
 
@@ -13,8 +13,8 @@ pub(in crate::program) struct Tree {
 }
 
 impl Tree {
-    /// Of a child of this process that was not waited for yet.
-    pub(in crate::program) fn of(child: Option<u32>, _before: Instant, _marks: Marks, _adopting: Adopting) -> Self {
+    /// The tree of a child that has not been waited for yet.
+    pub(in crate::program) fn of(child: Option<u32>, _before: Instant, _marks: Marks, _subreaper: Subreaper) -> Self {
         #[cfg(unix)]
         let leader = child.and_then(|number| i32::try_from(number).ok()).and_then(rustix::process::Pid::from_raw);
         #[cfg(not(unix))]
@@ -29,17 +29,17 @@ impl Tree {
     #[cfg(unix)]
     pub(in crate::program) fn signal(&self, signal: rustix::process::Signal) {
         if let Some(leader) = self.leader {
-            // Fails when nobody is left, which is what is wanted.
+            // This fails when no process is left in the group, which is fine.
             let _ = rustix::process::kill_process_group(leader, signal);
         }
     }
 
-    /// Not known.
-    pub(in crate::program) async fn is_over(&self) -> bool {
+    /// Always false: it is not known whether other processes of the group are alive.
+    pub(in crate::program) async fn has_ended(&self) -> bool {
         false
     }
 
-    /// Ends what lives of the group. How many those were is not known.
+    /// Kills the process group. Returns 0, as the number of killed processes is not known.
     pub(in crate::program) fn end(&self, _wait: bool) -> usize {
         #[cfg(unix)]
         self.signal(rustix::process::Signal::KILL);
@@ -47,7 +47,7 @@ impl Tree {
     }
 }
 
-/// There is none.
+/// There are no namespaces on these systems.
 #[derive(Debug)]
 pub(in crate::program) enum Namespace {}
 
@@ -57,27 +57,27 @@ impl Namespace {
     }
 }
 
-/// Orphans are not asked for.
+/// Does nothing: this process does not adopt orphans on these systems.
 #[derive(Debug)]
-pub(in crate::program) struct Adopting;
+pub(in crate::program) struct Subreaper;
 
-impl Adopting {
+impl Subreaper {
     pub(in crate::program) fn begin() -> Self {
         Self
     }
 }
 
-pub(in crate::program) fn give_way() {}
+pub(in crate::program) fn raise_niceness() {}
 
 pub(in crate::program) mod guard {
-    /// There is none: who would have to be ended is not known.
+    /// Starts no guard: a guard could not find the processes to end.
     pub(in crate::program) fn ensure() {}
 }
 
 pub(in crate::program) mod abandoned {
     use crate::program::AbandonedError;
 
-    /// Nothing can be found.
+    /// Returns 0: abandoned processes cannot be found on these systems.
     pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
         Ok(0)
     }

@@ -1,31 +1,32 @@
-//! One process, as the kernel shows it.
+//! One process, as `/proc` shows it.
 
 use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// Which process it is: a number is used again, but not with the same moment of its start.
+/// Identifies a process. The kernel reuses process ids, but not with the same start time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Identity {
+    /// The process id.
     pub(super) number: i32,
-    /// In the kernel's ticks since it was booted.
+    /// The start time, in clock ticks since the kernel was booted.
     pub(super) start: u64,
 }
 
-/// What the kernel says of a process.
+/// The status of a process, from `/proc/PID/stat`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
     pub(super) identity: Identity,
     pub(super) state: u8,
     pub(super) parent: i32,
     pub(super) group: i32,
-    /// How much it gives way to others, from -20 to 19.
+    /// The niceness, from -20 to 19.
     pub(super) nice: i32,
     threads: u32,
 }
 
 impl Process {
-    /// Looks at one; none if there is none with this number.
+    /// Reads the status of a process. `None` if there is no process with this id.
     pub(super) fn look(number: i32) -> Option<Self> {
         let mut path = String::with_capacity(24);
         write!(path, "/proc/{number}/stat").ok()?;
@@ -34,9 +35,9 @@ impl Process {
         Self::parse(number, &buffer[..length])
     }
 
-    /// A line of `/proc/…/stat`; its fields are in proc_pid_stat(5).
+    /// Parses `/proc/PID/stat`. See proc_pid_stat(5) for the fields.
     fn parse(number: i32, line: &[u8]) -> Option<Self> {
-        // The name is in parentheses and can hold anything.
+        // The name is in parentheses and can contain any characters.
         let after_name = memchr::memrchr(b')', line)? + 1;
         let mut fields = std::str::from_utf8(&line[after_name..]).ok()?.split_ascii_whitespace();
         let state = *fields.next()?.as_bytes().first()?;
@@ -48,26 +49,27 @@ impl Process {
         Some(Self { identity: Identity { number, start }, state, parent, group, nice, threads })
     }
 
-    /// Whether it can still do anything. One whose first thread alone has ended shows as ended, too.
+    /// Whether the process still has a thread that can run. A process whose first thread has ended is shown as a zombie even
+    /// while other threads run.
     pub(super) fn lives(&self) -> bool {
         !matches!(self.state, b'Z' | b'X' | b'x') || self.threads > 1
     }
 
-    /// Whether it can start another one at present.
+    /// Whether the process can currently start other processes: it is alive and not stopped.
     pub(super) fn runs(&self) -> bool {
         self.lives() && !matches!(self.state, b'T' | b't')
     }
 
-    /// Whether the kernel tells its children.
-    pub(super) fn tells(&self) -> bool {
+    /// Whether the kernel lists the children of processes (`/proc/PID/task/TID/children`).
+    pub(super) fn has_child_lists(&self) -> bool {
         children_of_thread(self.identity.number, self.identity.number, &mut Vec::new()).is_ok()
     }
 
-    /// The numbers of its children.
+    /// The process ids of the children.
     ///
     /// # Errors
     ///
-    /// It has ended, or the kernel does not tell (it was built without `CONFIG_PROC_CHILDREN`).
+    /// The process has ended, or the kernel does not list children (it was built without `CONFIG_PROC_CHILDREN`).
     pub(super) fn children(&self) -> io::Result<Vec<i32>> {
         let number = self.identity.number;
         let mut children = Vec::new();
@@ -78,7 +80,7 @@ impl Process {
         for thread in std::fs::read_dir(format!("/proc/{number}/task"))? {
             let Some(thread) = thread?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
             match children_of_thread(number, thread, &mut children) {
-                // When a thread ends, its children become another thread's; the caller looks again.
+                // When a thread ends, its children become children of another thread. The caller scans again.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && thread != number => {}
                 read => read?,
             }
@@ -89,7 +91,7 @@ impl Process {
 
 fn children_of_thread(process: i32, thread: i32, children: &mut Vec<i32>) -> io::Result<()> {
     let mut file = File::open(format!("/proc/{process}/task/{thread}/children"))?;
-    // Numbers with a space after each; one can be cut in two by the end of the buffer.
+    // The file holds numbers, each followed by a space. The end of the buffer can cut a number in two.
     let (mut buffer, mut number) = ([0; 512], 0);
     loop {
         let length = file.read(&mut buffer)?;
@@ -133,7 +135,7 @@ mod tests {
         }
         match children {
             Ok(children) => assert!(numbers.iter().all(|number| children.contains(number)), "{children:?}"),
-            // A kernel that does not tell.
+            // The kernel does not list children.
             Err(error) => assert!(!std::fs::exists("/proc/self/task/self/children").unwrap(), "{error}"),
         }
     }

@@ -1,15 +1,16 @@
-//! The process that runs programs: which one it is, so that others can tell whether it still lives.
+//! Identifies the process that runs programs, so that other processes can tell whether it is still alive.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A process of this system, and no other that has its number later.
+/// A process that runs programs. Differs from any later process with the same process id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Runner {
+    /// The process id.
     pub(super) number: u32,
-    /// When it was started: in the kernel's ticks since it was booted, or anything that no other has.
+    /// The start time in clock ticks since the kernel was booted, or a random number where that is not known.
     pub(super) start: u64,
-    /// The namespace of processes in which it has that number; 0 where there are none.
+    /// The PID namespace in which the process has this id; 0 on systems without namespaces.
     pub(super) namespace: u64,
 }
 
@@ -32,7 +33,7 @@ impl Runner {
         Some(Self { number, start, namespace: parts.next()?.parse().ok()? })
     }
 
-    /// Whether this is a process of the namespace that this process sees, and has ended there.
+    /// Whether the runner belongs to this process's PID namespace and has ended.
     #[cfg(target_os = "linux")]
     pub(super) fn has_ended(&self) -> bool {
         let process = i32::try_from(self.number).ok().and_then(super::process::Process::look);

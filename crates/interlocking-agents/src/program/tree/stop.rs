@@ -1,4 +1,4 @@
-//! Processes stopped until nobody new is found, then killed and waited for.
+//! Stops processes until no more are found, then kills them and waits for their end.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,53 +6,55 @@ use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
 
-use super::look::Descent;
 use super::process::{Identity, Process};
+use super::scan::Descendants;
 
-/// How often it is looked for more before what was found is killed. Each look finds what was started before the last one
-/// stopped it, so more than three are needed only where something starts processes faster than they are stopped.
-const LOOKS: u32 = 200;
+/// The maximum number of scans before the found processes are killed. Each scan finds what a process started before the last scan
+/// stopped it, so more than three scans are needed only where processes are started faster than they are stopped.
+const MAX_SCANS: u32 = 200;
 
-/// How many looks wait for a process to stop. One that waits within the kernel does so when it comes out.
-const STILL: u32 = 20;
+/// The maximum number of scans that wait for processes to stop, or for a complete scan. A process that waits within the kernel
+/// stops only when it leaves the kernel.
+const MAX_WAITING_SCANS: u32 = 20;
 
-/// How long those that were killed may take to be gone.
+/// How long killed processes may take to be gone.
 const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// [Stops](stop) whatever is found, and kills it.
+/// [Stops](stop) the processes that `find` finds, and kills them.
 pub(super) fn stop_and_kill(
-    find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
+    find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descendants, bool)>,
 ) -> (BTreeSet<Identity>, Option<io::Error>) {
     let (found, failed) = stop(find);
     found.iter().for_each(|member| signal(*member, Signal::KILL));
     (found, failed)
 }
 
-/// Stops whatever is found until nobody new is. `find` is told which look it is, from 0, and who was found before; it gives who is
-/// there, and whether that were all whose parents have ended. Gives who was stopped, and why a look failed, which ends the search.
+/// Stops the processes that `find` finds, until it finds no more. `find` gets the number of the scan, from 0, and the processes
+/// found so far. It returns the processes, and whether its search for orphans was complete. Returns the stopped processes, and
+/// the error of the scan that failed, if one did. A failed scan ends the search.
 fn stop(
-    mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descent, bool)>,
+    mut find: impl FnMut(u32, &BTreeSet<Identity>) -> io::Result<(Descendants, bool)>,
 ) -> (BTreeSet<Identity>, Option<io::Error>) {
     let (mut found, mut ended) = (BTreeSet::new(), BTreeSet::new());
     let mut failed = None;
-    for count in 0..LOOKS {
-        let (mut descent, is_complete) = match find(count, &found) {
+    for count in 0..MAX_SCANS {
+        let (mut descendants, is_complete) = match find(count, &found) {
             Ok(seen) => seen,
             Err(error) => {
                 failed = Some(error);
                 break;
             }
         };
-        let fresh: Vec<_> = descent.members.keys().copied().filter(|member| !found.contains(member)).collect();
+        let fresh: Vec<_> = descendants.members.keys().copied().filter(|member| !found.contains(member)).collect();
         fresh.iter().for_each(|member| signal(*member, Signal::STOP));
         found.extend(&fresh);
-        // Who has ended since the last look may have left somebody who was not where this one looked.
-        let is_complete = is_complete && !descent.is_torn && descent.ended.is_subset(&ended);
-        ended.append(&mut descent.ended);
-        if !fresh.is_empty() || (!is_complete && count < STILL) {
+        // A process that ended since the last scan may have left a child where this scan had looked already.
+        let is_complete = is_complete && !descendants.is_incomplete && descendants.ended.is_subset(&ended);
+        ended.append(&mut descendants.ended);
+        if !fresh.is_empty() || (!is_complete && count < MAX_WAITING_SCANS) {
             continue;
         }
-        if descent.members.values().any(Process::runs) && count < STILL {
+        if descendants.members.values().any(Process::runs) && count < MAX_WAITING_SCANS {
             std::thread::sleep(Duration::from_micros(100));
             continue;
         }
@@ -61,7 +63,7 @@ fn stop(
     (found, failed)
 }
 
-/// Waits until they are gone, or it is no use to wait any longer. Gives those that are not.
+/// Waits until the killed processes are gone, at most [`PATIENCE`]. Returns those that are not.
 pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
     let lives = |killed: &&Identity| {
         Process::look(killed.number).is_some_and(|process| process.identity == **killed && process.lives())
@@ -82,20 +84,21 @@ pub(super) fn wait_for(killed: &BTreeSet<Identity>) -> Vec<Identity> {
     }
 }
 
-/// Signals this process and no other that has its number by now.
+/// Sends a signal to this process, and not to another one that has got the same process id.
 pub(super) fn signal(process: Identity, signal: Signal) {
     let Some(number) = Pid::from_raw(process.number) else { return };
-    // What is opened cannot become another process any more, so that it is the right one stays true.
+    // A pidfd always refers to the same process. So if the identity matches after it was opened, the signal reaches the right
+    // process.
     let opened = pidfd_open(number, PidfdFlags::empty());
     if Process::look(process.number).is_none_or(|found| found.identity != process) {
         return;
     }
     let sent = match &opened {
         Ok(opened) => pidfd_send_signal(opened, signal),
-        // Too many files are open, or the kernel is older than 5.3.
+        // Too many files are open, or the kernel is older than Linux 5.3.
         Err(_) => kill_process(number, signal),
     };
-    // It has ended, or is another user's.
+    // The process has ended, or belongs to another user.
     if let Err(error) = sent {
         tracing::debug!(number = process.number, %error, "a process was not signalled");
     }
