@@ -1,10 +1,10 @@
-//! The sandbox prepared: threads under it.
+//! A prepared sandbox, and threads that are confined by it.
 
 use std::{collections::BTreeSet, fmt};
 
 use crate::{enforcement::Enforcement, enter_error::EnterError, protection::Protection};
 
-/// A sandbox whose rules the kernel has: threads and programs can be confined by it any number of times.
+/// A prepared sandbox. It can confine any number of threads and programs.
 pub struct Confinement {
     enforcement: Enforcement,
     enforced: BTreeSet<Protection>,
@@ -15,24 +15,24 @@ impl Confinement {
         Self { enforcement, enforced }
     }
 
-    /// What is enforced: all that was asked for, or less where that was accepted.
+    /// The enforced protections: all requested ones, except those whose absence was [accepted](crate::Sandbox::accept_without).
     #[must_use]
     pub fn enforced(&self) -> &BTreeSet<Protection> {
         &self.enforced
     }
 
-    /// Does `work` on a new thread that is confined, and waits for it.
+    /// Runs `work` on a new, confined thread, and waits for it.
     ///
-    /// Programs that `work` starts are confined too, with all that they start, for as long as they live. So this
-    /// confines a command: `confinement.enter(|| command.spawn())`; the child is then used as any other. An
-    /// asynchronous runtime is entered inside: `let runtime = Handle::current();` before, `runtime.enter()` within.
-    /// Files that are open already stay as usable as they are.
+    /// Programs that `work` starts are confined too, with all their descendants, until they end. So `confinement.enter(||
+    /// command.spawn())` starts a confined command; its child is used like any other. To use an asynchronous runtime, enter it
+    /// inside: `let runtime = Handle::current();` before, `runtime.enter()` within. Files that are already open can still be
+    /// used.
     ///
-    /// A panic of `work` goes on in the caller.
+    /// A panic of `work` resumes in the caller.
     ///
     /// # Errors
     ///
-    /// See [`EnterError`]; `work` was not called.
+    /// See [`EnterError`]. On an error, `work` was not called.
     pub fn enter<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, EnterError> {
         std::thread::scope(|scope| {
             let confined = std::thread::Builder::new().name("sandbox".to_owned()).spawn_scoped(scope, || {

@@ -1,8 +1,8 @@
-//! What the caller wants to be let through although a sandbox refuses it.
+//! What a sandbox permits, at the caller's request, although it is refused by default.
 
 use crate::network::Network;
 
-/// System calls that are not refused although a sandbox refuses them.
+/// Groups of system calls that are permitted although a sandbox refuses them by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Exceptions {
     pub(crate) network: Network,

@@ -1,41 +1,41 @@
-//! What a confined program may do with a path.
+//! The access that a confined program has to a path.
 
 use std::path::{Path, PathBuf};
 
-/// How a path may be used, with everything below it.
+/// The access to a path and everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
     /// Read and list.
     Read,
     /// Read, list and run.
     Execute,
-    /// Read, list, run, write, make, rename, link and delete: all but devices.
+    /// Read, list, run, write, make, rename, link and delete. Does not include making and using devices.
     Write,
-    /// A device such as `/dev/null`: read and write.
+    /// Read and write a device such as `/dev/null`.
     Device,
 }
 
-/// A path and its use.
+/// A path and the access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// The path, as given; a symbolic link stands for what it leads to when the sandbox is prepared.
+    /// The path as given. A symbolic link is resolved when the sandbox is prepared.
     pub path: PathBuf,
-    /// What may be done there.
+    /// The access to the path.
     pub access: Access,
-    /// Whether it is left out where it does not exist. The caller's own paths must exist.
+    /// Whether the grant is skipped if the path does not exist. Paths that the caller names must exist.
     pub if_present: bool,
 }
 
 impl Grant {
-    pub(crate) fn must(path: impl Into<PathBuf>, access: Access) -> Self {
+    pub(crate) fn required(path: impl Into<PathBuf>, access: Access) -> Self {
         Self { path: path.into(), access, if_present: false }
     }
 
-    pub(crate) fn may(path: impl Into<PathBuf>, access: Access) -> Self {
+    pub(crate) fn optional(path: impl Into<PathBuf>, access: Access) -> Self {
         Self { path: path.into(), access, if_present: true }
     }
 
-    /// Whether `path`, with its links resolved as far as it exists, lies in this grant.
+    /// Whether this grant covers `path`, whose symbolic links must be resolved.
     pub(crate) fn covers(&self, path: &Path) -> bool {
         std::fs::canonicalize(&self.path).is_ok_and(|granted| path.starts_with(granted))
     }

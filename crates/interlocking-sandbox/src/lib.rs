@@ -1,7 +1,7 @@
-//! Confines a program and everything it starts to its own place, on Linux, with Landlock and seccomp.
+//! Confines a program and all its descendants to one directory, its place, on Linux, with Landlock and seccomp.
 //!
-//! A [`Sandbox`] says what may be reached; [`Sandbox::prepare`] asks the kernel whether it can enforce that, and gives a
-//! [`Confinement`]; [`Confinement::enter`] does something on a new thread that is confined, such as starting a program.
+//! A [`Sandbox`] describes what the program may access. [`Sandbox::prepare`] checks that the kernel can enforce that, and returns
+//! a [`Confinement`]. [`Confinement::enter`] runs a closure on a new, confined thread, for example to start the program.
 //!
 //! ```no_run
 //! use interlocking_sandbox::{Network, Sandbox};
@@ -24,22 +24,25 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | what may be reached, and presets for tools | [`Sandbox`], [`Grant`] |
+//! | accessible paths, and presets for tools | [`Sandbox`], [`Grant`] |
 //! | the network | [`Network`] |
-//! | what this system enforces; going on without | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
-//! | doing something confined | [`Confinement::enter`] |
+//! | what a system can enforce | [`Support`], [`Protection`], [`Sandbox::missing_on`], [`Sandbox::accept_without`] |
+//! | running something confined | [`Confinement::enter`] |
 //! | hard links that lead out of a place | [`links_leading_out`] |
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - **For all that is started, for as long as it lives.** The kernel passes a confinement on; nothing takes it off.
-//! - **Nothing or all.** What was asked for and cannot be enforced is an error before anything starts.
-//! - **What was meant.** Paths are opened when the sandbox is prepared, so another file put in their place is not reached.
-//!   Files in the place that have a second name outside it are found and refused.
-//! - **The same for every user.** A confined program of the system's own user has no capabilities.
-//! - **No code between fork and exec**, and none that is unsafe: a thread is confined, and it starts the program.
+//! - **Descendants are confined, too.** Every process that a confined program starts inherits the confinement, and none can
+//!   remove it.
+//! - **All or nothing.** If a requested protection cannot be enforced, that is an error before anything starts.
+//! - **Paths cannot be exchanged.** Paths are opened when the sandbox is prepared, so a file that is put there later is not
+//!   accessible. Files in the place that have a hard link outside it are found and refused.
+//! - **The same for every user.** A confined program of root has no capabilities.
+//! - **No code runs between fork and exec**, and this crate has no unsafe code: a thread is confined, and that thread starts the
+//!   program.
 //!
-//! `docs/book/src/isolation.md` in the repository has the table of what is stopped, which the tests hold, and what is not.
+//! `docs/book/src/isolation.md` in the repository has a table of the attacks that are stopped, which the tests check, and of
+//! those that are not.
 
 mod protection;
 
@@ -66,7 +69,7 @@ pub use prepare_error::PrepareError;
 pub use protection::{Protection, Support};
 pub use sandbox::Sandbox;
 
-/// The examples in the README and in the documentation of isolation are compiled, and the former is run.
+/// Compiles the examples in the README and in the documentation of isolation. The README's example is also run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

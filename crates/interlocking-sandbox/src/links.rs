@@ -1,4 +1,4 @@
-//! Hard links that lead out of a place: a file with a second name elsewhere is as readable by the first.
+//! Finds hard links that lead out of a place: a file outside that has a second name in the place is accessible by that name.
 
 use crate::prepare_error::PrepareError;
 #[cfg(unix)]
@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::path::PathBuf;
 
-/// The files below `roots` that have more names than are found there, one path of each, ordered.
+/// Returns the files below `roots` that have more hard links than are found there: one path for each file, sorted.
 ///
-/// A confined program cannot make such a link itself. Build tools link within a place, which is no way out; package
-/// managers that link from a common store make many. Symbolic links below the roots are not followed, and what somebody deletes
-/// meanwhile is passed over.
+/// A confined program cannot make such a link itself. Build tools make hard links within a place, which do not lead out. Package
+/// managers that link files from a shared store make many that do. Symbolic links below the roots are not followed, and files
+/// that are deleted during the search are skipped.
 ///
 /// # Errors
 ///
-/// [`PrepareError::Path`] with the root that is not there, or the path below one that cannot be read.
+/// [`PrepareError::Path`] with the root that does not exist, or the path below a root that cannot be read.
 #[cfg(unix)]
 pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError> {
     use std::os::unix::fs::MetadataExt as _;
@@ -24,7 +24,7 @@ pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError
         found: std::collections::BTreeSet<PathBuf>,
     }
     let mut linked: HashMap<(u64, u64), Linked> = HashMap::new();
-    // A root may itself be given by a link.
+    // A root may be a symbolic link.
     let mut waiting = Vec::new();
     for root in roots {
         waiting.push(std::fs::canonicalize(root).map_err(|error| unreadable(root, &error))?);
@@ -37,7 +37,7 @@ pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError
             let entry = linked
                 .entry((metadata.dev(), metadata.ino()))
                 .or_insert_with(|| Linked { names: metadata.nlink(), found: std::collections::BTreeSet::new() });
-            // One root may lie in another.
+            // A set, as a file is found twice if a root lies in another root.
             entry.found.insert(path);
         }
     }
@@ -50,13 +50,13 @@ pub fn links_leading_out(roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError
     Ok(leading_out)
 }
 
-/// Where nothing is confined there is nothing to look for.
+/// Returns nothing: programs are not confined on these systems.
 #[cfg(not(unix))]
 pub fn links_leading_out(_roots: &[PathBuf]) -> Result<Vec<PathBuf>, PrepareError> {
     Ok(Vec::new())
 }
 
-/// What was read of a path; `None` where it was deleted since it was listed.
+/// The result of reading a path; `None` if the path was deleted after it was listed.
 #[cfg(unix)]
 fn unless_deleted<T>(path: &Path, read: std::io::Result<T>) -> Result<Option<T>, PrepareError> {
     match read {
@@ -116,7 +116,7 @@ mod tests {
         let locked = root.join("locked");
         std::fs::create_dir(&locked).unwrap();
         std::fs::set_permissions(&locked, std::fs::Permissions::from_mode(0o000)).unwrap();
-        // The system's own user reads it all the same.
+        // Root can read it anyway.
         if std::fs::read_dir(&locked).is_err() {
             assert_eq!(named(&[root]), locked);
         }

@@ -1,11 +1,11 @@
-//! Whether a program may connect to others.
+//! Whether a confined program may use the network.
 
-/// Whether a confined program has the network.
+/// The network access of a confined program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Network {
-    /// As it is outside.
+    /// The same as outside the sandbox.
     #[default]
     LeftAlone,
-    /// None: TCP is refused, and no socket can be made. Pipes and pairs of sockets work.
+    /// No network: TCP is refused, and no socket can be made. Pipes and socket pairs work.
     Cut,
 }

@@ -4,47 +4,47 @@ use std::path::PathBuf;
 
 use crate::protection::Protection;
 
-/// A sandbox could not be prepared: nothing may be started in it.
+/// Why a sandbox could not be prepared. Nothing can be started in it.
 #[derive(Debug, thiserror::Error)]
 pub enum PrepareError {
-    /// This system cannot enforce what was asked for.
+    /// This system cannot enforce a requested protection.
     #[error(
         "this system cannot keep a program from {}: {explanation}; go on without, by `Sandbox::accept_without`, or use another system",
         listed(missing)
     )]
     CannotEnforce {
-        /// What it cannot.
+        /// The protections that it cannot enforce.
         missing: Vec<Protection>,
-        /// What was found instead.
+        /// What the system has instead: [`Support::explanation`](crate::Support::explanation).
         explanation: String,
     },
-    /// A path that was granted cannot be opened, or one below it cannot be read.
+    /// A granted path cannot be opened, or a path below it cannot be read.
     #[error("{} cannot be granted: {cause}", path.display())]
     Path {
         /// The path.
         path: PathBuf,
-        /// Why not.
+        /// Why it cannot.
         cause: String,
     },
-    /// Files in the place have names outside it, so whoever reads or writes the one reads or writes the other.
+    /// Files in writable paths have hard links outside them, so the program could read and write files outside.
     #[error("{} of the files have other names outside the sandbox, {} for one: copy them, or accept it by `Sandbox::accept_foreign_links`", links.len(), links.first().map(|link| link.display().to_string()).unwrap_or_default())]
     ForeignLinks {
-        /// One path of each, ordered.
+        /// One path for each file, sorted.
         links: Vec<PathBuf>,
     },
-    /// Settings of a tool would be granted with secrets in them.
+    /// A preset would grant a settings file that contains secrets.
     #[error(
         "a confined program would read what looks like secrets, {}: move them to where the tool keeps its credentials (`cargo login`, a credential helper of git), or grant the file all the same by `Sandbox::read` instead of the preset",
         secrets.iter().map(|(path, name)| format!("{name} in {}", path.display())).collect::<Vec<_>>().join(", ")
     )]
     Secrets {
-        /// The file and the name of each, never a value.
+        /// The file and the name of each secret, never its value.
         secrets: Vec<(PathBuf, String)>,
     },
-    /// The rules were refused.
+    /// The rules could not be built, or the kernel refused them.
     #[error("the rules of the sandbox were refused: {cause}")]
     Refused {
-        /// What the kernel said.
+        /// The cause.
         cause: String,
     },
 }

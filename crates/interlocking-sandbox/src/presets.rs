@@ -1,6 +1,6 @@
-//! The paths that programs need everywhere, and those of some tools.
+//! The paths that all programs need, and the paths of some tools.
 //!
-//! Nothing here reaches a home directory as a whole, other programs in `/proc`, `/run`, `/tmp` or `/dev/shm`.
+//! No preset grants a whole home directory, other programs' files in `/proc`, `/run`, `/tmp` or `/dev/shm`.
 
 use std::{
     ffi::OsStr,
@@ -16,7 +16,7 @@ use crate::{
 const PROGRAMS: [&str; 9] =
     ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// Of `/etc` what libraries read, and not what services keep there.
+/// The files in `/etc` that libraries read, without those of services.
 const SETTINGS: [&str; 37] = [
     "/etc/alternatives",
     "/etc/bash.bashrc",
@@ -57,11 +57,11 @@ const SETTINGS: [&str; 37] = [
     "/etc/timezone",
 ];
 
-/// Devices without a memory. No terminal: whoever writes to one could type into it.
+/// Devices that store nothing. Terminals are left out: a program that can open one could insert input into it.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// Facts about the machine. The rest of `/proc` is other programs: their command lines, their environment. A program's
-/// own links, such as `/proc/self/exe` and `/dev/stdin`, need no grant.
+/// Files that describe the machine. The rest of `/proc` describes other programs, with their command lines and environments. A
+/// program's own links, such as `/proc/self/exe` and `/dev/stdin`, need no grant.
 const MACHINE: [&str; 12] = [
     "/proc/cpuinfo",
     "/proc/filesystems",
@@ -78,25 +78,26 @@ const MACHINE: [&str; 12] = [
 ];
 
 pub(crate) fn system() -> impl Iterator<Item = Grant> {
-    let programs = PROGRAMS.iter().map(|path| Grant::may(path, Access::Execute));
-    let settings = SETTINGS.iter().chain(&MACHINE).map(|path| Grant::may(path, Access::Read));
-    let devices = DEVICES.iter().map(|path| Grant::may(path, Access::Device));
+    let programs = PROGRAMS.iter().map(|path| Grant::optional(path, Access::Execute));
+    let settings = SETTINGS.iter().chain(&MACHINE).map(|path| Grant::optional(path, Access::Read));
+    let devices = DEVICES.iter().map(|path| Grant::optional(path, Access::Device));
     programs.chain(settings).chain(devices)
 }
 
-/// The program, and the directory that it really lies in if that holds nothing but programs or a package of node's. Its
-/// name is looked for in `PATH` unless it is a path.
+/// The program, and the directory that contains it (links resolved), if that is a directory of programs or is in a `node_modules`
+/// directory. A bare name is searched in `path`, a value of `PATH`.
 pub(crate) fn tool_chain_of(program: &OsStr, path: &OsStr) -> Vec<Grant> {
     let Some(found) = find(program, path) else { return Vec::new() };
     let Ok(real) = std::fs::canonicalize(&found) else { return Vec::new() };
-    let mut grants = vec![Grant::may(real.clone(), Access::Execute)];
+    let mut grants = vec![Grant::optional(real.clone(), Access::Execute)];
     if let Some(directory) = real.parent().filter(|directory| holds_programs(directory)) {
-        grants.push(Grant::may(directory, Access::Execute));
+        grants.push(Grant::optional(directory, Access::Execute));
     }
     grants
 }
 
-/// A program may lie in a home directory or in `/tmp`, which must not be granted for it.
+/// Whether a directory contains programs only, judged by its name or path. A program can also be in a home directory or in
+/// `/tmp`, which must not be granted.
 fn holds_programs(directory: &Path) -> bool {
     let is_named = |name: &OsStr| ["bin", "sbin", "libexec"].iter().any(|expected| name == *expected);
     directory.file_name().is_some_and(is_named)
@@ -110,20 +111,20 @@ fn find(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|directory| directory.join(program)).find(|found| found.is_file())
 }
 
-/// Cargo and rustup as they are installed: tool chains, and dependencies that were fetched before. Not the credentials; nor are
-/// any granted with the settings, which are read too.
+/// The installed cargo and rustup, fetched dependencies and cargo's settings. The files with credentials are not granted. The
+/// returned settings must be checked for secrets.
 pub(crate) fn cargo(cargo_home: &Path, rustup_home: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let mut grants =
-        vec![Grant::may(rustup_home, Access::Execute), Grant::may(cargo_home.join("bin"), Access::Execute)];
+        vec![Grant::optional(rustup_home, Access::Execute), Grant::optional(cargo_home.join("bin"), Access::Execute)];
     for readable in ["registry", "git", "env"] {
-        grants.push(Grant::may(cargo_home.join(readable), Access::Read));
+        grants.push(Grant::optional(cargo_home.join(readable), Access::Read));
     }
     let settings = ["config.toml", "config"].map(|file| Settings::new(cargo_home.join(file), Format::Cargo));
-    grants.extend(settings.iter().map(|settings| Grant::may(&settings.path, Access::Read)));
+    grants.extend(settings.iter().map(|settings| Grant::optional(&settings.path, Access::Read)));
     (grants, settings.into())
 }
 
-/// What cargo and rustup read in every directory above the one they work in: settings, a workspace, a toolchain.
+/// The files that cargo and rustup read in every directory above the working directory: settings, workspace and toolchain.
 pub(crate) fn cargo_above(place: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let in_each = |names: &'static [&'static str]| {
         place.ancestors().skip(1).flat_map(move |above| names.iter().map(move |name| above.join(name)))
@@ -132,15 +133,15 @@ pub(crate) fn cargo_above(place: &Path) -> (Vec<Grant>, Vec<Settings>) {
         in_each(&[".cargo/config.toml", ".cargo/config"]).map(|path| Settings::new(path, Format::Cargo)).collect();
     let others = in_each(&["Cargo.toml", "rust-toolchain.toml", "rust-toolchain"]);
     let paths = settings.iter().map(|settings| settings.path.clone()).chain(others);
-    (paths.map(|path| Grant::may(path, Access::Read)).collect(), settings)
+    (paths.map(|path| Grant::optional(path, Access::Read)).collect(), settings)
 }
 
-/// What git reads of the user's: name, ignore rules, filters. Not the files that it keeps credentials in.
+/// The user's git configuration, ignore rules and attributes. Files in which git keeps credentials are not granted.
 pub(crate) fn git(home: &Path) -> (Vec<Grant>, Vec<Settings>) {
     let settings = [".gitconfig", ".config/git/config"].map(|file| Settings::new(home.join(file), Format::Git));
     let rules = [".config/git/ignore", ".config/git/attributes"].map(|file| home.join(file));
     let paths = settings.iter().map(|settings| settings.path.clone()).chain(rules);
-    (paths.map(|path| Grant::may(path, Access::Read)).collect(), settings.into())
+    (paths.map(|path| Grant::optional(path, Access::Read)).collect(), settings.into())
 }
 
 #[cfg(all(test, unix))]

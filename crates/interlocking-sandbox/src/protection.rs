@@ -1,33 +1,33 @@
-//! What can be enforced, and what this system can.
+//! The protections of a sandbox, and which of them a system can enforce.
 
 use std::{collections::BTreeSet, fmt, sync::OnceLock};
 
-/// One thing that a confined program cannot do, if the kernel enforces it.
+/// A protection: a kind of action that a confined program cannot perform if the kernel enforces the protection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protection {
-    /// Open, make, rename, link or delete files outside what is granted (Landlock, since Linux 5.13).
+    /// Open, make, rename, link or delete files outside the granted paths (Landlock, since Linux 5.13).
     Files,
-    /// Cut files outside to length without opening them (Landlock, since Linux 6.2).
+    /// Truncate files outside the granted paths without opening them (Landlock, since Linux 6.2).
     Truncation,
-    /// Command devices that were not granted (Landlock, since Linux 6.10).
+    /// Send commands (`ioctl`) to devices that were not granted (Landlock, since Linux 6.10).
     Devices,
-    /// Connect to abstract unix sockets of programs outside (Landlock, since Linux 6.12).
+    /// Connect to abstract unix sockets of programs outside the sandbox (Landlock, since Linux 6.12).
     AbstractSockets,
-    /// Send signals to programs outside (Landlock, since Linux 6.12).
+    /// Send signals to programs outside the sandbox (Landlock, since Linux 6.12).
     Signals,
-    /// Connect or listen by TCP (Landlock, since Linux 6.7). Wanted only with [`crate::Network::Cut`].
+    /// Connect or listen by TCP (Landlock, since Linux 6.7). Requested only with [`crate::Network::Cut`].
     Tcp,
-    /// Make sockets: of the unix kind, which reach the services of this machine, or of any kind with
-    /// [`crate::Network::Cut`]; change the limits and the scheduling of other programs; share memory and queues with them;
-    /// watch files, and use their extended attributes; make namespaces; push keys into a terminal; use the kernel's key
-    /// rings, its view of other programs and its modules (seccomp).
+    /// Make unix sockets, which reach the services of this machine, or any sockets with [`crate::Network::Cut`]; change the
+    /// limits and the scheduling of other programs; share memory and queues with them; watch files, and use their extended
+    /// attributes; make namespaces; insert input into a terminal; use the kernel's key rings, its information on other programs
+    /// and its modules (seccomp).
     SystemCalls,
-    /// Do what only the system's own user may, such as giving files to others, or whoever has a capability.
+    /// Perform actions that need root or a capability, such as changing the owner of files.
     Privileges,
 }
 
 impl Protection {
-    /// All of them.
+    /// All protections.
     pub const ALL: [Self; 8] = [
         Self::Files,
         Self::Truncation,
@@ -55,7 +55,7 @@ impl fmt::Display for Protection {
     }
 }
 
-/// What a system can enforce.
+/// The protections that a system can enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Support {
     enforceable: BTreeSet<Protection>,
@@ -63,30 +63,31 @@ pub struct Support {
 }
 
 impl Support {
-    /// Asks the running kernel, once: each protection is tried on a thread that ends at once.
+    /// What the running kernel can enforce. The first call tries each protection on a short-lived thread; later calls return its
+    /// result.
     pub fn of_this_system() -> &'static Self {
         static SUPPORT: OnceLock<Support> = OnceLock::new();
         SUPPORT.get_or_init(crate::enforcement::probe)
     }
 
-    /// A system that enforces these: for tests of what happens on another one.
+    /// A system that can enforce these protections: for tests of the behaviour on other systems.
     pub fn of(enforceable: impl IntoIterator<Item = Protection>, explanation: impl Into<String>) -> Self {
         Self { enforceable: enforceable.into_iter().collect(), explanation: explanation.into() }
     }
 
-    /// Whether it is enforced here.
+    /// Whether the system can enforce this protection.
     #[must_use]
     pub fn enforces(&self, protection: Protection) -> bool {
         self.enforceable.contains(&protection)
     }
 
-    /// Everything that is enforced here.
+    /// All protections that the system can enforce.
     #[must_use]
     pub fn enforceable(&self) -> &BTreeSet<Protection> {
         &self.enforceable
     }
 
-    /// Which kernel interfaces were found, or why there is none: for a message.
+    /// Which kernel interfaces were found, or why none was: text for a message.
     #[must_use]
     pub fn explanation(&self) -> &str {
         &self.explanation

@@ -1,4 +1,4 @@
-//! The description of a sandbox, and the sandbox prepared.
+//! The description of a sandbox, and its preparation.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use crate::{
     secrets::Settings,
 };
 
-/// What a program and everything that it starts may reach. Nothing is enforced before [`Sandbox::prepare`].
+/// Describes what a program and all its descendants may access. Nothing is enforced before [`Sandbox::prepare`].
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     place: PathBuf,
@@ -32,11 +32,12 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
-    /// For one place: it is read and written, the programs and libraries of the system are read and run, and nothing
-    /// else is reached. A directory for temporary files, tools and other paths come on top.
+    /// A sandbox for one directory, the place: the program can read and write it, and read and run the programs and libraries of
+    /// the system. Nothing else is accessible. Use the other methods to grant a directory for temporary files, tools and other
+    /// paths.
     pub fn for_place(place: impl Into<PathBuf>) -> Self {
         let place = place.into();
-        let mut grants = vec![Grant::must(&place, Access::Write)];
+        let mut grants = vec![Grant::required(&place, Access::Write)];
         grants.extend(presets::system());
         Self {
             place,
@@ -49,45 +50,45 @@ impl Sandbox {
         }
     }
 
-    /// The place.
+    /// The directory that this sandbox is for.
     #[must_use]
     pub fn place(&self) -> &Path {
         &self.place
     }
 
-    /// Reads and lists a path too.
+    /// Grants reading and listing a path.
     #[must_use]
     pub fn read(mut self, path: impl Into<PathBuf>) -> Self {
-        self.grants.push(Grant::must(path, Access::Read));
+        self.grants.push(Grant::required(path, Access::Read));
         self
     }
 
-    /// Reads, lists and runs a path too.
+    /// Grants reading, listing and running a path.
     #[must_use]
     pub fn execute(mut self, path: impl Into<PathBuf>) -> Self {
-        self.grants.push(Grant::must(path, Access::Execute));
+        self.grants.push(Grant::required(path, Access::Execute));
         self
     }
 
-    /// Reads, runs and writes a path too.
+    /// Grants reading, running and writing a path.
     #[must_use]
     pub fn write(mut self, path: impl Into<PathBuf>) -> Self {
-        self.grants.push(Grant::must(path, Access::Write));
+        self.grants.push(Grant::required(path, Access::Write));
         self
     }
 
-    /// Temporary files go here: written, and named in [`Sandbox::environment`]. It should be nobody else's, and outside
-    /// the place, where it would count as a change.
+    /// Grants a directory for temporary files and names it in [`Sandbox::environment`]. No other program should use the
+    /// directory. It should be outside the place, as files there would count as changes.
     #[must_use]
     pub fn temporary_directory(mut self, path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        self.grants.push(Grant::must(&path, Access::Write));
+        self.grants.push(Grant::required(&path, Access::Write));
         self.temporary = Some(path);
         self
     }
 
-    /// Runs a program, given by path or looked for in `PATH`, with what lies in its directory. A program that is not
-    /// there grants nothing. What it needs besides, such as its own settings, is the caller's to list.
+    /// Grants running a program, given by its path or searched in `PATH`, and the programs in its directory. If the program does
+    /// not exist, nothing is granted. Grant anything else that it needs, such as its settings, separately.
     #[must_use]
     pub fn tool_chain_of(mut self, program: impl AsRef<OsStr>) -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -95,10 +96,10 @@ impl Sandbox {
         self
     }
 
-    /// Runs cargo and rustc as they are installed, and reads the dependencies that were fetched before. New ones cannot
-    /// be fetched, and credentials are not read; builds go below the place, or wherever `CARGO_TARGET_DIR` is granted. The files
-    /// above the place that cargo reads for its settings, its workspace and its toolchain can be read.
-    /// Where a secret stands in cargo's settings, [`Sandbox::prepare`] fails and names it.
+    /// Grants running the installed cargo and rustc, and reading dependencies that were fetched before. New dependencies cannot
+    /// be fetched, and credentials cannot be read. Builds go below the place, or to `CARGO_TARGET_DIR` if that is granted. The
+    /// files above the place that cargo reads for its settings, its workspace and its toolchain can be read. If cargo's settings
+    /// contain a secret, [`Sandbox::prepare`] fails and names it.
     #[must_use]
     pub fn cargo(mut self) -> Self {
         let home = |variable: &str, directory: &str| match std::env::var_os(variable) {
@@ -116,8 +117,9 @@ impl Sandbox {
         self
     }
 
-    /// Reads the user's configuration of git: without it git refuses to work if there is one. Where a secret stands in it,
-    /// [`Sandbox::prepare`] fails and names it; `GIT_CONFIG_GLOBAL` names another one.
+    /// Grants reading the user's git configuration: if there is one that git cannot read, git refuses to work. If the
+    /// configuration contains a secret, [`Sandbox::prepare`] fails and names it; set `GIT_CONFIG_GLOBAL` to make git use another
+    /// file.
     #[must_use]
     pub fn git(mut self) -> Self {
         if let Some(home) = std::env::home_dir() {
@@ -128,45 +130,46 @@ impl Sandbox {
         self
     }
 
-    /// The network: left alone unless this says otherwise.
+    /// Sets the network access. The default is [`Network::LeftAlone`].
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.exceptions.network = network;
         self
     }
 
-    /// Unix sockets, too, while the network is left alone. A service that listens on one, such as a session bus or a
-    /// container engine, does for a confined program what that may not do itself: grant this only where there is none.
+    /// Permits unix sockets, unless the network is cut. A service that listens on a unix socket, such as a session bus or a
+    /// container engine, can do for a confined program what the program itself may not: use this only where there is no such
+    /// service.
     #[must_use]
     pub fn unix_sockets(mut self) -> Self {
         self.exceptions.unix_sockets = true;
         self
     }
 
-    /// Watching files by inotify, too, as programs do that build again when something changes. The kernel lets a program
-    /// watch each path that its user may read, so it learns the names of all files that are made there: a sibling's are among
-    /// them. Without this most programs look at their files from time to time instead.
+    /// Permits watching files by inotify, for programs that rebuild when files change. The kernel lets a program watch any path
+    /// that its user may read, so the program learns the names of files that are made outside its place, for example in another
+    /// agent's place. Without this, most programs poll their files instead.
     #[must_use]
     pub fn inotify(mut self) -> Self {
         self.exceptions.inotify = true;
         self
     }
 
-    /// Goes on although files in the place have other names outside it.
+    /// Accepts that files in writable paths have hard links outside them.
     #[must_use]
     pub fn accept_foreign_links(mut self) -> Self {
         self.foreign_links = true;
         self
     }
 
-    /// Goes on where the system cannot enforce this. Where it can, it is enforced all the same.
+    /// Accepts that the system cannot enforce this protection. A system that can enforce it still does.
     #[must_use]
     pub fn accept_without(mut self, protection: Protection) -> Self {
         self.waived.insert(protection);
         self
     }
 
-    /// What is asked for.
+    /// All requested protections.
     #[must_use]
     pub fn wanted(&self) -> BTreeSet<Protection> {
         let is_wanted =
@@ -174,28 +177,28 @@ impl Sandbox {
         Protection::ALL.into_iter().filter(is_wanted).collect()
     }
 
-    /// What is asked for, not accepted to be missing, and not enforced by such a system: for a check before a run
-    /// starts. Empty if [`Sandbox::prepare`] will not fail for this.
+    /// The protections that are requested, not accepted to be missing, and not enforceable by a system: for a check before a run
+    /// starts. If this is empty, [`Sandbox::prepare`] does not fail with [`PrepareError::CannotEnforce`].
     #[must_use]
     pub fn missing_on(&self, support: &Support) -> Vec<Protection> {
         let missing = |protection: &Protection| !support.enforces(*protection) && !self.waived.contains(protection);
         self.wanted().into_iter().filter(missing).collect()
     }
 
-    /// Everything that may be reached, in the order it was granted.
+    /// All grants, in the order in which they were made.
     #[must_use]
     pub fn grants(&self) -> &[Grant] {
         &self.grants
     }
 
-    /// Whether something that is granted covers this path, which need not exist yet: another agent's place must not be.
+    /// Whether a grant covers this path, which need not exist yet. Use it to check that another agent's place is not accessible.
     #[must_use]
     pub fn reaches(&self, path: &Path) -> bool {
         let path = resolved(path);
         self.grants.iter().any(|grant| grant.covers(&path))
     }
 
-    /// Variables for the programs that are started in it: where temporary files go.
+    /// Environment variables for programs in the sandbox: the directory for temporary files (`TMPDIR`, `TMP`, `TEMP`).
     #[must_use]
     pub fn environment(&self) -> Vec<(OsString, OsString)> {
         let temporary = self.temporary.iter();
@@ -204,11 +207,11 @@ impl Sandbox {
             .collect()
     }
 
-    /// Opens what is granted, so that paths cannot be exchanged later, and makes the rules.
+    /// Opens the granted paths, so that they cannot be exchanged later, and builds the rules.
     ///
     /// # Errors
     ///
-    /// See [`PrepareError`]: nothing may be started.
+    /// See [`PrepareError`].
     pub fn prepare(&self) -> Result<Confinement, PrepareError> {
         self.prepare_on(Support::of_this_system())
     }
@@ -221,7 +224,7 @@ impl Sandbox {
         let enforced: BTreeSet<_> =
             self.wanted().into_iter().filter(|protection| support.enforces(*protection)).collect();
         if enforced.contains(&Protection::Files) {
-            self.look_for_secrets()?;
+            self.check_for_secrets()?;
         }
         let enforcement = Enforcement::new(&self.grants, &enforced, self.exceptions)?;
         if !self.foreign_links {
@@ -239,7 +242,7 @@ impl Sandbox {
         Ok(Confinement::new(enforcement, enforced))
     }
 
-    fn look_for_secrets(&self) -> Result<(), PrepareError> {
+    fn check_for_secrets(&self) -> Result<(), PrepareError> {
         let mut secrets = Vec::new();
         for settings in &self.settings {
             let path = &settings.path;
@@ -250,7 +253,7 @@ impl Sandbox {
     }
 }
 
-/// The path without symbolic links in the part of it that exists.
+/// The absolute path, with symbolic links resolved in the part that exists.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     for existing in path.ancestors() {

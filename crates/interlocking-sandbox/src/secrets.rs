@@ -1,10 +1,10 @@
-//! Secrets in the settings of tools, found before a preset grants the file.
+//! Finds secrets in the settings of tools before a preset grants these files.
 //!
-//! The files are the user's own, so this looks for what he put there in good faith, and not for what somebody hid.
+//! The files belong to the user, so this finds secrets in their usual places, not secrets that are hidden on purpose.
 
 use std::path::{Path, PathBuf};
 
-/// A file of settings that a preset grants, if there is nothing secret in it.
+/// A settings file that a preset grants if it contains no secrets.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub(crate) path: PathBuf,
@@ -22,11 +22,11 @@ impl Settings {
         Self { path: path.into(), format }
     }
 
-    /// The names of what looks secret in it, in order, and never a value. Nothing if there is no such file.
+    /// The names of the settings that look secret, in order, never their values. Empty if the file does not exist.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or is not what it should be, and so may hold anything.
+    /// The file cannot be read, or cannot be parsed and so may contain secrets.
     pub(crate) fn secrets(&self) -> Result<Vec<String>, String> {
         let text = match std::fs::read(&self.path) {
             Err(error) if is_absent(&self.path, &error) => return Ok(Vec::new()),
@@ -53,7 +53,7 @@ fn in_table(table: &toml::Table, prefix: &str, found: &mut Vec<String>) {
     for (key, value) in table {
         let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         let is_secret = match value {
-            // A variable may be a table of its value and what is done with it.
+            // In `[env]`, a variable can be a table with its value and options.
             toml::Value::Table(inner) if prefix == "env" => {
                 inner.get("value").is_some_and(|value| is_text(value) && (is_secret_name(key) || has_password(value)))
             }
@@ -82,14 +82,14 @@ fn has_password(value: &toml::Value) -> bool {
     }
 }
 
-/// Line by line: what git joins over lines is not looked at as one.
+/// Finds secrets line by line. Values that git joins over several lines are not joined.
 fn in_git(text: &str) -> Vec<String> {
     let (mut section, mut found) = (String::new(), Vec::new());
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
         let setting = match line.strip_prefix('[').and_then(|line| line.split_once(']')) {
             Some((name, rest)) => {
                 if has_login(name) {
-                    // The name itself is what must not be shown.
+                    // The section name itself contains the secret and must not be shown.
                     found.push(name.split_whitespace().next().unwrap_or_default().to_owned());
                     section = "…".to_owned();
                 } else {
@@ -102,8 +102,8 @@ fn in_git(text: &str) -> Vec<String> {
         let Some((key, value)) = setting.split_once('=') else { continue };
         let (key, value) = (key.trim(), value.trim());
         let is_switch = ["true", "false", "yes", "no", "on", "off", "0", "1", ""].contains(&value);
-        let is_told = key.eq_ignore_ascii_case("helper") && value.contains("password=");
-        if has_login(value) || is_told || (is_secret_name(key) && !is_switch) {
+        let helper_prints_it = key.eq_ignore_ascii_case("helper") && value.contains("password=");
+        if has_login(value) || helper_prints_it || (is_secret_name(key) && !is_switch) {
             found.push(format!("{section}.{key}"));
         }
     }
@@ -129,7 +129,7 @@ fn is_secret_name(name: &str) -> bool {
     PARTS.iter().any(|part| name.contains(part))
 }
 
-/// Whether there is an address in it with a password, or with a token in the place of the user's name.
+/// Whether the text contains a URL with a password, or a web URL with a user name, which may be a token.
 fn has_login(text: &str) -> bool {
     text.match_indices("://").any(|(position, separator)| {
         let is_web = text[..position].ends_with("http") || text[..position].ends_with("https");
@@ -189,7 +189,7 @@ mod tests {
             git("[http \"https://example.org\"]\n\textraHeader = Authorization: Basic x\n"),
             ["http.https://example.org.extraHeader"]
         );
-        // Not with the address, which is the secret.
+        // The address is not shown, as it contains the secret.
         assert_eq!(git("[url \"https://word@example.org/\"]\n\tinsteadOf = https://example.org/\n"), ["url"]);
         assert_eq!(git("[credential]\nhelper = \"!f() { echo password=x; }; f\"\n"), ["credential.helper"]);
         assert_eq!(git("[github] token = x\n[sendemail]\nsmtpPass=x"), ["github.token", "sendemail.smtpPass"]);

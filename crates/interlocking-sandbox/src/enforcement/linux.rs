@@ -1,6 +1,6 @@
-//! Landlock for files, TCP, signals and abstract sockets; seccomp beside it; and no capabilities.
+//! Confines threads with Landlock (files, TCP, signals and abstract sockets) and seccomp, and drops their capabilities.
 //!
-//! All of it binds the thread that asks for it and whatever that starts from then on; nothing takes it off again.
+//! Each of these applies to the thread that requests it and to everything that the thread starts later. None can be undone.
 
 use std::collections::BTreeSet;
 
@@ -18,17 +18,18 @@ use crate::{
     protection::{Protection, Support},
 };
 
-/// The newest interface whose rights are used. That of later ones, sockets by path, is what [`SystemCalls`] does.
+/// The newest Landlock ABI whose rights are used. Later ABIs add a right for unix sockets with a path, which [`SystemCalls`]
+/// refuses instead.
 const INTERFACE: ABI = ABI::V7;
 
 pub(crate) struct Enforcement {
-    /// None if the caller accepted to go on without.
+    /// `None` if no Landlock protection is enforced, as the caller accepted.
     rules: Option<RulesetCreated>,
     system_calls: Option<SystemCalls>,
     without_privileges: bool,
 }
 
-/// Tries what the kernel knows, and then whether it really takes rules: it may be forbidden where this runs.
+/// Tests which protections the kernel knows, and then whether they can be applied: a container may forbid that.
 pub(crate) fn probe() -> Support {
     let mut known = BTreeSet::new();
     let new = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
@@ -70,7 +71,7 @@ pub(crate) fn probe() -> Support {
     Support::of(known, explanation)
 }
 
-/// What fails on a thread of its own, if anything does.
+/// Makes the attempt on a separate thread. Returns the error, or `None` if it succeeds.
 fn try_out(attempt: impl FnOnce() -> Result<(), String> + Send) -> Option<String> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("sandbox-probe".to_owned()).spawn_scoped(scope, attempt);
@@ -125,7 +126,7 @@ impl Enforcement {
                 return Err(refused(format!("the rules were taken in part: {:?}", status.ruleset)));
             }
         }
-        // Last, for it forbids what the above needs on some systems.
+        // Last, as the filter refuses system calls that the steps above need on some systems.
         if let Some(system_calls) = &self.system_calls {
             system_calls.forbid_on_this_thread().map_err(refused)?;
         }
@@ -155,16 +156,16 @@ fn rights(access: Access) -> BitFlags<AccessFs> {
     match access {
         Access::Read => read,
         Access::Execute => read | AccessFs::Execute,
-        // Whoever may make a device reads the disk through it, if the system user may.
+        // A root program that can make a device could read the disk through it.
         Access::Write => AccessFs::from_all(INTERFACE) & !make_bitflags!(AccessFs::{MakeChar | MakeBlock | IoctlDev}),
         Access::Device => make_bitflags!(AccessFs::{ReadFile | WriteFile | Truncate | IoctlDev}),
     }
 }
 
-/// Handles everything that is to be enforced, and allows what is granted.
+/// Builds rules that forbid everything that `enforced` covers, except for what is granted.
 fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<RulesetCreated, String> {
     let build = || -> Result<RulesetCreated, RulesetError> {
-        // What is enforced was found to be known, so whatever is refused now is an error.
+        // The kernel is known to support all of `enforced`, so a refusal is an error.
         let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let mut handled = BitFlags::EMPTY;
         if enforced.contains(&Protection::Files) {
@@ -180,7 +181,7 @@ fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<Rules
             ruleset = ruleset.handle_access(handled)?;
         }
         if enforced.contains(&Protection::Files) {
-            // Moving between directories: where the kernel cannot allow it, it forbids it, which is stricter.
+            // Moving files between directories. A kernel that cannot permit it always forbids it, which is stricter.
             if Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::Refer).is_ok()
             {
                 ruleset = ruleset.handle_access(AccessFs::Refer)?;
@@ -208,7 +209,7 @@ fn rules_for(grants: &[Opened], enforced: &BTreeSet<Protection>) -> Result<Rules
     build().map_err(|error| causes(&error))
 }
 
-/// An error with all its causes.
+/// The messages of an error and of all its causes.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

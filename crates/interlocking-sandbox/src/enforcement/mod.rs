@@ -1,10 +1,10 @@
-//! The kernel's side: rules, and threads under them. The one place that differs between systems.
+//! Builds the kernel's rules and confines threads with them. Only this module differs between systems.
 
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
 mod privileges;
-// The machines that seccompiler has filters for.
+// The architectures that seccompiler supports.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 mod system_calls;
 #[cfg(all(target_os = "linux", not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))))]

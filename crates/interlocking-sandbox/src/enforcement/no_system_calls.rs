@@ -1,8 +1,8 @@
-//! Machines on which system calls cannot be filtered.
+//! Stands in for `system_calls` on architectures on which system calls cannot be filtered.
 
 use crate::exceptions::Exceptions;
 
-/// Never made.
+/// Has no values.
 pub(crate) struct SystemCalls(std::convert::Infallible);
 
 impl SystemCalls {

@@ -1,4 +1,4 @@
-//! Systems without Landlock: nothing is enforced, and said so.
+//! Systems other than Linux: nothing can be enforced, and [`probe`] reports that.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::{
     protection::{Protection, Support},
 };
 
-/// Nothing: the caller accepted that.
+/// Enforces nothing. The caller has accepted that.
 pub(crate) struct Enforcement;
 
 pub(crate) fn probe() -> Support {

@@ -1,8 +1,8 @@
-//! What the system's own user may do and nobody else, given up.
+//! Drops the capabilities of root.
 //!
-//! Landlock governs files, and these capabilities are rights to everything else: the clock, the machine's name, its log, files of
-//! other users, namespaces. A thread without them gets none back by becoming another program, `sudo` among them, since it gets
-//! no new privileges either.
+//! Landlock governs files. Capabilities permit everything else: setting the clock and the host name, reading the kernel log,
+//! accessing files of other users, making namespaces. A thread that dropped its capabilities regains none when it executes
+//! another program, not even `sudo`, as it also sets `no_new_privs`.
 
 use std::{os::unix::fs::MetadataExt as _, path::Path};
 
@@ -16,16 +16,17 @@ pub(super) fn give_up_on_this_thread() -> Result<(), String> {
     let failed = |error: Errno| format!("capabilities cannot be given up: {error}");
     set_no_new_privs(true).map_err(failed)?;
     let none = CapabilitySet::empty();
-    // The ambient ones go with those that are permitted.
+    // Removing permitted capabilities also removes ambient ones.
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).map_err(failed)?;
     let left = capabilities(None).map_err(failed)?.permitted;
     if left.is_empty() { Ok(()) } else { Err(format!("capabilities were kept: {left:?}")) }
 }
 
-/// Why the user who starts a program may write there by such rights alone, if he may: in a directory of another user's.
+/// If this process can write to the path only by its capabilities, as root can in another user's directory, returns a message
+/// that explains it. A confined program could not write there.
 pub(super) fn needed_to_write(path: &Path) -> Option<String> {
     let has_none = capabilities(None).is_ok_and(|sets| sets.effective.is_empty());
-    // It may be read-only for him, too.
+    // Without capabilities, or if the path is not writable at all, capabilities make no difference.
     if has_none || access(path, Access::WRITE_OK).is_err() {
         return None;
     }

@@ -1,7 +1,8 @@
-//! What Landlock does not govern, refused by seccomp: sockets, other programs' limits and scheduling, and ways out without a file.
+//! Refuses, by seccomp, what Landlock does not govern: sockets, changing other programs' limits and scheduling, and escapes that
+//! need no file.
 //!
-//! Each call that Linux had when [`NEWEST`] came was judged: those in [`refusals`] are refused, the others are as they were. Newer
-//! ones were not, so there is none of them: programs take the older way.
+//! Every system call up to [`NEWEST`] was reviewed: those in [`refusals`] are refused, all others are permitted. Newer calls were
+//! not reviewed, so they fail as if the kernel did not have them (`ENOSYS`), and programs fall back to older calls.
 
 mod refusals;
 
@@ -15,11 +16,12 @@ use refusals::Refusals;
 /// `file_setattr`, of Linux 6.17.
 const NEWEST: u32 = 469;
 
-/// On x86-64, a second set of numbers for the same calls begins here, with pointers of 32 bits. No other machine has any there.
+/// On x86-64, a second set of numbers for the same calls, with 32-bit pointers (x32), begins here. Other architectures have no
+/// calls there.
 const X32: u32 = 0x4000_0000;
 
 pub(crate) struct SystemCalls {
-    /// The kernel asks all of them, the last one first, and does what is the strictest.
+    /// The kernel runs all filters, the last one first, and applies the strictest result.
     filters: Vec<BpfProgram>,
 }
 
@@ -32,7 +34,7 @@ impl SystemCalls {
         }
         let mut filters = vec![unknown_calls(NEWEST)];
         for (answer, refusals) in by_answer {
-            // A program of another architecture, whose numbers mean other calls, is ended at its first call.
+            // The filter kills a program of another architecture at its first call, as its numbers mean other calls.
             let refuse = SeccompAction::Errno(answer.unsigned_abs());
             let filter = SeccompFilter::new(refusals, SeccompAction::Allow, refuse, architecture);
             let program = filter.and_then(TryInto::try_into).map_err(|error| error.to_string())?;
@@ -50,7 +52,8 @@ fn apply(filter: &BpfProgram) -> Result<(), String> {
     seccompiler::apply_filter(filter).map_err(|error| error.to_string())
 }
 
-/// Calls with a number above the newest: there is none, for seccompiler compares numbers by their equality alone.
+/// A filter that refuses all calls with a number above `newest`. It is written by hand, as seccompiler can only compare call
+/// numbers for equality.
 fn unknown_calls(newest: u32) -> BpfProgram {
     let statement = |code: u32, k: u32| sock_filter { code: code as u16, jt: 0, jf: 0, k };
     let above = |number: u32| sock_filter {
@@ -61,7 +64,7 @@ fn unknown_calls(newest: u32) -> BpfProgram {
     };
     let answer = |answer: i32| statement(libc::BPF_RET | libc::BPF_K, libc::SECCOMP_RET_ERRNO | answer.unsigned_abs());
     vec![
-        // The number is what the kernel shows a filter first.
+        // The call number is the first field of the data that the kernel passes to a filter.
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0),
         above(X32 - 1),
         answer(libc::EPERM),
@@ -80,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Number 434. On a thread that ends, for it stays so.
+    /// Calls `pidfd_open`, number 434. On a separate thread, as a filter cannot be removed.
     fn opened_where_the_newest_is(newest: u32) -> Option<Errno> {
         let thread = std::thread::spawn(move || {
             rustix::thread::set_no_new_privs(true).unwrap();

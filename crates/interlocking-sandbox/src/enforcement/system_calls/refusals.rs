@@ -1,6 +1,6 @@
-//! Which system calls are refused, when, and with what answer.
+//! Which system calls are refused, for which arguments, and with which error.
 //!
-//! A call has the answer that programs take in stride: most try it and go on without.
+//! The error is the one that programs handle best: most try the call and continue without it.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use seccompiler::{SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompRule}
 
 use crate::{exceptions::Exceptions, network::Network};
 
-/// By the number of the call: refused where one of the rules is met, or always if there is none.
+/// For each call number, the rules. A call is refused if one of its rules matches, or always if it has no rules.
 pub(super) type Refusals = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// Ways to others that are no files.
-const WHATEVER_THE_ARGUMENTS: [c_long; 33] = [
-    // A ring makes sockets, too, and no filter sees it.
+/// Calls that reach other programs or the kernel without files. They are refused for all arguments.
+const ALWAYS_REFUSED: [c_long; 33] = [
+    // An io_uring can make sockets, and filters do not see its operations.
     libc::SYS_io_uring_setup,
-    // Key rings of the user.
+    // The user's key rings.
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // Memory, queues and semaphores that all programs of a user share, by numbers that can be guessed.
+    // Memory, queues and semaphores that all programs of a user share, with ids that can be guessed.
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -34,21 +34,21 @@ const WHATEVER_THE_ARGUMENTS: [c_long; 33] = [
     libc::SYS_semctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // What happens to a file whose path is known, readable or not.
+    // Watching files whose path is known, even if they are not readable.
     libc::SYS_fanotify_init,
     libc::SYS_fanotify_mark,
-    // The kernel's view of other programs, its log, and how much each user has on a disk.
+    // The kernel's information on other programs, its log, and the disk usage of each user.
     libc::SYS_perf_event_open,
     libc::SYS_bpf,
     libc::SYS_syslog,
     libc::SYS_quotactl,
     QUOTACTL_FD,
-    // What is mounted where, as in `/proc/self/mountinfo`.
+    // The list of mounts, as in `/proc/self/mountinfo`.
     STATMOUNT,
     LISTMOUNT,
-    // Another program's namespaces. Those of its own are below.
+    // Entering other programs' namespaces. For making namespaces, see `NAMESPACES`.
     libc::SYS_setns,
-    // The system's own user gets out of anything by these.
+    // Calls by which root can escape any sandbox.
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
@@ -57,7 +57,7 @@ const WHATEVER_THE_ARGUMENTS: [c_long; 33] = [
     libc::SYS_reboot,
 ];
 
-/// Without [`Exceptions::inotify`].
+/// Refused unless [`Exceptions::inotify`] is set.
 const INOTIFY: &[c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_inotify_init,
@@ -65,8 +65,9 @@ const INOTIFY: &[c_long] = &[
     libc::SYS_inotify_add_watch,
 ];
 
-/// What a file has beside its contents, by its path, and by a descriptor that need not be open for writing. The answer is that of
-/// a file system that has none. What is read by a descriptor was opened before.
+/// Attributes of a file, accessed by its path or by a descriptor that need not be open for writing. The error is that of a file
+/// system without attributes. Reading attributes by a descriptor (`fgetxattr`, `flistxattr`) is permitted, as the file was opened
+/// before.
 const ATTRIBUTES: [c_long; 17] = [
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
@@ -84,11 +85,11 @@ const ATTRIBUTES: [c_long; 17] = [
     REMOVEXATTRAT,
     FILE_GETATTR,
     FILE_SETATTR,
-    // A handle, by which nothing can be opened here.
+    // Returns a file handle, which is of no use without `open_by_handle_at`.
     libc::SYS_name_to_handle_at,
 ];
 
-// Their numbers are the same everywhere, and not in the crate `libc` yet.
+// These numbers are the same on all architectures. The crate `libc` does not define them yet.
 const QUOTACTL_FD: c_long = 443;
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
@@ -99,23 +100,24 @@ const REMOVEXATTRAT: c_long = 466;
 const FILE_GETATTR: c_long = 468;
 const FILE_SETATTR: c_long = 469;
 
-/// Puts a character into a terminal as if it had been typed.
+/// The `ioctl` that inserts a character into a terminal as if it had been typed.
 const TIOCSTI: u64 = 0x5412;
-/// Pastes into a virtual console.
+/// The `ioctl` that can paste into a virtual console.
 const TIOCLINUX: u64 = 0x541C;
 
-/// Where a command of `ioctl` says whose it is.
-const KIND: u64 = 0xff00;
-/// Flags, versions, encryption and verity of a file; projects, freezing and trimming; XFS. A file that was opened for reading alone
-/// can be changed by them, for good even.
+/// The bits of an `ioctl` command that identify the driver or file system (its type).
+const TYPE_MASK: u64 = 0xff00;
+/// The types of commands for flags, versions, encryption and verity of a file, for projects, freezing and trimming, and of XFS.
+/// They can change a file that was opened only for reading, even irrevocably.
 const COMMANDS_OF_FILE_SYSTEMS: [u8; 3] = [b'f', b'v', b'X'];
-/// Btrfs, which makes volumes where nothing may be made.
+/// The type of the commands of Btrfs, which can make volumes where the program may not make files.
 const COMMANDS_OF_BTRFS: u64 = 0x9400;
-/// Sharing blocks between files, where the one that changes is open for writing: `cp` does that, on all file systems.
+/// Btrfs commands that other file systems support, too, and that `cp` uses: they share blocks between files. They stay permitted,
+/// as the file that changes must be open for writing.
 const CLONING: [u64; 3] = [0x4004_9409, 0x4020_940D, 0xC018_9436];
 
-/// `clone` and `unshare`. A program is the master of its own namespaces: it mounts there, and talks to parts of the kernel that
-/// only the system's own user talks to otherwise.
+/// Flags of `clone` and `unshare` that make namespaces. A program has all rights in its own namespaces: it can mount there, and
+/// use parts of the kernel that otherwise only root can use.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -126,26 +128,26 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNET,
 ];
 
-/// `ioprio_set` of a program, by its number.
+/// The argument of `ioprio_set` for a single process.
 const IOPRIO_WHO_PROCESS: u64 = 1;
 
-/// Everything that is refused, with the answer.
+/// All refused calls, with the error.
 pub(super) fn all(exceptions: Exceptions) -> Result<Vec<(i32, Refusals)>, String> {
     let always = |calls: &[c_long]| calls.iter().map(|call| (*call, Vec::new())).collect::<Refusals>();
     let mut refused = vec![
-        (libc::EPERM, always(&WHATEVER_THE_ARGUMENTS)),
+        (libc::EPERM, always(&ALWAYS_REFUSED)),
         (libc::EPERM, others_scheduling()?),
         (libc::EPERM, namespaces()?),
         (
             libc::EPERM,
             BTreeMap::from([(libc::SYS_ioctl, any([[TIOCSTI], [TIOCLINUX]].map(|[command]| equal(1, command)))?)]),
         ),
-        // Whoever has a lease of a file lets others wait that open it.
+        // A program with a lease on a file delays other programs that open the file.
         (libc::EPERM, BTreeMap::from([(libc::SYS_fcntl, any([equal(1, number(libc::F_SETLEASE))])?)])),
         (libc::EPERM, sockets(exceptions)?),
         (libc::EOPNOTSUPP, always(&ATTRIBUTES)),
         (libc::ENOTTY, file_systems()?),
-        // Its flags are in memory, where no filter looks; the C library takes `clone` instead.
+        // The flags of `clone3` are in memory, which a filter cannot read. The C library falls back to `clone`.
         (libc::ENOSYS, always(&[libc::SYS_clone3])),
     ];
     if !exceptions.inotify {
@@ -156,8 +158,8 @@ pub(super) fn all(exceptions: Exceptions) -> Result<Vec<(i32, Refusals)>, String
     Ok(refused)
 }
 
-/// The limits and the scheduling of any program of the user's, by its number. Nought is the caller itself. Its own number is refused
-/// too, for no filter knows it.
+/// Changing the limits and the scheduling of other programs of the user, by process id. The id 0, which means the caller, is
+/// permitted. The caller's actual process id is refused, too, as a filter does not know it.
 fn others_scheduling() -> Result<Refusals, String> {
     let mut refused = Refusals::new();
     for call in [
@@ -169,7 +171,7 @@ fn others_scheduling() -> Result<Refusals, String> {
     ] {
         refused.insert(call, any([differs(0, 0)])?);
     }
-    // Of a group even its own is refused, since a program may go over to another one of its session.
+    // A process group is refused even if it is the caller's, as a program can move to another group of its session.
     refused.insert(libc::SYS_setpriority, any([differs(0, number(libc::PRIO_PROCESS as i32)), differs(1, 0)])?);
     refused.insert(libc::SYS_ioprio_set, any([differs(0, IOPRIO_WHO_PROCESS), differs(1, 0)])?);
     Ok(refused)
@@ -179,30 +181,31 @@ fn namespaces() -> Result<Refusals, String> {
     let flagged = |flag: libc::c_int| (0, SeccompCmpOp::MaskedEq(number(flag)), number(flag));
     let clone = any(NAMESPACES.map(flagged))?;
     let mut unshare = clone.clone();
-    // For `clone` this is part of a signal's number.
+    // `unshare` only: in the flags of `clone`, this bit is part of the signal number.
     unshare.extend(any([flagged(libc::CLONE_NEWTIME)])?);
     Ok(BTreeMap::from([(libc::SYS_clone, clone), (libc::SYS_unshare, unshare)]))
 }
 
 fn file_systems() -> Result<Refusals, String> {
-    let of_kind = |kind: u64| (1, SeccompCmpOp::MaskedEq(KIND), kind);
-    let mut rules = any(COMMANDS_OF_FILE_SYSTEMS.map(|kind| of_kind(u64::from(kind) << 8)))?;
+    let of_type = |bits: u64| (1, SeccompCmpOp::MaskedEq(TYPE_MASK), bits);
+    let mut rules = any(COMMANDS_OF_FILE_SYSTEMS.map(|letter| of_type(u64::from(letter) << 8)))?;
     let cloning = CLONING.map(|command| differs(1, command));
-    rules.push(together([of_kind(COMMANDS_OF_BTRFS)].into_iter().chain(cloning))?);
+    rules.push(all_of([of_type(COMMANDS_OF_BTRFS)].into_iter().chain(cloning))?);
     Ok(BTreeMap::from([(libc::SYS_ioctl, rules)]))
 }
 
-/// Sockets that reach what is outside: all of them with the network cut, and otherwise all but those of the Internet and one that
-/// libraries ask for the machine's addresses. The others reach services of this machine or of its host, or parts of the kernel.
+/// Sockets that reach anything outside the sandbox. With the network cut, all sockets are refused. Otherwise all are refused
+/// except those of the Internet and the netlink socket from which libraries read the machine's addresses: other sockets reach
+/// services of this machine or of its host, or parts of the kernel.
 fn sockets(exceptions: Exceptions) -> Result<Refusals, String> {
     let unix = number(libc::AF_UNIX);
     let with_unix_sockets = exceptions.network == Network::LeftAlone && exceptions.unix_sockets;
-    let mut pairs = vec![together([differs(0, unix)])?];
+    let mut pairs = vec![all_of([differs(0, unix)])?];
     if !with_unix_sockets {
-        // An end of a pair that keeps its peer for good is no way out. That of datagrams can be given another, and one of the
-        // kind `SOCK_RAW` is one of datagrams. Flags stand above the kind.
-        let kinds = (0..16).filter(|kind| ![libc::SOCK_STREAM, libc::SOCK_SEQPACKET].contains(kind));
-        pairs.extend(any(kinds.map(|kind| (1, SeccompCmpOp::MaskedEq(0xf), number(kind))))?);
+        // A stream or seqpacket socket of a pair keeps its peer, so it is no way out. A datagram socket can be connected to
+        // another peer, and `SOCK_RAW` makes a datagram socket. Flags are in the bits above the type.
+        let types = (0..16).filter(|kind| ![libc::SOCK_STREAM, libc::SOCK_SEQPACKET].contains(kind));
+        pairs.extend(any(types.map(|kind| (1, SeccompCmpOp::MaskedEq(0xf), number(kind))))?);
     }
     let single = match exceptions.network {
         Network::Cut => Vec::new(),
@@ -211,14 +214,14 @@ fn sockets(exceptions: Exceptions) -> Result<Refusals, String> {
             families.extend(with_unix_sockets.then_some(libc::AF_UNIX));
             let others = families.into_iter().map(|family| differs(0, number(family)));
             let netlink = [equal(0, number(libc::AF_NETLINK)), differs(2, number(libc::NETLINK_ROUTE))];
-            vec![together(others)?, together(netlink)?]
+            vec![all_of(others)?, all_of(netlink)?]
         }
     };
     Ok(BTreeMap::from([(libc::SYS_socketpair, pairs), (libc::SYS_socket, single)]))
 }
 
-/// What is compared: the position of an argument, how, and with what. Of an argument the lower 32 bits count: the kernel looks at
-/// no more in those that are compared here.
+/// A comparison of an argument: its position, the operator and the value. Only the lower 32 bits are compared: the kernel ignores
+/// the others in all arguments that are compared here.
 type Comparison = (u8, SeccompCmpOp, u64);
 
 fn equal(position: u8, value: u64) -> Comparison {
@@ -233,13 +236,13 @@ fn number(value: libc::c_int) -> u64 {
     u64::from(value.cast_unsigned())
 }
 
-/// Where one of them holds.
+/// Rules, of which at least one matches if any of the comparisons holds.
 fn any(comparisons: impl IntoIterator<Item = Comparison>) -> Result<Vec<SeccompRule>, String> {
-    comparisons.into_iter().map(|comparison| together([comparison])).collect()
+    comparisons.into_iter().map(|comparison| all_of([comparison])).collect()
 }
 
-/// Where all of them hold.
-fn together(comparisons: impl IntoIterator<Item = Comparison>) -> Result<SeccompRule, String> {
+/// A rule that matches if all comparisons hold.
+fn all_of(comparisons: impl IntoIterator<Item = Comparison>) -> Result<SeccompRule, String> {
     let condition =
         |(position, operator, value)| SeccompCondition::new(position, SeccompCmpArgLen::Dword, operator, value);
     let conditions: Result<Vec<_>, _> = comparisons.into_iter().map(condition).collect();
