@@ -1,9 +1,9 @@
-//! What a malicious program tries: each attempt is a script of the shell or of `perl`, which does what a shell cannot.
+//! The attempts of a malicious program. Each is a shell script, or a perl script where the shell cannot do it.
 //!
-//! In its environment, `SIBLING` is another agent's place, `PROJECT` the user's repository, `VICTIM` a program that the other
-//! agent runs, `BLOB` the id of the secret, `BASE` the commit that all started from. `TCP`, `UDP`, `ABSTRACT`, `SOCKET` and
-//! `DATAGRAM` are services that give the secret to whoever asks; `KEY` is the number, `NAME` the name of what the other agent's
-//! program shares. `call` of a perl script makes a system call by its name.
+//! Variables in its environment: `SIBLING` is another agent's place, `PROJECT` the user's repository, `VICTIM` the process id of
+//! a program of the other agent, `BLOB` the git id of the secret, `BASE` the commit from which all started. `TCP`, `UDP`,
+//! `ABSTRACT`, `SOCKET` and `DATAGRAM` are addresses of services that return the secret to every client. `KEY` and `NAME` are the
+//! number and the name of what the other agent's program shares. In a perl script, `call` makes a system call by its name.
 
 use crate::{
     attempts_as_root::AS_ROOT,
@@ -13,28 +13,28 @@ use crate::{
     attempts_with_git::GIT,
 };
 
-/// What an attempt is after.
+/// What an attempt tries to achieve.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// The secret, on the standard output or in a file `stolen` of the place.
+    /// To print the secret, or to write it to a file `stolen` in the place.
     Read,
-    /// Any change outside the place.
+    /// To change anything outside the place.
     Write,
-    /// The end of the sibling's program.
+    /// To end the sibling's program.
     End,
-    /// The word `done` on the standard output: something else that it should not be able to do.
+    /// Anything else that should be impossible. The script prints `done` if it succeeds.
     Act,
 }
 
-/// What it takes to succeed where nothing is in the way.
+/// What an attempt needs to succeed without a sandbox.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needs {
     Nothing,
-    /// A system on which programs may look into those that are not their children.
+    /// A system that permits tracing programs that are not one's children.
     Tracing,
-    /// The network: with this left alone it succeeds in a sandbox, too.
+    /// The network. In a sandbox with the network left alone, the attempt succeeds, too.
     Network,
-    /// The rights of the system's own user.
+    /// Root.
     Root,
 }
 
@@ -44,21 +44,21 @@ pub(crate) enum Script {
     Perl(&'static str),
 }
 
-/// Whether it succeeds in a linked worktree, in a clone, and in a clone with the sandbox around it.
+/// Whether an attempt succeeds in a linked worktree, in a clone, and in a clone in a sandbox.
 pub(crate) type Levels = [bool; 3];
 
 pub(crate) const NO: bool = false;
 pub(crate) const YES: bool = true;
 
-/// Stopped by the sandbox alone, as most are.
+/// Only the sandbox stops the attempt, as is the case for most.
 pub(crate) const BY_SANDBOX: Levels = [YES, YES, NO];
-/// Stopped by the clone already.
+/// A clone stops the attempt, even without a sandbox.
 pub(crate) const BY_CLONE: Levels = [YES, NO, NO];
-/// Stopped by nothing here; the documentation says what follows.
+/// Nothing stops the attempt. The documentation describes the consequences.
 pub(crate) const BY_NOTHING: Levels = [YES, YES, YES];
 
 pub(crate) struct Attempt {
-    /// As the documentation has it.
+    /// The name in the documentation.
     pub(crate) name: &'static str,
     pub(crate) aim: Aim,
     pub(crate) script: Script,
@@ -86,7 +86,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Attempt> {
         .flatten()
 }
 
-/// The attempt of this name.
+/// The attempt with this name.
 pub(crate) fn named(name: &str) -> &'static Attempt {
     all().find(|attempt| attempt.name == name).unwrap()
 }

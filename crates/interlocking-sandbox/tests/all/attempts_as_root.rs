@@ -1,4 +1,4 @@
-//! What the system's own user may do and nobody else. Without the sandbox, these are played by that user alone.
+//! Attempts that only root can make. Without the sandbox, they are tested only if the tests run as root.
 
 use crate::attempts::{
     Aim::{Act, Write},
@@ -6,7 +6,7 @@ use crate::attempts::{
 };
 
 pub(crate) const AS_ROOT: &[Attempt] = &[
-    // To what it is.
+    // Sets the current name, so that nothing changes.
     perl(
         "name the machine (`sethostname`)",
         Act,
@@ -17,7 +17,7 @@ pub(crate) const AS_ROOT: &[Attempt] = &[
     // SYSLOG_ACTION_READ_ALL is 3.
     perl("read the kernel's log", Act, r#"$b = "\0" x 64; done(call("syslog", 3, $b, 64) >= 0)"#, BY_SANDBOX)
         .needing(Needs::Root),
-    // Into a file that is not there, so that it stays as it was.
+    // Names a file that does not exist, so that nothing changes.
     perl("account for all programs (`acct`)", Act, r#"call("acct", "/no/such/file"); done($!{ENOENT})"#, BY_SANDBOX)
         .needing(Needs::Root),
     shell("give a file to another user", Write, "chown 1:1 $SIBLING/secret.txt", BY_SANDBOX).needing(Needs::Root),
@@ -30,7 +30,7 @@ pub(crate) const AS_ROOT: &[Attempt] = &[
         .needing(Needs::Root),
     // SOCK_RAW is 3, IPPROTO_ICMP 1.
     perl("make a raw socket", Act, "done(socket($s, AF_INET, 3, 1))", BY_SANDBOX).needing(Needs::Root),
-    // To what it is.
+    // Sets the current time, so that nothing changes.
     perl(
         "set the clock",
         Act,

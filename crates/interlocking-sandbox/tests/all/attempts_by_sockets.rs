@@ -1,11 +1,11 @@
-//! Sockets, and memory, queues and semaphores that programs share.
+//! Attempts by sockets, and by memory, queues and semaphores that programs share.
 
 use crate::attempts::{
     Aim::{Act, Read},
     Attempt, BY_SANDBOX, Needs, perl, shell,
 };
 
-/// System V and POSIX.
+/// Memory, queues and semaphores of System V and POSIX.
 pub(crate) const SHARING: &[Attempt] = &[
     perl(
         "read memory that the sibling's program shares",
@@ -13,7 +13,7 @@ pub(crate) const SHARING: &[Attempt] = &[
         r#"$m = shmget($ENV{KEY}+0, 64, 0); shmread($m, $text, 0, 64); print $text"#,
         BY_SANDBOX,
     ),
-    // By its number, which can be guessed. IPC_RMID is 0.
+    // By its id, which can be guessed. IPC_RMID is 0.
     perl("remove memory that the sibling's program shares", Act, "done(shmctl($ENV{MEMORY}+0, 0, 0))", BY_SANDBOX),
     perl(
         "read from a queue of the sibling's program",
@@ -75,7 +75,7 @@ pub(crate) const SOCKETS: &[Attempt] = &[
         r#"socket($s, AF_UNIX, SOCK_STREAM, 0) or exit; connect($s, sockaddr_un($ENV{SOCKET})) or exit; print <$s>"#,
         BY_SANDBOX,
     ),
-    // Each end of a pair is a socket, which can be given a name, and then another peer.
+    // Each end of a pair is a socket that can be bound to a name and then connected to another peer.
     perl(
         "ask a unix socket by its path, by an end of a pair",
         Read,

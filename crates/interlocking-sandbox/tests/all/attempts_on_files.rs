@@ -1,4 +1,4 @@
-//! Files: reading them, writing them, and what can be done to them without either.
+//! Attempts on files: reading, writing, watching them, and actions that Landlock does not govern.
 
 use crate::attempts::{
     Aim::{Act, Read, Write},

@@ -1,4 +1,4 @@
-//! Other programs: looking into them, ending and slowing them, and outliving one's own.
+//! Attempts on other programs: inspecting, ending and slowing them; and outliving the own program.
 
 use crate::attempts::{
     Aim::{Act, End, Read, Write},
@@ -23,7 +23,7 @@ pub(crate) const OTHERS: &[Attempt] = &[
         BY_SANDBOX,
     )
     .needing(Needs::Tracing),
-    // That the address is none shows that the caller was let through.
+    // The error for the invalid address shows that the caller was permitted.
     perl(
         "read the sibling's memory (`process_vm_readv`)",
         Act,
@@ -86,7 +86,7 @@ pub(crate) const OTHERS: &[Attempt] = &[
 ];
 
 pub(crate) const SCHEDULING: &[Attempt] = &[
-    // RLIMIT_CPU is 0, RLIMIT_CORE 4. A program whose processor time is limited to less than it had is ended.
+    // RLIMIT_CPU is 0, RLIMIT_CORE 4. The kernel ends a program that has used more processor time than its limit.
     perl(
         "limit the sibling's processor time (`prlimit`)",
         Act,
@@ -132,7 +132,7 @@ pub(crate) const SCHEDULING: &[Attempt] = &[
         "done(setpriority(0, $ENV{VICTIM}, 10))",
         BY_SANDBOX,
     ),
-    // Whoever is of the same session may go over to it.
+    // A program can move to another process group of its session.
     perl(
         "lower the priority of the sibling's process group, as a member of it",
         Act,

@@ -1,4 +1,4 @@
-//! Git, with its own commands.
+//! Attempts with git's own commands.
 
 use crate::attempts::{
     Aim::{Read, Write},

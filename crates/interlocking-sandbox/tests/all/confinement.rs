@@ -1,4 +1,4 @@
-//! What a confined program can and cannot do, in small.
+//! Basic tests of what a confined program can and cannot do.
 
 use std::process::Command;
 
@@ -33,11 +33,11 @@ fn a_program_reads_and_writes_its_place_and_nothing_else() {
     let confined = confinement.enter(|| shell().output()).unwrap().unwrap();
     assert_eq!(String::from_utf8_lossy(&confined.stdout), "own\n");
     assert!(!other.join("new").exists());
-    // The thread that asked is as free as before.
+    // The calling thread is not confined.
     assert_eq!(std::fs::read_to_string(other.join("secret")).unwrap(), "secret");
 }
 
-/// Watching is for those who need it.
+/// Inotify is permitted only if it is granted.
 #[test]
 fn files_are_watched_where_that_is_granted() {
     let directory = tempfile::tempdir().unwrap();
@@ -52,7 +52,7 @@ fn files_are_watched_where_that_is_granted() {
     assert!(watches(sandbox.inotify()));
 }
 
-/// What a program starts with, it keeps: a child of the system's own user can do nothing that another user's cannot.
+/// Capabilities are inherited, so they must be dropped: a confined child of root has no more rights than a child of another user.
 #[test]
 fn a_child_has_no_capabilities() {
     let directory = tempfile::tempdir().unwrap();
@@ -73,7 +73,7 @@ fn a_child_has_no_capabilities() {
     assert_eq!(value("NoNewPrivs:"), "1");
 }
 
-/// The system's own user writes everywhere, and a program that is confined as this user does not.
+/// Root can write everywhere, but a confined program of root cannot.
 #[test]
 fn a_place_of_another_users_is_said_to_be_one() {
     if !rustix::process::geteuid().is_root() {
@@ -86,7 +86,7 @@ fn a_place_of_another_users_is_said_to_be_one() {
     let expected = "cannot be granted: user 65534 owns it, and whoever is confined has no rights to the files of others: \
                     give it to the user who runs the program, or run as its owner";
     assert_eq!(error, format!("{} {expected}", directory.path().display()));
-    // Where everybody may write, this user may, too.
+    // A directory that is writable for all users is accepted.
     std::fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     assert!(Sandbox::for_place(directory.path()).prepare().is_ok());
 }
@@ -106,7 +106,7 @@ fn a_sandbox_in_a_sandbox_is_the_narrower_of_both() {
     assert_eq!(inner.enter(|| (read(&wide), read(&narrow))).unwrap(), (true, true));
 }
 
-/// The directory is opened when the sandbox is prepared; another one in its place is not reached.
+/// The directory is opened when the sandbox is prepared. A directory that is put there later is not accessible.
 #[test]
 fn a_place_that_is_exchanged_is_not_followed() {
     let directory = tempfile::tempdir().unwrap();

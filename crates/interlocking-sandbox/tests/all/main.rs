@@ -1,4 +1,4 @@
-//! The sandbox with real programs in it, in one binary.
+//! Tests of the sandbox with real programs, in one binary.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]

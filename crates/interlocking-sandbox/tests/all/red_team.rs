@@ -1,4 +1,5 @@
-//! A malicious program against each level: what it tries succeeds without the sandbox, so that these tests can fail.
+//! Makes all attempts of a malicious program at each level. Attempts that the sandbox stops must succeed without it, which shows
+//! that the tests detect success.
 
 use std::{
     os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
@@ -15,24 +16,24 @@ use crate::{
     scene::{Level, SECRET, Scene, text},
 };
 
-/// Is set where another user plays the attempts again.
+/// The environment variable that is set when another user repeats the attempts.
 const BY_ANOTHER_USER: &str = "INTERLOCKING_RED_TEAM_BY_ANOTHER_USER";
 
-/// The attempts of one part, so that parts run beside each other.
+/// Makes the attempts of one part. The parts run in parallel.
 fn attempts(part: usize, of: usize) {
     let played: Vec<_> = attempts::all().skip(part).step_by(of).flat_map(played).collect();
     let wrong: Vec<_> = played.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What is not as it should be, level by level.
+/// Makes an attempt at each level. Returns a message for each level at which the result differs from the expected one.
 fn played(attempt: &'static Attempt) -> impl Iterator<Item = Option<String>> {
     let by_all = match attempt.needs {
         Needs::Root => rustix::process::geteuid().is_root(),
         Needs::Tracing => !yama_forbids(),
         Needs::Network | Needs::Nothing => true,
     };
-    // Another user plays a place once for both kinds, which differ in what git tells.
+    // The other user does not test both worktree and clone where they give the same result.
     let by_other = std::env::var_os(BY_ANOTHER_USER).is_some() && attempt.succeeds[0] == attempt.succeeds[1];
     let is_in = |lists: &[&[Attempt]]| lists.iter().copied().flatten().any(|one| one.name == attempt.name);
     let (by_socket, by_sharing) = (is_in(&[SOCKETS]), is_in(&[SHARING, WATCHING]));
@@ -52,11 +53,11 @@ fn played(attempt: &'static Attempt) -> impl Iterator<Item = Option<String>> {
         };
         let succeeded = scene.attempt(attempt);
         let word = if succeeded { "succeeds" } else { "is refused" };
-        (succeeded != level.lets(attempt)).then(|| format!("{} {word} ({level:?})", attempt.name))
+        (succeeded != level.permits(attempt)).then(|| format!("{} {word} ({level:?})", attempt.name))
     })
 }
 
-/// Some systems let nobody attach to a program that is not its own child, sandbox or not.
+/// Whether the system forbids attaching to programs that are not one's children, even without a sandbox.
 fn yama_forbids() -> bool {
     std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").is_ok_and(|scope| scope.trim() != "0")
 }
@@ -71,19 +72,19 @@ fn attempts_of_the_second_part() {
     attempts(1, 2);
 }
 
-/// The tests above again, by a user without any rights. Who is such a user has played them so already.
+/// Repeats the tests above as an unprivileged user. Not needed if the tests already run as such a user.
 #[test]
 fn attempts_of_another_user() {
     if !rustix::process::geteuid().is_root() {
         return println!("not played again: the user who runs this has no more rights than another");
     }
     const NOBODY: u32 = 65534;
-    // The directory that this program lies in need not be open to others.
+    // The other user may not be able to access the directory of this program, so the program is copied.
     let directory = tempfile::tempdir().unwrap();
     std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let (program, home) = (directory.path().join("all"), directory.path().join("home"));
-    // `cp` copies it: were the copy open for writing in this process, a child that another test starts at that moment
-    // would have it open, too, and Linux runs no file that is open for writing.
+    // A separate `cp` makes the copy: if this process had the copy open for writing, a child that another test starts at that
+    // moment would have it open, too, and Linux does not run a file that is open for writing.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
     assert!(copied.success());
     std::fs::create_dir(&home).unwrap();
@@ -103,7 +104,7 @@ fn attempts_of_another_user() {
     assert!(output.status.success() && said.contains("2 passed"), "{said}{}", text(&output.stderr));
 }
 
-/// The table in the documentation is the one that is tested.
+/// The table in the documentation matches the tested attempts.
 #[test]
 fn the_documentation_says_what_is_stopped() {
     let word = |succeeds: bool| if succeeds { "**succeeds**" } else { "refused" };
@@ -123,7 +124,7 @@ fn the_documentation_says_what_is_stopped() {
     assert_eq!(rows, expected, "the rows should be\n{}", expected.join("\n"));
 }
 
-/// Landlock looks at paths, so a second name inside the place is found before anything starts.
+/// Landlock checks paths, so a hard link in the place must be found before anything starts.
 #[test]
 fn a_hard_link_that_lies_there_is_found_before_the_start() {
     for level in Level::ALL {
@@ -134,7 +135,7 @@ fn a_hard_link_that_lies_there_is_found_before_the_start() {
             other => panic!("{other:?}"),
         }
         let output = if level.is_sandbox() {
-            // Accepted by the caller, it is a way out: that is why it is looked for.
+            // If the caller accepts the link, the program can escape by it: that is why links are searched.
             let accepted = scene.sandbox().accept_foreign_links().prepare().unwrap();
             scene.shell_in(Some(&accepted), "cat planted")
         } else {
@@ -144,7 +145,7 @@ fn a_hard_link_that_lies_there_is_found_before_the_start() {
     }
 }
 
-/// A socket that keeps its peer is no way to another one.
+/// A socket of a pair that keeps its peer cannot be connected to another one.
 #[test]
 fn an_end_of_a_pair_keeps_its_peer() {
     for level in [Level::Sandbox, Level::SandboxWithNetwork] {
@@ -173,7 +174,7 @@ fn an_end_of_a_pair_keeps_its_peer() {
     }
 }
 
-/// A program that is left behind cannot be waited for, but it is as confined as it was. Without the sandbox each of these has the secret.
+/// A program that outlives its parent stays confined. Without the sandbox, each of these programs reads the secret.
 #[test]
 fn nothing_takes_the_confinement_off() {
     let (scene, open) = (Scene::new(Level::Sandbox), Scene::new(Level::Clone));
@@ -201,7 +202,7 @@ fn nothing_takes_the_confinement_off() {
     }
 }
 
-/// What the runtime does to an untrusted place can be done confined to it, too.
+/// The runtime's own work on an untrusted clone can run confined, too.
 #[test]
 fn the_runtimes_own_work_on_a_clone_can_be_confined() {
     let scene = Scene::new(Level::Sandbox);

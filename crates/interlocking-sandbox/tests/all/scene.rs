@@ -1,4 +1,4 @@
-//! A user's repository, another agent's place, and the place of the program that attacks them.
+//! The test setup: a user's repository, another agent's place (the sibling), and the place of the attacking program.
 
 use std::{
     collections::BTreeMap,
@@ -28,13 +28,13 @@ use crate::{
 
 pub(crate) const SECRET: &str = "the-secret-of-the-sibling";
 
-/// How the attacker's place is kept from the others.
+/// How the attacker's place is isolated from the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Worktree,
     Clone,
     Sandbox,
-    /// With the network left alone.
+    /// A sandbox with the network left alone.
     SandboxWithNetwork,
 }
 
@@ -45,8 +45,8 @@ impl Level {
         matches!(self, Self::Sandbox | Self::SandboxWithNetwork)
     }
 
-    /// Whether an attempt succeeds here.
-    pub(crate) fn lets(self, attempt: &Attempt) -> bool {
+    /// Whether an attempt is expected to succeed at this level.
+    pub(crate) fn permits(self, attempt: &Attempt) -> bool {
         let [worktree, clone, sandbox] = attempt.succeeds;
         match self {
             Self::Worktree => worktree,
@@ -95,14 +95,14 @@ impl Scene {
         std::os::unix::fs::symlink(at("run/sibling"), at("run/attacker/planted-link")).unwrap();
         std::fs::create_dir(at("temporary")).unwrap();
 
-        // Its arguments, its environment, its working directory and its open files are all worth something.
+        // Its arguments, environment, working directory and open files all lead to the secret.
         let victim = Command::new("sh")
             .args(["-c", "for second in $(seq 600); do sleep 1; done", SECRET])
             .process_group(0)
             .current_dir(at("run/sibling"))
             .env("TOKEN", SECRET)
             .stdin(std::fs::File::open(at("run/sibling/secret.txt")).unwrap())
-            // What waits for the output of these tests does not wait for it.
+            // Otherwise a process that reads the output of these tests would wait for this program.
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -120,15 +120,15 @@ impl Scene {
         Self { directory, repository, base, place, level, victim, environment, shares: false }
     }
 
-    /// With services that give the secret to whoever asks.
+    /// Adds services that return the secret to every client.
     pub(crate) fn serving(mut self) -> Self {
         self.environment.extend(services(&self.at("socket"), &self.at("datagram")));
         self
     }
 
-    /// With a program of the sibling's that shares the secret in all ways that there are.
+    /// Shares the secret, as a program of the sibling, in shared memory, queues, a semaphore and an attribute of a file.
     pub(crate) fn sharing(mut self) -> Self {
-        // What nobody else has while the victim lives.
+        // The id is unique while the victim is alive.
         let id = self.victim.0.id();
         self.environment.push(("KEY", (0x1000_0000 + id).to_string()));
         self.environment.push(("NAME", format!("interlocking-red-team-{id}")));
@@ -152,13 +152,13 @@ impl Scene {
         self.at("run/sibling")
     }
 
-    /// What a runtime would set up for an agent that needs git, and no network unless the level has it.
+    /// The sandbox that a runtime would set up for an agent that needs git. The network is cut unless the level leaves it alone.
     pub(crate) fn sandbox(&self) -> Sandbox {
         let network = if self.level == Level::SandboxWithNetwork { Network::LeftAlone } else { Network::Cut };
         Sandbox::for_place(self.place.path()).temporary_directory(self.at("temporary")).git().network(network)
     }
 
-    /// Runs a script of the shell as the level has it.
+    /// Runs a shell script in the attacker's place, in the sandbox if the level has one.
     pub(crate) fn shell(&self, script: &str) -> Output {
         self.run(shell(script))
     }
@@ -203,7 +203,7 @@ impl Scene {
         }
     }
 
-    /// Makes the attempt and says whether it succeeded.
+    /// Makes the attempt and returns whether it succeeded.
     pub(crate) fn attempt(&mut self, attempt: &Attempt) -> bool {
         let before = self.outside();
         let output = self.run(command(attempt));
@@ -222,7 +222,7 @@ impl Scene {
         }
     }
 
-    /// It may still write to its own place, and says so there.
+    /// Waits for a program in the background to end. It writes the file `ended` to its own place, which it still may.
     fn wait_for_the_background(&self) {
         let deadline = Instant::now() + Duration::from_secs(20);
         while !self.place.path().join("ended").exists() {
@@ -231,7 +231,7 @@ impl Scene {
         }
     }
 
-    /// A signal takes effect when the program runs next, which is soon.
+    /// Whether the victim ends soon. A signal takes effect only when the program runs next.
     fn victim_ends(&mut self) -> bool {
         (0..20).any(|_| {
             std::thread::sleep(Duration::from_millis(10));
@@ -239,12 +239,12 @@ impl Scene {
         })
     }
 
-    /// Everything outside the attacker's place: kind, mode, owner, time and contents of each file.
+    /// Every file outside the attacker's place, with its kind, mode, owner, modification time and contents.
     pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
         let mut found = BTreeMap::new();
         let mut waiting = vec![self.directory.path().to_owned()];
         while let Some(path) = waiting.pop() {
-            // What git keeps for the attacker's linked worktree is the attacker's.
+            // The files that git keeps for the attacker's linked worktree belong to the attacker.
             let is_own = path == self.place.path() || path == self.at("temporary");
             if is_own || path == self.at("project/.git/worktrees/attacker") {
                 continue;
@@ -272,7 +272,7 @@ impl Drop for Scene {
     }
 }
 
-/// A program that is ended with its scene.
+/// A program that is killed when its scene is dropped.
 struct Victim(Child);
 
 impl Drop for Victim {
@@ -282,7 +282,7 @@ impl Drop for Victim {
     }
 }
 
-/// Each gives the secret to whoever asks, until the test ends.
+/// Starts services, each of which returns the secret to every client until the test ends.
 fn services(path: &Path, datagrams: &Path) -> Vec<(&'static str, String)> {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();

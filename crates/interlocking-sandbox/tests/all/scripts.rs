@@ -1,10 +1,10 @@
-//! Scripts of the shell and of perl, which makes system calls.
+//! Runs shell scripts, and perl scripts, which can make system calls.
 
 use std::process::Command;
 
 use crate::attempts::{Attempt, Script};
 
-/// For a perl script: a system call by its number.
+/// Perl code for a system call by its number.
 pub(crate) const BY_NUMBER: &str = r#"
     sub by_number {
         # What is given as a constant is copied, since any argument might be written to.
@@ -14,14 +14,14 @@ pub(crate) const BY_NUMBER: &str = r#"
     }
 "#;
 
-/// For an attempt: a system call by its name, and saying that something was done.
+/// Perl code of an attempt: `call` makes a system call by its name, and `done` reports success.
 const BY_NAME: &str = r#"
     sub call { my $name = shift; by_number($ENV{"SYS_$name"}+0, @_) }
     sub done { print "done\n" if $_[0] }
 "#;
 
-/// Shares memory, queues, a semaphore and an attribute of a file, with a secret in each, and prints the numbers of those that
-/// have one. They stay until they are removed.
+/// Makes shared memory, queues, a semaphore and an attribute of a file, each with a secret, and prints the ids of those that have
+/// one. They exist until they are removed.
 pub(crate) const SHARE: &str = r#"
     my ($key, $secret) = ($ENV{KEY}+0, $ARGV[0]);
     $memory = shmget($key, 64, 01600) // die $!;
@@ -36,13 +36,13 @@ pub(crate) const SHARE: &str = r#"
     print "$memory $queue $semaphore";
 "#;
 
-/// Removes what [`SHARE`] made, as far as it is there.
+/// Removes what [`SHARE`] made, as far as it exists.
 pub(crate) const REMOVE: &str = r#"
     shmctl($ENV{MEMORY}+0, 0, 0); msgctl($ENV{QUEUE}+0, 0, 0); semctl($ENV{SEMAPHORE}+0, 0, 0, 0);
     call("mq_unlink", $ENV{NAME}); unlink("/dev/shm/$ENV{NAME}");
 "#;
 
-/// The numbers of system calls, which are not the same on all machines.
+/// The numbers of system calls, which differ between architectures.
 pub(crate) const CALLS: [(&str, i64); 37] = [
     ("SYS_acct", libc::SYS_acct),
     ("SYS_fanotify_init", libc::SYS_fanotify_init),

@@ -1,4 +1,5 @@
-//! System calls that no rule about files covers, one by one. Each fails in another way outside, since its arguments are none.
+//! Tests each system call that no rule about files covers. Outside a sandbox, each fails with another error, as its arguments are
+//! invalid.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +7,7 @@ use interlocking_sandbox::{Network, Sandbox};
 
 use crate::scripts::BY_NUMBER;
 
-/// What the kernel answers to an expression of perl, and 0 if it does what it says.
+/// The error number of a system call in perl, or 0 if the call succeeds.
 fn answer(sandbox: Option<&Sandbox>, call: &str) -> i32 {
     let mut perl = Command::new("perl");
     perl.args(["-MSocket", "-e", &format!("{BY_NUMBER} $r = {call}; print((defined $r && $r != -1) ? 0 : $!+0)")]);
@@ -62,7 +63,7 @@ fn ways_to_others_are_refused() {
         ("F_SETLEASE", call(libc::SYS_fcntl, "-1, 1024, 0")),
     ];
     if cfg!(target_arch = "x86_64") {
-        // The other set of numbers for the same calls.
+        // The x32 set of numbers for the same calls.
         calls.push(("socket of 32 bits", call(0x4000_0029, "1, 1, 0")));
         calls.push(("ioctl of 32 bits", call(0x4000_0202, "0, 0x5412, 0")));
         calls.push(("getpid of 32 bits", call(0x4000_0027, "0")));
@@ -70,7 +71,7 @@ fn ways_to_others_are_refused() {
     are_refused(&sandbox, libc::EPERM, &calls);
 }
 
-/// By a number that nobody has, as who is there would be changed outside.
+/// Uses a process id that no process has, as outside the sandbox the process would be changed.
 #[test]
 fn limits_and_scheduling_of_others_are_refused() {
     const NOBODY: i64 = 999_999_999;
@@ -102,7 +103,7 @@ fn namespaces_are_refused() {
     let (_directory, sandbox) = sandbox();
     let flags = [0x2_0000, 0x200_0000, 0x400_0000, 0x800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
     let mut calls = vec![("unshare of the time", call(libc::SYS_unshare, "0x80 | 1"))];
-    // With a flag that does not go with it.
+    // With another flag that makes the call invalid outside a sandbox.
     calls.extend(flags.map(|flag| ("clone", call(libc::SYS_clone, &format!("{flag} | 0x10000, 0, 0, 0, 0")))));
     calls.extend(flags.map(|flag| ("unshare", call(libc::SYS_unshare, &format!("{flag} | 1")))));
     are_refused(&sandbox, libc::EPERM, &calls);
@@ -130,7 +131,7 @@ fn attributes_of_files_are_not_there() {
     ] {
         calls.push(("by path", call(number, PATH)));
     }
-    // `setxattrat` and its like, `file_getattr` and `file_setattr`.
+    // `setxattrat`, `getxattrat`, `listxattrat`, `removexattrat`, `file_getattr` and `file_setattr`.
     for number in [463, 464, 465, 466, 468, 469] {
         calls.push(("by directory and path", call(number, "-1, '/no/such/file', 0, 'user.x', 0, 0")));
     }
@@ -159,7 +160,7 @@ fn commands_of_file_systems_are_not_there() {
     }
 }
 
-/// With the network left alone: with it cut there are none at all.
+/// With the network left alone. With the network cut, no sockets are available.
 #[test]
 fn sockets_reach_the_internet_alone() {
     let (_directory, sandbox) = sandbox();

@@ -1,4 +1,4 @@
-//! Tools that must work inside: git, cargo, programs of an asynchronous runtime.
+//! Tools that must work in a sandbox: git, cargo, Node.js, and commands that an asynchronous runtime starts.
 
 use std::process::Command;
 
@@ -27,7 +27,7 @@ fn cargo_builds_and_runs_a_crate() {
     std::fs::write(place.join("Cargo.toml"), "[package]\nname = \"inside\"\nedition = \"2024\"\n").unwrap();
     std::fs::write(place.join("src/main.rs"), "fn main() { println!(\"built inside\"); }\n").unwrap();
     std::fs::write(place.join("build.rs"), "fn main() { println!(\"cargo:rerun-if-changed=build.rs\"); }\n").unwrap();
-    // Cargo reads these above the place, and fails where it cannot.
+    // Cargo reads these files above the place, and fails if it cannot.
     std::fs::create_dir(directory.path().join(".cargo")).unwrap();
     std::fs::write(directory.path().join(".cargo/config.toml"), "[profile.dev]\ndebug = 0\n").unwrap();
     std::fs::write(directory.path().join("Cargo.toml"), "[workspace]\nexclude = [\"place\"]\n").unwrap();
@@ -40,7 +40,7 @@ fn cargo_builds_and_runs_a_crate() {
     let confinement = sandbox.prepare().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["run", "--offline", "--quiet"]).current_dir(&place).envs(sandbox.environment());
-    // Of the build that this test is part of.
+    // Remove the variables of the build that this test is part of.
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_")) {
         if name != "CARGO_HOME" {
             cargo.env_remove(name);
@@ -49,7 +49,7 @@ fn cargo_builds_and_runs_a_crate() {
     let output = confinement.enter(|| cargo.output()).unwrap().unwrap();
     assert_eq!(text(&output.stdout), "built inside\n", "{}", text(&output.stderr));
     assert!(place.join("target/debug/inside").exists());
-    // What was built has links between its own files; that is no way out.
+    // The build made hard links between its own files, which do not lead out of the place.
     sandbox.prepare().unwrap();
 }
 
@@ -75,7 +75,7 @@ async fn a_command_of_an_asynchronous_runtime_is_started_inside() {
     assert_eq!(text(&output.stdout), "inside\n");
 }
 
-/// With the network left alone TCP works, and unix sockets, which reach the services of the machine, do not.
+/// With the network left alone, TCP works, but unix sockets, which reach the services of the machine, do not.
 #[test]
 fn the_network_left_alone_is_without_unix_sockets() {
     let scene = Scene::new(Level::Sandbox).serving();
@@ -90,14 +90,14 @@ fn the_network_left_alone_is_without_unix_sockets() {
     assert!(!connect(open(), "connect to a unix socket by its path"));
     assert!(!connect(open(), "connect to an abstract unix socket"));
     assert!(connect(open().unix_sockets(), "connect to a unix socket by its path"));
-    // Those of others are refused by Landlock all the same.
+    // Landlock still refuses abstract sockets of programs outside.
     assert!(!connect(open().unix_sockets(), "connect to an abstract unix socket"));
     let pair = "perl -MSocket -e 'socketpair($a, $b, AF_UNIX, SOCK_STREAM, 0) or die; print \"pair\\n\"'";
     let output = scene.shell(pair);
     assert_eq!(text(&output.stdout), "pair\n", "{}", text(&output.stderr));
 }
 
-/// What is refused of others is not refused of oneself.
+/// Programs may change their own limits and scheduling, but not those of other programs.
 #[test]
 fn programs_set_their_own_limits_and_scheduling() {
     let scene = Scene::new(Level::Sandbox);
@@ -115,7 +115,7 @@ fn programs_set_their_own_limits_and_scheduling() {
     }
 }
 
-/// Without watching, without attributes and without capabilities, which they take in stride.
+/// The tools cope without inotify, file attributes and capabilities.
 #[test]
 fn common_tools_work() {
     let scene = Scene::new(Level::Sandbox);
@@ -123,7 +123,7 @@ fn common_tools_work() {
         "mkdir -p some/files && echo x > some/files/one && ln -s one some/files/two && ls -lR some",
         "cp -a some copy && diff -r some copy && mv copy moved && rm -r moved",
         "tar cf some.tar some && mkdir unpacked && tar xf some.tar -C unpacked && test -L unpacked/some/files/two",
-        // It looks from time to time instead.
+        // Without inotify, `tail` polls the file.
         "(sleep 0.2; echo more >> some/files/one) & timeout 20 tail -n 0 -f some/files/one | head -n 1 | grep more",
         "find some -type f | xargs grep -l x && sed -i s/x/y/ some/files/one",
         "mkfifo pipe && (cat pipe & echo through > pipe; wait)",
@@ -133,7 +133,7 @@ fn common_tools_work() {
     }
 }
 
-/// Its event loop, its threads, and children with pipes that are pairs of sockets.
+/// Tests the event loop of Node.js, its threads, and children whose pipes are socket pairs.
 #[test]
 fn node_works() {
     let scene = Scene::new(Level::Sandbox);
@@ -161,7 +161,7 @@ fn node_works() {
     assert_eq!(text(&output.stdout), "EPERM\nchild\nthread\npiped\n", "{}", text(&output.stderr));
 }
 
-/// A file that was opened for reading is not changed by its descriptor either; outside, each of these is done.
+/// A file that was opened for reading cannot be changed by its descriptor. Outside a sandbox, each of these changes succeeds.
 #[test]
 fn what_may_only_be_read_is_not_changed_by_a_descriptor() {
     let scene = Scene::new(Level::Sandbox);
@@ -183,7 +183,7 @@ fn what_may_only_be_read_is_not_changed_by_a_descriptor() {
     }
 }
 
-/// The presets do not open what they should not.
+/// The presets grant no whole home directory.
 #[test]
 fn nothing_of_a_home_directory_is_granted_as_a_whole() {
     let scene = Scene::new(Level::Sandbox);
