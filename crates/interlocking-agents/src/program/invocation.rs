@@ -48,7 +48,8 @@ pub struct Invocation {
     pub arguments: Vec<OsString>,
     /// The program's working directory; `None` for that of this process.
     pub directory: Option<PathBuf>,
-    /// The program's environment variables. A variable that marks the program's processes and those of the sandbox are added.
+    /// The program's environment variables. [`start`](Self::start) adds one that marks the program's processes, and those of the
+    /// sandbox.
     pub environment: Environment,
     /// The sandbox that confines the program and everything that it starts.
     pub sandbox: Option<Arc<Sandbox>>,

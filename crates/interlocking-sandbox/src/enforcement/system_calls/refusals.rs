@@ -112,8 +112,8 @@ const TYPE_MASK: u64 = 0xff00;
 const COMMANDS_OF_FILE_SYSTEMS: [u8; 3] = [b'f', b'v', b'X'];
 /// The type of the commands of Btrfs, which can make volumes where the program may not make files.
 const COMMANDS_OF_BTRFS: u64 = 0x9400;
-/// Btrfs commands that other file systems support, too, and that `cp` uses: they share blocks between files. They stay permitted,
-/// as the file that changes must be open for writing.
+/// Btrfs commands that other file systems support, too, and that `cp` uses: they share blocks between files. They stay permitted:
+/// a file must be open for writing to be overwritten by a clone, and deduplication does not change the contents of files.
 const CLONING: [u64; 3] = [0x4004_9409, 0x4020_940D, 0xC018_9436];
 
 /// Flags of `clone` and `unshare` that make namespaces. A program has all rights in its own namespaces: it can mount there, and
