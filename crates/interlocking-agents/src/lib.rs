@@ -1,24 +1,27 @@
 //! Coding agents behind one trait: sessions, structured output that is validated, and a scripted agent.
 //!
-//! This crate knows no graph. It is useful to any program that sends prompts to coding agents and wants typed answers.
+//! This crate does not depend on graphs. It is useful to any program that sends prompts to coding agents and wants
+//! typed answers.
 //!
 //! Reading order:
 //!
-//! - [`SessionOp`], [`SessionId`]: start fresh, continue or fork; [`Sessions`]: one turn at a time in each,
-//!   between processes too; [`LostSession`]: what if one is gone.
-//! - [`Turn`] in, [`AgentEvent`]s during, [`Completion`] out, with its [`Usage`]; [`AgentError`] otherwise, which
-//!   knows what to do next ([`AgentError::disposition`]) and what was spent.
-//! - [`Schema`]: what the output must look like, checked by a real validator; [`deserializes_as`]: and what the type itself wants.
-//!   [`DecisionTool`]s: the same for models that decide better by calling a tool than by filling in a `oneOf`.
-//! - [`Agent`]: what an agent implements. [`Conversation`]: what one uses it with.
-//! - [`Nudges`]: reminding an agent that says nothing. [`CallGate`]: bounding many conversations together.
-//! - [`program`]: running a program and all that comes of it, for agents that drive one. [`real_calls`]: a switch that forbids
-//!   them to call their models.
-//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: any agent recorded, and
-//!   played back without it. [`faults`]: any agent, failing as told.
+//! - [`SessionOp`], [`SessionId`]: start, continue or fork a session. [`Sessions`]: allows one turn at a time in each
+//!   session, across processes too. [`LostSession`]: what to do if a session is gone.
+//! - [`Turn`] is the input, [`AgentEvent`]s are reported during the turn, [`Completion`] is the result, with its
+//!   [`Usage`]. [`AgentError`] is the failure; it says what to do next ([`AgentError::disposition`]) and what was
+//!   spent.
+//! - [`Schema`]: what the output must look like, checked by a JSON schema validator. [`deserializes_as`]: checks that
+//!   the output also deserializes as the Rust type. [`DecisionTool`]s: the same for models that decide better by
+//!   calling a tool than by filling in a `oneOf`.
+//! - [`Agent`]: the trait that an agent implements. [`Conversation`]: runs turns with an agent.
+//! - [`Nudges`]: reminding an agent that is silent. [`CallGate`]: limiting many conversations together.
+//! - [`program`]: running a program and all its child processes, for agents that drive one. [`real_calls`]: a switch
+//!   that forbids agents to call their models.
+//! - [`ScriptedAgent`]: an agent that plays a script, for tests and demonstrations. [`cassette`]: records any agent,
+//!   and replays it without the agent. [`faults`]: makes any agent fail on demand.
 //! - [`ClaudeCode`], [`Codex`], [`Gemini`]: agents that are programs.
-//! - `http` (with the feature of that name): models asked over HTTP, for turns that only think.
-//! - [`backends`]: agents by name, from a file or from options.
+//! - `http` (with the feature of that name): models over HTTP, for turns without tools.
+//! - [`backends`]: agents by name, configured in a file or by options.
 //!
 //! **Invariant:** a turn runs only under a [`SessionHold`], and only a [`Conversation`] takes one.
 //!
@@ -71,7 +74,7 @@ pub use sessions::{SessionError, SessionHold, SessionUse, Sessions};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The examples in the documentation of agents.
+/// The examples in the book's chapter on agents.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/src/agents.md")]
 struct Agents;

@@ -1,18 +1,18 @@
-//! A switch that forbids real calls, for tests: nothing is sent to a provider, and nothing is spent, by mistake.
+//! A switch that forbids real calls, for tests: nothing is sent to a provider or spent by mistake.
 //!
-//! Agents that call a program or a provider ask [`permitted`] before each call, and before they look whether they are
-//! [ready](crate::Agent::ready). Scripted and replaying agents call nobody and ask nobody.
+//! Agents that call a program or a provider ask [`permitted`] before each call, and before they check whether they are
+//! [ready](crate::Agent::ready). Scripted and replaying agents make no real calls and do not ask.
 //!
-//! The environment variable [`SWITCH`] says what is permitted. Whatever else it says is taken for `forbid`, so that a
-//! misspelt switch costs nothing:
+//! The environment variable [`SWITCH`] says what is permitted. Any unknown value means `forbid`, so that a misspelt
+//! switch costs nothing:
 //!
 //! | | |
 //! |---|---|
 //! | `allow`, empty or unset | every call |
-//! | `loopback` | calls whose base URL is on this machine: those of a model server that a test has started |
-//! | `forbid` | none |
+//! | `loopback` | calls whose base URL is on this machine, such as that of a model server that a test has started |
+//! | `forbid` | no call |
 //!
-//! A program can [`restrict`] itself further, for as long as it lives.
+//! A program can [`restrict`] itself further, for the rest of its lifetime.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -31,7 +31,7 @@ pub enum RealCalls {
     Allow,
     /// Calls whose base URL is on this machine.
     Loopback,
-    /// None.
+    /// No call.
     Forbid,
 }
 
@@ -44,32 +44,32 @@ pub enum RealCalls {
 pub struct Forbidden {
     /// [`Agent::name`](crate::Agent::name).
     pub agent: String,
-    /// Where the call would have gone; none: where the agent's program sends its calls by itself.
+    /// Where the call would have gone. None if the agent's program decides where to send its calls.
     pub base_url: Option<String>,
-    /// What forbids it.
+    /// The environment variable or the restriction that forbids the call.
     pub switch: String,
-    /// What to do if it is meant to be made.
+    /// What to do if the call is intended.
     pub remedy: String,
 }
 
-/// Asks whether the agent called `agent` may start a program or send a request that calls a model. `base_url` is where
-/// those requests go, if the agent was told so.
+/// Checks whether the agent named `agent` may start a program or send a request that calls a model. `base_url` is where
+/// those requests go, if it is configured.
 ///
 /// # Errors
 ///
-/// [`Forbidden`] names the switch.
+/// [`Forbidden`] says what forbids the call.
 pub fn permitted(agent: &str, base_url: Option<&str>) -> Result<(), Forbidden> {
     let said = std::env::var_os(SWITCH).map(|said| said.to_string_lossy().into_owned()).unwrap_or_default();
     decide(agent, base_url, &said, RESTRICTED.load(Ordering::Relaxed))
 }
 
-/// Restricts this process, from now on and for good; what was restricted further stays so. For the setup of tests and for
-/// programs that are to call nobody.
+/// Restricts this process for the rest of its lifetime. A stricter restriction that is already in place is kept. For
+/// the setup of tests and for programs that must not call a model.
 pub fn restrict(calls: RealCalls) {
     RESTRICTED.fetch_max(calls as u8, Ordering::Relaxed);
 }
 
-/// What the process has restricted itself to, as the number of a [`RealCalls`].
+/// The restriction of this process, as the number of a [`RealCalls`].
 static RESTRICTED: AtomicU8 = AtomicU8::new(RealCalls::Allow as u8);
 
 fn decide(agent: &str, base_url: Option<&str>, said: &str, restricted: u8) -> Result<(), Forbidden> {
@@ -106,8 +106,8 @@ fn decide(agent: &str, base_url: Option<&str>, said: &str, restricted: u8) -> Re
     Err(Forbidden { agent: agent.to_owned(), base_url: base_url.map(without_user), switch, remedy })
 }
 
-/// Whether an `http` or `https` URL names this machine: `localhost`, or an address of 127.0.0.0/8 or ::1. What is written in
-/// a way that two parsers could read differently does not.
+/// Whether an `http` or `https` URL names this machine: `localhost`, or an address of 127.0.0.0/8 or ::1. False for a
+/// URL that two parsers could read differently.
 pub fn is_loopback(url: &str) -> bool {
     if url.chars().any(|character| character.is_control() || character.is_whitespace()) {
         return false;
@@ -123,7 +123,7 @@ pub fn is_loopback(url: &str) -> bool {
     (is_address || host.eq_ignore_ascii_case("localhost")) && is_port(rest)
 }
 
-/// Host and port of a URL; none if there is a user before them, or no host.
+/// The host and port of a URL; none if a user precedes them, or if there is no host.
 fn authority(url: &str) -> Option<&str> {
     let (scheme, rest) = url.split_once("://")?;
     let is_http = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
@@ -135,7 +135,7 @@ fn is_port(text: &str) -> bool {
     text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.parse::<u16>().is_ok())
 }
 
-/// A URL as it may be shown: a password can stand before the host, a key behind it.
+/// The part of a URL that may be shown: a password can precede the host, and a key can follow it in the query.
 fn without_user(url: &str) -> String {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let url = &url[..end];

@@ -17,13 +17,13 @@ use crate::scripted::no_match::NoMatch;
 use crate::sessions::session::{SessionId, SessionOpKind};
 use crate::sessions::{SessionError, SessionUse};
 
-/// A turn that failed: how, in which session, and what it had cost by then.
+/// A turn that failed: the cause, the session it ran in, and what it had cost by then.
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[error("{kind}")]
 pub struct AgentError {
     /// What went wrong.
     pub kind: Box<AgentErrorKind>,
-    /// The session, if it had been started; it still exists and knows what was said.
+    /// The session, if it had been started; it still exists and contains the conversation so far.
     pub session: Option<SessionId>,
     /// What was used up, all rounds together.
     pub usage: Usage,
@@ -44,17 +44,18 @@ pub enum AgentErrorKind {
         corrections: u32,
         /// What is wrong with the last output.
         violations: Vec<SchemaViolation>,
-        /// The last output, if there was any; a [`Decision`](crate::Decision) that stands for no value, as it is.
+        /// The last output, if there was any. If the output was a [`Decision`](crate::Decision) that maps to no value,
+        /// the decision itself.
         output: Option<Value>,
         /// The last text, if there was any.
         text: Option<String>,
     },
-    /// The agent cannot do this with sessions at all.
+    /// The agent does not support this session operation.
     #[error("agent `{agent}` cannot {operation} a session")]
     Unsupported {
         /// [`Agent::name`](crate::Agent::name).
         agent: String,
-        /// What was asked of it.
+        /// The operation that was requested.
         operation: SessionOpKind,
     },
     /// The provider wants fewer requests.
@@ -69,13 +70,13 @@ pub enum AgentErrorKind {
     /// The provider could not be reached.
     #[error("no connection to the provider: {reason}")]
     Connection {
-        /// What the agent said.
+        /// The reason as the agent reports it.
         reason: String,
     },
     /// The provider refuses the key, the account or the model.
     #[error("the provider refuses the request: {reason}")]
     Refused {
-        /// What the provider said.
+        /// The reason as the provider reports it.
         reason: String,
     },
     /// The prompt, with the session's context, does not fit the model.
@@ -96,9 +97,9 @@ pub enum AgentErrorKind {
     /// The agent's program ended without an answer.
     #[error("the agent ended without an answer ({}): {reason}", exit_code(exit))]
     Crashed {
-        /// Its exit code; none when a signal ended it.
+        /// The program's exit code; none when a signal ended it.
         exit: Option<i32>,
-        /// The end of what it wrote to standard error.
+        /// The end of the program's standard error.
         reason: String,
     },
     /// The turn took longer than it may.
@@ -107,22 +108,22 @@ pub enum AgentErrorKind {
         /// The limit.
         limit: Duration,
     },
-    /// The agent did not begin: it gave no sign of life since it was started.
+    /// The agent did not begin: it showed no activity since it was started.
     #[error("the agent gave no sign of life within {} of its start", shown(*limit))]
     NoFirstEvent {
         /// The limit.
         limit: Duration,
     },
-    /// The agent gave no sign of life.
+    /// The agent showed no activity for too long.
     #[error("the agent gave no sign of life for {}{}", shown(*limit), reminded(*nudges))]
     Idle {
         /// The limit.
         limit: Duration,
-        /// How often it was [reminded](crate::Nudges) before.
+        /// How often it had been [reminded](crate::Nudges) before.
         #[serde(default)]
         nudges: u32,
     },
-    /// The agent ended its turn without an output, however often it was [reminded](crate::Nudges).
+    /// The agent ended its turn without an output, even after all [reminders](crate::Nudges).
     #[error("the agent gave no decision{}", reminded(*nudges))]
     NoDecision {
         /// How often it was reminded.
@@ -133,13 +134,13 @@ pub enum AgentErrorKind {
     /// The agent was not called: see [`CallGate`](crate::CallGate).
     #[error("the agent was not called: {reason}")]
     CallRefused {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Calls of models are [forbidden](crate::real_calls).
     #[error(transparent)]
     Forbidden(#[from] Forbidden),
-    /// The call could not be [recorded or played](crate::cassette).
+    /// The call could not be [recorded or replayed](crate::cassette).
     #[error(transparent)]
     Cassette(#[from] CassetteError),
     /// The turn was [interrupted](crate::Interrupt).
@@ -148,20 +149,20 @@ pub enum AgentErrorKind {
     /// The script has no turn for this prompt.
     #[error(transparent)]
     NoMatch(#[from] NoMatch),
-    /// Something the script says could not be done.
+    /// An action of the script could not be carried out.
     #[error(transparent)]
     Action(#[from] ActionError),
-    /// Anything else, from an agent of your own.
+    /// Any other failure, reported by a custom agent.
     #[error("{message}")]
     Other {
-        /// What, where, what to do.
+        /// What failed, where, and what to do about it.
         message: String,
         /// Whether the same turn could succeed later.
         transient: bool,
     },
 }
 
-/// What to do about a failed turn. Bounding the attempts and waiting between them is the caller's.
+/// What to do about a failed turn. The caller limits the number of attempts and waits between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disposition {
     /// Run the same turn again.
@@ -169,15 +170,15 @@ pub enum Disposition {
         /// Not before this much time has passed, if the provider said so.
         after: Option<Duration>,
     },
-    /// Run the turn again in the session it had started, with
-    /// [`ContinueFrom`](crate::SessionOp::ContinueFrom): what was done so far is in there.
+    /// Run the turn again in the session it had started, with [`ContinueFrom`](crate::SessionOp::ContinueFrom): the
+    /// session contains the work done so far.
     ResumeSession {
-        /// That session.
+        /// The session to continue.
         session: SessionId,
         /// Not before this much time has passed, if the provider said so.
         after: Option<Duration>,
     },
-    /// The same turn would fail again.
+    /// Running the same turn again would fail again.
     GiveUp,
 }
 
@@ -187,12 +188,13 @@ impl AgentError {
         Self { kind: Box::new(kind.into()), session: None, usage: Usage::default() }
     }
 
-    /// The same failure in a session, with what it had used up.
+    /// The same failure with the session it happened in and what it had used up.
     pub fn in_session(self, session: SessionId, usage: Usage) -> Self {
         Self { session: Some(session), usage, ..self }
     }
 
-    /// The same, saying no more than somebody reads: programs put whole answers into their complaints.
+    /// The same error with its text shortened to a readable length: some programs put whole answers into their error
+    /// messages.
     pub(crate) fn shortened(mut self) -> Self {
         match &mut *self.kind {
             AgentErrorKind::Connection { reason: words }
@@ -224,8 +226,8 @@ enum Remedy {
 }
 
 impl AgentErrorKind {
-    /// Whether the provider of the model is what failed: it limits the rate, is overloaded or cannot be reached. The turn
-    /// is not to blame, and other turns with the same provider are likely to fail too.
+    /// Whether the failure is the provider's: it limits the rate, is overloaded or cannot be reached. The turn is not
+    /// the cause, and other turns with the same provider are likely to fail too.
     pub fn is_providers(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Overloaded | Self::Connection { .. })
     }
@@ -242,7 +244,8 @@ impl AgentErrorKind {
             | Self::NoFirstEvent { .. }
             | Self::Idle { .. }
             | Self::Other { transient: true, .. } => Remedy::Again { after: None },
-            // The budget is for whoever set it to raise; correction rounds have been had; the rest fails again.
+            // Only the user can raise the budget, all correction rounds are used up, and the other failures would
+            // repeat.
             Self::Session(_)
             | Self::OutputInvalid { .. }
             | Self::NoDecision { .. }

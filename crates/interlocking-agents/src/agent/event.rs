@@ -10,28 +10,29 @@ use crate::conversation::nudge::NudgeReason;
 use crate::schema::SchemaViolation;
 use crate::sessions::session::SessionId;
 
-/// Something an agent did. Claims, not facts: whoever depends on a file or a command checks it.
+/// Something an agent reports that it did. An event is a claim, not a fact: code that depends on a file or a command
+/// must check it.
 ///
-/// Any event shows that the agent is alive, so an idle limit is "no event for so long".
+/// Any event shows that the agent is alive, so an idle limit means "no event for this long".
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AgentEvent {
-    /// The session is known. Comes once a call, so again for each correction round.
+    /// The session is known. Sent once per call, so again for each correction round.
     Started {
         /// The session that the turn runs in.
         session: SessionId,
     },
     /// The agent said something.
     Text {
-        /// A piece of its text.
+        /// A piece of the agent's text.
         text: String,
     },
     /// The agent called one of its tools.
     ToolUse {
         /// The tool's name.
         name: String,
-        /// What it was called with.
+        /// The tool's input.
         input: Value,
     },
     /// The agent wrote or changed a file.
@@ -48,36 +49,36 @@ pub enum AgentEvent {
     CommandRun {
         /// Program and arguments.
         command: Vec<String>,
-        /// Its exit code; none when a signal ended it.
+        /// The command's exit code; none when a signal ended it.
         exit: Option<i32>,
     },
-    /// The agent repeats a request to its provider by itself.
+    /// The agent itself repeats a request to its provider.
     ProviderRetry {
         /// Counts from 1.
         attempt: u32,
-        /// What the provider said.
+        /// The reason as the provider reports it.
         reason: String,
     },
-    /// The agent decided more than once in one call; this decision was ignored, as one is accepted.
+    /// The agent decided more than once in one call. One decision is accepted; this one was ignored.
     DecisionIgnored {
-        /// The tool it called.
+        /// The tool that the agent called.
         tool: String,
     },
-    /// The agent knows nothing of the session that it was to go on with; the turn begins [anew](crate::LostSession).
+    /// The agent does not know the session that it was to continue; the turn starts [again](crate::LostSession).
     SessionLost {
         /// The session that is gone.
         session: SessionId,
     },
-    /// The call failed in a way that passes; it is made again once the [gate](crate::CallGate) lets it.
+    /// The call failed with a transient error. It is made again when the [gate](crate::CallGate) permits it.
     Retry {
-        /// How it failed.
+        /// The error of the failed call.
         reason: String,
     },
     /// The agent is reminded that a decision is wanted.
     Nudge {
         /// Counts from 1.
         round: u32,
-        /// Why.
+        /// Why the agent is reminded.
         reason: NudgeReason,
     },
     /// The output was not valid; the agent is asked to correct it.
@@ -87,12 +88,12 @@ pub enum AgentEvent {
         /// What is wrong with the output.
         violations: Vec<SchemaViolation>,
     },
-    /// So many events of this call were left out: more than a [call may report](Self::MOST_OF_A_CALL).
+    /// This many events of the call were left out, because they exceed what a [call may report](Self::MOST_OF_A_CALL).
     LeftOut {
-        /// How many.
+        /// The number of events.
         events: u64,
     },
-    /// One call of the agent ended, well or badly.
+    /// One call of the agent ended, successfully or not.
     Finished {
         /// The session, if it is known.
         session: Option<SessionId>,
@@ -102,14 +103,15 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// How many events of one call are reported, and of how many [bytes](Self::size) in all. The others are left out, and
-    /// [counted](Self::LeftOut): a program can say more in a second than anybody wants to keep.
+    /// How many events of one call are reported; [`MOST_BYTES_OF_A_CALL`](Self::MOST_BYTES_OF_A_CALL) limits their
+    /// total [size](Self::size). Further events are left out and [counted](Self::LeftOut): a program can report more in
+    /// a second than is worth keeping.
     pub const MOST_OF_A_CALL: u64 = 100_000;
 
-    /// See [`MOST_OF_A_CALL`](Self::MOST_OF_A_CALL): 64 MiB.
+    /// How many bytes of events of one call are reported: 64 MiB. See [`MOST_OF_A_CALL`](Self::MOST_OF_A_CALL).
     pub const MOST_BYTES_OF_A_CALL: usize = 64 << 20;
 
-    /// About how many bytes of memory it takes.
+    /// The approximate number of bytes of memory that the event takes.
     pub fn size(&self) -> usize {
         let held = match self {
             Self::Text { text: words } | Self::ProviderRetry { reason: words, .. } | Self::Retry { reason: words } => {
@@ -133,7 +135,7 @@ impl AgentEvent {
     }
 }
 
-/// What a value takes beside itself.
+/// The heap memory of a value, without the `Value` itself.
 fn size_of_json(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -145,13 +147,13 @@ fn size_of_json(value: &Value) -> usize {
     }
 }
 
-/// Where events go. Called from inside the turn, so it must not block for long: the agent's program waits as soon as nobody reads
-/// what it says.
+/// Receives events. `emit` is called from inside the turn, so it must not block for long: while it blocks, the agent's
+/// output is not read and its program may have to wait.
 ///
-/// Any closure `Fn(AgentEvent) + Send + Sync` is one, such as
-/// `|event| { let _ = sender.send(event); }` for a channel.
+/// Any closure `Fn(AgentEvent) + Send + Sync` implements it, such as `|event| { let _ = sender.send(event); }` for a
+/// channel.
 pub trait AgentEvents: Send + Sync {
-    /// Takes one event.
+    /// Receives one event.
     fn emit(&self, event: AgentEvent);
 }
 

@@ -1,9 +1,10 @@
-//! What can be given where an agent is wanted: an agent, or a shared one.
+//! Conversion into a shared agent.
 
 use crate::agent::Agent;
 use std::sync::Arc;
 
-/// What can be given where an agent is wanted: an [`Agent`], or an `Arc` of one, which several roles and runs can share.
+/// Anything that can be passed where an agent is wanted: an [`Agent`], or an `Arc` of one, which several roles and runs
+/// can share.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no agent",
     label = "needs an `Agent`, an `Arc` of one, or an `Arc<dyn Agent>`"

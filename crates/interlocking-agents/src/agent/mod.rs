@@ -1,4 +1,4 @@
-//! The one trait that every agent implements.
+//! The trait that every agent implements.
 
 pub(crate) mod capabilities;
 pub(crate) mod error;
@@ -21,13 +21,13 @@ use crate::drivers::event_meter::EventMeter;
 use crate::sessions::session::SessionId;
 use crate::sessions::{SessionHold, Sessions};
 
-/// A coding agent: a prompt in, events out, an answer at the end.
+/// A coding agent: it takes a prompt, reports events and returns an answer.
 ///
-/// Implement this; to *use* an agent, run a [`Conversation`](crate::Conversation) with it, which holds the session,
-/// validates the output and asks for corrections. (Only a conversation can make the [`TurnContext`] that
-/// [`run`](Self::run) wants, so no turn gets past the session guard.)
+/// Implement this trait to add an agent. To *use* an agent, run a [`Conversation`](crate::Conversation) with it, which
+/// holds the session, validates the output and asks for corrections. (Only a conversation can make the [`TurnContext`]
+/// that [`run`](Self::run) takes, so no turn bypasses the session guard.)
 ///
-/// Dropping the future that `run` returns cancels the turn; an agent then kills every process it started.
+/// Dropping the future that `run` returns cancels the turn; the agent then kills every process it started.
 ///
 /// ```
 /// use async_trait::async_trait;
@@ -66,55 +66,61 @@ pub trait Agent: Send + Sync {
     /// The registry of this agent's sessions.
     fn sessions(&self) -> &Sessions;
 
-    /// Whether every program that it starts is confined by the turn's [sandbox](Turn::sandbox), if there is one. An agent that
-    /// starts none can say so, too. One that does not is not asked to work where a sandbox is demanded.
+    /// Whether the turn's [sandbox](Turn::sandbox), if there is one, confines every program that the agent starts. An
+    /// agent that starts no programs can return true as well. An agent that returns false is not used where a sandbox
+    /// is required.
     fn confines(&self) -> bool {
         false
     }
 
-    /// Where the programs that it starts for a role keep sessions, and so can read those that are kept there: in a turn that begins in
-    /// `session`, or forks it, or in one of a fresh session. None if they can read none, which is what an agent says that does not
-    /// know better.
+    /// The directory in which the agent's programs keep sessions for a role, and can therefore read the other sessions
+    /// kept there. It holds for a turn that continues or forks `session`, or that starts a fresh session if there is
+    /// none. `None` means that the programs can read no sessions; this is the default.
     ///
-    /// A node that is `blind_to` another needs an agent that keeps the sessions of the two apart: otherwise a run does not start.
+    /// A node that is `blind_to` another node needs an agent that keeps the sessions of the two apart; otherwise a run
+    /// does not start.
     fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
         let _ = (role, session);
         None
     }
 
-    /// What it can do; everything, unless it says otherwise.
+    /// What the agent can do; everything by default.
     fn capabilities(&self) -> Capabilities {
         Capabilities::ALL
     }
 
-    /// Looks whether it can work at all, before anything runs: whether its program is there and of a version that is known to
-    /// work, and whether that can do what the agent was set up to do. Costs no money. Asked once before a run starts.
+    /// Checks, before anything runs, whether the agent can work at all: whether its program is installed in a version
+    /// that is known to work, and whether that version can do what the agent is configured to do. Costs no money.
+    /// Called once before a run starts.
     ///
     /// # Errors
     ///
-    /// [`Configuration`](crate::AgentErrorKind::Configuration): what is missing or cannot be done, and what to do.
+    /// [`Configuration`](crate::AgentErrorKind::Configuration) says what is missing or impossible, and what to do about
+    /// it.
     async fn ready(&self) -> Result<(), AgentError> {
         Ok(())
     }
 
-    /// Makes one call. It asks for the turn's schema as its model does best: for the output as a whole, or for a call of
-    /// one of its [decision tools](crate::Schema::decisions). As soon as it knows its session it says [`context.started`](TurnContext::started).
+    /// Makes one call. The agent requests the turn's schema in the way that suits its model best: as the output as a
+    /// whole, or as a call of one of its [decision tools](crate::Schema::decisions). The agent must call
+    /// [`context.started`](TurnContext::started) as soon as it knows its session.
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError>;
 }
 
-/// What a running turn has around it.
+/// The environment of a running turn: its session, events and interruption.
 pub struct TurnContext<'a> {
     pub(crate) hold: &'a SessionHold,
     pub(crate) events: &'a dyn AgentEvents,
     pub(crate) interrupt: &'a Interrupt,
-    /// Of this call alone: it was idle for too long.
+    /// Interrupts this call alone, because it was idle for too long.
     pub(crate) idle: &'a Interrupt,
     pub(crate) pulse: &'a Pulse,
     pub(crate) meter: &'a EventMeter,
 }
 
 impl TurnContext<'_> {
-    /// The session is known: marks it as in use, ties it to the workspace, reports [`AgentEvent::Started`].
+    /// Announces that the session is known: marks it as in use, ties it to the workspace and reports
+    /// [`AgentEvent::Started`].
     pub fn started(&self, session: &SessionId) -> Result<(), AgentError> {
         self.pulse.beat();
         self.hold.started(session)?;
@@ -122,7 +128,7 @@ impl TurnContext<'_> {
         Ok(())
     }
 
-    /// Reports something the agent did, unless there was [too much](AgentEvent::MOST_OF_A_CALL) already.
+    /// Reports something the agent did, unless the call has already reported [too much](AgentEvent::MOST_OF_A_CALL).
     pub fn emit(&self, event: AgentEvent) {
         self.pulse.beat();
         if self.meter.admits(&event) {
@@ -130,19 +136,19 @@ impl TurnContext<'_> {
         }
     }
 
-    /// The same turn with other ears: for an agent that wraps another one and wants to hear, change or keep back its
-    /// events.
+    /// The same turn with another receiver of events: for an agent that wraps another agent and observes, changes or
+    /// suppresses its events.
     pub fn with_events<'b>(&'b self, events: &'b dyn AgentEvents) -> TurnContext<'b> {
         TurnContext { events, ..*self }
     }
 
-    /// Says that the agent works on something of its own, such as a command, of which it will see the end. While what this
-    /// returns lives, silence does not make it [idle](crate::Nudges::idle); its end is a sign of life.
+    /// Announces that the agent is busy with something whose end it will notice, such as a command. While the returned
+    /// guard lives, silence does not make the agent [idle](crate::Nudges::idle). Dropping the guard counts as activity.
     pub fn working(&self) -> Working<'_> {
         self.pulse.work()
     }
 
-    /// Resolves when the turn shall end by itself: somebody [interrupts](Interrupt) it, or the agent was
+    /// Resolves when the turn is to stop: it was [interrupted](Interrupt), or the agent was
     /// [idle](crate::Nudges::idle).
     pub async fn interrupted(&self) {
         tokio::select! {

@@ -1,4 +1,4 @@
-//! What goes into a turn and what comes out.
+//! The input and the result of a turn.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,29 +26,29 @@ use crate::sessions::session::{SessionId, SessionOp, Slug};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Turn {
-    /// What the agent is asked.
+    /// The prompt for the agent.
     pub prompt: String,
-    /// What the agent is told about itself, in addition to its own system prompt.
+    /// Instructions to the agent, in addition to its own system prompt.
     pub system: Option<String>,
     /// The context the turn starts from.
     pub session: SessionOp,
-    /// The shape of the answer. Without one any answer will do.
+    /// The JSON schema of the answer. Without a schema any answer is valid.
     pub schema: Option<Arc<Schema>>,
-    /// The directory the agent works in. Its files are the agent's to read and, unless `read_only`, to write.
+    /// The directory the agent works in. The agent may read its files and, unless `read_only`, write them.
     pub workspace: Option<PathBuf>,
-    /// The agent is told, and where its program can enforce it made, to change no file. Whoever depends on that
-    /// checks the workspace afterwards.
+    /// Tells the agent to change no file, and forbids it where the agent's program can enforce that. Code that depends
+    /// on this must check the workspace afterwards.
     pub read_only: bool,
-    /// What confines every program that the agent starts, and all that they start; nothing where it is absent. An agent that
-    /// cannot confine what it starts [says so](crate::Agent::confines), and is not asked.
+    /// The sandbox for every program that the agent starts and for their child processes. No sandbox if absent. An
+    /// agent that cannot confine its programs [says so](crate::Agent::confines), and is not used.
     pub sandbox: Option<Arc<Sandbox>>,
-    /// The model, in the agent's own naming; its default when absent.
+    /// The model, as the agent names it; the agent's default when absent.
     pub model: Option<String>,
-    /// The part the agent plays ("writer"). Not sent; for scripts, logs and the ledger.
+    /// The role the agent plays ("writer"). Not sent to the model; for scripts, logs and the ledger.
     pub role: Option<String>,
 }
 
-/// What an agent answered to one call; its output is not validated yet.
+/// An agent's answer to one call; its output is not validated yet.
 ///
 /// ```
 /// # use interlocking_agents::{Reply, SessionId, Usage};
@@ -59,12 +59,12 @@ pub struct Turn {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// The session to continue or to fork for more.
+    /// The session, to be continued or forked by later turns.
     pub session: SessionId,
     /// The structured output, if the agent gave one.
     pub output: Option<Value>,
-    /// The calls of [decision tools](crate::DecisionTool), of an agent that offers its model those of the turn's schema
-    /// instead of the schema; in the order of the calls. Without an `output` the first one is taken for it.
+    /// The calls of [decision tools](crate::DecisionTool), in order, from an agent that offers its model the decision
+    /// tools of the turn's schema instead of the schema. If there is no `output`, the first call becomes the output.
     pub decisions: Vec<Decision>,
     /// The last thing the agent said in plain text.
     pub text: Option<String>,
@@ -72,12 +72,12 @@ pub struct Reply {
     pub usage: Usage,
 }
 
-/// What came of a turn, correction rounds included.
+/// The result of a turn, correction rounds included.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
-    /// The session to continue or to fork for more.
+    /// The session, to be continued or forked by later turns.
     pub session: SessionId,
-    /// The structured output. Valid when the turn had a schema; without one whatever the agent gave, or null.
+    /// The structured output. Valid when the turn had a schema; without a schema, whatever the agent returned, or null.
     pub output: Value,
     /// The last thing the agent said in plain text.
     pub text: Option<String>,
@@ -88,14 +88,14 @@ pub struct Completion {
     /// How often the agent was [reminded](crate::Nudges).
     #[serde(default)]
     pub nudges: u32,
-    /// The sessions that were found [lost](crate::LostSession), so that the turn began anew: nothing that was said in them is
-    /// known to the agent that answered.
+    /// The sessions that were found [lost](crate::LostSession), so that the turn started again. The agent that answered
+    /// knows nothing of what was said in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<SessionId>,
 }
 
 impl Turn {
-    /// A turn with this prompt and operation and nothing else; set other fields with struct update syntax.
+    /// A turn with this session operation and prompt and nothing else; set other fields with struct update syntax.
     pub fn new(session: SessionOp, prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -120,13 +120,13 @@ impl Reply {
     /// How long the text of an answer may be, in bytes: 16 MiB, far more than any model writes.
     pub const LONGEST_TEXT: usize = 16 << 20;
 
-    /// Why there is none where the text is longer.
+    /// The error for an answer with a longer text.
     pub(crate) fn too_long() -> AgentErrorKind {
         let message = format!("the model's answer is longer than {} bytes", Self::LONGEST_TEXT);
         AgentErrorKind::Other { message, transient: false }
     }
 
-    /// A reply that says nothing; set other fields with struct update syntax.
+    /// An empty reply; set other fields with struct update syntax.
     pub fn new(session: SessionId, usage: Usage) -> Self {
         Self { session, output: None, decisions: Vec::new(), text: None, usage }
     }

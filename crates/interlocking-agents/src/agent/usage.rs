@@ -1,4 +1,4 @@
-//! What turns cost: money, tokens and calls, additive, and a ledger of single calls.
+//! What turns cost: money, tokens and calls, which can be added up, and a ledger of single calls.
 
 use std::fmt;
 use std::iter::Sum;
@@ -61,7 +61,7 @@ pub struct Ledger {
 }
 
 impl Cost {
-    /// Nothing.
+    /// No money.
     pub const ZERO: Self = Self(0);
 
     /// An amount in micro-dollars.
@@ -72,7 +72,7 @@ impl Cost {
     /// An amount in dollars, as agents report it, rounded to the micro-dollar.
     pub fn from_dollars(dollars: f64) -> Result<Self, InvalidCost> {
         if (0.0..=1e9).contains(&dollars) {
-            // In range, so the product fits: at most 1e15.
+            // The product is at most 1e15, so it fits.
             Ok(Self((dollars * 1e6).round() as u64))
         } else {
             Err(InvalidCost { dollars })

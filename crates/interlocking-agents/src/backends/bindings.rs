@@ -1,4 +1,4 @@
-//! Who plays what: gathered from a file and from options, and made for the roles that somebody asks for.
+//! Role bindings: gathered from a file and from options, and resolved to agents for the roles that are requested.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,17 +15,17 @@ use crate::agent::Agent;
 use crate::conversation::nudge::Nudges;
 use crate::sessions::lost_session::LostSession;
 
-/// Who plays which role, as it was said; see the [module](super).
+/// Which agent plays which role; see the [module](super).
 ///
-/// What is [said](Self::with_option) goes before what a [file](Self::read) has: of a role, then of all roles, then the file's of that
-/// role, then the file's of all others.
+/// [Options](Self::with_option) take precedence over the [file](Self::read). The order is: the option for the role, the
+/// option for all roles, the file's entry for the role, the file's entry for all others.
 #[derive(Clone)]
 pub struct RoleBindings {
     kinds: Backends,
     backends: BTreeMap<String, Described>,
-    /// What was said of roles.
+    /// Options for single roles.
     said: BTreeMap<String, Part>,
-    /// What was said of all roles.
+    /// The option for all roles.
     said_of_all: Option<Part>,
     roles: BTreeMap<String, Part>,
     others: Option<Part>,
@@ -36,15 +36,15 @@ pub struct RoleBindings {
 pub struct RoleBinding {
     /// The role.
     pub role: String,
-    /// The agent; roles of one backend have the same one, and with it the same [sessions](Agent::sessions).
+    /// The agent. Roles with the same backend share one agent, and therefore its [sessions](Agent::sessions).
     pub agent: Arc<dyn Agent>,
-    /// The model in the agent's own naming; its default when absent.
+    /// The model, as the agent names it; the agent's default when absent.
     pub model: Option<String>,
-    /// When the agent is reminded to decide; as usual when absent.
+    /// When the agent is reminded to decide; the default when absent.
     pub nudges: Option<Nudges>,
-    /// What becomes of a turn whose session the agent has lost; as usual when absent.
+    /// What to do with a turn whose session the agent has lost; the default when absent.
     pub lost_session: Option<LostSession>,
-    /// Where it was said.
+    /// Where the binding was made: a place in a file, or an option.
     pub place: String,
 }
 
@@ -55,17 +55,17 @@ struct Found<'c> {
 }
 
 impl RoleBindings {
-    /// Nothing is said yet; there are backends of these kinds.
+    /// No bindings yet, with these kinds of backends.
     pub fn new(backends: Backends) -> Self {
         let (said, said_of_all, roles, others) = Default::default();
         Self { kinds: backends, backends: BTreeMap::new(), said, said_of_all, roles, others }
     }
 
-    /// The same with what a file says.
+    /// The same with the bindings of a file.
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError`], with all that is wrong in the file.
+    /// [`RoleBindingsError`], with all the problems in the file.
     pub fn read(self, path: impl AsRef<Path>) -> Result<Self, RoleBindingsError> {
         let path = path.as_ref();
         let file = path.display().to_string();
@@ -75,11 +75,12 @@ impl RoleBindings {
         }
     }
 
-    /// The same with what the text of a file says; `name` stands for it in messages, and relative paths are of `directory`.
+    /// The same with the bindings in the text of a file. `name` stands for the file in messages; relative paths are
+    /// resolved against `directory`.
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError::Bad`], with all that is wrong.
+    /// [`RoleBindingsError::Bad`], with all the problems.
     pub fn parse(
         mut self,
         name: &str,
@@ -94,21 +95,21 @@ impl RoleBindings {
         Ok(self)
     }
 
-    /// The same with one more binding: `ROLE=BACKEND:MODEL`, or `BACKEND:MODEL` for all roles; the last one holds. `place`
-    /// says where it was said, such as `--agent critic=claude:haiku`.
+    /// The same with one more binding: `ROLE=BACKEND:MODEL`, or `BACKEND:MODEL` for all roles. A later option replaces
+    /// an earlier one. `place` says where the binding was made, such as `--agent critic=claude:haiku`.
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError::Bad`] where it is none.
+    /// [`RoleBindingsError::Bad`] if `text` is not a binding.
     pub fn with_option(self, text: &str, place: impl Into<String>) -> Result<Self, RoleBindingsError> {
         self.with_option_in(Path::new(""), text, place)
     }
 
-    /// The same, where a relative path means one of `directory`.
+    /// The same, resolving a relative path against `directory`.
     ///
     /// # Errors
     ///
-    /// As of [`with_option`](Self::with_option).
+    /// The errors of [`with_option`](Self::with_option).
     pub fn with_option_in(
         mut self,
         directory: &Path,
@@ -129,24 +130,24 @@ impl RoleBindings {
         }
     }
 
-    /// Whether nothing was said about any role.
+    /// Whether there is no binding for any role.
     pub fn is_empty(&self) -> bool {
         self.parts().next().is_none()
     }
 
-    /// Binds the roles that are asked for, as far as something was said about them. Each backend that is needed is made once.
+    /// Binds the requested roles that have a binding. Each backend that is needed is made once.
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError::Bad`] with everything that is wrong: a role that nobody asks for, a backend that is not there, an agent
-    /// that cannot be made.
+    /// [`RoleBindingsError::Bad`] with all problems: a role that is not requested, a backend that does not exist, an
+    /// agent that cannot be made.
     pub fn bind<'r>(
         &self,
         asked_for: impl IntoIterator<Item = &'r str>,
     ) -> Result<Vec<RoleBinding>, RoleBindingsError> {
         let asked_for: Vec<&str> = asked_for.into_iter().collect();
         let mut problems = self.problems(&asked_for);
-        // Once each, also where it cannot be made.
+        // Each backend is made at most once, even if making it fails.
         let mut made: BTreeMap<_, Result<SharedAgent, ()>> = BTreeMap::new();
         let mut bound = Vec::new();
         for role in asked_for {
@@ -164,7 +165,7 @@ impl RoleBindings {
                 })
             });
             let Ok(agent) = agent.clone() else { continue };
-            // An option says who plays the role; how it is played is still the file's to say.
+            // An option chooses the agent of a role; the role's other settings still come from the file.
             let in_file = self.roles.get(role);
             let nudges = part.nudges.or(in_file.and_then(|part| part.nudges));
             let lost_session = part.lost_session.or(in_file.and_then(|part| part.lost_session));
@@ -181,20 +182,20 @@ impl RoleBindings {
         if problems.is_empty() { Ok(bound) } else { Err(RoleBindingsError::Bad { problems }) }
     }
 
-    /// Who plays a role.
+    /// The entry that applies to a role.
     fn part(&self, role: &str) -> Option<&Part> {
         let said = self.said.get(role).or(self.said_of_all.as_ref());
         said.or_else(|| self.roles.get(role)).or(self.others.as_ref())
     }
 
-    /// All that was said.
+    /// All entries, with their role.
     fn parts(&self) -> impl Iterator<Item = (Option<&str>, &Part)> {
         let named = self.said.iter().chain(&self.roles).map(|(role, part)| (Some(role.as_str()), part));
         let unnamed = self.said_of_all.iter().chain(&self.others).map(|part| (None, part));
         named.chain(unnamed)
     }
 
-    /// Roles that nobody asks for, backends that are not there.
+    /// Reports roles that are not requested and backends that do not exist.
     fn problems(&self, asked_for: &[&str]) -> Vec<RoleBindingProblem> {
         let mut problems = Vec::new();
         for (role, part) in self.parts() {
@@ -244,7 +245,7 @@ impl Found<'_> {
 }
 
 impl Default for RoleBindings {
-    /// Nothing is said yet; there are the [built-in](Backends::built_in) backends.
+    /// No bindings yet, with the [built-in](Backends::built_in) backends.
     fn default() -> Self {
         Self::new(Backends::built_in())
     }

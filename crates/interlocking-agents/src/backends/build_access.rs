@@ -10,25 +10,28 @@ use crate::drivers::codex::{Codex, CodexSettings};
 use crate::drivers::gemini::{Gemini, GeminiSettings};
 use crate::program::WORKSPACE_HASH;
 
-/// What an agent that builds and tests by itself is given beyond what is usual, where its settings say nothing else.
+/// What an agent that builds and tests by itself gets beyond the defaults, unless its settings say otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BuildAccess {
-    /// Commands that it may run, as one types them, with more arguments or without.
+    /// Commands that the agent may run, as typed in a shell, with or without further arguments.
     pub commands: Vec<String>,
-    /// Variables of this process that it inherits.
+    /// Environment variables of this process that the agent inherits.
     pub inherit: Vec<String>,
-    /// More variables.
+    /// More environment variables.
     pub environment: BTreeMap<String, String>,
-    /// The directory below which each program keeps its sessions, in a home of its own; where it is usual, if absent.
+    /// The directory below which each program keeps its sessions, in its own home. If absent, each program uses its
+    /// default place.
     pub homes: Option<PathBuf>,
 }
 
-/// What every build needs to find Rust's toolchain, where it is not where it usually is, and whether it keeps what makes the next quicker.
+/// The variables that a build needs to find a Rust toolchain in an unusual place, and to know whether to build
+/// incrementally.
 const CARGO: [&str; 4] = ["CARGO_HOME", "CARGO_INCREMENTAL", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
 
 impl BuildAccess {
-    /// Builds by cargo with what these commands need. Artefacts lie below `target_directory`, apart for each workspace: no agent is told where
-    /// another's are, and none runs a program that another has built.
+    /// Access for cargo builds with these commands. Artefacts lie below `target_directory`, in a separate directory for
+    /// each workspace: no agent learns where the artefacts of another agent are, and no agent runs a program that
+    /// another agent has built.
     pub fn cargo(commands: impl IntoIterator<Item = String>, target_directory: &Path) -> Self {
         let own = target_directory.join(WORKSPACE_HASH).to_string_lossy().into_owned();
         let environment = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"].map(|name| (name, own.clone()));
@@ -57,7 +60,7 @@ impl BuildAccess {
                 self.commands.iter().flat_map(|command| [format!("Bash({command})"), format!("Bash({command} *)")]);
             settings.allowed_tools.extend(rules);
         }
-        // The sessions of a login are where the login is.
+        // With a login, the sessions are where the login is.
         if settings.home.is_none() && settings.credential != Some(Credential::Login) {
             settings.home = self.home("claude");
         }
@@ -66,7 +69,7 @@ impl BuildAccess {
     }
 
     fn codex(&self, mut settings: CodexSettings) -> CodexSettings {
-        // Its login, where there is no key, is in the home that it has by itself.
+        // Without a key, Codex uses its login, which is in its default home.
         if settings.home.is_none() && settings.api_key_variable.is_some() {
             settings.home = self.home("codex");
         }
@@ -86,7 +89,8 @@ impl BuildAccess {
 }
 
 impl Backends {
-    /// The [built-in](Self::built_in) ones, whose programs may build: a setting that a file has for them goes before what is given here.
+    /// The [built-in](Self::built_in) backends, whose programs may build. A setting in a file takes precedence over
+    /// what is given here.
     pub fn with_build_access(access: &BuildAccess) -> Self {
         let (claude, codex, gemini) = (access.clone(), access.clone(), access.clone());
         Self::built_in()
@@ -105,7 +109,8 @@ mod tests {
         BuildAccess { homes: Some("/homes".into()), ..BuildAccess::cargo(commands, Path::new("/target")) }
     }
 
-    /// Where nothing was said: the commands with and without more arguments, a home for each program, and cargo's directories.
+    /// Without settings: the commands with and without more arguments, a home for each program, and cargo's
+    /// directories.
     #[test]
     fn each_program_may_run_the_commands_in_a_home_of_its_own() {
         let access = access();
@@ -130,7 +135,7 @@ mod tests {
         }
     }
 
-    /// What was said stays, and a login stays where it is.
+    /// Settings are kept, and a login stays where it is.
     #[test]
     fn what_settings_say_goes_before() {
         let access = access();

@@ -1,4 +1,4 @@
-//! The kinds of backends that come with this crate: a line each.
+//! The kinds of backends that come with this crate.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::drivers::codex::Codex;
 use crate::drivers::gemini::Gemini;
 
 impl Backends {
-    /// Those of this crate: `claude`, `codex`, `gemini`, `scripted`, and with the feature `http` the providers of
+    /// The kinds of this crate: `claude`, `codex`, `gemini`, `scripted`, and with the feature `http` the providers of
     /// models: `anthropic`, `openai`, `openai-responses`, `google`, `mistral`, `deepseek`, `groq`, `xai`, `openrouter`.
     pub fn built_in() -> Self {
         let kinds = Self::none()

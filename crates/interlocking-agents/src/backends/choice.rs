@@ -1,8 +1,8 @@
-//! What names an agent: `BACKEND` or `BACKEND:MODEL`.
+//! The text that names an agent: `BACKEND` or `BACKEND:MODEL`.
 
 use std::fmt;
 
-/// A backend, and what follows the colon: a model, or a file.
+/// A backend, and the text after the colon: a model, or a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) backend: String,
@@ -10,7 +10,7 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Reads it; the error says what is wrong.
+    /// Parses a choice; the error says what is wrong.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let (backend, rest) = match text.split_once(':') {
             Some((backend, rest)) => (backend, Some(rest)),
@@ -23,7 +23,7 @@ impl Choice {
     }
 }
 
-/// `ROLE=BACKEND:MODEL`, or the same without a role. A script's file may have a `=` in its name.
+/// Parses `ROLE=BACKEND:MODEL`, or the same without a role. The file name of a script may contain a `=`.
 pub(super) fn with_role(text: &str) -> Result<(Option<String>, Choice), String> {
     match text.split_once('=') {
         Some((role, choice)) if !role.contains(':') => {

@@ -1,4 +1,4 @@
-//! The file that says who plays what: from TOML to what a [`RoleBindings`](super::RoleBindings) gathers.
+//! Reads the file that binds roles to agents: from TOML to the data of a [`RoleBindings`](super::RoleBindings).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,18 +14,18 @@ use crate::conversation::nudge::Nudges;
 use crate::scripted::Delay;
 use crate::sessions::lost_session::LostSession;
 
-/// Who plays a role, and where that was said.
+/// The agent and settings for a role, and where they were given.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) choice: Choice,
     pub(super) nudges: Option<Nudges>,
     pub(super) lost_session: Option<LostSession>,
     pub(super) place: String,
-    /// Where a relative path is looked for.
+    /// The directory against which a relative path is resolved.
     pub(super) directory: PathBuf,
 }
 
-/// A backend that was described.
+/// A backend that is described in a file.
 #[derive(Clone)]
 pub(super) struct Described {
     pub(super) kind: String,
@@ -33,7 +33,7 @@ pub(super) struct Described {
     pub(super) place: String,
 }
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Default)]
 pub(super) struct AgentsFile {
     pub(super) roles: BTreeMap<String, Part>,
@@ -41,7 +41,7 @@ pub(super) struct AgentsFile {
     pub(super) backends: BTreeMap<String, Described>,
 }
 
-/// What a file is read with.
+/// What is needed to read a file.
 struct Reading<'t> {
     name: &'t str,
     directory: &'t Path,
@@ -58,7 +58,7 @@ struct RawNudges {
 /// A duration, or "never".
 struct Idle(Option<Duration>);
 
-/// Reads a file's text. `name` stands for it in messages; relative paths in it are of `directory`.
+/// Reads a file's text. `name` stands for the file in messages; relative paths in it are resolved against `directory`.
 pub(super) fn read(name: &str, text: &[u8], directory: &Path, kinds: &Backends) -> Result<AgentsFile, Problems> {
     let reading = Reading { name, directory, kinds };
     Document::toml(Source::new(name, text))?.read(|root, problems| reading.file(&root, problems))

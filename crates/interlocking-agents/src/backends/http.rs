@@ -8,7 +8,8 @@ use super::kind::{Backends, Kind, Make};
 use crate::drivers::http::{HttpModel, HttpProvider, HttpSettings};
 
 impl Backends {
-    /// The same with a kind for each provider, whose name it has; `gemini` is the program's, so Google's is `google`.
+    /// The same with a kind for each provider, named after the provider. `gemini` names the program, so Google's kind
+    /// is `google`.
     pub(super) fn with_providers(self) -> Self {
         HttpProvider::ALL.into_iter().fold(self, |kinds, provider| {
             let name = match provider {
@@ -20,7 +21,7 @@ impl Backends {
     }
 }
 
-/// Its backends need no settings but a model, which can follow the colon.
+/// The kind of a provider. Its backends need no setting but a model, which can also follow the colon.
 fn kind(provider: HttpProvider, name: &'static str) -> Kind {
     Kind::new(move |settings, _, problems| {
         let mut said = settings.node().clone();
@@ -38,7 +39,7 @@ fn kind(provider: HttpProvider, name: &'static str) -> Kind {
     })
 }
 
-/// Sets a key of a table that is not set.
+/// Sets a key of a table unless it is already set.
 fn say(table: &mut Node, key: &str, value: &str) {
     let position = table.position;
     if let Value::Table(entries) = &mut table.value

@@ -1,4 +1,4 @@
-//! Kinds of backends: how an agent is made of its settings.
+//! Kinds of backends: how an agent is made from its settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,29 +31,29 @@ pub struct Backends(BTreeMap<&'static str, Kind>);
 #[derive(Clone)]
 pub(super) struct Kind {
     read: Read,
-    /// What follows the colon is a file of the backend's own, and not a model.
+    /// Whether the text after the colon is a file for the agent instead of a model.
     pub(super) takes_file: bool,
 }
 
-/// An agent that several roles may have.
+/// An agent that several roles may share.
 pub(super) type SharedAgent = Arc<dyn Agent>;
 
-/// Reads settings, which stand in a file of that directory; what is wrong is filed.
+/// Reads the settings from a file in the given directory; problems are added to the list.
 type Read = Arc<dyn Fn(&Field<'_>, &Path, &mut Problems) -> Option<Make> + Send + Sync>;
 
-/// Makes an agent of settings that were read, of a file where its kind takes one, and for a model where one is named: others
-/// may be asked of it later.
+/// Makes an agent from settings that were read, a file if the kind takes one, and a model if one is named. Turns may
+/// request other models later.
 pub(super) type Make = Arc<dyn Fn(Option<&Path>, Option<&str>) -> Result<SharedAgent, String> + Send + Sync>;
 
 impl Backends {
-    /// None at all.
+    /// No kinds.
     pub fn none() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// The same with one more kind, whose agents are made of settings `S`. Settings should refuse unknown fields, and have a
-    /// default for every field without which an agent can be made: then the kind needs no file. What `make` refuses is told
-    /// with the place where the backend was described.
+    /// The same with one more kind, whose agents are made from settings `S`. The settings should refuse unknown fields,
+    /// and have a default for every field that the agent can do without: then the kind needs no file. An error of
+    /// `make` is reported at the place where the backend was described.
     #[must_use]
     pub fn with_kind<S: DeserializeOwned + Clone + Send + Sync + 'static>(
         self,
@@ -69,8 +69,8 @@ impl Backends {
         self.with(name, kind)
     }
 
-    /// The same for a kind whose agents play a file, which can follow the colon. Paths in settings are for `make` to resolve,
-    /// against the directory that it is given; the file has been.
+    /// The same for a kind whose agents play a file, which can follow the colon. The path of the file is already
+    /// resolved. `make` resolves paths in the settings against the directory that it is given.
     pub(super) fn with_files<S: DeserializeOwned + Clone + Send + Sync + 'static>(
         self,
         name: &'static str,
@@ -104,12 +104,12 @@ impl Kind {
         Self { read: Arc::new(read), takes_file: false }
     }
 
-    /// Reads settings that stand in a file of that directory.
+    /// Reads settings from a file in that directory.
     pub(super) fn read(&self, settings: &Field<'_>, directory: &Path, problems: &mut Problems) -> Option<Make> {
         (self.read)(settings, directory, problems)
     }
 
-    /// With default settings; an error says why there are none.
+    /// The kind with default settings; an error says why it needs settings.
     pub(super) fn usual(&self) -> Result<Make, String> {
         let settings = Node { position: Position::START, value: Value::Table(Vec::new()) };
         let mut problems = Problems::of("");

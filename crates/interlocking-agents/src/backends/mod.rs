@@ -1,10 +1,11 @@
-//! Agents by name: which backend plays which role, said by a file or on a command line in place of code.
+//! Agents by name: which backend plays which role, configured in a file or on a command line instead of in code.
 //!
-//! A *backend* is an agent with its settings; backends that share nothing but their kind are different ones. The
+//! A *backend* is an agent with its settings. Two backends of one kind are separate agents. The
 //! [kinds](Backends::built_in) are backends too, with their default settings, so `claude:haiku` needs no file.
 //!
-//! A [`RoleBindings`] gathers what is said, and [binds](RoleBindings::bind) the roles that somebody asks for. Everything that is wrong
-//! with what was said is told at once, with file and line. What nobody asks for is checked and not made.
+//! A [`RoleBindings`] gathers the configuration and [binds](RoleBindings::bind) the requested roles to agents. All
+//! problems in the configuration are reported together, with file and line. Backends that no requested role uses are
+//! checked but not made.
 //!
 //! ```toml
 //! # Every role that is not named below.
@@ -21,15 +22,15 @@
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `others` | who plays every role that is not named: `"BACKEND"` or `"BACKEND:MODEL"` |
-//! | `roles.ROLE` | who plays that role, as text or as a table |
-//! | `roles.ROLE.agent` | the same text |
-//! | `roles.ROLE.nudges` | when it is [reminded](crate::Nudges) to decide: `idle` is a whole number of `ms`, `s`, `m` or `h`, or `"never"`; `limit` a number; what is left out is [as usual](crate::Nudges::DEFAULT) |
-//! | `roles.ROLE.lost_session` | what becomes of a turn whose session is [lost](crate::LostSession): `"fail"` or `"start_fresh"` |
+//! | `others` | the agent of every role that is not named: `"BACKEND"` or `"BACKEND:MODEL"` |
+//! | `roles.ROLE` | the agent of that role, as text or as a table |
+//! | `roles.ROLE.agent` | the agent, as the same text |
+//! | `roles.ROLE.nudges` | when the agent is [reminded](crate::Nudges) to decide: `idle` is a whole number of `ms`, `s`, `m` or `h`, or `"never"`; `limit` is a number; the [defaults](crate::Nudges::DEFAULT) apply to what is left out |
+//! | `roles.ROLE.lost_session` | what to do with a turn whose session is [lost](crate::LostSession): `"fail"` or `"start_fresh"` |
 //! | `backends.NAME` | a backend of that name: `kind`, and the settings of that kind |
 //!
-//! What follows the colon of a `scripted` backend is its script: `scripted:demo.toml`. Paths in a file are relative to the
-//! file's directory.
+//! For a `scripted` backend the script follows the colon: `scripted:demo.toml`. Paths in a file are relative to the file's
+//! directory.
 
 mod build_access;
 mod built_in;

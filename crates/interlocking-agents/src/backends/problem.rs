@@ -1,11 +1,11 @@
-//! What is wrong with what was said about agents.
+//! Problems in the configuration of agents.
 
 use std::fmt;
 
 use interlocking_document::{Problem, Problems, listed, nearest};
 use thiserror::Error;
 
-/// Why roles cannot be bound as it was said.
+/// Why roles cannot be bound as configured.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RoleBindingsError {
     /// The file cannot be read.
@@ -13,21 +13,21 @@ pub enum RoleBindingsError {
     Unreadable {
         /// The file.
         file: String,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// What was said cannot be followed.
+    /// The configuration is invalid.
     #[error("{}", lines(problems))]
     Bad {
-        /// Everything that was found wrong; at least one.
+        /// All problems that were found; at least one.
         problems: Vec<RoleBindingProblem>,
     },
 }
 
-/// One thing that is wrong.
+/// One problem in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleBindingProblem {
-    /// Where it was said: `agents.toml:12:1`, or `--agent critic=claude`.
+    /// Where the problem is: `agents.toml:12:1`, or `--agent critic=claude`.
     pub place: String,
     /// What is wrong with it.
     pub message: String,
@@ -65,7 +65,7 @@ fn lines(problems: &[RoleBindingProblem]) -> String {
     problems.iter().map(RoleBindingProblem::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// There is no such thing: with what was probably meant, or else with all that there are.
+/// The message for an unknown name: with the name that was probably meant, or else with all known names.
 pub(super) fn no_such<'a>(what: &str, name: &str, of: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(name, known.iter().copied()) {

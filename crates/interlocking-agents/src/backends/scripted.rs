@@ -12,13 +12,13 @@ use crate::scripted::{Script, ScriptedAgent};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptedSettings {
-    /// The script; in place of one that follows the colon.
+    /// The script, unless a script follows the colon.
     pub script: Option<PathBuf>,
-    /// Where it [remembers](ScriptedAgent::with_memory) its sessions, for a run that is resumed.
+    /// The file in which the agent [remembers](ScriptedAgent::with_memory) its sessions, for a run that is resumed.
     pub memory: Option<PathBuf>,
 }
 
-/// The agent of these settings, which stand in a file of `directory`; it plays `file` where one is named.
+/// Makes the agent for these settings, which are in a file in `directory`. It plays `file` if one is given.
 pub(super) fn make(
     settings: ScriptedSettings,
     directory: &Path,

@@ -1,4 +1,4 @@
-//! Who is asked before an agent is called: for programs that bound many conversations together.
+//! Permission for agent calls: for programs that limit many conversations together.
 
 use async_trait::async_trait;
 use thiserror::Error;
@@ -6,34 +6,36 @@ use thiserror::Error;
 use crate::agent::error::AgentError;
 use crate::agent::usage::Usage;
 
-/// Is asked before each call of an agent, and told how it ended. First tries, corrections, reminders and repetitions are
-/// all calls.
+/// Permits each call of an agent, and is told the outcome. First attempts, corrections, reminders and retries are all
+/// calls.
 ///
-/// Share one between conversations to bound them together: how many calls there are at once and in all, what they may
-/// cost, and when a provider that asked for fewer requests is called again.
+/// Share one gate between conversations to limit them together: the number of calls at once and in total, their cost,
+/// and when to call a provider again that asked for fewer requests.
 #[async_trait]
 pub trait CallGate: Send + Sync {
-    /// Waits until the agent called `agent` may be called.
+    /// Waits until the agent named `agent` may be called.
     ///
     /// # Errors
     ///
-    /// It may not be called at all; the turn ends with [`CallRefused`](crate::AgentErrorKind::CallRefused).
+    /// [`CallRefused`] if the call is not permitted at all; the turn ends with
+    /// [`CallRefused`](crate::AgentErrorKind::CallRefused).
     async fn acquire(&self, agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused>;
 }
 
-/// One call that may be made. Dropped without a word when the call is interrupted.
+/// Permission for one call. Dropped without a call of [`ended`](Self::ended) when the call is interrupted.
 pub trait CallPermit: Send {
-    /// The call has ended: with this usage, or with this error, whose usage is that of the one call.
+    /// Reports the outcome of the call: its usage, or its error with the usage of this one call.
     ///
-    /// True if it failed and shall be made again: once there is another permit, and as the error's
-    /// [disposition](AgentError::disposition) says. An error that says to give up is given up all the same.
+    /// Returns true if the call failed and is to be made again. It is then made with another permit, as the error's
+    /// [disposition](AgentError::disposition) says. An error whose disposition is to give up is not retried in any
+    /// case.
     fn ended(self: Box<Self>, outcome: Result<Usage, &AgentError>) -> bool;
 }
 
-/// A call may not be made.
+/// A call that is not permitted.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{reason}")]
 pub struct CallRefused {
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }

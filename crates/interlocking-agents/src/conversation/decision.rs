@@ -1,4 +1,5 @@
-//! Decision tools: a sum type offered as one tool per variant, and the way back from a call to a value of the type.
+//! Decision tools: an enum offered as one tool per variant, and the conversion of a tool call back into a value of the
+//! enum.
 //!
 //! Some models decide better by calling a tool than by filling in a `oneOf`.
 
@@ -9,25 +10,28 @@ use serde_json::{Map, Value, json};
 
 use crate::schema::{Schema, SchemaViolation};
 
-/// Longest name of a tool that the providers take.
+/// The longest tool name that the providers accept.
 const LONGEST_NAME: usize = 64;
 
-/// The one field of a tool whose variant holds something else than an object; a tool's input is always one.
+/// The only field of a tool whose variant holds something other than an object, because a tool's input is always an
+/// object.
 const WRAPPED: &str = "value";
 
-/// Where definitions stand, and how deep one may only name another one.
+/// The keywords of definitions, and the longest chain of references to follow.
 const DEFINITIONS: [&str; 2] = ["$defs", "definitions"];
 const DEEPEST: usize = 16;
 
-/// A tool that stands for one variant of a sum type; see [`Schema::decisions`].
+/// A tool for one variant of an enum; see [`Schema::decisions`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionTool {
-    /// The variant's name, with an underscore for what a tool's name may not have in it (`[a-zA-Z0-9_-]{1,64}`).
+    /// The variant's name. Characters that are not allowed in a tool's name (`[a-zA-Z0-9_-]{1,64}`) are replaced by
+    /// underscores.
     pub name: String,
-    /// What the schema says about the variant: its doc comment, or else that of the type it holds.
+    /// The description from the schema: the variant's doc comment, or else that of the type it holds.
     pub description: Option<String>,
-    /// A JSON schema of its own, with the definitions it refers to. Its root is an object and no `oneOf`, `anyOf`,
-    /// `allOf` or `$ref`, as the providers want it; what a variant holds that is none such is in a field `value`.
+    /// A self-contained JSON schema, with the definitions it refers to. As the providers require, its root is an object
+    /// schema without `oneOf`, `anyOf`, `allOf` or `$ref`. If the variant holds anything else, the schema wraps it in a
+    /// field `value`.
     pub input_schema: Value,
     variant: Variant,
     wrapped: bool,
@@ -38,7 +42,7 @@ pub struct DecisionTool {
 pub struct Decision {
     /// The [name](DecisionTool::name) of the tool.
     pub tool: String,
-    /// What it was called with: an object, empty when the tool takes nothing.
+    /// The input of the call: an object, empty when the tool takes nothing.
     pub input: Value,
 }
 
@@ -48,18 +52,18 @@ struct Variant {
     representation: Representation,
 }
 
-/// As in serde.
+/// The representation of a variant, as in serde.
 #[derive(Debug, Clone, PartialEq)]
 enum Representation {
     /// `"Tag"`
     Unit,
     /// `{"Tag": …}`
     External,
-    /// `{"key": "Tag", …}`; adjacently tagged enums are no different from here.
+    /// `{"key": "Tag", …}`; adjacently tagged enums are treated in the same way.
     Internal { key: String },
 }
 
-/// What a schema says about one variant.
+/// What a schema says about a variant.
 struct Described<'s> {
     variant: Variant,
     description: Option<&'s Value>,
@@ -68,11 +72,11 @@ struct Described<'s> {
 }
 
 impl Schema {
-    /// For the schema of a sum type, one tool per variant, in the order of the schema, with distinct names. None if it
-    /// is another schema; an agent then asks for the output as a whole.
+    /// For the schema of an enum, one tool per variant, in the order of the schema, with distinct names. `None` for
+    /// other schemas; an agent then asks for the output as a whole.
     ///
-    /// Understands what schemars writes for enums that are externally, internally or adjacently tagged. An untagged
-    /// enum is no sum type here: what tells its variants apart has no name.
+    /// Supports what schemars writes for enums that are externally, internally or adjacently tagged. Untagged enums are
+    /// not supported, because their variants have no names.
     ///
     /// ```
     /// # use interlocking_agents::Schema;
@@ -98,7 +102,7 @@ impl Schema {
 }
 
 impl DecisionTool {
-    /// The value of the type that a call with this input stands for. It is as right or wrong as the input is.
+    /// Converts the input of a call into a value of the enum. The value is as valid as the input.
     pub fn value(&self, input: Value) -> Value {
         let payload = match input {
             Value::Object(mut fields) if self.wrapped => fields.remove(WRAPPED).unwrap_or_default(),
@@ -116,15 +120,16 @@ impl DecisionTool {
         }
     }
 
-    /// What is wrong with the input, in the input's own terms.
+    /// What is wrong with the input; paths are relative to the input.
     pub(crate) fn violations(&self, input: &Value) -> Vec<SchemaViolation> {
-        // A schema that only fails to compile once it is cut into pieces loses nothing but these better words: the
-        // value is checked against the whole one.
+        // If this part of the schema does not compile alone, only the better messages are lost: the value is checked
+        // against the whole schema.
         let found = Schema::new(self.input_schema.clone()).map(|schema| schema.violations(input)).unwrap_or_default();
         found.into_iter().map(|violation| self.named(violation)).collect()
     }
 
-    /// What is wrong with the value of a call, told to the one who knows only the tool.
+    /// Converts a violation in the value of a call into a violation in the tool's input, as the model knows only the
+    /// tool.
     pub(crate) fn violation_of_input(&self, violation: SchemaViolation) -> SchemaViolation {
         let mut path = violation.path;
         if self.variant.representation == Representation::External {
@@ -145,7 +150,7 @@ impl DecisionTool {
     }
 }
 
-/// A schema in which every local reference leads to a definition, so that parts of it can stand alone.
+/// A schema in which every local reference leads to a definition, so that its parts can be used alone.
 struct Document(Value);
 
 impl Document {
@@ -175,7 +180,7 @@ impl Document {
         Self(document)
     }
 
-    /// None if this is not a sum type.
+    /// The variants; none if this is not the schema of an enum.
     fn variants(&self) -> Option<Vec<Described<'_>>> {
         let sum = self.resolved(&self.0);
         if let Some(names) = names(sum) {
@@ -203,7 +208,7 @@ impl Document {
         DecisionTool { name: safe_name(&variant.tag, taken), description, input_schema, variant, wrapped }
     }
 
-    /// Follows references, as far as there is nothing beside them that would be lost.
+    /// Follows references, except those with other keywords beside them, which would be lost.
     fn resolved<'s>(&'s self, schema: &'s Value) -> &'s Value {
         let annotations = ["$ref", "$schema", "$defs", "definitions", "title", "description"];
         let mut resolved = schema;
@@ -220,7 +225,7 @@ impl Document {
         resolved
     }
 
-    /// The same with the dialect and the definitions of the document, as far as it needs them.
+    /// The schema with the document's dialect and the definitions that it needs.
     fn with_definitions(&self, mut schema: Value) -> Value {
         let mut needed = Map::new();
         let mut pending = references(&mut schema);
@@ -229,7 +234,7 @@ impl Document {
                 Some((definitions, self.0.get(definitions)?.get(&name)?.clone(), name))
             });
             let Some((definitions, mut definition, name)) = named else {
-                // Whatever this is, it may lead into any of them.
+                // Any other reference may lead to any definition, so all are kept.
                 needed = DEFINITIONS
                     .iter()
                     .filter_map(|&definitions| Some((definitions.to_owned(), self.0.get(definitions)?.clone())))
@@ -250,7 +255,7 @@ impl Document {
     }
 }
 
-/// `"Tag"`, or a list of such.
+/// The strings of a `const`, or of an `enum`.
 fn names(schema: &Value) -> Option<Vec<&str>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(name), None) => Some(vec![name.as_str()?]),
@@ -259,7 +264,7 @@ fn names(schema: &Value) -> Option<Vec<&str>> {
     }
 }
 
-/// The key that every branch requires and has its own constant string for.
+/// The key that every branch requires, with a different constant string in each branch.
 fn internal_tag(branches: &[Value]) -> Option<&str> {
     let mut candidates = branches.first()?.get("properties")?.as_object()?.keys();
     candidates.find_map(|key| {
@@ -278,7 +283,7 @@ fn unit<'s>(tag: &str, description: Option<&'s Value>) -> Described<'s> {
     Described { variant, description, payload: fields_of(json!({})) }
 }
 
-/// One variant, or all units that have no description of their own.
+/// A single variant, or all the unit variants that have no description.
 fn external(branch: &Value) -> Option<Vec<Described<'_>>> {
     let description = branch.get("description");
     if let Some(names) = names(branch) {
@@ -309,20 +314,20 @@ fn internal<'s>(branch: &'s Value, key: &str) -> Option<Described<'s>> {
         }
     }
     if payload.contains_key("$ref") {
-        // A newtype: the type it holds is the payload, and says for itself that it is an object.
+        // A newtype: the type it holds is the payload, and itself says that it is an object.
         payload.remove("type");
     }
     let variant = Variant { tag, representation: Representation::Internal { key: key.to_owned() } };
     Some(Described { variant, description: branch.get("description"), payload: Value::Object(payload) })
 }
 
-/// Whether the schema can be a tool's as it is: its fields are the tool's parameters.
+/// Whether the schema can be used for a tool as it is: its fields become the tool's parameters.
 fn takes_fields(schema: &Value) -> bool {
     let composed = ["$ref", "oneOf", "anyOf", "allOf"].iter().any(|keyword| schema.get(keyword).is_some());
     schema.get("type").is_some_and(|kind| kind == "object") && !composed
 }
 
-/// The schema of an object that has just these fields.
+/// The schema of an object with exactly these fields.
 fn fields_of(properties: Value) -> Value {
     let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect();
     let mut schema = json!({ "type": "object", "properties": properties, "additionalProperties": false });
@@ -341,13 +346,13 @@ fn safe_name(tag: &str, taken: &mut BTreeSet<String>) -> String {
     while !taken.insert(unique.clone()) {
         number += 1;
         let suffix = format!("_{number}");
-        // Bytes are characters here.
+        // The name is ASCII, so bytes are characters.
         unique = format!("{}{suffix}", &name[..name.len().min(LONGEST_NAME - suffix.len())]);
     }
     unique
 }
 
-/// `#/$defs/Name` or what is inside it.
+/// The definition that a reference such as `#/$defs/Name`, or a path inside it, leads to.
 fn definition_named(reference: &str) -> Option<(&'static str, String)> {
     let mut tokens = reference.strip_prefix("#/")?.split('/');
     let first = tokens.next()?;

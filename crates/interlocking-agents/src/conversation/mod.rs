@@ -1,4 +1,4 @@
-//! Running a turn until its output is valid: corrections, reminders, repetitions.
+//! Runs a turn until its output is valid, with corrections, reminders and retries.
 
 pub(crate) mod call_gate;
 pub(crate) mod decision;
@@ -26,10 +26,11 @@ use crate::sessions::SessionHold;
 use crate::sessions::lost_session::LostSession;
 use crate::sessions::session::{SessionOp, Slug};
 
-/// Runs turns with an agent: holds the session, validates the output, asks for corrections, reminds it to decide, sums up
-/// the usage.
+/// Runs turns with an agent: holds the session, validates the output, asks for corrections, reminds the agent to decide
+/// and adds up the usage.
 ///
-/// The session is held from the first round to the last, so nobody can come between an answer and its correction.
+/// The session is held from the first round to the last, so no other turn can come between an answer and its
+/// correction.
 ///
 /// ```
 /// # use interlocking_agents::{Conversation, NoEvents, Script, ScriptedAgent, Slug, Turn};
@@ -57,10 +58,10 @@ pub struct Conversation<'a> {
 type Check<'a> = Box<dyn Fn(&Value) -> Vec<SchemaViolation> + Send + Sync + 'a>;
 
 impl<'a> Conversation<'a> {
-    /// How often an invalid output may be corrected by default.
+    /// The default number of correction rounds.
     pub const DEFAULT_CORRECTIONS: u32 = 2;
 
-    /// The words that every correction prompt begins with, so that a script can match them.
+    /// The first words of every correction prompt, so that a script can match them.
     pub const CORRECTION_PROMPT: &'static str = "Your last answer does not fit the JSON schema it was asked for.";
 
     /// Conversations with this agent.
@@ -75,35 +76,36 @@ impl<'a> Conversation<'a> {
         Self { corrections, ..self }
     }
 
-    /// The same with a check of outputs that fit the schema; what it finds is corrected just so. See
-    /// [`deserializes_as`](crate::deserializes_as).
+    /// The same with a check of the outputs that fit the schema; what it finds is corrected like a violation of the
+    /// schema. See [`deserializes_as`](crate::deserializes_as).
     pub fn with_check(self, check: impl Fn(&Value) -> Vec<SchemaViolation> + Send + Sync + 'a) -> Self {
         Self { check: Some(Box::new(check)), ..self }
     }
 
-    /// The same with reminders; there are none unless said so.
+    /// The same with reminders; there are none by default.
     pub fn with_nudges(self, nudges: Nudges) -> Self {
         Self { nudges, ..self }
     }
 
-    /// The same with another way to deal with a session that is lost, whether the turn was to begin in it or it was lost while
-    /// the turn went on; once a turn. It fails unless said so.
+    /// The same with another policy for lost sessions. It applies whether the session is lost when the turn begins or
+    /// while it runs, and at most once per turn. By default the turn fails.
     pub fn with_lost_session(self, lost: LostSession) -> Self {
         Self { lost, ..self }
     }
 
-    /// The same, running a turn with `operation` if the session that it was to begin in is lost, whatever else is said of
-    /// lost ones. For whoever goes on in a session of a turn that was interrupted: that turn's own operation is right, too.
+    /// The same, but if the session that a turn was to begin in is lost, the turn runs with `operation`, whatever the
+    /// policy for lost sessions. For callers that continue the session of an interrupted turn: the original operation
+    /// of that turn is a valid fallback.
     pub fn with_instead_of_lost(self, operation: SessionOp) -> Self {
         Self { instead: Some(operation), ..self }
     }
 
-    /// The same, asking `gate` before each call.
+    /// The same, asking `gate` for permission before each call.
     pub fn with_call_gate(self, gate: &'a dyn CallGate) -> Self {
         Self { gate: Some(gate), ..self }
     }
 
-    /// The same, ending by itself when `interrupt` is requested.
+    /// The same, stopping when `interrupt` is requested.
     pub fn with_interrupt(self, interrupt: Interrupt) -> Self {
         Self { interrupt, ..self }
     }
@@ -121,7 +123,7 @@ impl<'a> Conversation<'a> {
         self.anew(turn, events).instrument(span).await
     }
 
-    /// The turn, and again from the beginning where its session is lost.
+    /// Runs the turn, and runs it again from the beginning if its session is lost.
     async fn anew(&self, mut turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
         let fresh = || SessionOp::StartFresh(Slug::for_role(turn.role.as_deref()));
         let policy = (self.lost == LostSession::StartFresh).then(fresh);
@@ -196,7 +198,8 @@ impl<'a> Conversation<'a> {
             nudges += 1;
             tracing::debug!(round = nudges, ?reason, "reminding the agent");
             events.emit(AgentEvent::Nudge { round: nudges, reason });
-            // Who fell silent before there was a session has heard nothing yet: it is asked again from the beginning.
+            // An agent that was idle before it had a session has received nothing yet, so the original prompt is sent
+            // again.
             if let Some(session) = fruitless.session {
                 turn.prompt = Nudges::PROMPT.to_owned();
                 turn.session = SessionOp::ContinueFrom(session);
@@ -204,14 +207,14 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Whether the agent ended its turn without what it was asked for, and may be reminded of it.
+    /// Whether the agent ended its turn without a required output, and reminders are enabled.
     fn is_undecided(&self, turn: &Turn, reply: &Reply) -> bool {
         let silent = reply.output.is_none() && reply.decisions.is_empty();
         silent && turn.schema.is_some() && self.nudges.limit > 0
     }
 
-    /// One call of the agent, or several where one fails in a way that passes. Usage is added up whether they end well or
-    /// badly.
+    /// Makes one call of the agent, or several if calls fail with a transient error. Usage is added up for failed calls
+    /// too.
     async fn call(
         &self,
         hold: &SessionHold,
@@ -238,15 +241,15 @@ impl<'a> Conversation<'a> {
             let again = permit.is_some_and(|permit| permit.ended(outcome.as_ref().map(|reply| reply.usage)));
             let error = match outcome {
                 Ok(reply) => {
-                    // An agent may have forgotten to say so, and it must not have ended up in a session that somebody
-                    // else uses.
+                    // The agent may have forgotten to report the session, and must not have used one that another turn
+                    // holds.
                     hold.started(&reply.session)
                         .map_err(|error| AgentError::new(error).in_session(reply.session.clone(), *usage))?;
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
-            // A session that could not be used is none to come back to.
+            // A session that could not be used cannot be continued.
             let unusable = matches!(*error.kind, AgentErrorKind::Session(_));
             let held = if unusable { None } else { hold.session() };
             let error = AgentError { session: error.session.or(held), usage: *usage, ..error };
@@ -259,7 +262,7 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// One call of the agent, interrupted when it gives no sign of life for too long.
+    /// Makes one call of the agent, and interrupts it if it is idle for too long.
     async fn call_once(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
         let meter = EventMeter::default();
         let outcome = self.metered(hold, events, &meter, turn).await.map_err(AgentError::shortened);
@@ -293,7 +296,7 @@ impl<'a> Conversation<'a> {
             Ok(Err(error)) if *error.kind == AgentErrorKind::Cancelled && !self.interrupt.is_requested() => {
                 Err(AgentError { kind, ..error })
             }
-            // It was about to end after all.
+            // The call ended by itself before the interruption took effect.
             Ok(outcome) => outcome,
             Err(_) => {
                 let interrupted = Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
@@ -310,9 +313,9 @@ impl<'a> Conversation<'a> {
     }
 }
 
-/// Turns the first decision of a reply without output into its output, and says which tool that was.
+/// Turns the first decision of a reply without output into its output, and returns the tool that was called.
 ///
-/// One decision is accepted: a model that is offered several tools may well call several.
+/// Only one decision is accepted: a model that is offered several tools may call several.
 fn accept(
     turn: &Turn,
     reply: &mut Reply,

@@ -1,4 +1,4 @@
-//! Reminding an agent that says nothing, or that does not decide.
+//! Reminding an agent that is silent, or that does not decide.
 
 use std::time::Duration;
 
@@ -8,36 +8,36 @@ use serde::{Deserialize, Serialize};
 ///
 /// It is reminded with [`PROMPT`](Self::PROMPT) when
 ///
-/// - there was no event of its for [`idle`](Self::idle). The call is interrupted; the session goes on.
+/// - there was no event from it for [`idle`](Self::idle). The call is interrupted; the session continues.
 /// - it ended a turn that has a schema without any output. (An output that is wrong is
 ///   [corrected](crate::Conversation::with_corrections) instead.)
 ///
 /// Both count towards one [`limit`](Self::limit) for each turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nudges {
-    /// For how long there may be no event. Not counted while the agent [works](crate::TurnContext::working) on something of
-    /// its own, such as a command. Needs a runtime with time. `None`: it may be silent for as long as it likes.
+    /// How long there may be no event. Time during which the agent [works](crate::TurnContext::working) on something,
+    /// such as a command, is not counted. Needs a Tokio runtime with time enabled. `None`: no limit.
     pub idle: Option<Duration>,
-    /// How often a turn is reminded. When it is used up, the next silence ends the turn with
-    /// [`Idle`](crate::AgentErrorKind::Idle), the next missing output with [`NoDecision`](crate::AgentErrorKind::NoDecision).
-    /// With 0 a missing output is corrected like a wrong one.
+    /// How often an agent is reminded in a turn. After the last reminder, idleness ends the turn with
+    /// [`Idle`](crate::AgentErrorKind::Idle), and a missing output with
+    /// [`NoDecision`](crate::AgentErrorKind::NoDecision). With 0 a missing output is corrected like an invalid one.
     pub limit: u32,
-    /// How long an idle agent that was [interrupted](crate::Interrupt) may take to end by itself, and to say what it used
-    /// up. Then its future is dropped.
+    /// How long an idle agent that was [interrupted](crate::Interrupt) may take to stop and to report what it used up.
+    /// Then its future is dropped.
     pub grace: Duration,
 }
 
 impl Nudges {
-    /// The whole prompt of a reminder (V3-135).
+    /// The full prompt of a reminder (V3-135).
     pub const PROMPT: &'static str = "REMINDER: Emit a decision to complete this phase";
 
-    /// None: silence is waited out.
+    /// No reminders, and no limit on idle time.
     pub const NONE: Self = Self { idle: None, limit: 0, grace: Self::DEFAULT.grace };
 
-    /// After 60 s without an event, three times, with 5 s of grace.
+    /// Idle after 60 s without an event; three reminders; 5 s of grace.
     pub const DEFAULT: Self = Self { idle: Some(Duration::from_secs(60)), limit: 3, grace: Duration::from_secs(5) };
 
-    /// The same with another idle time; `None` for any.
+    /// The same with another idle time; `None` for no limit.
     #[must_use]
     pub const fn with_idle(self, idle: Option<Duration>) -> Self {
         Self { idle, ..self }
@@ -60,7 +60,7 @@ impl Default for Nudges {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NudgeReason {
-    /// There was no event of its for so long.
+    /// There was no event from it for too long.
     Idle,
     /// It ended its turn without an output.
     NoDecision,

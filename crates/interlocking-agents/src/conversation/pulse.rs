@@ -1,4 +1,4 @@
-//! When a call of an agent last showed a sign of life.
+//! Tracks when a call of an agent last showed activity.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// The signs of life of one call.
+/// The activity of one call.
 #[derive(Debug)]
 pub(crate) struct Pulse {
     state: Mutex<State>,
-    /// The agent has ended the last thing it worked on.
+    /// Notified whenever the agent finishes something it worked on.
     rested: Notify,
 }
 
@@ -20,7 +20,7 @@ struct State {
     working: u32,
 }
 
-/// The agent works on something of its own while this lives; see [`TurnContext::working`](crate::TurnContext::working).
+/// A guard that marks the agent as working; see [`TurnContext::working`](crate::TurnContext::working).
 #[derive(Debug)]
 #[must_use = "the agent works for as long as this lives"]
 pub struct Working<'a>(&'a Pulse);
@@ -30,7 +30,7 @@ impl Pulse {
         Self { state: Mutex::new(State { last: Instant::now(), working: 0 }), rested: Notify::new() }
     }
 
-    /// There was a sign of life.
+    /// Records activity.
     pub(crate) fn beat(&self) {
         self.state().last = Instant::now();
     }
@@ -40,7 +40,7 @@ impl Pulse {
         Working(self)
     }
 
-    /// Resolves when there was no sign of life for so long.
+    /// Resolves when there was no activity for `limit`.
     pub(crate) async fn stopped_for(&self, limit: Duration) {
         loop {
             let (due, working) = {
@@ -48,7 +48,8 @@ impl Pulse {
                 (state.last + limit, state.working > 0)
             };
             if working {
-                // A rest between the look and the wait leaves its permit: one waiter, so it is not lost.
+                // If the work ends between the check above and this wait, `notify_one` stores a permit. There is only
+                // one waiter, so it is not lost.
                 self.rested.notified().await;
             } else if due <= Instant::now() {
                 return;
@@ -58,7 +59,7 @@ impl Pulse {
         }
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! What a schema cannot say about a Rust type.
+//! Checking outputs against a Rust type, which may accept less than its schema.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -6,10 +6,11 @@ use serde_path_to_error::Segment;
 
 use crate::schema::SchemaViolation;
 
-/// Whether `output` is a `T`, as a check for [`Conversation::with_check`](crate::Conversation::with_check): a type
-/// whose parts have fallible constructors (a path inside the workspace, a branch name) refuses more than its schema.
+/// Checks whether `output` deserializes as a `T`, for [`Conversation::with_check`](crate::Conversation::with_check). A
+/// type whose parts have fallible constructors (a path inside the workspace, a branch name) refuses more than its
+/// schema.
 ///
-/// Empty when it is; otherwise the place and the words of the first refusal.
+/// Empty if `output` is valid; otherwise the place and the message of the first error.
 pub fn deserializes_as<T: DeserializeOwned>(output: &Value) -> Vec<SchemaViolation> {
     match serde_path_to_error::deserialize::<_, T>(output) {
         Ok(_) => Vec::new(),
@@ -17,7 +18,7 @@ pub fn deserializes_as<T: DeserializeOwned>(output: &Value) -> Vec<SchemaViolati
     }
 }
 
-/// As a JSON pointer (RFC 6901).
+/// Converts a path to a JSON pointer (RFC 6901).
 fn pointer(path: &serde_path_to_error::Path) -> String {
     let token = |segment: &Segment| match segment {
         Segment::Map { key } => Some(format!("/{}", key.replace('~', "~0").replace('/', "~1"))),
