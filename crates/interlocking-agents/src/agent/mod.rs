@@ -15,8 +15,8 @@ use crate::agent::capabilities::Capabilities;
 use crate::agent::error::AgentError;
 use crate::agent::event::{AgentEvent, AgentEvents};
 use crate::agent::turn::{Reply, Turn};
+use crate::conversation::activity::{Activity, Working};
 use crate::conversation::interrupt::Interrupt;
-use crate::conversation::pulse::{Pulse, Working};
 use crate::drivers::event_meter::EventMeter;
 use crate::sessions::session::SessionId;
 use crate::sessions::{SessionHold, Sessions};
@@ -114,7 +114,7 @@ pub struct TurnContext<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// Interrupts this call alone, because it was idle for too long.
     pub(crate) idle: &'a Interrupt,
-    pub(crate) pulse: &'a Pulse,
+    pub(crate) activity: &'a Activity,
     pub(crate) meter: &'a EventMeter,
 }
 
@@ -122,7 +122,7 @@ impl TurnContext<'_> {
     /// Announces that the session is known: marks it as in use, ties it to the workspace and reports
     /// [`AgentEvent::Started`].
     pub fn started(&self, session: &SessionId) -> Result<(), AgentError> {
-        self.pulse.beat();
+        self.activity.record();
         self.hold.started(session)?;
         self.emit(AgentEvent::Started { session: session.clone() });
         Ok(())
@@ -130,7 +130,7 @@ impl TurnContext<'_> {
 
     /// Reports something the agent did, unless the call has already reported [too much](AgentEvent::MOST_OF_A_CALL).
     pub fn emit(&self, event: AgentEvent) {
-        self.pulse.beat();
+        self.activity.record();
         if self.meter.admits(&event) {
             self.events.emit(event);
         }
@@ -145,7 +145,7 @@ impl TurnContext<'_> {
     /// Announces that the agent is busy with something whose end it will notice, such as a command. While the returned
     /// guard lives, silence does not make the agent [idle](crate::Nudges::idle). Dropping the guard counts as activity.
     pub fn working(&self) -> Working<'_> {
-        self.pulse.work()
+        self.activity.start_work()
     }
 
     /// Resolves when the turn is to stop: it was [interrupted](Interrupt), or the agent was

@@ -24,9 +24,9 @@ pub struct RoleBindings {
     kinds: Backends,
     backends: BTreeMap<String, Described>,
     /// Options for single roles.
-    said: BTreeMap<String, Part>,
+    options: BTreeMap<String, Part>,
     /// The option for all roles.
-    said_of_all: Option<Part>,
+    option_for_all: Option<Part>,
     roles: BTreeMap<String, Part>,
     others: Option<Part>,
 }
@@ -57,8 +57,8 @@ struct Found<'c> {
 impl RoleBindings {
     /// No bindings yet, with these kinds of backends.
     pub fn new(backends: Backends) -> Self {
-        let (said, said_of_all, roles, others) = Default::default();
-        Self { kinds: backends, backends: BTreeMap::new(), said, said_of_all, roles, others }
+        let (options, option_for_all, roles, others) = Default::default();
+        Self { kinds: backends, backends: BTreeMap::new(), options, option_for_all, roles, others }
     }
 
     /// The same with the bindings of a file.
@@ -121,8 +121,8 @@ impl RoleBindings {
             Ok((role, choice)) => {
                 let part = Part { choice, nudges: None, lost_session: None, place, directory: directory.to_owned() };
                 match role {
-                    Some(role) => drop(self.said.insert(role, part)),
-                    None => self.said_of_all = Some(part),
+                    Some(role) => drop(self.options.insert(role, part)),
+                    None => self.option_for_all = Some(part),
                 }
                 Ok(self)
             }
@@ -184,14 +184,14 @@ impl RoleBindings {
 
     /// The entry that applies to a role.
     fn part(&self, role: &str) -> Option<&Part> {
-        let said = self.said.get(role).or(self.said_of_all.as_ref());
-        said.or_else(|| self.roles.get(role)).or(self.others.as_ref())
+        let option = self.options.get(role).or(self.option_for_all.as_ref());
+        option.or_else(|| self.roles.get(role)).or(self.others.as_ref())
     }
 
     /// All entries, with their role.
     fn parts(&self) -> impl Iterator<Item = (Option<&str>, &Part)> {
-        let named = self.said.iter().chain(&self.roles).map(|(role, part)| (Some(role.as_str()), part));
-        let unnamed = self.said_of_all.iter().chain(&self.others).map(|part| (None, part));
+        let named = self.options.iter().chain(&self.roles).map(|(role, part)| (Some(role.as_str()), part));
+        let unnamed = self.option_for_all.iter().chain(&self.others).map(|part| (None, part));
         named.chain(unnamed)
     }
 
@@ -232,12 +232,15 @@ impl RoleBindings {
 
 impl Found<'_> {
     fn make(&self, name: &str, file: Option<&Path>, model: Option<&str>) -> Result<Arc<dyn Agent>, String> {
-        let usual;
+        let default;
         let make = match self.described {
             Some(described) => &described.make,
             None => {
-                usual = self.kind.usual().map_err(|message| format!("{message} in a file, under [backends.{name}]"))?;
-                &usual
+                default = self
+                    .kind
+                    .with_defaults()
+                    .map_err(|message| format!("{message} in a file, under [backends.{name}]"))?;
+                &default
             }
         };
         make(file, model)

@@ -24,10 +24,10 @@ impl Backends {
 /// The kind of a provider. Its backends need no setting but a model, which can also follow the colon.
 fn kind(provider: HttpProvider, name: &'static str) -> Kind {
     Kind::new(move |settings, _, problems| {
-        let mut said = settings.node().clone();
-        say(&mut said, "provider", provider.name());
-        say(&mut said, "model", "");
-        let settings: HttpSettings = settings.with_node(&said).read(problems)?;
+        let mut node = settings.node().clone();
+        set_default(&mut node, "provider", provider.name());
+        set_default(&mut node, "model", "");
+        let settings: HttpSettings = settings.with_node(&node).read(problems)?;
         let make: Make = Arc::new(move |_, model| {
             let mut settings = settings.clone();
             if settings.model.is_empty() {
@@ -40,7 +40,7 @@ fn kind(provider: HttpProvider, name: &'static str) -> Kind {
 }
 
 /// Sets a key of a table unless it is already set.
-fn say(table: &mut Node, key: &str, value: &str) {
+fn set_default(table: &mut Node, key: &str, value: &str) {
     let position = table.position;
     if let Value::Table(entries) = &mut table.value
         && entries.iter().all(|(set, _)| set.name != key)

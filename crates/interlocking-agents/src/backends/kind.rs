@@ -110,7 +110,7 @@ impl Kind {
     }
 
     /// The kind with default settings; an error says why it needs settings.
-    pub(super) fn usual(&self) -> Result<Make, String> {
+    pub(super) fn with_defaults(&self) -> Result<Make, String> {
         let settings = Node { position: Position::START, value: Value::Table(Vec::new()) };
         let mut problems = Problems::of("");
         let make = self.read(&Field::of(&settings), Path::new(""), &mut problems);

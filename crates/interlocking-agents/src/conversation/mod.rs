@@ -1,10 +1,10 @@
 //! Runs a turn until its output is valid, with corrections, reminders and retries.
 
+pub(crate) mod activity;
 pub(crate) mod call_gate;
 pub(crate) mod decision;
 pub(crate) mod interrupt;
 pub(crate) mod nudge;
-pub(crate) mod pulse;
 pub(crate) mod typed;
 
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ use crate::agent::event::{AgentEvent, AgentEvents};
 use crate::agent::turn::{Completion, Reply, Turn};
 use crate::agent::usage::Usage;
 use crate::agent::{Agent, TurnContext};
+use crate::conversation::activity::Activity;
 use crate::conversation::call_gate::CallGate;
 use crate::conversation::decision::{Decision, DecisionTool};
 use crate::conversation::interrupt::Interrupt;
 use crate::conversation::nudge::{NudgeReason, Nudges};
-use crate::conversation::pulse::Pulse;
 use crate::drivers::event_meter::EventMeter;
 use crate::schema::SchemaViolation;
 use crate::sessions::SessionHold;
@@ -120,11 +120,15 @@ impl<'a> Conversation<'a> {
             role = turn.role.as_deref(),
             operation = turn.session.kind().name(),
         );
-        self.anew(turn, events).instrument(span).await
+        self.run_replacing_lost_sessions(turn, events).instrument(span).await
     }
 
     /// Runs the turn, and runs it again from the beginning if its session is lost.
-    async fn anew(&self, mut turn: Turn, events: &dyn AgentEvents) -> Result<Completion, AgentError> {
+    async fn run_replacing_lost_sessions(
+        &self,
+        mut turn: Turn,
+        events: &dyn AgentEvents,
+    ) -> Result<Completion, AgentError> {
         let fresh = || SessionOp::StartFresh(Slug::for_role(turn.role.as_deref()));
         let policy = (self.lost == LostSession::StartFresh).then(fresh);
         let mut instead = self.instead.clone().into_iter().chain(policy);
@@ -153,7 +157,7 @@ impl<'a> Conversation<'a> {
         let (mut corrections, mut nudges) = (0, 0);
         loop {
             let called = self.call(&hold, events, &mut turn, &mut usage).await;
-            let (reason, fruitless) = match called {
+            let (reason, failure) = match called {
                 Ok(reply) if self.is_undecided(&turn, &reply) => {
                     let kind = AgentErrorKind::NoDecision { nudges, text: reply.text };
                     (NudgeReason::NoDecision, AgentError::new(kind).in_session(reply.session, usage))
@@ -193,14 +197,14 @@ impl<'a> Conversation<'a> {
                 },
             };
             if nudges == self.nudges.limit {
-                return Err(fruitless);
+                return Err(failure);
             }
             nudges += 1;
             tracing::debug!(round = nudges, ?reason, "reminding the agent");
             events.emit(AgentEvent::Nudge { round: nudges, reason });
             // An agent that was idle before it had a session has received nothing yet, so the original prompt is sent
             // again.
-            if let Some(session) = fruitless.session {
+            if let Some(session) = failure.session {
                 turn.prompt = Nudges::PROMPT.to_owned();
                 turn.session = SessionOp::ContinueFrom(session);
             }
@@ -280,14 +284,14 @@ impl<'a> Conversation<'a> {
         meter: &EventMeter,
         turn: &Turn,
     ) -> Result<Reply, AgentError> {
-        let (idle, pulse) = (Interrupt::new(), Pulse::new());
-        let context = TurnContext { hold, events, interrupt: &self.interrupt, idle: &idle, pulse: &pulse, meter };
+        let (idle, activity) = (Interrupt::new(), Activity::new());
+        let context = TurnContext { hold, events, interrupt: &self.interrupt, idle: &idle, activity: &activity, meter };
         let mut call = self.agent.run(&context, turn);
         let Some(limit) = self.nudges.idle else { return call.await };
         tokio::select! {
             biased;
             outcome = &mut call => return outcome,
-            () = pulse.stopped_for(limit) => {}
+            () = activity.until_idle(limit) => {}
         }
         tracing::debug!(?limit, "interrupting an idle agent");
         idle.request();

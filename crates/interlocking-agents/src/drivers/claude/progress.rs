@@ -12,7 +12,7 @@ use super::store::Store;
 use crate::agent::TurnContext;
 use crate::agent::error::AgentError;
 use crate::agent::event::AgentEvent;
-use crate::conversation::pulse::Working;
+use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::shorten;
@@ -222,7 +222,7 @@ impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         self.anything = true;
         // Whatever it says, it is alive.
-        self.context.pulse.beat();
+        self.context.activity.record();
         let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         match Event::read(line) {
             Some(Event::System(system)) => self.system(&system),

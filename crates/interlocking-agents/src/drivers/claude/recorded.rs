@@ -14,8 +14,8 @@ use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind, Disposition};
 use crate::agent::event::AgentEvent;
 use crate::agent::turn::{Reply, Turn};
+use crate::conversation::activity::Activity;
 use crate::conversation::interrupt::Interrupt;
-use crate::conversation::pulse::Pulse;
 use crate::drivers::event_meter::EventMeter;
 use crate::program::{Call, Ended, Line, LineOutcome, LineProtocol};
 use crate::schema::Schema;
@@ -48,11 +48,18 @@ fn play(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let (sessions, session) = (Sessions::new(), SessionId::new(SESSION).unwrap());
     let turn = Turn { workspace: Some("/place".into()), ..Turn::fresh(Slug::new("write").unwrap(), "x") };
     let hold = sessions.hold(&turn.session, Some(Path::new("/place"))).unwrap();
-    let (interrupt, idle, pulse, kept) = (Interrupt::new(), Interrupt::new(), Pulse::new(), Mutex::new(Vec::new()));
+    let (interrupt, idle, activity, kept) =
+        (Interrupt::new(), Interrupt::new(), Activity::new(), Mutex::new(Vec::new()));
     let events = |event| kept.lock().unwrap().push(event);
     let meter = EventMeter::default();
-    let context =
-        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let context = TurnContext {
+        hold: &hold,
+        events: &events,
+        interrupt: &interrupt,
+        idle: &idle,
+        activity: &activity,
+        meter: &meter,
+    };
     let store = nowhere();
     let mut progress = Progress::new(&context, turn.workspace.as_deref(), &store, session, false);
     let played: Vec<_> = lines.iter().map(|line| progress.on_line(Line::Whole(line.as_bytes()))).collect();
@@ -260,10 +267,17 @@ fn a_fork_that_is_another_session_than_was_asked_for_is_that_one() {
     let parent = SessionId::new("0b1ce9f0-76cf-4d8a-9a6e-0d3a5f4a8e11").unwrap();
     let fork = SessionOp::ForkFrom { parent: parent.clone(), slug: Slug::new("x").unwrap() };
     let hold = sessions.hold(&fork, None).unwrap();
-    let (interrupt, idle, pulse, events) = (Interrupt::new(), Interrupt::new(), Pulse::new(), |_event: AgentEvent| {});
+    let (interrupt, idle, activity, events) =
+        (Interrupt::new(), Interrupt::new(), Activity::new(), |_event: AgentEvent| {});
     let meter = EventMeter::default();
-    let context =
-        TurnContext { hold: &hold, events: &events, interrupt: &interrupt, idle: &idle, pulse: &pulse, meter: &meter };
+    let context = TurnContext {
+        hold: &hold,
+        events: &events,
+        interrupt: &interrupt,
+        idle: &idle,
+        activity: &activity,
+        meter: &meter,
+    };
     let store = nowhere();
     let mut progress = Progress::new(&context, None, &store, SessionId::new(SESSION).unwrap(), false);
     let line = TEXT.replace(SESSION, parent.as_str());

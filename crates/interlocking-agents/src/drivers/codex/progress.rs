@@ -9,7 +9,7 @@ use super::failure;
 use crate::agent::TurnContext;
 use crate::agent::error::AgentErrorKind;
 use crate::agent::event::AgentEvent;
-use crate::conversation::pulse::Working;
+use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
 use crate::program::{Line, LineOutcome, LineProtocol};

@@ -9,7 +9,7 @@ use crate::agent::TurnContext;
 use crate::agent::error::AgentErrorKind;
 use crate::agent::event::AgentEvent;
 use crate::agent::turn::Reply;
-use crate::conversation::pulse::Working;
+use crate::conversation::activity::Working;
 use crate::drivers::json_lines::JsonLines;
 use crate::drivers::running_tools::RunningTools;
 use crate::drivers::shortened::{LONGEST_REASON, shorten};

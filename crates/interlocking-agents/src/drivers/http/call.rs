@@ -15,7 +15,7 @@ use super::relay::Relay;
 use super::settings::HttpSettings;
 use crate::agent::error::AgentErrorKind;
 use crate::agent::turn::Reply;
-use crate::conversation::pulse::Pulse;
+use crate::conversation::activity::Activity;
 use crate::program::Redactor;
 
 /// What the model said.
@@ -34,7 +34,7 @@ pub(super) async fn call(
     request: ChatRequest,
     options: ChatOptions,
     settings: &HttpSettings,
-    pulse: &Pulse,
+    activity: &Activity,
 ) -> Result<Answer, Failure> {
     let frames = FrameLog::new();
     let options = options.with_raw_frame_sink_arc(frames.clone());
@@ -53,7 +53,7 @@ pub(super) async fn call(
         tokio::select! {
             biased;
             outcome = &mut answer => return outcome.map_err(|failure| really(failure, relay)),
-            () = frames.another() => pulse.beat(),
+            () = frames.another() => activity.record(),
             kind = reached(limit(settings, begun, frames.last())) => return Err(Failure::begun(kind)),
         }
     }

@@ -161,7 +161,7 @@ impl Agent for HttpModel {
         let request = prompt::request(turn, &exchanges, &form, &self.settings);
         let options = prompt::options(&form, &self.settings);
         let target = connection.target(&self.settings, &key, model);
-        let call = call::call(&relay, &client, target, request, options, &self.settings, context.pulse);
+        let call = call::call(&relay, &client, target, request, options, &self.settings, context.activity);
         let outcome = tokio::select! {
             biased;
             () = context.interrupted() => Err(Failure::begun(AgentErrorKind::Cancelled)),

@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 /// The activity of one call.
 #[derive(Debug)]
-pub(crate) struct Pulse {
+pub(crate) struct Activity {
     state: Mutex<State>,
     /// Notified whenever the agent finishes something it worked on.
-    rested: Notify,
+    work_ended: Notify,
 }
 
 #[derive(Debug)]
@@ -23,25 +23,25 @@ struct State {
 /// A guard that marks the agent as working; see [`TurnContext::working`](crate::TurnContext::working).
 #[derive(Debug)]
 #[must_use = "the agent works for as long as this lives"]
-pub struct Working<'a>(&'a Pulse);
+pub struct Working<'a>(&'a Activity);
 
-impl Pulse {
+impl Activity {
     pub(crate) fn new() -> Self {
-        Self { state: Mutex::new(State { last: Instant::now(), working: 0 }), rested: Notify::new() }
+        Self { state: Mutex::new(State { last: Instant::now(), working: 0 }), work_ended: Notify::new() }
     }
 
     /// Records activity.
-    pub(crate) fn beat(&self) {
+    pub(crate) fn record(&self) {
         self.state().last = Instant::now();
     }
 
-    pub(crate) fn work(&self) -> Working<'_> {
+    pub(crate) fn start_work(&self) -> Working<'_> {
         self.state().working += 1;
         Working(self)
     }
 
     /// Resolves when there was no activity for `limit`.
-    pub(crate) async fn stopped_for(&self, limit: Duration) {
+    pub(crate) async fn until_idle(&self, limit: Duration) {
         loop {
             let (due, working) = {
                 let state = self.state();
@@ -50,7 +50,7 @@ impl Pulse {
             if working {
                 // If the work ends between the check above and this wait, `notify_one` stores a permit. There is only
                 // one waiter, so it is not lost.
-                self.rested.notified().await;
+                self.work_ended.notified().await;
             } else if due <= Instant::now() {
                 return;
             } else {
@@ -71,7 +71,7 @@ impl Drop for Working<'_> {
         state.working -= 1;
         state.last = Instant::now();
         drop(state);
-        self.0.rested.notify_one();
+        self.0.work_ended.notify_one();
     }
 }
 
@@ -87,22 +87,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_counted_from_the_last_sign_of_life() {
-        let (start, pulse) = (Instant::now(), Pulse::new());
-        tokio::join!(pulse.stopped_for(LIMIT), async {
+        let (start, activity) = (Instant::now(), Activity::new());
+        tokio::join!(activity.until_idle(LIMIT), async {
             pass(59).await;
-            pulse.beat();
+            activity.record();
             pass(59).await;
-            pulse.beat();
+            activity.record();
         });
         assert_eq!(start.elapsed(), Duration::from_secs(59 + 59 + 60));
     }
 
     #[tokio::test(start_paused = true)]
     async fn work_is_no_silence_however_long_it_takes() {
-        let (start, pulse) = (Instant::now(), Pulse::new());
-        tokio::join!(pulse.stopped_for(LIMIT), async {
+        let (start, activity) = (Instant::now(), Activity::new());
+        tokio::join!(activity.until_idle(LIMIT), async {
             pass(10).await;
-            let (outer, inner) = (pulse.work(), pulse.work());
+            let (outer, inner) = (activity.start_work(), activity.start_work());
             pass(1_000).await;
             drop(inner);
             pass(1_000).await;
