@@ -1,4 +1,4 @@
-//! What a call changed in its workspace, and doing it again.
+//! Records what a call changed in its workspace, and applies the changes again.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -15,32 +15,32 @@ use super::placeholders::{NoValue, Varying};
 use super::snapshot::{Snapshot, mode};
 use super::text::Text;
 
-/// One entry of a workspace that is not as it was.
+/// An entry of a workspace that a call has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
     pub(super) path: Inside,
-    /// Of a file: its permissions, in octal digits.
+    /// The permissions of a file, in octal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<Mode>,
     pub(super) now: Now,
 }
 
-/// What is there now.
+/// The state of the entry after the call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Now {
     Text(Text),
-    /// A file that is no text, in base64.
+    /// A file that is not UTF-8 text, in base64.
     Bytes(String),
-    /// A link to there.
+    /// A link, with its target.
     Link(Text),
-    /// A directory with nothing in it.
+    /// An empty directory.
     Directory,
     Nothing,
 }
 
-/// A path that stays in the workspace and out of git's own directory.
+/// A path that stays inside the workspace and outside of git's own directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(super) struct Inside(String);
@@ -49,7 +49,7 @@ pub(super) struct Inside(String);
 #[serde(try_from = "String", into = "String")]
 struct Mode(u32);
 
-/// A change that can be made.
+/// A change that is ready to be applied.
 #[derive(Debug)]
 pub(super) struct Prepared {
     path: PathBuf,
@@ -65,12 +65,12 @@ enum Content {
     Nothing,
 }
 
-/// What is looked at of a workspace, and how much of it is taken.
+/// Which part of a workspace is recorded, and how much of it.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
-    /// Names of entries that are left out, wherever they are.
+    /// Names of entries that are left out, at any depth.
     pub(super) without: BTreeSet<OsString>,
-    /// In bytes, all changed files of a call together.
+    /// The limit for all changed files of a call together, in bytes.
     pub(super) limit: u64,
 }
 
@@ -79,7 +79,7 @@ impl Scope {
         workspace.map_or_else(|| Ok(Snapshot::default()), |workspace| Snapshot::take(workspace, &self.without))
     }
 
-    /// What has changed since `before`: what is gone first, and the rest in the order of the paths.
+    /// What has changed since `before`: removed entries first, then the written ones in the order of their paths.
     pub(super) fn changes(
         &self,
         before: &Snapshot,
@@ -90,7 +90,7 @@ impl Scope {
         let found = before.compared_with(&self.look(Some(workspace))?, workspace)?;
         self.weigh(workspace, &found.written)?;
         let mut changes = Vec::new();
-        // Of a directory what is in it before itself.
+        // Entries of a directory come before the directory itself.
         for path in found.removed.iter().rev() {
             changes.push(Change { path: Inside::of(path)?, mode: None, now: Now::Nothing });
         }
@@ -98,7 +98,8 @@ impl Scope {
             let file = workspace.join(path);
             match read(&file, Inside::of(path)?, varying) {
                 Ok(change) => changes.push(change),
-                // It went since we looked: somebody still works there, and it is none of what the call has left.
+                // The file has gone since the snapshot: another process still works there, and the file is not a result
+                // of the call.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(of_workspace(&file, error)),
             }
@@ -136,7 +137,7 @@ fn read(file: &Path, path: Inside, varying: &Varying<'_>) -> io::Result<Change> 
 }
 
 impl Change {
-    /// The change for another run. What is not base64 is left for [`is_whole`](Self::is_whole) to have refused.
+    /// The change, prepared for another run. [`is_whole`](Self::is_whole) has already refused invalid base64.
     pub(super) fn prepared(&self, varying: &Varying<'_>) -> Result<Prepared, NoValue> {
         let content = match &self.now {
             Now::Text(text) => Content::File(varying.decoded(&text.0)?.into_bytes()),
@@ -148,7 +149,7 @@ impl Change {
         Ok(Prepared { path: PathBuf::from(&self.path.0), mode: self.mode, content })
     }
 
-    /// Whether it can be made: looked at when a cassette is opened.
+    /// Whether the change can be applied; checked when a cassette is opened.
     pub(super) fn is_whole(&self) -> Result<(), String> {
         match &self.now {
             Now::Bytes(encoded) => {
@@ -160,13 +161,13 @@ impl Change {
 }
 
 impl Prepared {
-    /// Makes the change. Nothing is written through a link.
+    /// Applies the change. Nothing is written through a link.
     pub(super) fn make(&self, workspace: &Path) -> Result<(), CassetteError> {
         let file = workspace.join(&self.path);
         let make = || -> io::Result<()> {
             self.refuse_links(workspace)?;
             match &self.content {
-                // With whatever else is in it here: there is no such directory where this was recorded.
+                // Removes whatever else is in the directory, because the directory was absent after the recorded call.
                 Content::Nothing if file.is_dir() && !file.is_symlink() => return fs::remove_dir_all(&file),
                 Content::Nothing => return remove(&file),
                 Content::Directory => return fs::create_dir_all(&file),
@@ -180,7 +181,7 @@ impl Prepared {
             }
             match &self.content {
                 Content::File(content) => {
-                    // One that may not be written can still be replaced.
+                    // A read-only file can still be replaced.
                     if fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.permissions().readonly()) {
                         remove(&file)?;
                     }
@@ -221,7 +222,7 @@ impl Prepared {
     }
 }
 
-/// Removes whatever is there, if anything; of directories only an empty one.
+/// Removes the entry if it exists; a directory only if it is empty.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => fs::remove_dir(path),

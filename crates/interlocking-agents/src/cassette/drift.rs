@@ -1,4 +1,4 @@
-//! What an agent is asked, beside what one was asked when it was recorded.
+//! Compares a turn with the recorded calls when no recorded call matches it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::text::Text;
 use crate::agent::turn::Turn;
 use crate::sessions::session::SessionOp;
 
-/// Lines around a difference.
+/// Lines of context around a difference.
 const CONTEXT: usize = 3;
 
 impl Asked {
@@ -26,13 +26,13 @@ impl Asked {
         }
     }
 
-    /// Who is asked, and in which session.
+    /// The role and the session operation, for messages.
     fn shown(&self) -> String {
         let role = self.role.as_deref().map_or_else(String::new, |role| format!("role `{role}`, "));
         format!("{role}{}", session(&self.session))
     }
 
-    /// How much of the other is in this; more for the same role and operation than for any likeness of the prompts.
+    /// How similar the two turns are. The same role and operation count more than similar prompts.
     fn likeness(&self, other: &Self) -> f32 {
         let same = |is_same: bool| if is_same { 1.0 } else { 0.0 };
         let prompts = TextDiff::from_lines(&*self.prompt.0, &*other.prompt.0).ratio();
@@ -52,10 +52,10 @@ fn session(operation: &SessionOp) -> String {
     }
 }
 
-/// How `asked` differs from the one of `left` that comes nearest to it.
+/// How `asked` differs from the most similar call in `left`.
 pub(super) fn drift(cassette: &Path, asked: &Asked, left: &[(usize, &Call)]) -> Drift {
     let scored = left.iter().map(|(index, call)| (asked.likeness(&call.asked), *index, *call));
-    // The first of the best.
+    // Of several calls with the best score, the first.
     let nearest = scored.rev().max_by(|(one, ..), (other, ..)| one.total_cmp(other));
     let (call, diff) = match nearest {
         Some((_, index, call)) => (Some(index + 1), compared(&call.asked, asked)),
@@ -78,7 +78,7 @@ fn compared(recorded: &Asked, asked: &Asked) -> String {
     .concat()
 }
 
-/// Nothing where nothing differs.
+/// A unified diff; empty if the texts are equal.
 fn unified(what: &str, recorded: &str, asked: &str) -> String {
     if recorded == asked {
         return String::new();

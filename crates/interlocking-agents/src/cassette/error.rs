@@ -1,4 +1,4 @@
-//! Why a cassette cannot be recorded or played.
+//! Errors of recording and replaying cassettes.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The environment variable that says whether [`record_or_replay`](super::record_or_replay) records.
 pub const RECORD: &str = "INTERLOCKING_CASSETTES";
 
-/// Why a cassette cannot be recorded or played.
+/// Why a cassette cannot be recorded or replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -18,38 +18,38 @@ pub enum CassetteError {
     File {
         /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
     /// There is no cassette.
     #[error("there is no cassette {}; {}", cassette.display(), how_to_record())]
     Missing {
-        /// Where it was looked for.
+        /// Where the cassette was expected.
         cassette: PathBuf,
     },
-    /// The directory holds something else. It is not touched.
+    /// The directory contains something other than a cassette. It is left untouched.
     #[error("{} holds something else than a cassette; choose another place, or empty it", cassette.display())]
     NotACassette {
         /// The directory.
         cassette: PathBuf,
     },
-    /// Another recorder writes to it.
+    /// Another recorder is writing to the cassette.
     #[error("the cassette {} is being recorded by somebody else", cassette.display())]
     Busy {
         /// The cassette.
         cassette: PathBuf,
     },
-    /// It was written by another version of this crate.
+    /// The cassette has another format version, written by another version of this crate.
     #[error("{} is of format {found}, and this plays format {known}; {}", file.display(), how_to_record())]
     Format {
-        /// The file that says so.
+        /// The file that contains the format version.
         file: PathBuf,
-        /// What it says.
+        /// The version found in the file.
         found: String,
-        /// What can be played.
+        /// The version that can be replayed.
         known: u32,
     },
-    /// A file of the cassette does not say what it should.
+    /// The contents of a file of the cassette are invalid.
     #[error("{}: {reason}; {}", file.display(), how_to_record())]
     Damaged {
         /// The file.
@@ -57,10 +57,10 @@ pub enum CassetteError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The cassette has other calls for this turn, or none any more: what the agent is asked has changed.
+    /// No unplayed call of the cassette matches this turn: what the agent is asked has changed.
     #[error("{0}")]
     Drifted(Box<Drift>),
-    /// A recorded text has a placeholder that this player was given no value for.
+    /// A recorded text contains a placeholder for which the player was given no value.
     #[error("{}: no value for the placeholder `{placeholder}`; give the player one", file.display())]
     NoValue {
         /// The file of the call.
@@ -68,7 +68,7 @@ pub enum CassetteError {
         /// The placeholder's name.
         placeholder: String,
     },
-    /// The workspace could not be looked through, or a recorded change not be made in it.
+    /// The workspace could not be scanned, or a recorded change could not be applied to it.
     #[error("{}: {reason}", path.display())]
     Workspace {
         /// The file or directory.
@@ -76,7 +76,7 @@ pub enum CassetteError {
         /// What went wrong.
         reason: String,
     },
-    /// A call changed more than a cassette takes.
+    /// A call changed more than the recorder allows.
     #[error(
         "one call changed {bytes} bytes of files, and a cassette takes {limit}; the largest is {}: leave it out, or raise the \
          limit",
@@ -87,20 +87,20 @@ pub enum CassetteError {
         bytes: u64,
         /// The limit.
         limit: u64,
-        /// The largest file, in the workspace.
+        /// The largest file, relative to the workspace.
         largest: PathBuf,
     },
-    /// The variable that says whether to record says something else.
+    /// The environment variable that chooses between recording and replaying has an unknown value.
     #[error("{variable} is `{found}`; say `record` or `replay`, or leave it out")]
     Mode {
-        /// Its name.
+        /// The variable's name.
         variable: String,
-        /// What it says.
+        /// The variable's value.
         found: String,
     },
 }
 
-/// What an agent is asked is not what was recorded.
+/// The difference between what an agent is asked and what was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error(
     "{}; {}{}",
@@ -109,11 +109,11 @@ pub enum CassetteError {
 pub struct Drift {
     /// The cassette.
     pub cassette: PathBuf,
-    /// The turn that was asked for: its role and session operation.
+    /// The requested turn: its role and session operation.
     pub asked: String,
-    /// The recorded call that comes nearest, of those that were not played yet: its number, from 1. None: all were played.
+    /// The number, from 1, of the most similar recorded call that was not played yet. None if all calls were played.
     pub call: Option<usize>,
-    /// What differs, as unified diffs from what was recorded to what is asked.
+    /// The differences, as unified diffs from the recorded turn to the requested turn.
     pub diff: String,
 }
 

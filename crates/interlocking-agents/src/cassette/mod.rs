@@ -1,7 +1,7 @@
-//! Any agent recorded, and played back without it: no network, no model, no money, and the same files.
+//! Records any agent and replays it without the agent: no network, no model, no money, and the same files.
 //!
-//! [`Recorder`] wraps an agent and writes down its calls; [`Replayer`] is an agent that plays them. [`record_or_replay`] chooses
-//! by an environment variable.
+//! [`Recorder`] wraps an agent and writes down its calls; [`Replayer`] is an agent that plays them.
+//! [`record_or_replay`] chooses between the two by an environment variable.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -26,38 +26,40 @@
 //!
 //! # What is in a cassette
 //!
-//! A directory: `cassette.json` says the format's version, the agent's name and how many calls there are; `0001.json` and so on
-//! are the calls, in the order in which they ended. They are JSON, with texts line by line, to be read, reviewed and kept in
-//! git.
+//! A cassette is a directory. `cassette.json` contains the version of the format, the agent's name and the number of
+//! calls. `0001.json` and so on are the calls, in the order in which they ended. The files are JSON, with texts split
+//! into lines, so that they can be read, reviewed and kept in git.
 //!
 //! | of each call | |
 //! |---|---|
 //! | `asked` | role, session operation, system prompt, prompt, schema, and whether it was to change nothing |
 //! | `model`, `workspace` | which model, and the name of the workspace's directory |
 //! | `events` | what the agent reported, with milliseconds since the call began |
-//! | `files` | what the workspace had after the call and not before: files with their content and permissions (in base64 what is no text), links, empty directories; and what was gone |
-//! | `ended` | the reply or the error, with session and usage; or that nobody waited for the end |
+//! | `files` | how the call changed the workspace: new and changed files with their content and permissions (binary content in base64), links, empty directories, and removed entries |
+//! | `ended` | the reply or the error, with session and usage; or that the call's future was dropped before its end |
 //!
-//! Corrections and reminders are calls of their own. The environment is not recorded, and [secrets](Recorder::with_redactor) are
-//! taken out.
+//! Corrections and reminders are separate calls. The environment is not recorded, and
+//! [secrets](Recorder::with_redactor) are removed.
 //!
-//! Of the workspace everything is looked at but entries called `.git`, directories tagged as caches (`CACHEDIR.TAG`, such as
-//! cargo's `target`) and what the recorder is [told to leave out](Recorder::without). So commits that an agent makes itself are
-//! not in it. Agents that work in one workspace at once are each taken to have made the changes of both.
+//! The whole workspace is recorded except for entries named `.git`, directories tagged as caches (`CACHEDIR.TAG`, such
+//! as cargo's `target`) and what the recorder is [told to leave out](Recorder::without). So commits that an agent makes
+//! itself are not recorded. If several agents work in one workspace at the same time, the changes of all of them are
+//! recorded for each of them.
 //!
 //! # Playing
 //!
-//! A turn gets the call with the same `asked`, of several alike the first that was not played; so branches that run at once are
-//! played alike in whatever order they come. Sessions have their recorded ids. The changes of the workspace are made once the
-//! session is started. A call that was interrupted waits to be interrupted, and one that was interrupted for its end to be given
-//! up.
+//! A turn gets the first unplayed call with the same `asked`, so concurrent branches are replayed alike whatever order
+//! they come in. Sessions have their recorded ids. The changes to the workspace are applied once the session is
+//! started. A call that was recorded as interrupted waits until it is interrupted; a call that was recorded as dropped
+//! waits until its future is dropped.
 //!
-//! A turn without such a call is [`Drifted`](CassetteError::Drifted): the error shows what differs from the call that comes
-//! nearest.
+//! A turn without a matching call is [`Drifted`](CassetteError::Drifted): the error shows how it differs from the most
+//! similar call.
 //!
 //! # Placeholders
 //!
-//! What differs from run to run is written as a placeholder, in everything but session ids, roles and paths inside the workspace:
+//! Values that differ from run to run are written as placeholders, except in session ids, roles and paths inside the
+//! workspace:
 //!
 //! | | |
 //! |---|---|
@@ -86,12 +88,12 @@ use crate::agent::Agent;
 use placeholders::Varying;
 use text::Text;
 
-/// The agent of a test: with [`RECORD`] set to `record` what `real` makes, recorded in `cassette`; otherwise the cassette,
-/// played.
+/// The agent of a test. If [`RECORD`] is set to `record`, the agent that `real` makes, recorded in `cassette`;
+/// otherwise a replayer of the cassette.
 ///
 /// # Errors
 ///
-/// There is no cassette yet, it cannot be played or recorded, or the variable says neither `record` nor `replay`.
+/// The cassette does not exist yet, cannot be played or recorded, or the variable is neither `record` nor `replay`.
 pub fn record_or_replay(
     cassette: impl AsRef<Path>,
     real: impl FnOnce() -> Arc<dyn Agent>,
@@ -104,7 +106,7 @@ pub fn record_or_replay(
     }
 }
 
-/// What the workspace is called, without where it is.
+/// The name of the workspace's directory, without the path to it.
 fn name_of(workspace: Option<&Path>, varying: &Varying<'_>) -> Option<Text> {
     let name = workspace?.file_name()?.to_str()?;
     Some(Text(varying.encoded(name)))

@@ -1,4 +1,4 @@
-//! What differs from run to run, and what stands for it in a cassette.
+//! Placeholders in a cassette for values that differ from run to run.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::program::Redactor;
 
 const OPEN: &str = "⟦";
 const CLOSE: &str = "⟧";
-/// What stands for [`OPEN`] itself.
+/// The placeholder for [`OPEN`] itself.
 const LITERAL: &str = "open";
 const WORKSPACE: &str = "workspace";
 
-/// Named values of a run, and its secrets.
+/// The named values and the secrets of a run.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Placeholders {
     named: Vec<(String, String)>,
@@ -22,7 +22,7 @@ pub(super) struct Placeholders {
 /// The values for one turn: those of the run, and its workspace.
 #[derive(Debug)]
 pub(super) struct Varying<'a> {
-    /// What is looked for; the longest first, so that one that begins with another is found as a whole.
+    /// The texts to look for. The longest comes first, so that a text that begins with another is found as a whole.
     needles: Vec<Needle>,
     workspace: Option<String>,
     placeholders: &'a Placeholders,
@@ -32,11 +32,11 @@ pub(super) struct Varying<'a> {
 struct Needle {
     value: String,
     replacement: String,
-    /// Found only where the path ends or goes on with a separator.
+    /// A path is found only where it ends or continues with a separator.
     is_path: bool,
 }
 
-/// A placeholder that has no value here.
+/// A placeholder without a value in this run.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct NoValue(pub(super) String);
 
@@ -73,12 +73,12 @@ fn placeholder(name: &str) -> String {
 }
 
 impl Varying<'_> {
-    /// The text with placeholders, and without secrets.
+    /// The text with placeholders instead of values, and without secrets.
     pub(super) fn encoded(&self, text: &str) -> String {
         let text = self.placeholders.redactor.text(text);
         let mut next: Vec<_> = self.needles.iter().map(|needle| needle.find(&text, 0)).collect();
         let (mut encoded, mut at) = (String::with_capacity(text.len()), 0);
-        // The first in the text; of several there, the first in the list.
+        // The first match in the text; of several at the same position, the first in the list.
         while let Some((which, found)) = next
             .iter()
             .enumerate()
@@ -99,7 +99,7 @@ impl Varying<'_> {
         encoded
     }
 
-    /// The text with values again.
+    /// The text with values instead of placeholders.
     pub(super) fn decoded(&self, text: &str) -> Result<String, NoValue> {
         let (mut decoded, mut rest) = (String::with_capacity(text.len()), text);
         while let Some((before, after)) = rest.split_once(OPEN) {
@@ -121,7 +121,7 @@ impl Varying<'_> {
         }
     }
 
-    /// The bytes without secrets, which may be text or not.
+    /// The bytes without secrets; they need not be UTF-8.
     pub(super) fn redacted<'b>(&self, bytes: &'b [u8]) -> std::borrow::Cow<'b, [u8]> {
         self.placeholders.redactor.bytes(bytes)
     }
@@ -153,14 +153,14 @@ impl Needle {
     }
 }
 
-/// Whether this goes on with the name before it: `/tmp/one` is no part of `/tmp/one-more`, nor of `/tmp/one.bak`, but the end of a
-/// sentence is none of a name.
+/// Whether `after` continues the name before it: `/tmp/one` is not found in `/tmp/one-more` or `/tmp/one.bak`, but it
+/// is found before the full stop of a sentence.
 fn goes_on(after: &str) -> bool {
     let is_name = |character: char| character.is_alphanumeric() || character == '_' || character == '-';
     after.strip_prefix('.').unwrap_or(after).starts_with(is_name)
 }
 
-/// Every text in a value, names of fields included.
+/// Applies `change` to every text in a value, including the names of fields.
 fn mapped<E>(value: Value, change: &impl Fn(&str) -> Result<String, E>) -> Result<Value, E> {
     Ok(match value {
         Value::String(text) => Value::String(change(&text)?),

@@ -1,4 +1,4 @@
-//! An agent that writes down what another one does.
+//! An agent that records the calls of another agent.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -24,36 +24,37 @@ use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_private;
 
-/// An agent that passes every call on to another one, and writes it down in a [cassette](super).
+/// An agent that forwards every call to another agent, and records it in a [cassette](super).
 ///
-/// Whoever uses it sees the other agent, but for the moments in which the workspace is looked through. A call that cannot be
-/// written down fails with [`Cassette`](AgentErrorKind::Cassette): a cassette has all calls or is none.
+/// The recorder behaves like the other agent, except for the time that it takes to scan the workspace. A call that
+/// cannot be recorded fails with [`Cassette`](AgentErrorKind::Cassette), so a cassette never lacks a call.
 pub struct Recorder {
     agent: Arc<dyn Agent>,
     cassette: PathBuf,
     placeholders: Placeholders,
     scope: Scope,
     recorded: Mutex<Recorded>,
-    /// Keeps other recorders away as long as this is open.
+    /// Keeps other recorders out while it is held.
     _locked: Locked,
 }
 
 #[derive(Debug, Default)]
 struct Recorded {
     calls: usize,
-    /// Why the cassette is not whole.
+    /// Why the cassette is incomplete.
     failure: Option<CassetteError>,
 }
 
 impl Recorder {
-    /// How many bytes of files one call may change by default.
+    /// How many bytes of files one call may change by default: 32 MiB.
     pub const DEFAULT_LIMIT: u64 = 32 << 20;
 
-    /// Records `agent` in the directory `cassette`, which is made, and replaced if it is a cassette already.
+    /// Records `agent` in the directory `cassette`. The directory is created if needed; an existing cassette is
+    /// replaced.
     ///
     /// # Errors
     ///
-    /// The directory holds something else, is being recorded to, or cannot be written.
+    /// The directory contains something else, is in use by another recorder, or cannot be written.
     pub fn new(agent: Arc<dyn Agent>, cassette: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let cassette = cassette.as_ref();
         let cassette = std::path::absolute(cassette).unwrap_or_else(|_| cassette.to_owned());
@@ -61,7 +62,7 @@ impl Recorder {
         let directory = File::open(&cassette).map_err(|error| of_file(&cassette, &error))?;
         match directory.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(CassetteError::Busy { cassette }),
-            // Not every system locks directories; then nobody is kept away.
+            // Some systems cannot lock directories; then other recorders are not kept out.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         tape::make(&cassette, agent.name())?;
@@ -70,54 +71,55 @@ impl Recorder {
         Ok(Self { agent, cassette, placeholders, scope, recorded, _locked: Locked(directory) })
     }
 
-    /// The same, writing `⟦name⟧` wherever `value` stands: for what differs from run to run, such as the run's id. Choose values
-    /// that stand nowhere by chance. The player is given its own value of that name.
+    /// The same, writing `⟦name⟧` instead of `value` everywhere: for values that differ from run to run, such as the
+    /// run's id. Choose values that do not occur elsewhere by chance. The player is given its own value of that name.
     #[must_use]
     pub fn with_placeholder(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.placeholders.name(name.into(), value.into());
         self
     }
 
-    /// The same, leaving out these secrets, wherever they stand but in names of files.
+    /// The same, removing these secrets everywhere except from the names of files.
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.placeholders.redact(redactor);
         self
     }
 
-    /// The same, not looking at files and directories of this name in the workspace, wherever they are.
+    /// The same, ignoring files and directories with this name at any depth of the workspace.
     #[must_use]
     pub fn without(mut self, name: impl Into<std::ffi::OsString>) -> Self {
         self.scope.without.insert(name.into());
         self
     }
 
-    /// The same with another limit to the files that one call changes, in bytes.
+    /// The same with another limit, in bytes, for the files that one call changes.
     #[must_use]
     pub fn with_limit(mut self, bytes: u64) -> Self {
         self.scope.limit = bytes;
         self
     }
 
-    /// How many calls have been written down.
+    /// How many calls have been recorded.
     ///
     /// # Errors
     ///
-    /// Why one was not. Of calls that somebody waited for they know already; this has those that were interrupted, too.
+    /// Why a call could not be recorded. Callers that waited for a call have already received its error; this method
+    /// also reports the calls that were interrupted.
     pub fn calls(&self) -> Result<usize, CassetteError> {
         let recorded = self.recorded();
         recorded.failure.clone().map_or(Ok(recorded.calls), Err)
     }
 
-    /// Looks through the workspace before a call.
+    /// Takes a snapshot of the workspace before a call.
     async fn look(&self, turn: &Turn) -> Result<Snapshot, CassetteError> {
         let (scope, workspace) = (self.scope.clone(), turn.workspace.clone());
         let looked = tokio::task::spawn_blocking(move || scope.look(workspace.as_deref()));
         looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
-    /// Writes a call down, or why that is not possible. Synchronously on purpose: a call that is interrupted is written down while its
-    /// future is dropped, and the next call of a conversation finds a cassette that is whole.
+    /// Records a call, or the reason why it could not be recorded. This is synchronous on purpose: an interrupted call
+    /// is recorded while its future is dropped, so that the next call of a conversation finds a complete cassette.
     fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
         if let Some(failure) = &recorded.failure {
@@ -171,7 +173,7 @@ impl Recorder {
         })
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn recorded(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -212,7 +214,7 @@ impl Agent for Recorder {
         let calling = Calling { recorder: self, turn, before, tap: &tap, is_over: false };
         let outcome = self.agent.run(&context.with_events(&tap), turn).await;
         let ended = match &outcome {
-            // Nothing was asked of anybody.
+            // No call was made, so there is nothing to record.
             Err(error) if matches!(*error.kind, AgentErrorKind::Forbidden(_)) => {
                 calling.ignored();
                 return outcome;
@@ -233,14 +235,14 @@ impl Agent for Recorder {
         let _working = context.working();
         match (calling.ended(ended), &outcome) {
             (Ok(()), _) => outcome,
-            // It was paid for, all the same.
+            // The call was paid for although it could not be recorded.
             (Err(failure), Ok(reply)) => Err(AgentError::new(failure).in_session(reply.session.clone(), reply.usage)),
             (Err(failure), Err(error)) => Err(AgentError { kind: Box::new(failure.into()), ..error.clone() }),
         }
     }
 }
 
-/// A call under way. Dropped before its end, it is written down as interrupted.
+/// A call in progress. If it is dropped before its end, it is recorded as interrupted.
 struct Calling<'a> {
     recorder: &'a Recorder,
     turn: &'a Turn,
@@ -270,11 +272,11 @@ impl Drop for Calling<'_> {
     }
 }
 
-/// Hears the events of a call, and passes them on.
+/// Records the events of a call, and forwards them.
 struct Tap<'a> {
     outer: &'a dyn AgentEvents,
     began: Instant,
-    /// With milliseconds since the beginning.
+    /// The events, with milliseconds since the beginning of the call.
     events: Mutex<Vec<(u64, AgentEvent)>>,
 }
 

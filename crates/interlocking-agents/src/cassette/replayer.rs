@@ -1,4 +1,4 @@
-//! An agent that does again what another one did.
+//! An agent that repeats recorded calls.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,8 @@ use crate::agent::{Agent, TurnContext};
 use crate::program::Redactor;
 use crate::sessions::Sessions;
 
-/// An agent that plays a [cassette](super): it does what the recorded agent did, and needs neither it nor a network.
+/// An agent that plays a [cassette](super): it repeats what the recorded agent did, and needs neither that agent nor a
+/// network.
 pub struct Replayer {
     cassette: PathBuf,
     agent: String,
@@ -32,11 +33,11 @@ pub struct Replayer {
 }
 
 impl Replayer {
-    /// Opens the directory `cassette`, and reads all of it.
+    /// Opens the directory `cassette` and reads all of it.
     ///
     /// # Errors
     ///
-    /// There is none, it is damaged, or it is of another format.
+    /// There is no cassette, it is damaged, or it has another format.
     pub fn open(cassette: impl AsRef<Path>) -> Result<Self, CassetteError> {
         let cassette = cassette.as_ref().to_owned();
         let (header, calls) = tape::read(&cassette)?;
@@ -52,31 +53,32 @@ impl Replayer {
         self
     }
 
-    /// The same, leaving these secrets out of prompts before they are compared with those that were
-    /// [recorded without them](super::Recorder::with_redactor).
+    /// The same, removing these secrets from prompts before they are compared with prompts that were [recorded without
+    /// them](super::Recorder::with_redactor).
     #[must_use]
     pub fn with_redactor(mut self, redactor: Redactor) -> Self {
         self.placeholders.redact(redactor);
         self
     }
 
-    /// The same, taking as long for everything as the recorded agent did; otherwise it takes no time. Needs a runtime with time.
+    /// The same, taking as long as the recorded agent took; by default a call takes no time. Needs a Tokio runtime with
+    /// time enabled.
     #[must_use]
     pub fn at_recorded_pace(mut self) -> Self {
         self.is_paced = true;
         self
     }
 
-    /// The files of the calls that have not been played; a test asserts that there are none.
+    /// The files of the calls that have not been played. A test can assert that there are none.
     pub fn unplayed(&self) -> Vec<PathBuf> {
         let played = self.played();
         let numbers = played.iter().enumerate().filter(|(_, is_played)| !**is_played);
         numbers.map(|(index, _)| self.file(index)).collect()
     }
 
-    /// Finds the call that answers this turn; settled at once, so that concurrent turns never get the same one.
+    /// Finds the call that answers this turn and marks it as played, so that concurrent turns never get the same call.
     ///
-    /// Of several that are alike it is one in a workspace of the same name, or else the first.
+    /// Of several matching calls, the first from a workspace of the same name is taken, or else the first.
     fn take(&self, turn: &Turn, varying: &Varying<'_>) -> Result<usize, CassetteError> {
         let asked = Asked::of(turn, varying);
         let workspace = super::name_of(turn.workspace.as_deref(), varying);
@@ -102,7 +104,7 @@ impl Replayer {
     ) -> Result<Reply, AgentError> {
         let began = Instant::now();
         let is_cancelled = matches!(&ended, Played::Failed(error) if *error.kind == AgentErrorKind::Cancelled);
-        // Whatever was recorded to happen while nobody wants it any more is left out.
+        // Events after the interruption are left out.
         let stopped = |error: AgentError| AgentError { kind: Box::new(AgentErrorKind::Cancelled), ..error };
         let mut files = Some(files);
         let mut make = || files.take().map_or(Ok(()), |files| make(&files, turn.workspace.as_deref()));
@@ -113,7 +115,7 @@ impl Replayer {
             match event {
                 AgentEvent::Started { session } => context.started(&session)?,
                 event => {
-                    // Before what tells of them.
+                    // The files are changed before the events that report the changes.
                     make()?;
                     context.emit(event);
                 }
@@ -135,7 +137,7 @@ impl Replayer {
         }
     }
 
-    /// Waits, if there is anything to be waited for. `Err`: the turn shall end.
+    /// Waits until the recorded time, if calls are paced. `Err` if the turn is to end.
     async fn pause(&self, context: &TurnContext<'_>, until: Instant) -> Result<(), ()> {
         if !self.is_paced {
             return Ok(());
@@ -151,7 +153,7 @@ impl Replayer {
         tape::file_of(&self.cassette, index + 1)
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The list is consistent after every statement, so a poisoned lock can be used.
     fn played(&self) -> MutexGuard<'_, Vec<bool>> {
         self.played.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,7 +161,7 @@ impl Replayer {
 
 #[async_trait]
 impl Agent for Replayer {
-    /// That of the recorded agent.
+    /// The name of the recorded agent.
     fn name(&self) -> &str {
         &self.agent
     }
@@ -168,7 +170,7 @@ impl Agent for Replayer {
         &self.sessions
     }
 
-    /// It starts no programs.
+    /// A replayer starts no programs.
     fn confines(&self) -> bool {
         true
     }
@@ -178,7 +180,7 @@ impl Agent for Replayer {
         let index = self.take(turn, &varying)?;
         let (call, file) = (&self.calls[index], self.file(index));
         tracing::debug!(call = index + 1, "playing a call");
-        // All of it, before any of it is played.
+        // The whole call is prepared before any of it is played.
         let part = Part::of(call, &varying).map_err(|problem| match problem {
             Problem::NoValue(NoValue(placeholder)) => CassetteError::NoValue { file, placeholder },
             Problem::Damaged(error) => tape::damaged(&file, error.to_string()),
@@ -187,7 +189,7 @@ impl Agent for Replayer {
     }
 }
 
-/// A call, as it is played in this run.
+/// A call, prepared for this run.
 struct Part {
     events: Vec<(Duration, AgentEvent)>,
     files: Vec<Prepared>,
@@ -238,7 +240,7 @@ impl Part {
 }
 
 impl Played {
-    /// Session and usage of a call that is not played to its end.
+    /// The error of a call that is not played to its end, with the recorded session and usage.
     fn left_off(self) -> AgentError {
         match self {
             Self::Replied(reply) => AgentError::new(AgentErrorKind::Cancelled).in_session(reply.session, reply.usage),
@@ -248,7 +250,7 @@ impl Played {
     }
 }
 
-/// Makes the recorded changes. Synchronously on purpose: a turn that is cancelled changes nothing afterwards.
+/// Applies the recorded changes. This is synchronous on purpose: a turn that is cancelled changes nothing afterwards.
 fn make(files: &[Prepared], workspace: Option<&Path>) -> Result<(), CassetteError> {
     match workspace {
         Some(workspace) => files.iter().try_for_each(|file| file.make(workspace)),

@@ -1,4 +1,4 @@
-//! What is in a workspace, as far as it takes to find out later what has changed.
+//! A snapshot of a workspace, with as much as is needed to find changes later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -10,14 +10,15 @@ use std::time::{Duration, SystemTime};
 
 use super::error::{CassetteError, of_workspace};
 
-/// A file that was changed so shortly before it was looked at can be changed again without a change of its times: the clock of
-/// file systems ticks every few milliseconds. So it is read. (Git knows the same as racy entries of its index.)
+/// How old a change must be for a file's times to be reliable. The clock of a file system ticks every few milliseconds,
+/// so a file that was just changed can be changed again without a change of its times. Such a file is read instead.
+/// (Git has the same problem with racy entries of its index.)
 const FRESH: Duration = Duration::from_millis(100);
 
-/// What a directory with a cache says, such as that of a build; see <https://bford.info/cachedir/>.
+/// The first bytes of the tag file in a cache directory, such as that of a build; see <https://bford.info/cachedir/>.
 const CACHE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
-/// The entries of a workspace, by their paths in it.
+/// The entries of a workspace, by their paths relative to it.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot(BTreeMap<PathBuf, Entry>);
 
@@ -28,27 +29,27 @@ pub(super) enum Entry {
     File { stamp: Stamp, mode: u32, digest: Option<u64> },
 }
 
-/// What changes with every write, once the clock has ticked.
+/// Metadata that changes with every write, once the file system's clock has ticked.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     size: u64,
     modified: Option<SystemTime>,
-    /// Seconds and nanoseconds of the last change of anything, and the file's number. A program can set the time of the last
-    /// modification, but not this.
+    /// Seconds and nanoseconds of the inode's last change (`ctime`), and the inode number. A program can set the time
+    /// of the last modification, but not these.
     changed: (i64, i64, u64),
 }
 
-/// What differs between two snapshots.
+/// The differences between two snapshots.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Differences {
     pub(super) removed: Vec<PathBuf>,
-    /// New, or other than before; in the order of their paths. Of directories only those with nothing in them.
+    /// New or changed entries, in the order of their paths. Only empty directories are listed.
     pub(super) written: Vec<PathBuf>,
 }
 
 impl Snapshot {
-    /// Looks through `workspace`, but for git's own directories, caches and entries with these names. Links are not followed,
-    /// and nothing that is neither file, directory nor link is seen.
+    /// Scans `workspace`, except for git's own directories, caches and entries with these names. Links are not
+    /// followed, and anything other than files, directories and links is ignored.
     pub(super) fn take(workspace: &Path, without: &BTreeSet<OsString>) -> Result<Self, CassetteError> {
         let mut snapshot = Self::default();
         if workspace.is_dir() {
@@ -75,7 +76,7 @@ impl Snapshot {
             let (path, relative) = (found.path(), directory.join(&name));
             let entry = match look(&path, now) {
                 Ok(Some(entry)) => entry,
-                // Neither file, directory nor link; or it went while we looked.
+                // The entry is neither a file nor a directory nor a link, or it was removed during the scan.
                 Ok(None) => continue,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(of_workspace(&path, error)),
@@ -91,11 +92,11 @@ impl Snapshot {
         Ok(())
     }
 
-    /// What is different in a later snapshot of the same workspace.
+    /// The differences in a later snapshot of the same workspace.
     pub(super) fn compared_with(&self, later: &Self, workspace: &Path) -> Result<Differences, CassetteError> {
         let mut differences = Differences::default();
         for (path, entry) in &self.0 {
-            // What became a file from a directory, or the other way, goes first.
+            // An entry that changed between file and directory is removed first.
             if later.0.get(path).is_none_or(|now| !now.is_kind_of(entry)) {
                 differences.removed.push(path.clone());
             }
@@ -129,7 +130,7 @@ impl Entry {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// Whether `now`, at `file`, is what this was.
+    /// Whether `now`, the entry at `file`, equals this entry.
     fn is_same(&self, now: &Self, file: &Path) -> io::Result<bool> {
         let Self::File { stamp, mode, digest } = self else { return Ok(self == now) };
         let Self::File { stamp: stamp_now, mode: mode_now, digest: digest_now } = now else { return Ok(false) };
@@ -176,7 +177,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     Stamp { size: metadata.len(), modified: metadata.modified().ok(), changed }
 }
 
-/// The time of the last change of anything is not known, so that a file is taken to be fresh, and read.
+/// The time of the last change of the inode is not available, so the file is treated as freshly changed, and read.
 #[cfg(not(unix))]
 fn stamp(metadata: &Metadata) -> Stamp {
     Stamp { size: metadata.len(), modified: metadata.modified().ok(), changed: (-1, 0, 0) }
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(found, Differences { removed, written });
     }
 
-    /// Of the same size, within one tick of the file system's clock.
+    /// The changes have the same size, and happen within one tick of the file system's clock.
     #[test]
     fn a_change_right_after_another_one_is_found() {
         let workspace = tempfile::tempdir().unwrap();

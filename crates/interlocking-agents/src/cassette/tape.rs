@@ -16,7 +16,7 @@ use crate::conversation::decision::Decision;
 use crate::sessions::session::{SessionId, SessionOp};
 use crate::sessions::state_directory::make_private;
 
-/// What the first field of the first file says.
+/// The value of the first field of the first file.
 const FORMAT: &str = "interlocking cassette";
 /// The version of the format that is written and played.
 pub(super) const VERSION: u32 = 1;
@@ -30,16 +30,17 @@ pub(super) struct Header {
     version: u32,
     /// The name of the agent that was recorded.
     pub(super) agent: String,
-    /// How many calls there are.
+    /// The number of calls.
     pub(super) calls: usize,
 }
 
-/// One call of the agent: what it was asked, what it did, and how it ended.
+/// One call of the agent: the turn, what the agent did, and how the call ended.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Call {
     pub(super) asked: Asked,
-    /// The model and the name of the workspace's directory, for who reads it, and to tell calls apart that are alike.
+    /// The model and the name of the workspace's directory: for readers, and to distinguish calls with the same
+    /// `asked`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +51,7 @@ pub(super) struct Call {
     pub(super) ended: Ended,
 }
 
-/// What the agent was asked: what a turn must agree with to be given the answer.
+/// The part of a turn that must match for it to get the recorded answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Asked {
@@ -66,7 +67,7 @@ pub(super) struct Asked {
     pub(super) read_only: bool,
 }
 
-/// An event, with placeholders, and how long after the beginning of the call it came.
+/// An event, with placeholders, and the time since the beginning of the call.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Timed {
@@ -80,7 +81,7 @@ pub(super) struct Timed {
 pub(super) enum Ended {
     Replied(Replied),
     Failed(Failed),
-    /// Nobody waited for the end.
+    /// The call's future was dropped before its end.
     CutOff,
 }
 
@@ -108,12 +109,12 @@ pub(super) struct Failed {
     pub(super) usage: Usage,
 }
 
-/// Where a call is: numbers count from 1.
+/// The file of a call. Calls are numbered from 1.
 pub(super) fn file_of(cassette: &Path, call: usize) -> PathBuf {
     cassette.join(format!("{call:04}.json"))
 }
 
-/// Makes an empty cassette. One that is there is replaced.
+/// Creates an empty cassette. An existing one is replaced.
 pub(super) fn make(cassette: &Path, agent: &str) -> Result<(), CassetteError> {
     let failed = |error: io::Error| of_file(cassette, &error);
     make_private(cassette).map_err(failed)?;
@@ -137,7 +138,7 @@ fn is_ours(path: &Path) -> bool {
     name == HEADER || number.is_some_and(|number| number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Adds call `number`, the last one.
+/// Adds call `number`, which becomes the last one.
 pub(super) fn add(cassette: &Path, agent: &str, number: usize, call: &Call) -> Result<(), CassetteError> {
     write(cassette, &file_of(cassette, number), call)?;
     head(cassette, agent, number)
@@ -148,12 +149,12 @@ fn head(cassette: &Path, agent: &str, calls: usize) -> Result<(), CassetteError>
     write(cassette, &cassette.join(HEADER), &header)
 }
 
-/// The file gets its name when it is whole.
+/// Writes a file. It gets its name only when it is complete.
 fn write(cassette: &Path, file: &Path, contents: &impl Serialize) -> Result<(), CassetteError> {
     let write = || -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(contents)?;
         text.push(b'\n');
-        // Of this user's alone: git, in which cassettes are kept, has no such modes.
+        // Only this user can read the file. Git, in which cassettes are kept, does not preserve these permissions.
         let mut new = tempfile::Builder::new().prefix(".new-").tempfile_in(cassette)?;
         new.write_all(&text)?;
         new.persist(file)?;

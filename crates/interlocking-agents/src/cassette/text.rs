@@ -1,11 +1,11 @@
-//! A text as it stands in a cassette: line by line, so that it can be read, and compared by who keeps cassettes in git.
+//! The representation of a text in a cassette: line by line, so that it can be read, and compared in git.
 
 use serde::de::Deserializer;
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-/// A string where it has one line, and otherwise a list of its lines. Nothing is lost: line ends other than `\n` stay in
-/// the lines.
+/// A string if the text has one line, and otherwise a list of its lines. Nothing is lost: line ends other than `\n`
+/// stay in the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Text(pub(super) String);
 

@@ -1,4 +1,4 @@
-//! The wrapper.
+//! An agent that wraps another agent and makes some of its calls fail.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,11 +18,11 @@ use crate::agent::{Agent, TurnContext};
 use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;
 
-/// An agent some of whose calls fail as a [`FaultPlan`] says. In everything else it is the agent that it wraps: its name, so
-/// that it is held to that one's provider, its sessions, what it can do.
+/// An agent some of whose calls fail as a [`FaultPlan`] says. Otherwise it behaves like the agent that it wraps: it has
+/// the same name, and therefore counts as the same provider, the same sessions and the same capabilities.
 ///
-/// A call that fails is booked as a real agent's: one that was turned away costs nothing; of one that was interrupted the price is
-/// not known.
+/// The usage of a failed call is reported as a real agent would report it: a rejected call costs nothing; the price of
+/// an interrupted call is unknown.
 pub struct FaultyAgent {
     inner: Arc<dyn Agent>,
     calls: AtomicU32,
@@ -34,7 +34,7 @@ struct State {
     injected: Vec<Injected>,
 }
 
-/// A fault that has happened.
+/// A fault that has been injected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Injected {
     /// The number of the call among all calls of the agent, from 1.
@@ -46,35 +46,35 @@ pub struct Injected {
 }
 
 impl FaultyAgent {
-    /// `inner`, with the faults of `plan`.
+    /// Wraps `inner`, with the faults of `plan`.
     pub fn new(inner: Arc<dyn Agent>, plan: FaultPlan) -> Self {
         Self { inner, calls: AtomicU32::new(0), state: Mutex::new(State { plan, injected: Vec::new() }) }
     }
 
-    /// How many calls there were, good and bad.
+    /// How many calls there were, with and without faults.
     pub fn calls(&self) -> u32 {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// The faults that have happened, in the order in which their calls began.
+    /// The faults that have been injected, in the order in which their calls began.
     pub fn injected(&self) -> Vec<Injected> {
         self.state().injected.clone()
     }
 
-    /// How many faults of that [name](Fault::name) have happened.
+    /// How many faults with this [name](Fault::name) have been injected.
     pub fn injected_of(&self, name: &str) -> usize {
         self.state().injected.iter().filter(|injected| injected.fault.name() == name).count()
     }
 
-    /// The rules of the plan that struck less often than they say. A test that ends with none of them has seen every fault
-    /// that it planned.
+    /// The rules of the plan that were applied less often than planned. A test that ends without unused rules has seen
+    /// every fault that it planned.
     pub fn unused(&self) -> Vec<UnusedRule> {
         self.state().plan.unused()
     }
 
     /// The fault of the next call, if it has one.
     fn strike(&self, turn: &Turn) -> Option<Fault> {
-        // Counted under the lock, so that numbers and records have one order.
+        // The call is counted under the lock, so that the numbers and the records have the same order.
         let mut state = self.state();
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
         let fault = state.plan.strike(call, turn)?;
@@ -83,7 +83,7 @@ impl FaultyAgent {
         Some(fault)
     }
 
-    /// Runs the agent until it has reported so much, or is done; then the call fails.
+    /// Runs the agent until it has reported `after_events` events or has ended; then the call fails.
     async fn stop_amid(
         &self,
         context: &TurnContext<'_>,
@@ -99,7 +99,7 @@ impl FaultyAgent {
                 biased;
                 outcome = self.inner.run(&context, turn) => match outcome {
                     Ok(reply) => answered = Some(reply.session),
-                    // It was worse than planned.
+                    // The agent failed by itself before the planned fault.
                     Err(error) => return Err(error),
                 },
                 () = meter.reached.notified() => {}
@@ -116,13 +116,13 @@ impl FaultyAgent {
         Err(AgentError { kind: Box::new(kind), session, usage: CUT_OFF })
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets so many events through, and no more.
+/// Forwards a limited number of events, and drops the rest.
 struct Meter<'a> {
     to: &'a dyn AgentEvents,
     left: AtomicU32,
@@ -132,7 +132,7 @@ struct Meter<'a> {
 impl AgentEvents for Meter<'_> {
     fn emit(&self, event: AgentEvent) {
         let take = |left: u32| left.checked_sub(1);
-        // What it says before it is stopped is lost with the rest.
+        // Events between the limit and the moment when the agent is stopped are lost.
         if let Ok(before) = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
             self.to.emit(event);
             if before == 1 {
@@ -142,7 +142,7 @@ impl AgentEvents for Meter<'_> {
     }
 }
 
-/// Spoils what the agent says while it works.
+/// Corrupts the texts that the agent reports while it works.
 struct Lossy<'a>(&'a dyn AgentEvents);
 
 impl AgentEvents for Lossy<'_> {

@@ -1,4 +1,4 @@
-//! The ways in which a call fails.
+//! The kinds of faults that can be injected into a call.
 
 use std::time::Duration;
 
@@ -10,78 +10,80 @@ use crate::agent::usage::Usage;
 use crate::sessions::SessionError;
 use crate::sessions::session::SessionOp;
 
-/// What goes wrong with one call.
+/// A fault that is injected into one call.
 ///
-/// `after_events` counts what the agent reports, from its [start](crate::AgentEvent::Started) on, which is the first: with 0
-/// the agent is not called at all. It is stopped at the first moment that it waits for anything after those events, so what
-/// it does without waiting is done; an agent that has fewer events to report is stopped at its end, and its answer is lost.
+/// `after_events` counts the events that the agent reports. The first event is its [start](crate::AgentEvent::Started);
+/// with 0 the agent is not called at all. After those events the agent is stopped when it next waits for anything, so
+/// work that it does without waiting is completed. An agent that reports fewer events is stopped at its end, and its
+/// answer is lost.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// Nothing but time: the call begins so much later, and is then as it would have been. No sign of life meanwhile.
+    /// The call begins later by this time, and then runs as usual. There is no activity meanwhile.
     Delay(Duration),
-    /// From there on there is no event and no answer, until the turn is interrupted or dropped.
+    /// After some events there is no further event and no answer, until the turn is interrupted or dropped.
     Stall {
-        /// What is reported before.
+        /// How many events are reported before.
         after_events: u32,
     },
-    /// The provider wants fewer requests (HTTP 429). Several in a row, by [`Rule::times`](crate::faults::Rule::times), are a storm.
+    /// The provider wants fewer requests (HTTP 429). Several in a row, by [`Rule::times`](crate::faults::Rule::times),
+    /// make a storm.
     RateLimited {
         /// How long the provider says to wait.
         retry_after: Option<Duration>,
     },
     /// The provider has a problem of its own (HTTP 5xx).
     Overloaded,
-    /// Nobody listens where the provider should be.
+    /// The provider's address refuses the connection.
     ConnectionRefused,
     /// The provider refuses the key, the account or the model (HTTP 401, 403, 404).
     Refused,
     /// The prompt does not fit the model.
     PromptTooLong,
-    /// The agent has done its work and used up its steps before it answered.
+    /// The agent has done its work, but used up its steps before it answered.
     StepLimit,
     /// The connection is cut in the middle of the answer.
     CutStream {
-        /// What is reported before.
+        /// How many events are reported before.
         after_events: u32,
     },
-    /// The agent's program ends in the middle of the turn. What it did stays done.
+    /// The agent's program ends in the middle of the turn. Work that it has completed remains.
     Crash {
-        /// Its exit code; none when a signal ended it.
+        /// The program's exit code; none when a signal ended it.
         exit: Option<i32>,
-        /// What is reported before.
+        /// How many events are reported before.
         after_events: u32,
     },
-    /// The session to continue or to fork is gone. A turn that starts afresh loses none, so its call is left alone, and not
-    /// counted.
+    /// The session to be continued or forked is gone. A turn with a fresh session cannot lose one, so its call runs as
+    /// usual and does not use up the rule.
     LostSession,
-    /// The agent ends its turn in good order, but without an answer.
+    /// The agent ends its turn normally, but without an answer.
     NoOutput,
-    /// The answer breaks off in the middle of its JSON, so it is no output but text.
+    /// The answer is cut off in the middle of its JSON, so it is text instead of output.
     InvalidJson,
-    /// The output is JSON, and breaks the turn's schema; of a turn without one, null.
+    /// The output is JSON, but violates the turn's schema; null for a turn without a schema.
     BrokenOutput,
-    /// The output is this, whatever the agent answered.
+    /// The output is replaced by this value.
     Output(Value),
-    /// The output's texts, and what the agent said, are padded to so many bytes in all.
+    /// The texts of the output, and the agent's text, are padded to this many bytes in total.
     HugeOutput {
-        /// How many.
+        /// The number of bytes.
         bytes: usize,
     },
-    /// Somebody on the way has read bytes that are no UTF-8 as if they were: every text of the answer, and what the agent
-    /// says, has U+FFFD in it.
+    /// Invalid UTF-8 was decoded lossily: every text of the answer, and every text that the agent reports, contains
+    /// U+FFFD.
     LossyText,
 }
 
-/// Where in the call the fault strikes.
+/// The point of the call at which the fault is injected.
 pub(super) enum Stage<'f> {
-    /// First the time passes.
+    /// The call is delayed.
     Late(Duration),
-    /// The agent is not called.
+    /// The call fails before the agent is called.
     Before(AgentErrorKind),
-    /// It is stopped after so many events.
+    /// The agent is stopped after this many events.
     Amid(u32, End),
-    /// Its answer is spoilt.
+    /// The agent's answer is corrupted.
     Answer(&'f Fault),
 }
 
@@ -91,7 +93,7 @@ pub(super) enum End {
 }
 
 impl Fault {
-    /// Its name in counts and reports: `crash`, `rate_limited`.
+    /// The fault's name in counts and reports, such as `crash` or `rate_limited`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Delay(_) => "delay",
@@ -114,7 +116,7 @@ impl Fault {
         }
     }
 
-    /// Whether it can happen to `turn`.
+    /// Whether the fault is possible in `turn`.
     pub(super) fn fits(&self, turn: &Turn) -> bool {
         !matches!((self, &turn.session), (Self::LostSession, SessionOp::StartFresh(_)))
     }
@@ -136,7 +138,7 @@ impl Fault {
                 SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => {
                     Stage::Before(SessionError::Unknown { session: session.clone() }.into())
                 }
-                // It does not fit, and so is never asked.
+                // `fits` excludes this case.
                 SessionOp::StartFresh(_) => Stage::Late(Duration::ZERO),
             },
             Self::Stall { after_events } => Stage::Amid(*after_events, End::FallsSilent),
@@ -158,9 +160,9 @@ impl Fault {
     }
 }
 
-/// Of a call that the provider, or the program, turned away: it costs nothing, which is known.
+/// The usage of a call that the provider or the program rejected: it is known to cost nothing.
 pub(super) const TURNED_AWAY: Usage = usage(0);
-/// Of a call that was under way: what it had cost by then nobody learns.
+/// The usage of a call that was interrupted: its cost is unknown.
 pub(super) const CUT_OFF: Usage = usage(1);
 
 const fn usage(unpriced_calls: u32) -> Usage {

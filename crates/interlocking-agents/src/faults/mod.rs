@@ -1,7 +1,7 @@
-//! An agent that fails as told, for tests of whoever has to bear it.
+//! An agent that fails on demand, for tests of code that has to handle failures.
 //!
-//! - [`FaultyAgent`] wraps any agent; a [`FaultPlan`] says which of its calls fail, and how: each way is a [`Fault`].
-//! - [`FaultyProgram`] is the same one level below, for authors of agents: a program whose output is broken byte by byte.
+//! - [`FaultyAgent`] wraps any agent. A [`FaultPlan`] says which of its calls fail with which [`Fault`].
+//! - [`FaultyProgram`] is the same one level below, for authors of agents: a program with arbitrary broken output.
 //!
 //! ```
 //! # use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which calls fail: by their number, role and prompt, or at random from a seed.
+//! Chooses which calls fail: by their number, role and prompt, or at random from a seed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::sessions::session::SessionOpKind;
 
 /// Which calls of an agent fail, and how.
 ///
-/// A call has the fault of the first rule that it fits and that is not used up. The same plan and the same calls have the same
-/// faults.
+/// A call gets the fault of the first rule that matches it and is not used up. The same plan and the same calls lead to
+/// the same faults.
 #[derive(Debug, Clone, Default)]
 pub struct FaultPlan {
     rules: Vec<Counted>,
     chance: Option<Chance>,
 }
 
-/// A fault, and the calls that have it: those for which everything holds that is said of them.
+/// A fault, and the conditions for the calls that get it. All conditions must hold.
 #[derive(Clone)]
 pub struct Rule {
     fault: Fault,
@@ -32,14 +32,14 @@ pub struct Rule {
 
 type Predicate = Arc<dyn Fn(&Turn) -> bool + Send + Sync>;
 
-/// A rule that could have struck (again).
+/// A rule that was applied less often than planned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedRule {
     /// The fault's [name](Fault::name).
     pub fault: &'static str,
-    /// How often it struck.
+    /// How often the rule was applied.
     pub used: u32,
-    /// How often it was meant to: its [times](Rule::times), or 1 for one that always strikes.
+    /// How often the rule should have been applied: its [times](Rule::times), or once for a rule that always applies.
     pub expected: u32,
 }
 
@@ -57,7 +57,7 @@ struct Chance {
 }
 
 impl FaultPlan {
-    /// Nothing fails.
+    /// A plan without faults.
     pub fn new() -> Self {
         Self::default()
     }
@@ -69,18 +69,18 @@ impl FaultPlan {
         self
     }
 
-    /// The same, with the next `requests` calls turned away for being too many (HTTP 429).
+    /// The same, rejecting the next `requests` calls because there are too many (HTTP 429).
     #[must_use]
     pub fn with_storm(self, requests: u32, retry_after: Option<Duration>) -> Self {
         self.with(Rule::new(Fault::RateLimited { retry_after }).times(requests))
     }
 
-    /// The same, with one of `faults` for about `percent` of 100 calls that no rule is for. Which calls and which faults
-    /// follows from the seed and the call's number.
+    /// The same, with one of `faults` in about `percent` percent of the calls that match no rule. The seed and the
+    /// call's number determine which calls fail, and with which faults.
     ///
     /// # Panics
     ///
-    /// If there are no faults to choose from.
+    /// If `faults` is empty.
     #[must_use]
     pub fn with_random(mut self, seed: u64, percent: u8, faults: impl Into<Vec<Fault>>) -> Self {
         let faults = faults.into();
@@ -89,7 +89,7 @@ impl FaultPlan {
         self
     }
 
-    /// The fault of a call, which is now used up.
+    /// The fault of a call, which uses up the rule.
     pub(super) fn strike(&mut self, call: u32, turn: &Turn) -> Option<Fault> {
         let fitting = self.rules.iter_mut().find(|counted| counted.strikes(call, turn));
         if let Some(counted) = fitting {
@@ -110,49 +110,49 @@ impl FaultPlan {
 }
 
 impl Rule {
-    /// The fault strikes the first call that comes.
+    /// A rule that injects the fault into the first call.
     pub fn new(fault: Fault) -> Self {
         let (call, role, operation, contains, predicate) = Default::default();
         Self { fault, times: Some(1), call, role, operation, contains, predicate }
     }
 
-    /// It strikes this often; by default once.
+    /// The rule applies to this many calls; the default is one.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self { times: Some(times), ..self }
     }
 
-    /// It strikes as often as it can.
+    /// The rule applies to every matching call.
     #[must_use]
     pub fn always(self) -> Self {
         Self { times: None, ..self }
     }
 
-    /// Only this call of the agent: 1 is its first, and every call counts.
+    /// The rule applies only to the call with this number. Every call of the agent counts, and the first is 1.
     #[must_use]
     pub fn on_call(self, call: u32) -> Self {
         Self { call: Some(call), ..self }
     }
 
-    /// Only calls in this [role](Turn::role).
+    /// The rule applies only to calls in this [role](Turn::role).
     #[must_use]
     pub fn in_role(self, role: impl Into<String>) -> Self {
         Self { role: Some(role.into()), ..self }
     }
 
-    /// Only calls that do this with their session.
+    /// The rule applies only to calls with this session operation.
     #[must_use]
     pub fn on_operation(self, operation: SessionOpKind) -> Self {
         Self { operation: Some(operation), ..self }
     }
 
-    /// Only calls whose prompt contains this.
+    /// The rule applies only to calls whose prompt contains this text.
     #[must_use]
     pub fn on_prompt(self, contains: impl Into<String>) -> Self {
         Self { contains: Some(contains.into()), ..self }
     }
 
-    /// Only calls for which this holds.
+    /// The rule applies only to calls for which the predicate holds.
     #[must_use]
     pub fn when(self, predicate: impl Fn(&Turn) -> bool + Send + Sync + 'static) -> Self {
         Self { predicate: Some(Arc::new(predicate)), ..self }

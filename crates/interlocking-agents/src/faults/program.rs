@@ -1,4 +1,4 @@
-//! A program that speaks a broken stream, for tests of agents that start programs.
+//! A program with broken output, for tests of agents that start programs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A program, in place of an agent's own, that does on its standard output what it is told to, in that order, and ends.
+/// A program to use instead of an agent's program. It executes the configured steps in order, and ends.
 ///
-/// It is a shell script: `sh` runs it, and it finds `cat`, `head`, `seq`, `sleep`, `tr`, `wc`, `yes` and, for a child that leaves, `setsid` on the
-/// `PATH` that it is given. It notes its process id, and those of children that it leaves behind, one a line, in a file with
-/// `.pids` behind its own name, so that a test can see whether anything still runs.
+/// It is a shell script: `sh` runs it, and it needs `cat`, `head`, `seq`, `sleep`, `tr`, `wc`, `yes` and, for a child
+/// that it leaves behind, `setsid` on its `PATH`. It writes its process id, and the ids of children that it leaves
+/// behind, one per line, to a file with its own name and `.pids` appended, so that a test can check whether any of them
+/// still runs.
 ///
 /// ```
 /// # use interlocking_agents::faults::FaultyProgram;
@@ -36,12 +37,12 @@ pub struct FaultyProgram {
 }
 
 impl FaultyProgram {
-    /// A program that ends at once, with exit code 0.
+    /// A program that ends at once with exit code 0.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With `--version` as its first argument it says this, and nothing else.
+    /// With `--version` as its first argument the program prints this line, and does nothing else.
     pub fn answering_version(self, version: impl Into<String>) -> Self {
         Self { version: Some(version.into()), ..self }
     }
@@ -56,23 +57,23 @@ impl FaultyProgram {
         self.step("IFS= read -r line || :")
     }
 
-    /// Writes a line.
+    /// Writes a line to standard output.
     pub fn line(self, line: &str) -> Self {
         self.bytes(line.as_bytes()).bytes(b"\n")
     }
 
-    /// Writes these bytes, whatever they are, and ends no line.
+    /// Writes these bytes without a line end. They may be invalid UTF-8.
     pub fn bytes(self, bytes: &[u8]) -> Self {
         let step = format!("printf '{}'", escaped(bytes));
         self.step(&step)
     }
 
-    /// Writes so many `x`, and ends no line.
+    /// Writes `bytes` times the letter `x`, without a line end.
     pub fn long(self, bytes: u64) -> Self {
         self.step(&format!("head -c {bytes} /dev/zero | tr '\\000' x"))
     }
 
-    /// Writes these lines so often.
+    /// Writes these lines `times` times.
     pub fn repeated(self, times: u32, lines: &str) -> Self {
         let printed = escaped(lines.as_bytes());
         self.step(&format!(
@@ -81,13 +82,13 @@ impl FaultyProgram {
         ))
     }
 
-    /// Writes this text so often, and ends no line. The text is one without a line's end.
+    /// Writes this text `times` times, without a line end. The text must not contain a line end.
     pub fn repeated_in_line(self, times: u32, text: &str) -> Self {
         let printed = escaped(text.as_bytes());
         self.step(&format!("yes \"$(printf '{printed}')\" | head -n {times} | tr -d '\\012'"))
     }
 
-    /// Writes so many lines that differ in a number: `NUMBER` in the line stands for 1, 2, and so on.
+    /// Writes `times` lines that differ in a number: `NUMBER` in the line is replaced by 1, 2, and so on.
     pub fn counted(self, times: u32, line: &str) -> Self {
         let format = line.replace('%', "%%").replace('\'', r"'\''").replace("NUMBER", "%.0f");
         self.step(&format!("seq -f '{format}' 1 {times}"))
@@ -99,25 +100,25 @@ impl FaultyProgram {
         self.step(&step)
     }
 
-    /// Writes so many lines of about 100 bytes to standard error.
+    /// Writes `times` lines of about 100 bytes to standard error.
     pub fn repeated_errors(self, times: u32) -> Self {
         let line = "error ".repeat(16);
         self.step(&format!("yes '{line}' | head -n {times} >&2"))
     }
 
-    /// Says nothing for so long.
+    /// Writes nothing for this time.
     pub fn silence(self, time: Duration) -> Self {
-        // In short pieces: what the shell waits for outlives it when the shell alone is killed.
+        // Sleeps in short pieces, because a `sleep` outlives the shell if only the shell is killed.
         let (seconds, rest) = (time.as_secs(), time.subsec_millis());
         self.step(&format!("i=0; while [ $i -lt {seconds} ]; do sleep 1; i=$((i+1)); done; sleep 0.{rest:03}"))
     }
 
-    /// Takes no notice of SIGTERM and SIGINT from here on.
+    /// Ignores SIGTERM, SIGINT and SIGHUP from here on.
     pub fn ignoring_signals(self) -> Self {
         self.step("trap '' TERM INT HUP")
     }
 
-    /// Leaves a process behind, in a session of its own, that takes no notice of signals and holds standard output open.
+    /// Leaves a process behind, in its own session, that ignores signals and keeps standard output open.
     pub fn leaving_a_child(self) -> Self {
         self.step(
             "before=$(wc -l <\"$pids\")\n\
@@ -126,21 +127,21 @@ impl FaultyProgram {
         )
     }
 
-    /// Ends here, with this exit code.
+    /// Ends the program here with this exit code.
     pub fn exit(self, code: u8) -> Self {
         self.step(&format!("exit {code}"))
     }
 
-    /// Ends here, killed by a signal.
+    /// Ends the program here by SIGKILL.
     pub fn kill_itself(self) -> Self {
         self.step("kill -KILL $$")
     }
 
-    /// Makes the program, and gives the path back.
+    /// Writes the program to a file, and returns its path.
     ///
     /// # Errors
     ///
-    /// That it cannot be written there.
+    /// The file cannot be written.
     pub fn write_to(&self, file: impl Into<PathBuf>) -> io::Result<PathBuf> {
         let file = file.into();
         let mut script = "#!/bin/sh\n".to_owned();
@@ -153,12 +154,12 @@ impl FaultyProgram {
         Ok(file)
     }
 
-    /// The process ids that a program which was written to `file` has noted: its own, each time it ran, and those of the
-    /// children that it left behind.
+    /// The process ids that the program in `file` has written down: its own, for each time that it ran, and those of
+    /// the children that it left behind.
     ///
     /// # Errors
     ///
-    /// That there are none, as it has not run.
+    /// There are none, because the program has not run.
     pub fn noted(file: &Path) -> io::Result<Vec<u32>> {
         let mut name = file.as_os_str().to_owned();
         name.push(".pids");
@@ -172,8 +173,8 @@ impl FaultyProgram {
     }
 }
 
-/// Has another process write the file. If this one did, a process that some other thread is just starting could still hold it
-/// open for writing when it is to be run, which the system refuses ("text file busy").
+/// Lets another process write the file. If this process wrote it, a child that another thread is starting could still
+/// have it open for writing when the file is executed, and the system would refuse that ("text file busy").
 fn write_executable(file: &Path, script: &str) -> io::Result<()> {
     let mut writer =
         Command::new("sh").args(["-c", "cat >\"$0\" && chmod 755 \"$0\""]).arg(file).stdin(Stdio::piped()).spawn()?;
@@ -183,7 +184,7 @@ fn write_executable(file: &Path, script: &str) -> io::Result<()> {
     if ended.success() { Ok(()) } else { Err(io::Error::other(format!("{} cannot be written", file.display()))) }
 }
 
-/// As the format of `printf`, between single quotes: everything that could mean something, in octal.
+/// Escapes bytes for the format of `printf` between single quotes: all special bytes are written in octal.
 fn escaped(bytes: &[u8]) -> String {
     let mut format = String::with_capacity(bytes.len());
     for &byte in bytes {

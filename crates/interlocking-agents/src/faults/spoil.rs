@@ -1,4 +1,4 @@
-//! Answers, spoilt.
+//! Corrupts answers.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::fault::Fault;
 use crate::agent::turn::{Reply, Turn};
 use crate::schema::Schema;
 
-/// What bytes that are no UTF-8 become in a text.
+/// The replacement for invalid UTF-8 in a text.
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
-/// The reply with what `fault` makes of its answer.
+/// The reply with its answer corrupted by `fault`.
 pub(super) fn spoilt(reply: Reply, fault: &Fault, turn: &Turn) -> Reply {
     let silent = |reply: Reply| Reply { output: None, decisions: Vec::new(), ..reply };
     match fault {
@@ -33,22 +33,21 @@ pub(super) fn spoilt(reply: Reply, fault: &Fault, turn: &Turn) -> Reply {
     }
 }
 
-/// Its first half, at a character's border: what is left of an answer that broke off. JSON that is cut so is none, unless it
-/// is a number.
+/// The first half of a text, as if the answer had been cut off. The result is never valid JSON.
 fn half(text: &str) -> String {
     let cut: String = text.chars().take(text.chars().count() / 2).collect();
     if serde_json::from_str::<Value>(&cut).is_ok() { format!("{{{cut}") } else { cut }
 }
 
-/// Some value that the schema forbids; null where it forbids none of those that are tried.
+/// A value that the schema forbids; null if it forbids none of the values that are tried.
 fn breaking(schema: Option<&Schema>) -> Value {
     let tried = [json!({ "unexpected": [null] }), json!([]), json!({}), json!(""), json!(-0.5), Value::Null];
     let broken = tried.into_iter().find(|value| schema.is_some_and(|schema| !schema.violations(value).is_empty()));
     broken.unwrap_or(Value::Null)
 }
 
-/// Pads the first text of the output, so that an output whose texts are not bounded stays valid; the answer's text where it
-/// has none.
+/// Pads the first text of the output, so that the output stays valid if its texts have no length limit. If the output
+/// has no text, the text of the answer is padded.
 fn huge(mut reply: Reply, bytes: usize) -> Reply {
     let mut padded = false;
     if let Some(output) = &mut reply.output {
@@ -66,7 +65,7 @@ fn pad(text: &mut String, bytes: usize) {
     text.extend(std::iter::repeat_n('x', bytes.saturating_sub(text.len())));
 }
 
-/// The text as it is read from bytes one of which is wrong.
+/// The text as decoded from bytes of which one is invalid.
 pub(super) fn lossy(text: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) = {
         let middle = text.chars().count() / 2;
@@ -75,7 +74,7 @@ pub(super) fn lossy(text: &str) -> String {
     before.into_iter().chain([REPLACEMENT]).chain(after).collect()
 }
 
-/// Every text in a value; not the names of fields.
+/// Applies `change` to every text in a value, except the names of fields.
 fn each_text(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     match value {
         Value::String(text) => change(text),

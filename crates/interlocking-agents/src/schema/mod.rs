@@ -1,4 +1,4 @@
-//! JSON schemas, compiled once, and what is wrong with a value.
+//! Compiled JSON schemas, and the violations of a value.
 
 pub(crate) mod strict;
 
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-/// Longest message of one violation in characters; validators quote the whole offending value.
+/// The longest message of a violation, in characters; validators quote the whole invalid value.
 const LONGEST_MESSAGE: usize = 400;
 
 /// A JSON schema with its compiled validator. Make one per type and share it in an `Arc`.
 ///
-/// The schema itself is kept as given, for agents that pass it on. Dialects differ (Claude Code takes draft-07 only,
-/// with an object at the root): an agent converts [`as_value`](Self::as_value) to what its program takes, or offers
-/// [`decisions`](Self::decisions) instead. The answer is always checked here, against the original.
+/// The original schema is kept for agents that pass it on. Dialects differ (Claude Code accepts only draft-07 with an
+/// object at the root), so an agent converts [`as_value`](Self::as_value) to what its program accepts, or offers
+/// [`decisions`](Self::decisions) instead. The answer is always validated against the original schema.
 pub struct Schema {
     value: Value,
     validator: Validator,
@@ -29,25 +29,25 @@ pub enum SchemaError {
     /// The text is not JSON.
     #[error("the schema is not JSON: {reason}")]
     NotJson {
-        /// The parser's words.
+        /// The parser's message.
         reason: String,
     },
-    /// The JSON is not a schema, or refers to one outside itself (nothing is ever fetched).
+    /// The JSON is not a schema, or refers to a schema outside itself (nothing is ever fetched).
     #[error("not a JSON schema, at `{path}`: {reason}")]
     NotASchema {
         /// JSON pointer into the schema; empty for its root.
         path: String,
-        /// What is wrong there.
+        /// What is wrong at that place.
         reason: String,
     },
 }
 
-/// One way in which a value breaks its schema.
+/// One violation of a schema by a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SchemaViolation {
     /// JSON pointer into the value, such as `/chapters/0/title`; empty for the whole value.
     pub path: String,
-    /// What is wrong there.
+    /// What is wrong at that place.
     pub message: String,
 }
 
@@ -74,7 +74,7 @@ impl Schema {
         &self.value
     }
 
-    /// Everything that is wrong with `output`, by place; empty when it is valid.
+    /// All violations of the schema by `output`, sorted by place; empty if it is valid.
     pub fn violations(&self, output: &Value) -> Vec<SchemaViolation> {
         let mut violations: Vec<_> =
             self.validator.iter_errors(output).map(|error| SchemaViolation::of(&error)).collect();
@@ -109,11 +109,11 @@ impl SchemaViolation {
     }
 }
 
-/// For a value that fits no variant of a `oneOf` or `anyOf`: what is wrong with the one variant that was meant.
+/// For a value that fits no branch of a `oneOf` or `anyOf`: the violations of the branch that was probably meant.
 ///
-/// "Not valid under any of the schemas" helps nobody to correct anything. The variant that was meant is the only one
-/// without a complaint about a constant (`{"kind": "tag", …}`), or else the only one without a complaint about the
-/// value as a whole (`{"Tag": {…}}`). If neither singles one out, nothing is guessed.
+/// "Not valid under any of the schemas" does not help to correct the value. The intended branch is the only one without
+/// a violation of a constant (`{"kind": "tag", …}`), or else the only one without a violation by the value as a whole
+/// (`{"Tag": {…}}`). If neither identifies a single branch, the result is empty.
 fn nearest_branch(error: &ValidationError<'_>) -> Vec<SchemaViolation> {
     let branches = match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => context,
@@ -142,7 +142,7 @@ fn only_branch_without<'e, 'v>(
 
 fn shortened(message: &str) -> String {
     match message.char_indices().nth(LONGEST_MESSAGE) {
-        // The value is quoted first and the complaint comes last, so the middle goes.
+        // The message begins with the value and ends with the violation, so the middle is cut out.
         Some(_) => {
             let characters: Vec<char> = message.chars().collect();
             let head: String = characters[..LONGEST_MESSAGE / 2].iter().collect();

@@ -1,13 +1,13 @@
 //! The sessions of all processes that share a directory.
 //!
 //! ```text
-//! ID.lock     locked while a turn runs in the session (by one) or while forks of it start (by all of them);
-//!             says which process took it last
+//! ID.lock     locked while a turn runs in the session (exclusively) or while forks of it start (shared);
+//!             contains the id of the process that last locked it
 //! ID.place    the workspace that the session began in
 //! ```
 //!
-//! The system frees the locks of a process that ends, however it ends. Lock files are never removed: who opens one and who
-//! removes it could hold two locks of one session.
+//! The operating system releases the locks of a process that ends, however it ends. Lock files are never removed: if
+//! one process removed a file while another opened it, both could hold a lock of the same session.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,12 +21,12 @@ use crate::drivers::written_by_agents;
 use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
 
-/// How long a place file may be: a path's length, and some.
+/// The maximum length of a place file: longer than any path.
 const LONGEST_PLACE: u64 = 64 * 1024;
 
-/// What a place file of a session without a workspace says.
+/// The contents of the place file of a session without a workspace.
 const NOWHERE: &[u8] = b"nowhere\n";
-/// What a place file of any other begins with; the workspace's path follows.
+/// The first bytes of any other place file; the workspace's path follows.
 const SOMEWHERE: &[u8] = b"in ";
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Directory {
         Self { path }
     }
 
-    /// The session is in use while what this gives lives.
+    /// Marks the session as in use until the returned lock is dropped.
     pub(super) fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<Locked, SessionError> {
         let path = self.file(session, "lock");
         let unreadable = |error| unreadable(session, &path, &error);
@@ -51,7 +51,7 @@ impl Directory {
                 Ok(locked)
             }
             Err(TryLockError::WouldBlock) => {
-                // Forks share it with one more reader, a turn with nobody.
+                // A shared lock succeeds beside forks, but not beside a turn.
                 let used_by = match (wanted, file.try_lock_shared()) {
                     (SessionUse::Turn, Ok(())) => SessionUse::Fork,
                     _ => SessionUse::Turn,
@@ -64,7 +64,7 @@ impl Directory {
         }
     }
 
-    /// Whether somebody uses it. Where that cannot be found out, nobody may.
+    /// Whether the session is in use. A session counts as in use if this cannot be determined.
     pub(super) fn is_busy(&self, session: &SessionId) -> bool {
         match OpenOptions::new().read(true).write(true).open(self.file(session, "lock")) {
             Ok(file) => lock(&file, SessionUse::Turn).map(|()| drop(Locked(file))).is_err(),
@@ -75,7 +75,7 @@ impl Directory {
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
         let path = self.file(session, "place");
         match written_by_agents::read(&path, LONGEST_PLACE) {
-            // What a loss of power has left.
+            // A crash of the machine can leave an empty file.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
                 Some(place) => Ok(Some(place)),
@@ -90,7 +90,8 @@ impl Directory {
         }
     }
 
-    /// A tie that exists stays, whoever made it. The file gets its name when it is whole.
+    /// Records the workspace of a session unless one is recorded already. The file gets its name only when it is
+    /// complete.
     pub(super) fn tie(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         let path = self.file(session, "place");
         let write = || -> io::Result<()> {
@@ -118,7 +119,8 @@ impl Directory {
         write().map_err(|error| unreadable(session, &path, &error))
     }
 
-    /// An id is no path and begins with no dot, so this is always a file right in the directory, and none of the temporary ones.
+    /// An id is not a path and does not begin with a dot, so the result is directly in the directory and not a
+    /// temporary file.
     fn file(&self, session: &SessionId, extension: &str) -> PathBuf {
         self.path.join(format!("{session}.{extension}"))
     }
@@ -133,7 +135,7 @@ impl Directory {
     fn open(&self, path: &Path) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        // An agent may be able to write here; it shall not have us write elsewhere.
+        // An agent may be able to write to this directory. It must not make this process open files elsewhere.
         #[cfg(unix)]
         {
             std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINKS);
@@ -156,13 +158,13 @@ impl Directory {
 #[cfg(unix)]
 const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
 
-/// Writes down which process it is, over whoever was there before: as many bytes each time.
+/// Writes this process's id over the previous one. The length is always the same.
 fn sign(mut file: &File) -> io::Result<()> {
     let name = format!("{:010}\n", std::process::id());
     file.write_all(name.as_bytes())
 }
 
-/// Looks twice: somebody may have been looking, too.
+/// Tries twice, because another process may hold the lock for a moment only to check it.
 fn lock(file: &File, wanted: SessionUse) -> Result<(), TryLockError> {
     let attempt = || match wanted {
         SessionUse::Turn => file.try_lock(),
@@ -177,7 +179,7 @@ fn lock(file: &File, wanted: SessionUse) -> Result<(), TryLockError> {
     }
 }
 
-/// The process that took the lock last, if it lives.
+/// The process that last took the lock, if it is alive.
 fn signer(file: &File) -> Option<u32> {
     let mut name = String::new();
     file.take(16).read_to_string(&mut name).ok()?;
@@ -188,7 +190,7 @@ fn signer(file: &File) -> Option<u32> {
 #[cfg(unix)]
 fn lives(process: u32) -> bool {
     let id = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
-    // Somebody else's process may not be asked, and lives.
+    // A process of another user must not be signalled, but is alive.
     id.is_some_and(|id| rustix::process::test_kill_process(id) != Err(rustix::io::Errno::SRCH))
 }
 

@@ -12,9 +12,9 @@ use crate::sessions::session::SessionId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {
-    /// A turn runs in it. Two turns at once are a mistake in whoever asks, so trying again is no remedy.
+    /// A turn runs in it. Two turns at once are a mistake of the caller, so trying again does not help.
     Turn,
-    /// A fork of it is starting, which is over in a moment.
+    /// A fork of it is starting, which takes only a moment.
     Fork,
 }
 
@@ -22,51 +22,51 @@ pub enum SessionUse {
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionError {
-    /// Somebody else uses it right now.
+    /// The session is in use.
     #[error("session `{session}` is busy: {used_by}{}; two turns at once would mangle its history", by(*process))]
     Busy {
-        /// The session asked for (the parent, for a fork).
+        /// The requested session (the parent, for a fork).
         session: SessionId,
-        /// What it is used for.
+        /// What the session is used for.
         used_by: SessionUse,
-        /// The process that uses it, where that is known; of several that fork it, one.
+        /// The process that uses the session, if known; if several fork it, one of them.
         #[serde(default)]
         process: Option<u32>,
     },
-    /// It began in another workspace.
+    /// The session began in another workspace.
     #[error(
         "session `{session}` began {}, it cannot be continued {}; fork it, or start a fresh one",
         place(began_in.as_deref()), place(asked_for.as_deref())
     )]
     WrongWorkspace {
-        /// The session asked for.
+        /// The requested session.
         session: SessionId,
-        /// Where it began.
+        /// The workspace that the session began in.
         began_in: Option<PathBuf>,
         /// The workspace of the refused turn.
         asked_for: Option<PathBuf>,
     },
-    /// The backend has no such session: it is lost; [`LostSession`](crate::LostSession) says what then.
+    /// The backend does not know the session: it is lost. [`LostSession`](crate::LostSession) says what happens then.
     #[error("there is no session `{session}`")]
     Unknown {
-        /// The session asked for.
+        /// The requested session.
         session: SessionId,
     },
-    /// The backend was asked to fork and went on in the parent instead.
+    /// The backend was asked to fork the session, but continued the parent.
     #[error("asked to fork session `{session}`, the agent continued it instead")]
     NotForked {
         /// The parent.
         session: SessionId,
     },
-    /// What the processes that share the sessions write down about this one cannot be used, so nobody knows whether it is
+    /// The files that the processes share about this session cannot be used, so it is unknown whether the session is
     /// free.
     #[error("whether session `{session}` is free cannot be known: {}: {reason}", file.display())]
     Unreadable {
-        /// The session asked for.
+        /// The requested session.
         session: SessionId,
         /// The file.
         file: PathBuf,
-        /// The system's words, or what is wrong with the file.
+        /// The error message of the operating system, or what is wrong with the file.
         reason: String,
     },
 }

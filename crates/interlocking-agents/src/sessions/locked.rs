@@ -1,14 +1,15 @@
-//! A file whose lock is given back at once.
+//! A file whose lock is released at once when it is dropped.
 
 use std::fs::File;
 
-/// A locked file, until this is dropped.
+/// A locked file. The lock is released when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Locked(pub(crate) File);
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Closing would do, but for a program that is just being started and has the file until it runs.
+        // Closing the file would release the lock as well, but not while a child that is being started still has the
+        // file open.
         if let Err(error) = self.0.unlock() {
             tracing::debug!(%error, "a lock is given back by closing its file");
         }

@@ -8,7 +8,7 @@ use super::Place;
 use super::error::{SessionError, SessionUse};
 use crate::sessions::session::SessionId;
 
-/// What is in use in this process, and where it began.
+/// Which sessions are in use in this process, and which workspaces they began in.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     state: Mutex<State>,
@@ -27,7 +27,7 @@ enum Use {
     Forks(usize),
 }
 
-/// A session that is in use while this lives.
+/// Marks a session as in use until this is dropped.
 #[derive(Debug)]
 pub(super) struct Used {
     memory: Arc<Memory>,
@@ -69,7 +69,7 @@ impl Memory {
         self.state().places.get(session).cloned()
     }
 
-    /// A tie that exists stays.
+    /// Records the workspace of a session unless one is recorded already.
     pub(super) fn tie(&self, session: &SessionId, place: &Place) {
         self.state().places.entry(session.clone()).or_insert_with(|| place.clone());
     }

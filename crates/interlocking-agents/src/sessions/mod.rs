@@ -1,4 +1,4 @@
-//! Which sessions are in use and where they live: one turn at a time, and always in the same workspace.
+//! Tracks which sessions are in use and where they began: one turn at a time, and always in the same workspace.
 
 pub(crate) mod locked;
 pub(crate) mod lost_session;
@@ -19,18 +19,19 @@ use crate::sessions::session::{SessionId, SessionOp};
 use directory::Directory;
 use memory::{Memory, Used};
 
-/// The sessions of one backend. Clones share the same registry; agents that share a backend's session store (two
-/// roles, one program) share one.
+/// The sessions of one backend. Clones share the same registry; agents that share a backend's session store (two roles,
+/// one program) must share one registry.
 ///
-/// - Two turns never run in one session at the same time. The programs do not refuse that themselves: concurrent
-///   resumes of one id all end well and silently mangle the history.
-/// - Forks only read their parent, and only until the child has started. Any number may read at once, but not while
-///   a turn runs in the parent (its last turn would be inherited half-written), nor may such a turn begin meanwhile.
-/// - A session belongs to the workspace it began in. Continuing it elsewhere is refused: an agent that remembers one
-///   directory while standing in another edits the wrong one. A fork may go to another workspace.
+/// - Two turns never run in one session at the same time. The programs do not refuse that themselves: several processes
+///   that resume the same session at once all succeed, but silently corrupt its history.
+/// - Forks only read their parent, and only until the child has started. Any number of forks may read at once, but not
+///   while a turn runs in the parent, because the fork would inherit an incomplete turn. For the same reason no turn
+///   may begin in the parent meanwhile.
+/// - A session belongs to the workspace it began in. Continuing it elsewhere is refused, because an agent that
+///   remembers one directory while it runs in another edits the wrong one. A fork may go to another workspace.
 ///
-/// A backend whose sessions outlive the process has its registry [in their directory](Self::in_directory), so that all of
-/// this holds between processes and after a restart.
+/// A backend whose sessions outlive the process has its registry [in their directory](Self::in_directory), so that
+/// these rules hold between processes and after a restart.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
     registry: Registry,
@@ -42,11 +43,11 @@ enum Registry {
     Directory(Arc<Directory>),
 }
 
-/// The workspace a session began in; none: it had none.
+/// The workspace that a session began in; `None` if it had none.
 type Place = Option<PathBuf>;
 
-/// The right to run turns in a session, given back when it is dropped, however that comes about (end, failure,
-/// cancellation, panic, and the end of the process).
+/// The right to run turns in a session. It is released when it is dropped, whatever the cause (end, failure,
+/// cancellation, panic), and when the process ends.
 #[derive(Debug)]
 pub struct SessionHold {
     sessions: Sessions,
@@ -60,7 +61,7 @@ struct Held {
     fork_of: Option<(SessionId, InUse)>,
 }
 
-/// A session that is in use while this lives.
+/// Marks a session as in use until this is dropped.
 #[derive(Debug)]
 #[expect(dead_code, reason = "what they do, they do when they are dropped")]
 enum InUse {
@@ -69,34 +70,36 @@ enum InUse {
 }
 
 impl Sessions {
-    /// Nothing in use, nothing known. For sessions that end with the process.
+    /// An empty registry, for sessions that end with the process.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The sessions that a backend keeps in `store`, such as the configuration directory of its program. Who opens the same
-    /// `store`, in whatever process, shares the guard: a session that is in use in one is [busy](SessionError::Busy) in all
-    /// others, until the turn or the process ends, and each remembers where it began.
+    /// The sessions that a backend keeps in `store`, such as the configuration directory of its program. All processes
+    /// that open the same `store` share the guard: a session that is in use in one process is
+    /// [busy](SessionError::Busy) in all others until the turn or the process ends, and every process knows the
+    /// workspace that the session began in.
     ///
-    /// That is written down below `store`, in `interlocking-sessions`, which is made when it is first needed: two small files
-    /// for each session, to be removed with the session and not before. The file system must have locks that belong to open
-    /// files and know no other machine (every local one on Linux, macOS and Windows). A hold takes some dozen microseconds.
+    /// The registry is kept in `store`, in the directory `interlocking-sessions`, which is created when it is first
+    /// needed. It has two small files for each session; remove them with the session and not before. The file system
+    /// must support locks that belong to open files; the locks need not be visible to other machines. Every local file
+    /// system on Linux, macOS and Windows supports them. A hold takes some dozen microseconds.
     pub fn in_directory(store: impl AsRef<Path>) -> Self {
         let store = store.as_ref();
-        // Who changes the current directory later means the same place.
+        // The path stays valid if the current directory changes later.
         let store = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
         let directory = Directory::new(store.join("interlocking-sessions"));
         Self { registry: Registry::Directory(Arc::new(directory)) }
     }
 
-    /// Takes hold of what `operation` needs, for turns in `workspace`.
+    /// Takes hold of the session that `operation` needs, for turns in `workspace`.
     pub fn hold(&self, operation: &SessionOp, workspace: Option<&Path>) -> Result<SessionHold, SessionError> {
         let place = workspace.map(resolved);
         let mut held = Held::default();
         match operation {
             SessionOp::StartFresh(_) => {}
             SessionOp::ContinueFrom(session) => {
-                // A session is tied by those who hold it, so this cannot change any more.
+                // Only the holder of a session can record its workspace, so the workspace cannot change any more.
                 let in_use = self.registry.begin(session, SessionUse::Turn)?;
                 if let Some(began_in) = self.registry.place(session)?
                     && began_in != place
@@ -120,12 +123,12 @@ impl Sessions {
         }
     }
 
-    /// Ties a session to the workspace it began in; for sessions from before a restart, which the registry has not
-    /// seen. A tie that exists stays.
+    /// Records the workspace that a session began in, for sessions from before a restart that the registry has not
+    /// seen. A workspace that is already recorded is kept.
     ///
     /// # Errors
     ///
-    /// [`Unreadable`](SessionError::Unreadable), of a registry in a directory.
+    /// [`Unreadable`](SessionError::Unreadable), if the registry is in a directory.
     pub fn tie(&self, session: &SessionId, workspace: Option<&Path>) -> Result<(), SessionError> {
         self.registry.tie(session, &workspace.map(resolved))
     }
@@ -164,12 +167,12 @@ impl Default for Registry {
 }
 
 impl SessionHold {
-    /// The backend has named the session: from now on it is in use, and tied to the workspace. A fork no longer
-    /// needs its parent. Repeating it changes nothing.
+    /// Announces the session that the backend has named: it is marked as in use, and tied to the workspace. A fork then
+    /// releases its parent. Repeated calls have no effect.
     pub fn started(&self, session: &SessionId) -> Result<(), SessionError> {
         let mut held = self.held();
         if held.turns.iter().any(|(known, _)| known == session) {
-            // Continuing: a session from before a restart is tied to the first workspace it is seen in.
+            // A continued session from before a restart is tied to the first workspace in which it is used.
             return self.sessions.registry.tie(session, &self.place);
         }
         if held.fork_of.as_ref().is_some_and(|(parent, _)| parent == session) {
@@ -182,18 +185,18 @@ impl SessionHold {
         Ok(())
     }
 
-    /// The session that turns run in, once it has a name.
+    /// The session that turns run in, once it is known.
     pub fn session(&self) -> Option<SessionId> {
         self.held().turns.last().map(|(session, _)| session.clone())
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn held(&self) -> MutexGuard<'_, Held> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One spelling per directory, so that a symlink or a `..` on the way makes no second workspace of it.
+/// A canonical path, so that a symlink or a `..` does not make one workspace look like two.
 fn resolved(workspace: &Path) -> PathBuf {
     std::fs::canonicalize(workspace).unwrap_or_else(|_| workspace.to_owned())
 }

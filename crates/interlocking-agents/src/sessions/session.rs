@@ -1,4 +1,4 @@
-//! Which context a turn starts from: session ids, slugs and the three session operations.
+//! The context a turn starts from: session ids, slugs and the three session operations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,8 @@ use crate::drivers::shortened::shorten;
 ///
 /// Wire form: `{"start_fresh": "write"}`, `{"continue_from": "…"}`, `{"fork_from": {"parent": "…", "slug": "…"}}`.
 ///
-/// What a turn of an agent knows: nothing, all that was said before, or all of it while nobody else learns what is said now:
+/// The operation decides what the agent knows in a turn: nothing, everything said before in the session, or everything
+/// said before without passing on what is said in this turn:
 ///
 /// ```
 /// use interlocking_agents::{SessionId, SessionOp, Slug};
@@ -41,11 +42,11 @@ use crate::drivers::shortened::shorten;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOp {
-    /// A new session that knows nothing of earlier ones; the slug is a hint for its name.
+    /// A new session without knowledge of earlier ones; the slug is a hint for its name.
     StartFresh(Slug),
-    /// One more turn of an existing session, which keeps all its context.
+    /// One more turn of an existing session, with all its context.
     ContinueFrom(SessionId),
-    /// A new session that starts with everything the parent knows and diverges from there; the parent is untouched.
+    /// A new session that starts with everything the parent knows and diverges from there; the parent does not change.
     ForkFrom {
         /// The session whose context the child inherits.
         parent: SessionId,
@@ -102,12 +103,12 @@ impl fmt::Display for SessionOpKind {
     }
 }
 
-/// The agent's own name for a session, opaque to everyone else (PRG-06).
+/// The agent's own name for a session, opaque to all other code (PRG-06).
 ///
 /// 1 to 128 ASCII letters, digits, `.`, `_` and `-`, starting with a letter, a digit or `_`: an id is passed to
 /// programs and used in file names, so it can be neither an option nor a path.
 ///
-/// It is what an agent answered with, and is stored like any text:
+/// The id is what an agent answered with, and is stored like any text:
 ///
 /// ```
 /// use interlocking_agents::SessionId;
@@ -123,7 +124,7 @@ impl fmt::Display for SessionOpKind {
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 
-/// A short human name for a session, a hint an agent may use when it names the session.
+/// A short readable name for a session: a hint that an agent may use when it names the session.
 ///
 /// 1 to 64 lower-case ASCII letters, digits, `_` and `-`, starting with a letter or a digit.
 ///
@@ -159,7 +160,7 @@ pub struct InvalidSlug {
 }
 
 impl SessionId {
-    /// Takes over a session id that a backend gave.
+    /// Checks a session id from a backend.
     pub fn new(text: impl Into<String>) -> Result<Self, InvalidSessionId> {
         let text = text.into();
         let starts_well = text.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '_');
@@ -178,7 +179,7 @@ impl SessionId {
 }
 
 impl Slug {
-    /// Checks a name.
+    /// Checks a slug.
     pub fn new(text: impl Into<String>) -> Result<Self, InvalidSlug> {
         let text = text.into();
         let starts_well = text.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
@@ -191,7 +192,8 @@ impl Slug {
         }
     }
 
-    /// The slug of a name that may be no slug, such as a node's: in lower case, with `-` for what no slug has, and shortened.
+    /// A slug for an arbitrary name, such as a node's: in lower case, shortened, and with `-` instead of characters
+    /// that are not allowed.
     pub fn of_name(name: &str) -> Self {
         let allowed = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_-".contains(letter);
         let letters = name.chars().map(|letter| letter.to_ascii_lowercase());
@@ -200,24 +202,24 @@ impl Slug {
         Self(if text.is_empty() { "session".to_owned() } else { text })
     }
 
-    /// The hint for a session that takes the place of one that is lost, for an agent in this role.
+    /// The slug of a session that replaces a lost one, for an agent in this role.
     pub(crate) fn for_role(role: Option<&str>) -> Self {
         role.and_then(|role| Self::new(role).ok()).unwrap_or_else(|| Self("anew".to_owned()))
     }
 
-    /// The name as written.
+    /// The slug as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What an error keeps of a text that may be of any length.
+/// The part of a refused text of any length that an error keeps.
 fn refused(mut text: String) -> String {
     shorten(&mut text, 256);
     text
 }
 
-/// The conversions that both names share.
+/// The conversions that session ids and slugs share.
 macro_rules! text_newtype {
     ($name:ident, $error:ident) => {
         impl fmt::Display for $name {

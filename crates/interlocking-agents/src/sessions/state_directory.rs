@@ -1,9 +1,10 @@
-//! Where agents' programs keep what outlives a run.
+//! The directory for state of agents' programs that outlives a run.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The user's directory for state: `$XDG_STATE_HOME`, `~/.local/state`, or what the system has for that. None without a home.
+/// The user's directory for state: `$XDG_STATE_HOME`, `~/.local/state`, or the system's equivalent. None without a
+/// home.
 pub(crate) fn state_directory() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(target_os = "macos") {
@@ -15,7 +16,7 @@ pub(crate) fn state_directory() -> Option<PathBuf> {
     variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local").join("state")))
 }
 
-/// The same for one that nobody else chose: if it was open to others, it is closed.
+/// The same for a directory whose place this crate has chosen: if other users have access, that access is removed.
 pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
     make_private(directory)?;
     #[cfg(unix)]
@@ -28,7 +29,7 @@ pub(crate) fn make_own(directory: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory for this user alone, if it is not there.
+/// Makes a directory that only this user can access, unless it exists.
 pub(crate) fn make_private(directory: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);

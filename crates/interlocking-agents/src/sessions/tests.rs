@@ -1,4 +1,4 @@
-//! Both kinds of registry keep the same rules.
+//! Both kinds of registry follow the same rules.
 
 use std::time::Instant;
 
@@ -163,7 +163,7 @@ fn who_opens_the_same_directory_shares_its_sessions_and_their_places() {
     drop(one.hold(&go_on("t"), None).unwrap());
 }
 
-/// Any path a workspace can have, such as one that is no text.
+/// Any path that a workspace can have, including paths that are not UTF-8.
 #[cfg(unix)]
 #[test]
 fn every_workspace_is_remembered_as_it_is_spelled() {
@@ -180,7 +180,7 @@ fn every_workspace_is_remembered_as_it_is_spelled() {
     }
 }
 
-/// What cannot be read is not taken for free.
+/// A session whose files cannot be read does not count as free.
 #[test]
 fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
     let store = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
     assert!(matches!(no_directory.tie(&id("t"), None), Err(SessionError::Unreadable { .. })));
 }
 
-/// PRG-06: whatever an agent calls its sessions and puts into the directory, nothing else is touched.
+/// PRG-06: whatever an agent names its sessions and writes to the directory, no file outside of it is changed.
 #[cfg(unix)]
 #[test]
 fn nothing_is_written_outside_of_the_directory() {
@@ -231,7 +231,8 @@ fn nothing_is_written_outside_of_the_directory() {
     assert_eq!(std::fs::read(&precious).unwrap(), b"kept");
 }
 
-/// Cheap beside a call of any agent: some dozen microseconds, and far below a millisecond on a busy machine.
+/// A hold is cheap compared to a call of any agent: some dozen microseconds, and far below a millisecond on a busy
+/// machine.
 #[test]
 fn a_hold_in_a_directory_costs_next_to_nothing() {
     let store = tempfile::tempdir().unwrap();

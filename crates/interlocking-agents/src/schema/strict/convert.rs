@@ -1,4 +1,4 @@
-//! From JSON Schema to the strict dialect, place by place.
+//! Converts JSON Schema to the strict dialect, place by place.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,35 +7,35 @@ use serde_json::{Map, Value, json};
 use super::merge::{is_annotation, merged, stands_alone};
 use super::shape::{KEY, Shape, VALUE, item};
 
-/// How many places are converted; what is left then is asked for as text. A schema can contain itself in ways that never end.
+/// How many places are converted; the remaining ones are requested as text. A schema can contain itself without end.
 const MOST_PLACES: usize = 20_000;
 
-/// How deep places may lie in each other, which is also how deep the conversion calls itself.
+/// The maximum depth of nested places, which also limits the recursion of the conversion.
 const DEEPEST: usize = 64;
 
-/// Formats that strict mode knows.
+/// Formats that strict mode supports.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Keywords that strict mode takes, by the kind of value that they are about.
+/// Keywords that strict mode supports for numbers and for arrays.
 const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
 const COUNTS: [&str; 2] = ["minItems", "maxItems"];
 
-/// Keywords that strict mode does not take and a model can keep to all the same.
+/// Keywords that strict mode refuses, but that a model can follow if the description mentions them.
 const SAID: [&str; 6] = ["minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"];
 
-/// A schema and what its values stand for.
+/// A converted schema and the shape of its values.
 type Converted = (Value, Shape);
 
 pub(super) struct Converter<'s> {
     document: &'s Value,
-    /// By reference, the name of each definition that is needed.
+    /// The name of each definition that is needed, by reference.
     names: BTreeMap<String, String>,
     pending: Vec<String>,
     places: usize,
     depth: usize,
 }
 
-/// An object that has just these fields.
+/// The schema of an object with exactly these fields.
 pub(super) fn object(properties: Value) -> Value {
     let required: Vec<&String> = properties.as_object().into_iter().flat_map(Map::keys).collect();
     json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
@@ -46,7 +46,7 @@ impl<'s> Converter<'s> {
         Self { document, names: BTreeMap::new(), pending: Vec::new(), places: 0, depth: 0 }
     }
 
-    /// Converts the definitions that are needed: schemas by name, shapes by reference.
+    /// Converts the definitions that are needed. Returns the schemas by name and the shapes by reference.
     pub(super) fn finish(mut self) -> (Map<String, Value>, BTreeMap<String, Shape>) {
         let (mut definitions, mut shapes) = (Map::new(), BTreeMap::new());
         while let Some(reference) = self.pending.pop() {
@@ -72,7 +72,7 @@ impl<'s> Converter<'s> {
         (converted, shape)
     }
 
-    /// None for what has to be asked for as text.
+    /// None if the value has to be requested as text.
     fn convert_fields(&mut self, schema: &Value, fields: &Map<String, Value>) -> Option<Converted> {
         if let Some(reference) = fields.get("$ref") {
             let reference = reference.as_str()?;
@@ -121,7 +121,7 @@ impl<'s> Converter<'s> {
         Some((json!({ "$ref": format!("#/$defs/{name}") }), Shape::Reference { reference: reference.to_owned(), name }))
     }
 
-    /// A name for a definition, of letters, digits and underscores.
+    /// An unused name for a definition, of letters, digits and underscores.
     fn free_name(&self, reference: &str) -> String {
         let last = reference.rsplit('/').next().unwrap_or_default();
         let safe = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
@@ -132,12 +132,12 @@ impl<'s> Converter<'s> {
         free.next().unwrap_or(wanted)
     }
 
-    /// What a local reference leads to, without the definitions that stand in it.
+    /// The schema that a local reference leads to.
     fn referred(&self, reference: &str) -> Option<Value> {
         self.document.pointer(reference.strip_prefix('#')?).cloned()
     }
 
-    /// The schema, or what it refers to, so that its fields can be seen.
+    /// The schema, or the schema that it refers to, so that its fields can be read.
     fn resolved(&mut self, schema: &Value) -> Option<Value> {
         self.places += 1;
         let reference = schema.get("$ref").and_then(Value::as_str);
@@ -149,7 +149,7 @@ impl<'s> Converter<'s> {
         (self.places < MOST_PLACES).then(|| self.referred(reference))?
     }
 
-    /// One of several; what stands beside them holds for each.
+    /// Converts alternatives. The keywords beside them apply to each branch.
     fn alternatives(&mut self, fields: &Map<String, Value>, keyword: &str) -> Option<Converted> {
         let mut rest = fields.clone();
         rest.remove(keyword);
@@ -205,7 +205,7 @@ impl<'s> Converter<'s> {
     }
 
     fn array(&mut self, fields: &Map<String, Value>) -> Option<Converted> {
-        // The older dialects have a list of `items` for what is `prefixItems` now.
+        // The older dialects use a list of `items` for what is `prefixItems` in the current one.
         let listed = fields.get("prefixItems").or_else(|| fields.get("items").filter(|items| items.is_array()));
         if let Some(items) = listed.and_then(Value::as_array) {
             let (mut properties, mut shapes) = (Map::new(), Vec::new());
@@ -256,7 +256,7 @@ impl<'s> Converter<'s> {
         Some((object(Value::Object(converted)), shape))
     }
 
-    /// An object of any keys.
+    /// Converts an object with arbitrary keys.
     fn entries(&mut self, fields: &Map<String, Value>) -> Converted {
         let values = fields.get("additionalProperties").filter(|_| !fields.contains_key("patternProperties"));
         let (value, shape) = self.convert(values.unwrap_or(&Value::Bool(true)));
@@ -264,8 +264,8 @@ impl<'s> Converter<'s> {
         (json!({ "type": "array", "items": entry }), Shape::Entries(Box::new(shape)))
     }
 
-    /// Whether null is one of the schema's values, as far as that is plain to see. If it is not seen, a null is taken for a
-    /// field that is missing, which is right, too.
+    /// Whether null is visibly one of the schema's values. If this is missed, a null is treated as a missing field,
+    /// which is acceptable too.
     fn allows_null(&self, schema: &Value, depth: usize) -> bool {
         let Some(fields) = schema.as_object() else { return *schema != Value::Bool(false) };
         if depth > DEEPEST {
@@ -299,7 +299,7 @@ fn text(schema: &Value) -> Converted {
     (json!({ "type": "string", "description": says }), Shape::Text)
 }
 
-/// None if there is one among them that is no scalar.
+/// None if one of the values is not a scalar.
 fn constants(values: &[Value]) -> Option<Converted> {
     let mut kinds: Vec<&str> = Vec::new();
     for value in values {
@@ -329,7 +329,7 @@ fn any_of(branches: Vec<Converted>) -> Converted {
     (json!({ "anyOf": schemas }), if same { Shape::Same } else { Shape::AnyOf(branches) })
 }
 
-/// The same, or null.
+/// The same schema, allowing null as well.
 fn nullable(mut schema: Value) -> Value {
     if let Some(branches) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
         branches.push(json!({ "type": "null" }));
@@ -347,12 +347,13 @@ fn nullable(mut schema: Value) -> Value {
     }
 }
 
-/// Says what the original says, and what it demands beyond the dialect. Nothing may stand beside a reference.
+/// Adds the original description, and the constraints that the dialect cannot express. A reference gets no description,
+/// because nothing may stand beside it.
 fn describe(converted: &mut Value, original: &Map<String, Value>) {
     let Some(fields) = converted.as_object_mut().filter(|fields| !fields.contains_key("$ref")) else { return };
     let strict = fields.get("description").and_then(Value::as_str);
     let says = original.get("description").and_then(Value::as_str);
-    // What was merged from several parts has been described before.
+    // The description of merged parts has already been added.
     let says = says.filter(|says| !strict.is_some_and(|strict| strict.contains(says)));
     let demands: Vec<String> =
         SAID.iter().filter_map(|keyword| Some(format!("{keyword}: {}", original.get(*keyword)?))).collect();

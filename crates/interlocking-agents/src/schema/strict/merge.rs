@@ -1,8 +1,8 @@
-//! Several schemas that hold at once, as one.
+//! Merges several schemas that apply at once into one.
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that say nothing about a value.
+/// Keywords that do not constrain a value.
 const ANNOTATIONS: [&str; 11] = [
     "$schema",
     "$id",
@@ -21,13 +21,13 @@ pub(super) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
 
-/// Whether there is nothing but annotations beside these keywords.
+/// Whether there are only annotations beside this keyword.
 pub(super) fn stands_alone(schema: &Map<String, Value>, keyword: &str) -> bool {
     schema.keys().all(|other| other == keyword || is_annotation(other))
 }
 
-/// One schema for all parts: the fields of all of them, and of other keywords the first of each. None if two parts have
-/// alternatives of their own, or are no objects.
+/// One schema for all parts: with the fields of all parts, and for other keywords the value of the first part that has
+/// it. None if two parts have different alternatives or references, or if a part is not an object.
 pub(super) fn merged(parts: Vec<Value>) -> Option<Map<String, Value>> {
     let mut whole = Map::new();
     for part in parts {
@@ -55,7 +55,7 @@ pub(super) fn merged(parts: Vec<Value>) -> Option<Map<String, Value>> {
                         return None;
                     }
                 }
-                // A part that is closed is open for the others.
+                // The first part that restricts additional properties applies. The fields of the other parts are kept.
                 (Some(first), second) if keyword == "additionalProperties" => {
                     if *first == json!(true) || *first == json!({}) {
                         *first = second;
@@ -68,7 +68,7 @@ pub(super) fn merged(parts: Vec<Value>) -> Option<Map<String, Value>> {
     Some(whole)
 }
 
-/// A field that two parts speak of has to be right for both.
+/// A field in both parts has to satisfy both.
 fn add(fields: &mut Map<String, Value>, more: Map<String, Value>) {
     for (name, schema) in more {
         let schema = match fields.remove(&name) {

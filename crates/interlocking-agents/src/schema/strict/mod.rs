@@ -1,4 +1,4 @@
-//! A schema in the dialect that OpenAI takes in strict mode, and the way back from an answer in it.
+//! Converts a schema to the dialect of OpenAI's strict mode, and converts answers back.
 //!
 //! | JSON Schema | strict | back |
 //! |---|---|---|
@@ -8,12 +8,13 @@
 //! | `allOf`, keywords beside `$ref` | one object with all fields | |
 //! | an object of any keys | an array of `key` and `value` | an object |
 //! | a tuple | an object with `item_1`, `item_2`, … | an array |
-//! | any value at all, and what no rule is for | a string that holds JSON | read |
+//! | any value, and whatever no rule covers | a string that contains JSON | parsed |
 //! | `const` | `enum` | |
-//! | keywords that strict mode refuses | left out; lengths are said in the description | |
+//! | keywords that strict mode refuses | left out; lengths and similar limits are added to the description | |
 //!
-//! So whatever strict mode lets through becomes a value of the original schema, but for what was left out: lengths, patterns,
-//! uniqueness, `not`, `if`. The conversation validates the answer against the original in any case.
+//! So every answer in strict mode becomes a value of the original schema, except for the constraints that were left
+//! out: lengths, patterns, uniqueness, `not`, `if`. The conversation validates the answer against the original schema
+//! in any case.
 
 mod convert;
 mod merge;
@@ -28,19 +29,19 @@ use serde_json::{Value, json};
 use convert::Converter;
 use shape::{Fitting, Shape};
 
-/// The one field of a root that is no object.
+/// The only field of a root that is not an object in the original schema.
 const ANSWER: &str = "answer";
 
 /// A schema in the strict dialect.
 pub(crate) struct StrictSchema {
     value: Value,
     root: Shape,
-    /// By reference.
+    /// The shapes of definitions, by reference.
     shapes: BTreeMap<String, Shape>,
 }
 
 impl StrictSchema {
-    /// What this schema is in the strict dialect.
+    /// Converts a schema to the strict dialect.
     pub(crate) fn of(original: &Value) -> Self {
         let mut converter = Converter::new(original);
         let (mut value, mut root) = converter.convert(original);
@@ -48,7 +49,7 @@ impl StrictSchema {
         if let Shape::Reference { reference, name } = &root
             && let Some(definition) = definitions.get(name).filter(|definition| definition["type"] == "object")
         {
-            // The root may not be a reference.
+            // The root must not be a reference.
             (value, root) = (definition.clone(), Shape::Reference { reference: reference.clone(), name: name.clone() });
         }
         if value["type"] != "object" {
@@ -66,12 +67,13 @@ impl StrictSchema {
         &self.value
     }
 
-    /// The value that an answer stands for. None if the answer is no JSON.
+    /// The original value of an answer. None if the answer is not JSON.
     pub(crate) fn read(&self, text: &str) -> Option<Value> {
         crate::drivers::json_lines::value(text).map(|answer| self.undo(answer))
     }
 
-    /// The value that an answer in the strict dialect stands for. What is not in that dialect is left as it is.
+    /// The original value of an answer in the strict dialect. Anything that is not in that dialect is returned
+    /// unchanged.
     pub(crate) fn undo(&self, answer: Value) -> Value {
         let fitting = Fitting { definitions: self.value.get("$defs"), shapes: &self.shapes };
         fitting.undo(&self.root, answer)

@@ -1,4 +1,4 @@
-//! What a place of a strict schema stands for, and the way back from a value there.
+//! The shape of a place in a strict schema, and the conversion of a value there to the original schema.
 
 use std::collections::BTreeMap;
 
@@ -6,47 +6,47 @@ use serde_json::{Map, Value};
 
 use super::ANSWER;
 
-/// How a value in the strict dialect becomes one of the original schema.
+/// How a value in the strict dialect is converted to a value of the original schema.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
-    /// It is one.
+    /// The value is unchanged.
     Same,
-    /// It is JSON in a string.
+    /// The value is JSON in a string.
     Text,
-    /// The fields that are not the same.
+    /// The fields that need a conversion.
     Object(BTreeMap<String, Self>),
-    /// A field that may be missing, for which null stands.
+    /// A field that may be missing, which null represents.
     Optional(Box<Self>),
-    /// An array of keys and values stands for an object.
+    /// An array of keys and values represents an object.
     Entries(Box<Self>),
     Array(Box<Self>),
-    /// An object with numbered fields stands for an array.
+    /// An object with numbered fields represents an array.
     Tuple(Vec<Self>),
-    /// That of a definition.
+    /// The shape of a definition.
     Reference {
-        /// In the original schema.
+        /// The reference in the original schema.
         reference: String,
-        /// In the strict one.
+        /// The name in the strict schema.
         name: String,
     },
-    /// That of the first branch which the value fits; each with its strict schema.
+    /// The shape of the first branch that the value fits; each branch with its strict schema.
     AnyOf(Vec<(Value, Self)>),
-    /// The only field of the root.
+    /// The value is the only field of the root.
     Wrapped(Box<Self>),
 }
 
-/// The fields of an entry.
+/// The field names of an entry.
 pub(super) const KEY: &str = "key";
 pub(super) const VALUE: &str = "value";
 
-/// The field of a tuple's element, counted from 0.
+/// The field name of a tuple's element; `index` starts at 0.
 pub(super) fn item(index: usize) -> String {
     format!("item_{}", index + 1)
 }
 
-/// What references lead to.
+/// What is needed to resolve references.
 pub(super) struct Fitting<'s> {
-    /// Of the strict schema.
+    /// The definitions of the strict schema.
     pub(super) definitions: Option<&'s Value>,
     pub(super) shapes: &'s BTreeMap<String, Shape>,
 }
@@ -107,8 +107,8 @@ impl Fitting<'_> {
         undone.collect()
     }
 
-    /// Whether a value is one of a strict schema, as far as that tells branches apart: kinds, constants, fields and, if they are
-    /// `counted`, how many items there are. A provider may let through too few or too many.
+    /// Whether a value fits a strict schema, as far as needed to distinguish branches: by kinds, constants, fields and,
+    /// if `counted`, the number of items. A provider may allow too few or too many items.
     fn fits(&self, schema: &Value, value: &Value, counted: bool) -> bool {
         if let Some(name) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
             let definition = self.definitions.and_then(|definitions| definitions.get(name));

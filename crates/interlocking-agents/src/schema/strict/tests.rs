@@ -1,4 +1,4 @@
-//! Whatever strict mode lets through becomes a value of the original schema.
+//! Every answer that strict mode allows becomes a value of the original schema.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::StrictSchema;
 use crate::schema::Schema;
 
-/// What is wrong with a schema as strict mode sees it.
+/// What strict mode would refuse in a schema.
 fn complaints(schema: &Value, root: &Value, found: &mut Vec<String>) {
     let Some(fields) = schema.as_object() else { return found.push(format!("no object: {schema}")) };
     const KNOWN: [&str; 17] = [
@@ -72,13 +72,13 @@ fn strict(original: &Value) -> StrictSchema {
     strict
 }
 
-/// Some value that a strict schema allows; `choices` decides which.
+/// A value that a strict schema allows; `choices` decides which one.
 fn some_value(schema: &Value, root: &Value, choices: &mut impl FnMut(usize) -> usize, depth: usize) -> Value {
     if let Some(reference) = schema["$ref"].as_str() {
         return some_value(root.pointer(&reference[1..]).unwrap(), root, choices, depth + 1);
     }
     if let Some(branches) = schema["anyOf"].as_array() {
-        // Recursion ends: a branch that is null, or else the first that is not the deepest.
+        // Ends the recursion: takes a branch that is null, or else the first branch.
         let null = branches.iter().find(|branch| branch["type"] == "null").filter(|_| depth > 6);
         let chosen = null.unwrap_or_else(|| &branches[if depth > 6 { 0 } else { choices(branches.len()) }]);
         return some_value(chosen, root, choices, depth + 1);
@@ -95,7 +95,7 @@ fn some_value(schema: &Value, root: &Value, choices: &mut impl FnMut(usize) -> u
         "boolean" => json!(choices(2) == 1),
         "integer" => json!(schema["minimum"].as_i64().unwrap_or(0) + choices(100) as i64),
         "number" => json!(choices(100) as f64 / 4.0),
-        // A text that is JSON where JSON in a string is wanted, and another one elsewhere.
+        // Includes texts that are valid JSON, for places where JSON in a string is wanted.
         "string" => json!(["\"a text\"", "17", "[null]", "{\"a\":1}"][choices(4)]),
         "array" => {
             let least = schema["minItems"].as_u64().unwrap_or(0) as usize;
@@ -121,7 +121,7 @@ fn chooser(seeds: &[u16]) -> impl FnMut(usize) -> usize + '_ {
     }
 }
 
-/// Both are arrays where an array stands for an object.
+/// Both are arrays in the strict dialect, because an array represents the object there.
 #[test]
 fn an_object_without_fields_is_told_from_an_array_that_has_items() {
     let array = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
@@ -131,7 +131,7 @@ fn an_object_without_fields_is_told_from_an_array_that_has_items() {
     assert_eq!(strict.undo(json!({ "answer": ["a"] })), json!(["a"]));
 }
 
-/// Nothing that strict mode lets through is wrong.
+/// Every answer that strict mode allows is valid.
 fn holds(original: &Value, seeds: &[u16]) -> Value {
     let schema = Schema::new(original.clone()).unwrap();
     let strict = strict(original);
@@ -237,14 +237,14 @@ proptest! {
         typed::<String>(&seeds);
     }
 
-    /// Whatever schema it is, the strict one is one, and nothing that it lets through is wrong.
+    /// For any schema, the strict schema is a valid strict schema, and every answer that it allows is valid.
     #[test]
     fn schemas_of_every_kind_are_converted(schema in schemas(), seeds in prop::collection::vec(any::<u16>(), 40)) {
         holds(&schema, &seeds);
     }
 }
 
-/// Schemas of which everything but their annotations can be said in the strict dialect.
+/// Schemas of which everything but the annotations can be expressed in the strict dialect.
 fn schemas() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         Just(json!({ "type": "string", "title": "T" })),
@@ -306,7 +306,7 @@ fn a_field_that_may_be_missing_may_be_null_and_then_is_missing() {
     assert_eq!(value, json!({ "b": null, "c": null }), "nothing but what stands for a missing field goes");
 }
 
-/// Nothing is lost: each variant can be said.
+/// Nothing is lost: every variant is possible.
 #[test]
 fn every_variant_can_be_answered() {
     let tags = |schema: Value, tag: fn(&Value) -> String| {
@@ -353,7 +353,7 @@ fn maps_tuples_and_any_values_come_back() {
     assert_eq!(strict.undo(answer), json!({ "map": { "a": 1, "b": 2 }, "pair": ["x", { "any": [1] }] }));
 }
 
-/// Whether nothing but texts is asked for.
+/// Whether only texts are requested.
 fn is_text(schema: &Value, root: &Value) -> bool {
     if let Some(place) = schema["$ref"].as_str() {
         return root.pointer(&place[1..]).is_some_and(|schema| is_text(schema, root));
