@@ -145,7 +145,7 @@ impl Needle {
         loop {
             let found = from + text.get(from..)?.find(&self.value)?;
             let end = found + self.value.len();
-            if !self.is_path || !goes_on(&text[end..]) {
+            if !self.is_path || !continues_name(&text[end..]) {
                 return Some(found);
             }
             from = end;
@@ -155,7 +155,7 @@ impl Needle {
 
 /// Whether `after` continues the name before it: `/tmp/one` is not found in `/tmp/one-more` or `/tmp/one.bak`, but it
 /// is found before the full stop of a sentence.
-fn goes_on(after: &str) -> bool {
+fn continues_name(after: &str) -> bool {
     let is_name = |character: char| character.is_alphanumeric() || character == '_' || character == '-';
     after.strip_prefix('.').unwrap_or(after).starts_with(is_name)
 }

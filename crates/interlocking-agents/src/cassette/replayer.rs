@@ -110,7 +110,7 @@ impl Replayer {
         let mut make = || files.take().map_or(Ok(()), |files| make(&files, turn.workspace.as_deref()));
         for (after, event) in events {
             if self.pause(context, began + after).await.is_err() && !is_cancelled {
-                return Err(stopped(ended.left_off()));
+                return Err(stopped(ended.into_error()));
             }
             match event {
                 AgentEvent::Started { session } => context.started(&session)?,
@@ -123,7 +123,7 @@ impl Replayer {
         }
         make()?;
         if !is_cancelled && self.pause(context, began + Duration::from_millis(call.took_ms)).await.is_err() {
-            return Err(stopped(ended.left_off()));
+            return Err(stopped(ended.into_error()));
         }
         match ended {
             Played::Replied(reply) => Ok(reply),
@@ -241,7 +241,7 @@ impl Part {
 
 impl Played {
     /// The error of a call that is not played to its end, with the recorded session and usage.
-    fn left_off(self) -> AgentError {
+    fn into_error(self) -> AgentError {
         match self {
             Self::Replied(reply) => AgentError::new(AgentErrorKind::Cancelled).in_session(reply.session, reply.usage),
             Self::Failed(error) => error,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
-use super::fault::{CUT_OFF, End, Fault, Stage, TURNED_AWAY};
+use super::fault::{End, Fault, INTERRUPTED, REJECTED, Stage};
 use super::plan::{FaultPlan, UnusedRule};
 use super::spoil;
 use crate::agent::capabilities::Capabilities;
@@ -73,18 +73,18 @@ impl FaultyAgent {
     }
 
     /// The fault of the next call, if it has one.
-    fn strike(&self, turn: &Turn) -> Option<Fault> {
+    fn next_fault(&self, turn: &Turn) -> Option<Fault> {
         // The call is counted under the lock, so that the numbers and the records have the same order.
         let mut state = self.state();
         let call = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        let fault = state.plan.strike(call, turn)?;
+        let fault = state.plan.next_fault(call, turn)?;
         tracing::debug!(call, fault = fault.name(), "injecting a fault");
         state.injected.push(Injected { call, role: turn.role.clone(), fault: fault.clone() });
         Some(fault)
     }
 
     /// Runs the agent until it has reported `after_events` events or has ended; then the call fails.
-    async fn stop_amid(
+    async fn stop_after_events(
         &self,
         context: &TurnContext<'_>,
         turn: &Turn,
@@ -107,13 +107,13 @@ impl FaultyAgent {
         }
         let kind = match end {
             End::Fails(kind) => kind,
-            End::FallsSilent => {
+            End::Stalls => {
                 context.interrupted().await;
                 AgentErrorKind::Cancelled
             }
         };
         let session = context.hold.session().or(answered);
-        Err(AgentError { kind: Box::new(kind), session, usage: CUT_OFF })
+        Err(AgentError { kind: Box::new(kind), session, usage: INTERRUPTED })
     }
 
     /// The state is consistent after every statement, so a poisoned lock can be used.
@@ -181,22 +181,22 @@ impl Agent for FaultyAgent {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        let Some(fault) = self.strike(turn) else { return self.inner.run(context, turn).await };
+        let Some(fault) = self.next_fault(turn) else { return self.inner.run(context, turn).await };
         match fault.stage(turn) {
-            Stage::Late(time) => {
+            Stage::Delayed(time) => {
                 tokio::select! {
                     biased;
-                    () = context.interrupted() => Err(AgentError { usage: TURNED_AWAY, ..AgentErrorKind::Cancelled.into() }),
+                    () = context.interrupted() => Err(AgentError { usage: REJECTED, ..AgentErrorKind::Cancelled.into() }),
                     () = tokio::time::sleep(time) => self.inner.run(context, turn).await,
                 }
             }
-            Stage::Before(kind) => Err(AgentError { usage: TURNED_AWAY, ..kind.into() }),
-            Stage::Amid(after_events, end) => self.stop_amid(context, turn, after_events, end).await,
+            Stage::Before(kind) => Err(AgentError { usage: REJECTED, ..kind.into() }),
+            Stage::AfterEvents(after_events, end) => self.stop_after_events(context, turn, after_events, end).await,
             Stage::Answer(Fault::LossyText) => {
                 let reply = self.inner.run(&context.with_events(&Lossy(context.events)), turn).await?;
-                Ok(spoil::spoilt(reply, &fault, turn))
+                Ok(spoil::corrupted(reply, &fault, turn))
             }
-            Stage::Answer(fault) => Ok(spoil::spoilt(self.inner.run(context, turn).await?, fault, turn)),
+            Stage::Answer(fault) => Ok(spoil::corrupted(self.inner.run(context, turn).await?, fault, turn)),
         }
     }
 }

@@ -78,18 +78,18 @@ pub enum Fault {
 /// The point of the call at which the fault is injected.
 pub(super) enum Stage<'f> {
     /// The call is delayed.
-    Late(Duration),
+    Delayed(Duration),
     /// The call fails before the agent is called.
     Before(AgentErrorKind),
     /// The agent is stopped after this many events.
-    Amid(u32, End),
+    AfterEvents(u32, End),
     /// The agent's answer is corrupted.
     Answer(&'f Fault),
 }
 
 pub(super) enum End {
     Fails(AgentErrorKind),
-    FallsSilent,
+    Stalls,
 }
 
 impl Fault {
@@ -124,7 +124,7 @@ impl Fault {
     pub(super) fn stage(&self, turn: &Turn) -> Stage<'_> {
         let reason = "injected".to_owned();
         match self {
-            Self::Delay(time) => Stage::Late(*time),
+            Self::Delay(time) => Stage::Delayed(*time),
             Self::RateLimited { retry_after } => {
                 Stage::Before(AgentErrorKind::RateLimited { retry_after: *retry_after })
             }
@@ -139,16 +139,16 @@ impl Fault {
                     Stage::Before(SessionError::Unknown { session: session.clone() }.into())
                 }
                 // `fits` excludes this case.
-                SessionOp::StartFresh(_) => Stage::Late(Duration::ZERO),
+                SessionOp::StartFresh(_) => Stage::Delayed(Duration::ZERO),
             },
-            Self::Stall { after_events } => Stage::Amid(*after_events, End::FallsSilent),
-            Self::StepLimit => Stage::Amid(u32::MAX, End::Fails(AgentErrorKind::StepLimit)),
+            Self::Stall { after_events } => Stage::AfterEvents(*after_events, End::Stalls),
+            Self::StepLimit => Stage::AfterEvents(u32::MAX, End::Fails(AgentErrorKind::StepLimit)),
             Self::CutStream { after_events } => {
                 let reason = "the stream broke off (injected)".to_owned();
-                Stage::Amid(*after_events, End::Fails(AgentErrorKind::Connection { reason }))
+                Stage::AfterEvents(*after_events, End::Fails(AgentErrorKind::Connection { reason }))
             }
             Self::Crash { exit, after_events } => {
-                Stage::Amid(*after_events, End::Fails(AgentErrorKind::Crashed { exit: *exit, reason }))
+                Stage::AfterEvents(*after_events, End::Fails(AgentErrorKind::Crashed { exit: *exit, reason }))
             }
             Self::NoOutput
             | Self::InvalidJson
@@ -161,9 +161,9 @@ impl Fault {
 }
 
 /// The usage of a call that the provider or the program rejected: it is known to cost nothing.
-pub(super) const TURNED_AWAY: Usage = usage(0);
+pub(super) const REJECTED: Usage = usage(0);
 /// The usage of a call that was interrupted: its cost is unknown.
-pub(super) const CUT_OFF: Usage = usage(1);
+pub(super) const INTERRUPTED: Usage = usage(1);
 
 const fn usage(unpriced_calls: u32) -> Usage {
     Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: crate::agent::usage::Cost::ZERO, unpriced_calls }

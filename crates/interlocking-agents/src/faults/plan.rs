@@ -90,13 +90,13 @@ impl FaultPlan {
     }
 
     /// The fault of a call, which uses up the rule.
-    pub(super) fn strike(&mut self, call: u32, turn: &Turn) -> Option<Fault> {
+    pub(super) fn next_fault(&mut self, call: u32, turn: &Turn) -> Option<Fault> {
         let fitting = self.rules.iter_mut().find(|counted| counted.strikes(call, turn));
         if let Some(counted) = fitting {
             counted.used += 1;
             return Some(counted.rule.fault.clone());
         }
-        self.chance.as_ref()?.strike(call).filter(|fault| fault.fits(turn))
+        self.chance.as_ref()?.next_fault(call).filter(|fault| fault.fits(turn))
     }
 
     pub(super) fn unused(&self) -> Vec<UnusedRule> {
@@ -175,7 +175,7 @@ impl Counted {
 }
 
 impl Chance {
-    fn strike(&self, call: u32) -> Option<Fault> {
+    fn next_fault(&self, call: u32) -> Option<Fault> {
         let drawn = mixed(self.seed ^ mixed(call.into()));
         let strikes = drawn % 100 < u64::from(self.percent);
         strikes.then(|| self.faults[(drawn / 100 % self.faults.len() as u64) as usize].clone())

@@ -10,7 +10,7 @@ use crate::schema::Schema;
 const REPLACEMENT: char = char::REPLACEMENT_CHARACTER;
 
 /// The reply with its answer corrupted by `fault`.
-pub(super) fn spoilt(reply: Reply, fault: &Fault, turn: &Turn) -> Reply {
+pub(super) fn corrupted(reply: Reply, fault: &Fault, turn: &Turn) -> Reply {
     let silent = |reply: Reply| Reply { output: None, decisions: Vec::new(), ..reply };
     match fault {
         Fault::NoOutput => silent(reply),

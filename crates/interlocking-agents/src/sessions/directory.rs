@@ -47,7 +47,7 @@ impl Directory {
         match lock(&file, wanted) {
             Ok(()) => {
                 let locked = Locked(file);
-                sign(&locked.0).map_err(unreadable)?;
+                write_owner(&locked.0).map_err(unreadable)?;
                 Ok(locked)
             }
             Err(TryLockError::WouldBlock) => {
@@ -56,7 +56,7 @@ impl Directory {
                     (SessionUse::Turn, Ok(())) => SessionUse::Fork,
                     _ => SessionUse::Turn,
                 };
-                let busy = SessionError::Busy { session: session.clone(), used_by, process: signer(&file) };
+                let busy = SessionError::Busy { session: session.clone(), used_by, process: lock_owner(&file) };
                 drop(Locked(file));
                 Err(busy)
             }
@@ -159,7 +159,7 @@ impl Directory {
 const NO_LINKS: i32 = rustix::fs::OFlags::NOFOLLOW.union(rustix::fs::OFlags::NONBLOCK).bits().cast_signed();
 
 /// Writes this process's id over the previous one. The length is always the same.
-fn sign(mut file: &File) -> io::Result<()> {
+fn write_owner(mut file: &File) -> io::Result<()> {
     let name = format!("{:010}\n", std::process::id());
     file.write_all(name.as_bytes())
 }
@@ -180,22 +180,22 @@ fn lock(file: &File, wanted: SessionUse) -> Result<(), TryLockError> {
 }
 
 /// The process that last took the lock, if it is alive.
-fn signer(file: &File) -> Option<u32> {
+fn lock_owner(file: &File) -> Option<u32> {
     let mut name = String::new();
     file.take(16).read_to_string(&mut name).ok()?;
     let process = name.trim_end().parse().ok()?;
-    lives(process).then_some(process)
+    is_alive(process).then_some(process)
 }
 
 #[cfg(unix)]
-fn lives(process: u32) -> bool {
+fn is_alive(process: u32) -> bool {
     let id = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw);
     // A process of another user must not be signalled, but is alive.
     id.is_some_and(|id| rustix::process::test_kill_process(id) != Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(not(unix))]
-fn lives(_process: u32) -> bool {
+fn is_alive(_process: u32) -> bool {
     true
 }
 
