@@ -1,10 +1,10 @@
-//! How much of what an agent does is reported.
+//! Limits how many events of a call are reported.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::agent::event::AgentEvent;
 
-/// Lets the events of one call through until there were too many, and counts the others.
+/// Admits the events of one call up to a limit, and counts the others.
 #[derive(Debug, Default)]
 pub(crate) struct EventMeter {
     state: Mutex<State>,
@@ -39,7 +39,7 @@ impl EventMeter {
         self.state().left_out
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,5 @@
-//! Where an agent's program keeps what it was told and what it did: a home for each role, so that no role's program can be given
-//! another's sessions to read.
+//! The directories in which an agent's program keeps its sessions: a home for each role, so that the program of one
+//! role cannot read the sessions of another.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::{make_own, make_private};
 
-/// Below an agent's home: those of its roles.
+/// The directory with the homes of the roles, below an agent's home.
 const ROLES: &str = "roles";
 
 /// The homes of one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Homes {
     base: PathBuf,
-    /// Whether all roles have the same one, as there is something in it that each of them needs: a login, or settings.
+    /// Whether all roles share one home, because each of them needs something in it: a login, or settings.
     are_shared: bool,
-    /// Nobody chose the base, so nobody else uses it.
+    /// The base is a default that the user has not chosen, so nothing else uses it.
     is_own: bool,
 }
 
@@ -25,12 +25,12 @@ impl Homes {
         Self { base, are_shared, is_own }
     }
 
-    /// The home of all roles together, in which those of each one are.
+    /// The common home, which contains the homes of the roles.
     pub(crate) fn base(&self) -> &Path {
         &self.base
     }
 
-    /// The home of a role; of turns without one it is the [base](Self::base).
+    /// The home of a role; the [base](Self::base) for turns without a role.
     pub(crate) fn of(&self, role: Option<&str>) -> PathBuf {
         match role {
             Some(role) if !self.are_shared => self.base.join(ROLES).join(directory_name(role)),
@@ -38,8 +38,8 @@ impl Homes {
         }
     }
 
-    /// The home of a turn: that in which the session is that it goes on with or forks, which `has` looks for, whichever role began
-    /// it; and the role's own otherwise. So what is told in a session stays in one home.
+    /// The home of a turn. If the turn continues or forks a session, it is the home that contains the session according
+    /// to `has`, whichever role started it. Otherwise it is the role's own home. So a session stays in one home.
     pub(crate) fn of_session(
         &self,
         role: Option<&str>,
@@ -53,9 +53,9 @@ impl Homes {
         others.find(|home| has(home, session)).unwrap_or(own)
     }
 
-    /// Makes a home for this user alone, if it is not there.
+    /// Creates a home for this user alone, if it does not exist.
     pub(crate) fn make(&self, home: &Path) -> io::Result<()> {
-        // What somebody chose stays as it is, whoever may look at it: what is in it is closed.
+        // A directory that the user has chosen keeps its permissions; the directories in it are made private.
         if self.is_own {
             make_own(&self.base)?
         } else {
@@ -69,11 +69,10 @@ impl Homes {
     }
 }
 
-/// A role as the name of a directory, another one for each role, on systems too that know no difference between large and small
-/// letters.
+/// The directory name of a role. Different roles have different names, even on file systems that ignore case.
 fn directory_name(role: &str) -> String {
     if role.is_empty() {
-        // No encoding of anything.
+        // No other role is encoded like this.
         return "%".to_owned();
     }
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');

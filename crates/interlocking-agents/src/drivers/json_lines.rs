@@ -1,5 +1,5 @@
-//! The lines of a program that speaks JSON, within bounds: what is longer, or has more values in it than anything that an agent has
-//! to say, is left out before it becomes a tree in memory.
+//! Reads the lines of a program that writes JSON, within limits: a line that is too long, or has more values than any
+//! message of an agent, is left out before it is parsed into memory.
 
 use std::fmt;
 
@@ -8,21 +8,22 @@ use serde_json::Value;
 
 use crate::program::{Invocation, Line};
 
-/// How many values, names of fields among them, a line may have. Each takes some hundred bytes of memory, however short it is.
+/// The maximum number of values in a line, including names of fields. Each value takes some hundred bytes of memory,
+/// however short it is.
 const MOST_VALUES: usize = 100_000;
 
-/// Reads the lines of one call, and remembers what was left out.
+/// Reads the lines of one call, and keeps track of the lines that were left out.
 #[derive(Debug, Default)]
 pub(crate) struct JsonLines {
     left_out: Option<LeftOut>,
 }
 
-/// A line that was not read, the first one of them.
+/// The first line that was left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     bytes: u64,
     reason: Reason,
-    /// How many there were in all.
+    /// How many lines were left out in total.
     lines: u64,
 }
 
@@ -33,7 +34,7 @@ enum Reason {
 }
 
 impl JsonLines {
-    /// The bytes of a line that can be read without harm.
+    /// The bytes of a line if it is within the limits.
     pub(crate) fn take<'l>(&mut self, line: Line<'l>) -> Option<&'l [u8]> {
         let (bytes, reason) = match line {
             Line::Whole(line) if has_at_most(MOST_VALUES, line) => return Some(line),
@@ -48,13 +49,13 @@ impl JsonLines {
         None
     }
 
-    /// What was left out: it may be why there is no answer.
+    /// What was left out, which may be the reason for a missing answer.
     pub(crate) fn left_out(&self) -> Option<LeftOut> {
         self.left_out
     }
 }
 
-/// Reads a line; none if it is something else, such as what a tool printed.
+/// Parses a line; none if it is something else, such as the output of a tool.
 pub(crate) fn read<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     let read = serde_json::from_slice(line);
     if let Err(error) = &read {
@@ -63,16 +64,16 @@ pub(crate) fn read<T: DeserializeOwned>(line: &[u8]) -> Option<T> {
     read.ok()
 }
 
-/// How long a text may be, in bytes, in which JSON is looked for between words.
+/// The longest text, in bytes, in which JSON between words is searched for.
 pub(crate) const LONGEST_PROSE: usize = 1 << 20;
 
-/// What a model wrote as JSON; none if it is something else, or has more values in it than an answer has.
+/// Parses JSON that a model wrote; none if it is not JSON, or has more values than an answer may have.
 pub(crate) fn value(text: &str) -> Option<Value> {
     has_at_most(MOST_VALUES, text.as_bytes()).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
 impl LeftOut {
-    /// What the program said of its end, or else `silence`, with what was left out.
+    /// The program's last message, or else `silence`, with what was left out.
     pub(crate) fn explain(left_out: Option<Self>, said: &str, silence: &str) -> String {
         match (said, left_out) {
             ("", Some(left_out)) => left_out.to_string(),
@@ -98,9 +99,10 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Whether a text has at most so many values, if it is JSON: each but the outermost comes after one of `[`, `{`, `,` and `:`.
+/// Whether a text has at most `most` values if it is JSON. Each value but the outermost follows one of `[`, `{`, `,`
+/// and `:`.
 fn has_at_most(most: usize, text: &[u8]) -> bool {
-    // By far the most lines: too short to have as many.
+    // Most lines are too short to have so many values.
     if text.len() <= most {
         return true;
     }
@@ -119,7 +121,7 @@ fn has_at_most(most: usize, text: &[u8]) -> bool {
     true
 }
 
-/// Where the string ends that begins here; at the text's end if it does not.
+/// The position of the end of the string that begins here; the end of the text if the string does not end.
 fn end_of_string(text: &[u8], mut at: usize) -> usize {
     while let Some(next) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
         at += next;
@@ -146,7 +148,7 @@ mod tests {
             (r#""never ends, [,[,["#, 1),
             (r#""\"#, 1),
         ] {
-            // Padded, so that it is long enough to be looked at.
+            // Padded, so that the text is long enough to be counted.
             let text = format!("{text}{}", " ".repeat(20));
             assert!(has_at_most(values, text.as_bytes()), "{text}");
             assert!(values == 1 || !has_at_most(values - 1, text.as_bytes()), "{text}");

@@ -1,4 +1,5 @@
-//! One folder an agent: Claude Code, Codex, Gemini, and models over HTTP. The files beside them bound what an agent's program says and writes.
+//! One directory per agent: Claude Code, Codex, Gemini, and models over HTTP. The files beside them limit what an
+//! agent's program reports and writes.
 
 pub mod claude;
 pub(crate) mod codex;

@@ -1,14 +1,15 @@
-//! The tools that an agent's program says it runs, until it says that they have ended.
+//! The tools that an agent's program reports as running, until it reports their end.
 
 use std::collections::HashMap;
 
-/// How many are known at once. A program that names more, and never ends them, is not believed.
+/// The maximum number of running tools. Further tools are ignored, because a program that starts more and never ends
+/// them is faulty.
 const MOST: usize = 1_000;
 
-/// How long the name may be that a program gives to a call of a tool, in bytes.
+/// The maximum length of the id that a program gives to a tool call, in bytes.
 const LONGEST_ID: usize = 256;
 
-/// Calls of tools, by the names that the program gave them.
+/// Tool calls, by the ids that the program gave them.
 #[derive(Debug)]
 pub(crate) struct RunningTools<T>(HashMap<String, T>);
 
@@ -17,7 +18,7 @@ impl<T> RunningTools<T> {
         Self(HashMap::new())
     }
 
-    /// A tool runs. What is beyond bounds is not noted.
+    /// A tool has started. Tools beyond the limits are not recorded.
     pub(crate) fn begin(&mut self, id: String, tool: T) {
         if id.len() <= LONGEST_ID && (self.0.len() < MOST || self.0.contains_key(&id)) {
             self.0.insert(id, tool);
@@ -26,7 +27,7 @@ impl<T> RunningTools<T> {
         }
     }
 
-    /// It has ended.
+    /// A tool has ended.
     pub(crate) fn end(&mut self, id: &str) -> Option<T> {
         self.0.remove(id)
     }

@@ -1,6 +1,6 @@
-//! Words of others, cut to what a person reads of them.
+//! Shortens the texts of programs and providers to a readable length.
 
-/// How long the words of an error may be, in bytes. The end of standard error, which is 4 KiB, is not cut.
+/// The maximum length of an error's text, in bytes. The end of standard error, which is 4 KiB, is never cut.
 pub(crate) const LONGEST_REASON: usize = 8 * 1024;
 
 /// The beginning of a text, with a mark where it was cut.

@@ -1,24 +1,24 @@
-//! Finding and reading files that an agent can write, such as its program's own record of a session: whatever they are, this ends
-//! soon, and holds little.
+//! Finds and reads files that an agent can write, such as its program's record of a session. Whatever the files
+//! contain, reading them ends soon and uses little memory.
 
 use std::fs::{DirEntry, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// How much of a file is read at most. Such a file may claim any size without taking any room.
+/// How much of a file is read at most, in bytes. A sparse file can have any size without taking space.
 const MOST: u64 = 256 << 20;
 
-/// How long a line may be. A longer one is left out.
+/// The maximum length of a line, in bytes. A longer line is left out.
 const LONGEST_LINE: u64 = 16 << 20;
 
-/// How many entries of directories one search looks at.
+/// How many directory entries one search visits.
 const MOST_ENTRIES: usize = 250_000;
 
-/// A search through some directories.
+/// A search through directories.
 #[derive(Debug)]
 pub(crate) struct Search {
-    /// How many entries it still looks at.
+    /// How many entries the search may still visit.
     left: usize,
 }
 
@@ -27,7 +27,7 @@ impl Search {
         Self { left: MOST_ENTRIES }
     }
 
-    /// What is in a directory, as far as the search gets. Nothing where it cannot be read.
+    /// The entries of a directory, up to the limit of the search. Empty if the directory cannot be read.
     pub(crate) fn entries(&mut self, directory: &Path) -> impl Iterator<Item = DirEntry> {
         let entries = std::fs::read_dir(directory).into_iter().flatten();
         let counted = entries.map_while(|entry| {
@@ -37,7 +37,7 @@ impl Search {
         counted.flatten()
     }
 
-    /// The directories in a directory, the last names first. A link is none, so that no way leads in a circle.
+    /// The directories in a directory, the last names first. Links are ignored, so that no path leads in a circle.
     pub(crate) fn directories(&mut self, directory: &Path) -> Vec<PathBuf> {
         let is_directory = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
         let mut paths: Vec<_> = self.entries(directory).filter(is_directory).map(|entry| entry.path()).collect();
@@ -46,11 +46,11 @@ impl Search {
     }
 }
 
-/// Opens a regular file. A link is not followed, and nobody waits for who would write to a pipe.
+/// Opens a regular file. Links are not followed, and opening a pipe does not wait for a writer.
 ///
 /// # Errors
 ///
-/// The system's, or that it is something else.
+/// The system's error, or the path is not a regular file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -67,11 +67,11 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// A small file as a whole.
+/// Reads a small file as a whole.
 ///
 /// # Errors
 ///
-/// The system's, or that it is longer than so many bytes.
+/// The system's error, or the file is longer than `longest` bytes.
 pub(crate) fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     let mut contents = Vec::new();
     open(path)?.take(longest + 1).read_to_end(&mut contents)?;
@@ -81,11 +81,11 @@ pub(crate) fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     Ok(contents)
 }
 
-/// Each line of a part of a file, with where it begins; the last one of the part may have no end.
+/// Visits each line of a part of a file, with its position; the last line of the part may be incomplete.
 ///
 /// # Errors
 ///
-/// The system's, or that the part is longer than anybody reads.
+/// The system's error, or the part is longer than the limit.
 pub(crate) fn for_each_line(path: &Path, part: Range<u64>, mut visit: impl FnMut(u64, &[u8])) -> io::Result<()> {
     let mut file = open(path)?;
     let end = part.end.min(file.metadata()?.len());
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(search.entries(directory.path()).count(), 0);
     }
 
-    /// Each of these would be waited for, or read, for a long time.
+    /// Opening or reading each of these would take a long time.
     #[test]
     fn what_is_no_file_or_claims_to_be_huge_is_refused() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Doing what a script says, really: files in the workspace, commands run there.
+//! Performs the actions of a script: writes files in the workspace and runs commands there.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::agent::TurnContext;
 use crate::agent::event::AgentEvent;
 use crate::scripted::command::{self, Surroundings};
 
-/// Does one action and reports it.
+/// Performs one action and reports it.
 ///
 /// Files are written synchronously on purpose: a turn that is cancelled changes nothing afterwards.
 pub(super) async fn act(
@@ -32,7 +32,7 @@ pub(super) async fn act(
             written(&replace.path)
         }
         Deed::Remove(remove) => {
-            // The link itself may go, so only what leads to it is checked.
+            // The link itself may be removed, so only the path to it is checked.
             let parent = remove.path.as_path().parent().unwrap_or(Path::new(""));
             refuse_links(workspace, remove.path.as_path(), parent)?;
             remove
@@ -53,7 +53,7 @@ pub(super) async fn act(
     Ok(())
 }
 
-/// The turn's workspace, which must be there.
+/// The turn's workspace, which must exist.
 pub(super) fn existing(workspace: Option<&Path>) -> Result<&Path, ActionProblem> {
     let workspace = workspace.ok_or(ActionProblem::NoWorkspace)?;
     if workspace.is_dir() {
@@ -75,7 +75,7 @@ fn on_file(
     Ok(written(path))
 }
 
-/// Replaces the text if it is there once; says how often it is.
+/// Replaces the text if it occurs exactly once; returns how often it occurs.
 fn on_text(workspace: &Path, replace: &Replace) -> Result<usize, ActionProblem> {
     refuse_links(workspace, replace.path.as_path(), replace.path.as_path())?;
     let file = workspace.join(replace.path.as_path());

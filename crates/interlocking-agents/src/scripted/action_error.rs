@@ -1,27 +1,27 @@
-//! Why an action of a script could not be done.
+//! Why an action of a script failed.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Something a script says could not be done.
+/// An action of a script failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{script}:{line}: {problem}")]
 pub struct ActionError {
     /// The script's file or name.
     pub script: String,
-    /// Where the script says so.
+    /// The action's line in the script.
     pub line: usize,
-    /// Why it could not be done.
+    /// Why the action failed.
     pub problem: ActionProblem,
 }
 
-/// Why an action could not be done.
+/// Why an action failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionProblem {
-    /// The turn has no workspace to do it in.
+    /// The turn has no workspace for the action.
     #[error("the turn has no workspace to do this in")]
     NoWorkspace,
     /// The turn's workspace does not exist.
@@ -30,7 +30,7 @@ pub enum ActionProblem {
         /// The turn's workspace.
         workspace: PathBuf,
     },
-    /// A symbolic link on the way could lead out of the workspace.
+    /// A symbolic link in the path could lead out of the workspace.
     #[error("`{}` leads through the symbolic link `{}`, which may leave the workspace", path.display(), link.display())]
     ThroughLink {
         /// The action's path.
@@ -38,36 +38,36 @@ pub enum ActionProblem {
         /// The link, relative to the workspace.
         link: PathBuf,
     },
-    /// The file system refused.
+    /// The file system reported an error.
     #[error("`{}`: {reason}", path.display())]
     File {
         /// The action's path.
         path: PathBuf,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// The text to replace is not there exactly once.
+    /// The text to replace does not occur exactly once.
     #[error("`{}` contains the text to replace {count} times, not once: {find:?}", path.display())]
     NotOnce {
         /// The action's path.
         path: PathBuf,
         /// The text to replace.
         find: String,
-        /// How often it is there.
+        /// How often the text occurs.
         count: usize,
     },
     /// There is nothing to commit.
     #[error("there is nothing to commit: change a file before this, or leave the commit out")]
     NothingToCommit,
-    /// A commit, or the hash of one, is asked for where no repository is.
+    /// A commit, or the hash of a commit, is requested outside of a repository.
     #[error("{} is no git worktree, so it has no commits: give the turn one{}", workspace.display(), indented(last_words))]
     NotARepository {
         /// The turn's workspace.
         workspace: PathBuf,
-        /// What git said.
+        /// The error message of git.
         last_words: String,
     },
-    /// `$HEAD` is asked for in a repository without commits.
+    /// `$HEAD` is requested in a repository without commits.
     #[error("`$HEAD` is no commit yet: commit before, with `[[turn.commit]]`")]
     NoCommit,
     /// The command could not be started.
@@ -75,19 +75,19 @@ pub enum ActionProblem {
     NotStarted {
         /// Program and arguments.
         command: Vec<String>,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// The command did not end as the script says.
+    /// The command did not end as the script expects.
     #[error("`{}` {}, expected exit code {expected}{}", command.join(" "), ended(*exit), indented(last_words))]
     WrongExit {
         /// Program and arguments.
         command: Vec<String>,
         /// The exit code the script expects.
         expected: i32,
-        /// Its exit code; none when a signal ended it.
+        /// The command's exit code; none when a signal ended it.
         exit: Option<i32>,
-        /// The end of what it wrote.
+        /// The end of the command's output.
         last_words: String,
     },
 }

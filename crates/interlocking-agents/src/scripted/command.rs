@@ -1,4 +1,4 @@
-//! A command of a script: run to its end, with all that comes of it.
+//! Runs a command of a script to its end, with all its child processes.
 
 use std::ffi::OsString;
 use std::io;
@@ -9,12 +9,12 @@ use interlocking_sandbox::Sandbox;
 
 use crate::program::{Environment, Invocation, StartError};
 
-/// What a command has around it, beside its directory.
+/// The environment and the sandbox of a command.
 #[derive(Debug)]
 pub(crate) struct Surroundings<'a> {
-    /// Variables on top of those that are inherited.
+    /// Variables in addition to the inherited ones.
     pub(crate) environment: &'a [(OsString, OsString)],
-    /// What confines it, and all that it starts.
+    /// The sandbox of the command and its child processes.
     pub(crate) sandbox: Option<&'a Arc<Sandbox>>,
 }
 
@@ -30,14 +30,14 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// The end of its standard output, where a test's failure stands, and of its standard error.
+    /// The end of its standard output, which contains the failures of tests, and of its standard error.
     pub(crate) fn last_words(self) -> String {
         let said = [self.output, self.errors].map(|end| end.trim_end().to_owned());
         said.into_iter().filter(|end| !end.is_empty()).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// Runs a command to its end. When it ends, and when the future is dropped before that, whatever came of it ends, too.
+/// Runs a command to its end. All its child processes end when it ends, and also if the future is dropped before that.
 pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Surroundings<'_>) -> io::Result<Ended> {
     let inherited = without_shared_builds(Environment::inherited());
     let added = surroundings.environment.iter().map(|(name, value)| (name, value));
@@ -45,14 +45,14 @@ pub(crate) async fn run(command: &[String], directory: &Path, surroundings: &Sur
     run_in(command, directory, environment, surroundings.sandbox).await
 }
 
-/// Without the one directory in which a user's builds lie. Cargo takes packages in two worktrees of one repository for the same there: an agent
-/// would test what another has built.
+/// Without the build directory that all worktrees of the user share. Cargo treats packages in two worktrees of one
+/// repository as the same there, so an agent would test what another agent has built.
 fn without_shared_builds(inherited: Environment) -> Environment {
     let shared = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
     shared.into_iter().fold(inherited, Environment::without)
 }
 
-/// The same in an environment that is all there is.
+/// The same with this complete environment.
 pub(crate) async fn run_in(
     command: &[String],
     directory: &Path,

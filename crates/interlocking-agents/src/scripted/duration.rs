@@ -1,4 +1,4 @@
-//! Durations as scripts write them.
+//! Durations in the notation of scripts.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl<'de> Deserialize<'de> for Delay {
     }
 }
 
-/// A field of settings that may be absent, for `deserialize_with`.
+/// Deserializes an optional field of settings, for `deserialize_with`.
 pub(crate) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     Option::<Delay>::deserialize(deserializer).map(|delay| delay.map(|Delay(duration)| duration))
 }

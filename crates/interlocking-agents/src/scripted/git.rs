@@ -1,7 +1,8 @@
-//! What a scripted agent does in git, through the user's `git`: a commit, and the hash that its workspace stands at.
+//! The git operations of a scripted agent, through the user's `git`: commits, and the hash of the workspace's commit.
 //!
-//! The commit is the agent's own, like one that a real agent makes: no hook runs, nothing is signed, and the user's and the
-//! system's configuration say nothing. What the repository's own configuration says of file contents (filters, line ends) holds.
+//! The commit is made by the agent itself, as real agents do: no hook runs, nothing is signed, and the user's and the
+//! system's configuration are ignored. The repository's own configuration of file contents (filters, line ends)
+//! applies.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,11 +13,11 @@ use crate::agent::event::AgentEvent;
 use crate::program::Environment;
 use crate::scripted::command::{self, Ended, Surroundings};
 
-/// Whose commits they are, where the agent's [environment](super::ScriptedAgent::with_env) does not say otherwise.
+/// The author of commits, unless the agent's [environment](super::ScriptedAgent::with_env) says otherwise.
 const NAME: &str = "Scripted agent";
 const EMAIL: &str = "scripted-agent@localhost";
 
-/// What a repository's configuration could start or ask, and must not.
+/// Overrides for programs and prompts that a repository's configuration could start.
 const QUIET: [&str; 12] = [
     "-c",
     "core.hooksPath=/dev/null",
@@ -53,7 +54,7 @@ impl Commit {
     }
 }
 
-/// The hash of the commit that the workspace stands at.
+/// The hash of the commit that is checked out in the workspace.
 pub(super) async fn head(workspace: &Path, surroundings: &Surroundings<'_>) -> Result<String, ActionProblem> {
     let git = Git { workspace, surroundings };
     let read = git.ask(&["rev-parse", "--is-inside-work-tree", "HEAD^{commit}"]).await?;
@@ -78,7 +79,7 @@ impl Git<'_> {
         Err(self.not_a_repository().await?.unwrap_or_else(|| refused(arguments[0], ended)))
     }
 
-    /// The error that the workspace is in no repository, if that is so: asked once a command has failed.
+    /// The error that the workspace is not in a repository, if that is the case; checked after a command has failed.
     async fn not_a_repository(&self) -> Result<Option<ActionProblem>, ActionProblem> {
         let told = self.ask(&["rev-parse", "--is-inside-work-tree"]).await?;
         let is_inside = told.exit == Some(0) && told.output.trim() == "true";
@@ -101,7 +102,7 @@ impl Git<'_> {
         });
         let added = self.surroundings.environment.iter().map(|(name, value)| (name, value));
         let environment = who.set_in(Some(self.workspace), added);
-        // A workspace that is no worktree must not be taken for a part of one that is around it.
+        // A workspace that is not a worktree must not be treated as part of a worktree around it.
         let workspace = self.workspace.canonicalize().unwrap_or_else(|_| self.workspace.to_owned());
         let around = workspace.parent().map(|around| OsString::from(around.as_os_str())).unwrap_or_default();
         environment

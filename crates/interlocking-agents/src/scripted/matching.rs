@@ -1,10 +1,10 @@
-//! Which turn of a script a prompt gets.
+//! Chooses the turn of a script for a prompt.
 
 use super::no_match::{NoMatch, Unfit, UnfitTurn};
 use super::script::{Script, ScriptTurn, Times};
 use crate::agent::turn::Turn;
 
-/// The first turn that fits, as an index.
+/// The index of the first turn that matches.
 pub(super) fn choose(script: &Script, used: &[u32], turn: &Turn) -> Result<usize, NoMatch> {
     let mut turns = Vec::new();
     for (index, candidate) in script.turns.iter().enumerate() {

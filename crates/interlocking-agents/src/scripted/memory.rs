@@ -1,4 +1,4 @@
-//! A scripted agent's memory in a file, so that sessions outlive the process as real agents' do.
+//! Keeps a scripted agent's state in a file, so that sessions outlive the process, as with real agents.
 
 use std::fs;
 use std::io::Write;
@@ -12,30 +12,30 @@ use super::stage::Stage;
 /// Why a memory file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MemoryError {
-    /// It cannot be read or written.
+    /// The memory file cannot be read or written.
     #[error("the memory file {}: {reason}", file.display())]
     File {
         /// The memory file.
         file: PathBuf,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// It is not a memory file.
+    /// The file is not a memory file.
     #[error("{} is not a scripted agent's memory: {reason}", file.display())]
     Malformed {
         /// The memory file.
         file: PathBuf,
-        /// The parser's words.
+        /// The parser's message.
         reason: String,
     },
-    /// It was made while playing another script.
+    /// The memory file belongs to another script.
     #[error("{} remembers a script of {remembered} turns, this one has {turns}; remove the file to start over", file.display())]
     OtherScript {
         /// The memory file.
         file: PathBuf,
-        /// Turns of the script that was played.
+        /// The number of turns of the other script.
         remembered: usize,
-        /// Turns of this script.
+        /// The number of turns of this script.
         turns: usize,
     },
 }
@@ -46,7 +46,7 @@ struct Contents<S> {
     stage: S,
 }
 
-/// What the file remembers; a new stage if there is no file yet.
+/// Reads the state from the file; a new state if there is no file yet.
 pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -66,11 +66,11 @@ pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
     Ok(contents.stage.reopened())
 }
 
-/// Replaces the file as a whole, so that a process that is killed meanwhile leaves the old one.
+/// Replaces the file as a whole, so that the old file remains if the process is killed meanwhile.
 pub(super) fn keep(file: &Path, stage: &Stage) -> Result<(), MemoryError> {
     let contents = serde_json::to_vec(&Contents { turns: stage.turns(), stage })
         .map_err(|error| MemoryError::Malformed { file: file.to_owned(), reason: error.to_string() })?;
-    // A file of this user's alone.
+    // Only this user can read the file.
     let replace = || -> std::io::Result<()> {
         let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty());
         let mut beside = tempfile::NamedTempFile::new_in(directory.unwrap_or(Path::new(".")))?;

@@ -1,46 +1,47 @@
 //! An agent that plays a script, for tests and demonstrations.
 //!
-//! A script is TOML: a list of `[[turn]]`s. A prompt gets the first turn that fits it and is not used up. The crate's
-//! README has an annotated example.
+//! A script is TOML: a list of `[[turn]]`s. A prompt gets the first turn that matches it and is not used up. The
+//! crate's README has an annotated example.
 //!
 //! | field of a turn | meaning |
 //! |---|---|
-//! | `agent = "writer"` | fits only this [role](crate::Turn::role) |
-//! | `contains = ["…", "…"]` | fits only prompts with all of these texts in them |
-//! | `session = "fresh"` | fits only this operation: `fresh`, `continue` or `fork` |
+//! | `agent = "writer"` | matches only this [role](crate::Turn::role) |
+//! | `contains = ["…", "…"]` | matches only prompts that contain all of these texts |
+//! | `session = "fresh"` | matches only this operation: `fresh`, `continue` or `fork` |
 //! | `times = 2` | how often it may be used: 1 by default, or `"any"` |
 //! | `delay = "300ms"` | waits first; a whole number of `ms`, `s`, `m` or `h` |
-//! | `write`, `append`, `replace`, `remove`, `run`, `commit` | [actions](#actions), done for real, in the order of the script |
+//! | `write`, `append`, `replace`, `remove`, `run`, `commit` | [actions](#actions), which are really performed, in the order of the script |
 //! | `output = { … }`, `output_json = '…'` | the structured output, in TOML or in JSON |
 //! | `decide` | [decisions](#decisions) instead of an output |
-//! | `text = "…"` | what the agent says; the reason, in a turn that fails |
-//! | `cost = 0.0123`, `tokens = { input = 1, output = 1 }` | what it uses up; dollars |
+//! | `text = "…"` | the agent's text; the reason, in a turn that fails |
+//! | `cost = 0.0123`, `tokens = { input = 1, output = 1 }` | what the turn uses up; the cost is in dollars |
 //! | `fail = "crash"` | ends in an error: `rate_limited`, `overloaded`, `connection`, `refused`, `prompt_too_long`, `step_limit`, `budget_limit` or `crash` |
 //! | `retry_after = "5s"` | with `fail = "rate_limited"`: how long the provider says to wait |
 //!
 //! # Actions
 //!
 //! Paths are relative to the workspace; a path that leaves it, by `..` or by a link, is an error. Commands run in the
-//! workspace, without a shell, with the process's environment and [`ScriptedAgent::with_env`], and confined by the turn's
-//! [sandbox](Turn::sandbox), if it has one.
+//! workspace, without a shell, with the environment of the process and of [`ScriptedAgent::with_env`], and confined by
+//! the turn's [sandbox](Turn::sandbox), if it has one.
 //!
 //! | | fields |
 //! |---|---|
 //! | `[[turn.write]]` | `path`, `content`, `executable` (false) |
-//! | `[[turn.append]]` | `path`, `content`; makes the file if it is missing |
-//! | `[[turn.replace]]` | `path`, `find`, `with`; `find` must be there exactly once |
-//! | `[[turn.remove]]` | `path` of a file, or of a directory with all that is in it |
+//! | `[[turn.append]]` | `path`, `content`; creates the file if it is missing |
+//! | `[[turn.replace]]` | `path`, `find`, `with`; `find` must occur exactly once |
+//! | `[[turn.remove]]` | `path` of a file, or of a directory with all its contents |
 //! | `[[turn.run]]` | `command = ["program", "argument"]`, `exit` (0) or `"any"` |
 //! | `[[turn.commit]]` | `message`; commits everything in the workspace that is not ignored |
 //!
 //! # Commits
 //!
-//! The workspace must be a git worktree, and there must be something to commit. `git` of `PATH` makes the commit, in the name of
-//! `Scripted agent`, without hooks and without the user's and the system's configuration; [`ScriptedAgent::with_env`] can set git's variables,
-//! such as dates.
+//! The workspace must be a git worktree, and there must be something to commit. The `git` in `PATH` makes the commit,
+//! with the author `Scripted agent`, without hooks and without the user's and the system's configuration.
+//! [`ScriptedAgent::with_env`] can set git's variables, such as dates.
 //!
-//! In the output, in the input of decisions and in the text, `$HEAD` is the hash of the commit that the workspace stands at when the
-//! actions are done: so an agent reports its commit. A hash that is written out is what an agent says that lies.
+//! In the output, in the input of decisions and in the text, `$HEAD` is the hash of the commit that is checked out in
+//! the workspace after the actions: so an agent can report its commit. Write a literal hash to play an agent that
+//! reports a false commit.
 //!
 //! ```toml
 //! [[turn]]
@@ -58,8 +59,8 @@
 //! |---|---|
 //! | `[[turn.decide]]` | `tool = "Approved"`, the [name](crate::DecisionTool::name) of a decision tool; `input = { … }` (empty) |
 //!
-//! Each is a call of that tool. Several play a model that calls several: the first is accepted. Neither name nor input
-//! need be right; what is wrong is corrected as in any output.
+//! Each entry is a call of that tool. Several entries play a model that calls several tools: the first call is
+//! accepted. Neither the name nor the input has to be valid; errors are corrected as in any output.
 
 pub(crate) mod command;
 
@@ -105,7 +106,7 @@ use said::Said;
 use script::{Failure, ScriptTurn, Times, Tokens};
 use stage::Stage;
 
-/// An agent that does what a [`Script`] says, whatever it is asked. The [module](self) describes it.
+/// An agent that plays a [`Script`]. The [module](self) describes it.
 pub struct ScriptedAgent {
     script: Script,
     environment: Vec<(OsString, OsString)>,
@@ -114,14 +115,14 @@ pub struct ScriptedAgent {
     memory: Option<PathBuf>,
 }
 
-/// A turn of a script that could have been used (again).
+/// A turn of a script that was used less often than expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusedTurn {
-    /// Where it begins in the script.
+    /// The turn's first line in the script.
     pub line: usize,
-    /// How often it was used.
+    /// How often the turn was used.
     pub used: u32,
-    /// How often it was meant to be used: its `times`, or 1 for `times = "any"`.
+    /// How often the turn should be used: its `times`, or once for `times = "any"`.
     pub expected: u32,
 }
 
@@ -132,27 +133,29 @@ impl ScriptedAgent {
         Self { script, environment: Vec::new(), sessions: Sessions::new(), stage, memory: None }
     }
 
-    /// An agent at the beginning of the script that `text` is; messages call it `name`.
+    /// An agent at the beginning of the script in `text`; `name` stands for the script in messages.
     ///
     /// # Errors
     ///
-    /// [`ScriptError`] with every mistake in the text, each at its place.
+    /// [`ScriptError`] with every mistake in the text, each with its place.
     pub fn parse(name: impl Into<String>, text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ScriptError> {
         Ok(Self::new(Script::parse(name, text)?))
     }
 
-    /// The same with one more environment variable for the commands it runs; they inherit all others, but not `CARGO_TARGET_DIR`: worktrees
-    /// of one repository must not share their builds.
+    /// The same with one more environment variable for the agent's commands. They inherit all other variables except
+    /// those that share cargo's build directory (`CARGO_TARGET_DIR`), because worktrees of one repository must not
+    /// share their builds.
     pub fn with_env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), value.into()));
         self
     }
 
-    /// The same with a memory: sessions, their histories and the turns that were played to the end are kept in this
-    /// file, and recalled if it is there already. So a run that is resumed in another process finds its sessions
-    /// again, and a turn that was interrupted by the end of the first process is played again. So is one that was played to its
-    /// end, or cancelled, where the new process asks what was asked last in a session once more, there or in a session of
-    /// its own: then nothing had come of the answer. For one process at a time.
+    /// The same with a memory: this file keeps sessions, their histories and the turns that were played to the end. If
+    /// the file exists, they are restored from it. So a run that is resumed in another process finds its sessions
+    /// again, and a turn that was interrupted by the end of the first process is played again. A turn that was finished
+    /// or cancelled is also played again if the new process repeats the last prompt of a session, in the same session
+    /// or in a new one: then the first process ended before it used the answer. Only one process may use the file at a
+    /// time.
     pub fn with_memory(mut self, file: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         let file = file.into();
         self.stage = Mutex::new(memory::recall(&file, self.script.turns.len())?);
@@ -160,14 +163,14 @@ impl ScriptedAgent {
         Ok(self)
     }
 
-    /// Everything asked and answered in a session, what it inherited by a fork included. None if there is no such
+    /// All prompts and answers of a session, including those that it inherited by a fork. None if there is no such
     /// session.
     pub fn history(&self, session: &SessionId) -> Option<Vec<Exchange>> {
         self.stage().history(session)
     }
 
-    /// The turns that were used less often than they say; a test that ends with none of them has played the whole
-    /// script. A turn with `times = "any"` is meant to be used once.
+    /// The turns that were used less often than expected. A test that ends without unused turns has played the whole
+    /// script. A turn with `times = "any"` is expected to be used once.
     pub fn unused(&self) -> Vec<UnusedTurn> {
         let stage = self.stage();
         let turns = self.script.turns.iter().zip(&stage.used);
@@ -183,10 +186,10 @@ impl ScriptedAgent {
             .collect()
     }
 
-    /// Finds the turn to play (its index) and the session to play it in; both are settled at once, so that concurrent
+    /// Finds the turn to play (its index) and the session to play it in. Both are reserved at once, so that concurrent
     /// prompts never get the same turn.
     ///
-    /// The last one says whether the turn has been played to its end before, for this prompt.
+    /// The last value says whether the turn has already been played to its end for this prompt.
     fn enter(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;

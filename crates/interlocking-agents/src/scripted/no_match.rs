@@ -1,4 +1,4 @@
-//! Why no turn of a script is for a prompt, in words that show what each turn lacks.
+//! Why no turn of a script matches a prompt, with a message that shows how each turn differs.
 
 use std::fmt;
 
@@ -6,58 +6,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::sessions::session::SessionOpKind;
 
-/// How many lines, and characters of a line, of a prompt an error message shows.
+/// How many lines of a prompt, and characters of a line, an error message shows.
 const SHOWN_LINES: usize = 12;
 const SHOWN_WIDTH: usize = 100;
 
-/// No turn of the script is for this prompt.
+/// No turn of the script matches this prompt.
 ///
-/// The message shows the beginning of the prompt and what each turn lacked; the fields have all of it.
+/// The message shows the beginning of the prompt and how each turn differs; the fields contain all details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoMatch {
     /// The script's file or name.
     pub script: String,
-    /// The role that was asked for.
+    /// The role of the turn.
     pub role: Option<String>,
-    /// The session operation that was asked for.
+    /// The session operation of the turn.
     pub session: SessionOpKind,
     /// The whole prompt.
     pub prompt: String,
-    /// Every turn of the script, in order, and why it was not this one.
+    /// Every turn of the script, in order, and why it does not match.
     pub turns: Vec<UnfitTurn>,
 }
 
-/// A turn of a script that is not for the prompt.
+/// A turn of a script that does not match the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfitTurn {
-    /// Where it begins in the script.
+    /// The turn's first line in the script.
     pub line: usize,
-    /// Everything that is in the way.
+    /// All the reasons why it does not match.
     pub reasons: Vec<Unfit>,
 }
 
-/// Why a turn of a script is not for a prompt.
+/// Why a turn of a script does not match a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unfit {
-    /// It has been used as often as it may.
+    /// The turn has been used as often as allowed.
     UsedUp {
-        /// Its `times`.
+        /// The turn's `times`.
         times: u32,
     },
-    /// It is for another agent.
+    /// The turn is for another agent.
     OtherAgent {
-        /// Its `agent`.
+        /// The turn's `agent`.
         agent: String,
     },
-    /// It is for another session operation.
+    /// The turn is for another session operation.
     OtherSession {
-        /// Its `session`.
+        /// The turn's `session`.
         session: SessionOpKind,
     },
-    /// The prompt lacks a text it wants.
+    /// The prompt lacks a required text.
     Lacks {
-        /// One of its `contains`.
+        /// One of the turn's `contains`.
         text: String,
     },
 }

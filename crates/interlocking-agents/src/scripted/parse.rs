@@ -1,4 +1,4 @@
-//! From TOML to a [`Script`], with errors that name file, line and field.
+//! Parses TOML to a [`Script`], with errors that name file, line and field.
 
 use std::fmt;
 use std::path::Path;
@@ -22,13 +22,13 @@ pub enum ScriptError {
     Unreadable {
         /// The script's file.
         file: String,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// It is not TOML, or not a script.
+    /// The file is not TOML, or not a script.
     #[error("{problems}")]
     Bad {
-        /// Everything that was found wrong.
+        /// All problems that were found.
         problems: Problems,
     },
 }
@@ -38,7 +38,7 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// [`ScriptError`], with everything that is wrong.
+    /// [`ScriptError`], with all problems.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ScriptError> {
         let path = path.as_ref();
         let file = path.display().to_string();
@@ -48,11 +48,11 @@ impl Script {
         }
     }
 
-    /// Parses a script; the name stands for it in messages.
+    /// Parses a script; `name` stands for it in messages.
     ///
     /// # Errors
     ///
-    /// [`ScriptError::Bad`], with everything that is wrong.
+    /// [`ScriptError::Bad`], with all problems.
     pub fn parse(name: impl Into<String>, text: &(impl AsRef<[u8]> + ?Sized)) -> Result<Self, ScriptError> {
         let name = name.into();
         let document = Document::toml(Source::new(&name, text));
@@ -90,7 +90,7 @@ fn turn(field: &Field<'_>, problems: &mut Problems) -> Option<ScriptTurn> {
     add_actions(&mut fields, "remove", Deed::Remove, &mut actions, problems);
     add_actions(&mut fields, "run", Deed::Run, &mut actions, problems);
     add_actions(&mut fields, "commit", Deed::Commit, &mut actions, problems);
-    // TOML groups the actions by kind; their places in the text tell the order they were written in.
+    // TOML groups the actions by kind; their positions in the text give the order in which they were written.
     actions.sort_by_key(|(position, _)| *position);
     let output = fields.take("output");
     let output_json = fields.take("output_json");
@@ -148,7 +148,7 @@ fn turn(field: &Field<'_>, problems: &mut Problems) -> Option<ScriptTurn> {
     })
 }
 
-/// The actions of one kind, each with where it is written.
+/// Adds the actions of one kind, each with its position.
 fn add_actions<T: DeserializeOwned>(
     fields: &mut Fields<'_>,
     name: &'static str,

@@ -1,14 +1,14 @@
-//! What a turn of a script says in the end: its output, its decisions and its text, with `$HEAD` replaced.
+//! The final answer of a script's turn: its output, its decisions and its text, with `$HEAD` replaced.
 
 use serde_json::Value;
 
 use super::script::ScriptTurn;
 use crate::conversation::decision::Decision;
 
-/// What stands for the hash of the commit that the workspace stands at when the turn's actions are done.
+/// The placeholder for the hash of the commit that is checked out in the workspace after the turn's actions.
 const HEAD: &str = "$HEAD";
 
-/// What a turn says.
+/// The answer of a turn.
 pub(super) struct Said {
     pub(super) output: Option<Value>,
     pub(super) decisions: Vec<Decision>,
@@ -20,7 +20,7 @@ impl Said {
         Self { output: turn.output.clone(), decisions: turn.decisions.clone(), text: turn.text.clone() }
     }
 
-    /// Whether it names the commit that the workspace stands at.
+    /// Whether the answer contains the placeholder.
     pub(super) fn names_head(&mut self) -> bool {
         let mut is_named = false;
         self.for_each_text(&mut |text| is_named |= text.contains(HEAD));
@@ -38,7 +38,7 @@ impl Said {
     }
 }
 
-/// The texts of a value; names of fields stay as they are.
+/// Visits the texts of a value; names of fields are left as they are.
 fn in_value(value: &mut Value, each: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => each(text),

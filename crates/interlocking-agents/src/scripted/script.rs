@@ -1,4 +1,4 @@
-//! A script as it is after parsing.
+//! A parsed script.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Script {
 /// One `[[turn]]`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ScriptTurn {
-    /// Where it begins, from 1.
+    /// The line where the turn begins, from 1.
     pub(super) line: usize,
     pub(super) agent: Option<String>,
     pub(super) contains: Vec<String>,
@@ -31,7 +31,7 @@ pub(super) struct ScriptTurn {
     /// In the order of the script.
     pub(super) actions: Vec<Action>,
     pub(super) output: Option<Value>,
-    /// Instead of an output.
+    /// Decisions instead of an output.
     pub(super) decisions: Vec<Decision>,
     pub(super) text: Option<String>,
     pub(super) cost: Cost,
@@ -47,10 +47,10 @@ pub(super) enum Times {
     Any,
 }
 
-/// Something done in the workspace.
+/// An action in the workspace.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Action {
-    /// Where the script says so, from 1.
+    /// The action's line in the script, from 1.
     pub(super) line: usize,
     pub(super) deed: Deed,
 }
@@ -109,17 +109,17 @@ pub(super) struct Commit {
     pub(super) message: CommitMessage,
 }
 
-/// What a commit says; never blank.
+/// The message of a commit; never blank.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct CommitMessage(String);
 
-/// A text to look for; never empty.
+/// A text to search for; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Findable(String);
 
-/// Program and arguments; never empty.
+/// A program and its arguments; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub(super) struct CommandLine(Vec<String>);
@@ -143,7 +143,7 @@ pub(super) struct Tokens {
     pub(super) output: u64,
 }
 
-/// The errors a script can play.
+/// The errors that a script can play.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Failure {
@@ -158,7 +158,7 @@ pub(super) enum Failure {
 }
 
 impl Script {
-    /// What the script is called in messages: its file, or the name it was parsed with.
+    /// The name of the script in messages: its file, or the name it was parsed with.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -175,7 +175,7 @@ impl TryFrom<String> for ScriptPath {
 
     fn try_from(text: String) -> Result<Self, String> {
         let inside = Path::new(&text).components().all(|component| matches!(component, Component::Normal(_)));
-        // A backslash or a colon would be a separator or a drive elsewhere.
+        // A backslash or a colon would be a separator or a drive on other systems.
         if inside && !text.is_empty() && !text.contains(['\0', '\\', ':']) && !text.ends_with('/') {
             Ok(Self(PathBuf::from(text)))
         } else {

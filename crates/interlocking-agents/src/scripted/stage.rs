@@ -1,4 +1,4 @@
-//! What a scripted agent remembers: turns played, names given, and what was said in each session.
+//! The state of a scripted agent: turns played, session names given, and the history of each session.
 
 use std::collections::HashMap;
 
@@ -16,19 +16,19 @@ use crate::sessions::session::{SessionId, SessionOp, Slug};
 pub struct Exchange {
     /// The prompt.
     pub prompt: String,
-    /// The structured output; none if there was none, or the turn did not end well.
+    /// The structured output; none if there was none, or if the turn failed.
     pub output: Option<Value>,
-    /// The decisions, of a turn that gave some and ended well.
+    /// The decisions of a turn that succeeded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<Decision>,
-    /// The text; none if there was none, or the turn did not end well.
+    /// The text; none if there was none, or if the turn failed.
     pub text: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stage {
-    /// How often each turn of the script has been taken. Not remembered across processes: a turn that was interrupted by
-    /// the end of one is to be played again.
+    /// How often each turn of the script has been taken. This is not kept across processes: a turn that was interrupted
+    /// by the end of a process is to be played again.
     #[serde(skip)]
     pub(super) used: Vec<u32>,
     /// How often each turn of the script has been played to its end.
@@ -38,7 +38,7 @@ pub(super) struct Stage {
     /// The turn that was played last in each session.
     #[serde(default)]
     last: HashMap<SessionId, Played>,
-    /// The same of another process, of the sessions in which this one has asked nothing yet.
+    /// The turns that another process played last, for the sessions in which this process has not sent a prompt yet.
     #[serde(skip)]
     recalled: HashMap<SessionId, Played>,
 }
@@ -46,9 +46,9 @@ pub(super) struct Stage {
 /// A turn that was taken.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Played {
-    /// Its index in the script.
+    /// The turn's index in the script.
     pub(super) turn: usize,
-    /// Whether it was played to its end.
+    /// Whether the turn was played to its end.
     pub(super) is_finished: bool,
 }
 
@@ -57,14 +57,14 @@ impl Stage {
         Self { used: vec![0; turns], finished: vec![0; turns], ..Self::default() }
     }
 
-    /// As it is at the beginning of another process.
+    /// The state at the beginning of another process.
     pub(super) fn reopened(self) -> Self {
         Self { used: self.finished.clone(), recalled: self.last.clone(), ..self }
     }
 
-    /// The turn that was played for this very prompt, the last that another process asked in its session: that process ended
-    /// before anything had come of the answer, and now it is asked again. In a session of its own, if who asks had not even
-    /// noted that there was one.
+    /// The turn that another process played last in its session for the same prompt: that process ended before it used
+    /// the answer, and the prompt is now sent again. It is sent in a new session if the caller had not recorded the
+    /// session either.
     pub(super) fn repeated(&mut self, operation: &SessionOp, prompt: &str) -> Option<Played> {
         let is_last = |session: &SessionId| {
             self.histories.get(session).and_then(|history| history.last()).is_some_and(|last| last.prompt == prompt)
@@ -79,12 +79,13 @@ impl Stage {
         self.recalled.remove(&session)
     }
 
-    /// How many turns the script has.
+    /// The number of turns of the script.
     pub(super) fn turns(&self) -> usize {
         self.finished.len()
     }
 
-    /// The turn was played to its end, good or bad; if it is counted already, once more.
+    /// Records that the turn was played to its end, successfully or not. It is not counted again if it was counted
+    /// already.
     pub(super) fn finish(&mut self, session: &SessionId, turn: usize, is_counted: bool) {
         if !is_counted {
             self.finished[turn] += 1;
@@ -106,7 +107,7 @@ impl Stage {
         }
     }
 
-    /// The session that the operation leads to, with the history it begins with.
+    /// The session that the operation leads to, created with its initial history if it is new.
     pub(super) fn open(&mut self, operation: &SessionOp) -> Result<SessionId, AgentErrorKind> {
         let (slug, history) = match operation {
             SessionOp::ContinueFrom(session) => return Ok(session.clone()),

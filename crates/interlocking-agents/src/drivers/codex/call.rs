@@ -19,7 +19,7 @@ use crate::program::{self, CallLimits, Ended, Invocation, Secret, StopOrder, run
 use crate::schema::strict::StrictSchema;
 use crate::sessions::session::{SessionId, SessionOp};
 
-/// In a call's own directory: the schema, and a place with nothing in it.
+/// Entries in the directory of a call: the schema, and an empty directory.
 const SCHEMA: &str = "schema.json";
 const NOWHERE: &str = "nowhere";
 
@@ -30,14 +30,14 @@ pub(super) struct Call<'a> {
     limits: CallLimits,
     invocation: Invocation,
     schema: Option<StrictSchema>,
-    /// What the program reads, and where it works in a turn that has no workspace. Removed when the call is over.
+    /// Holds the schema file, and the working directory of a turn without a workspace. Removed when the call is over.
     _temporary: TempDir,
-    /// The end of the session's file before the call. None where that is not known.
+    /// The end of the session's file before the call. None if it is unknown.
     mark: Option<Mark>,
 }
 
 impl<'a> Call<'a> {
-    /// Looks up what the session knows and writes down what the program reads.
+    /// Looks up what the session already knows, and writes the files that the program reads.
     pub(super) async fn prepare(
         settings: &CodexSettings,
         key: Option<Secret>,
@@ -73,10 +73,10 @@ impl<'a> Call<'a> {
         Ok(Self { turn, home, limits: settings.limits(), invocation, schema, _temporary: temporary, mark })
     }
 
-    /// Starts the program and hears it to its end.
+    /// Starts the program and processes its output to the end.
     pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
         let mut progress = Progress::new(context, &self.turn.session, self.turn.workspace.as_deref());
-        // Its session's file is whole at any time, so it needs no more than SIGTERM to end in order.
+        // The session's file is complete at any time, so SIGTERM is enough to end the program in order.
         let order = StopOrder::DEFAULT;
         let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
         let usage = self.usage(&progress).await;
@@ -110,14 +110,14 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What the call has used up. Codex knows no prices.
+    /// What the call used up. Codex does not report prices.
     async fn usage(&self, progress: &Progress<'_>) -> Usage {
         let recorded = match &progress.session {
             Some(session) => self.recorded(session.clone()).await,
             None => None,
         };
         let tokens = recorded.or(match (&progress.end, &self.turn.session) {
-            // The session is this call's alone.
+            // The session contains only this call.
             (Some(End::Completed(tokens)), SessionOp::StartFresh(_)) => Some(*tokens),
             _ => None,
         });
@@ -136,12 +136,12 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a home has a session.
+/// Whether a home contains a session.
 pub(super) fn has(home: &Path, session: &SessionId) -> bool {
     failure::check_id(session).is_ok() && Rollout::find(home, session).is_some()
 }
 
-/// A directory for one call. It is in the home because that is what a sandbox must grant in any case.
+/// Creates the directory of one call. It is in the home, to which a sandbox must grant access in any case.
 fn temporary(home: &Path, schema: Option<&StrictSchema>) -> io::Result<TempDir> {
     let temporary = tempfile::Builder::new().prefix("call-").tempdir_in(home)?;
     std::fs::create_dir(temporary.path().join(NOWHERE))?;
@@ -151,15 +151,15 @@ fn temporary(home: &Path, schema: Option<&StrictSchema>) -> io::Result<TempDir> 
     Ok(temporary)
 }
 
-/// What is known of a session before a call.
+/// What is known about a session before a call.
 struct Known {
     mark: Option<Mark>,
-    /// It was told what it is to be told.
+    /// Whether the session was already given these system instructions.
     system: bool,
 }
 
 impl Known {
-    /// Where the file is missing or cannot be read nothing is known; Codex says what is wrong with it.
+    /// If the file is missing or unreadable, nothing is known; Codex itself reports what is wrong with the file.
     async fn of(home: &Path, session: Option<&SessionId>, system: Option<&str>) -> Self {
         let nothing = Self { mark: None, system: false };
         let Some(session) = session.cloned() else { return nothing };

@@ -10,25 +10,25 @@ use crate::agent::turn::Turn;
 use crate::program::{Environment, Secret};
 use crate::sessions::session::SessionOp;
 
-/// The name of the provider that a `base_url` stands for.
+/// The name of the provider that is configured for a `base_url`.
 const PROVIDER: &str = "interlocking";
 
-/// Where Codex looks for a key for OpenAI; a provider of its own is told the same.
+/// The variable in which Codex expects a key for OpenAI. A custom provider is configured to use it as well.
 const KEY_VARIABLE: &str = "CODEX_API_KEY";
 
-/// How often it repeats a request: the rest is for the one who called, who knows about other calls.
+/// How often Codex repeats a request. Further retries are left to the caller, who knows about other calls.
 const RETRIES: u32 = 2;
 
-/// What is switched off unless the settings say otherwise, and why.
+/// Features that are switched off unless the settings say otherwise, with the reasons.
 const FEATURES_OFF: [&str; 5] = [
-    // They are fetched from the network at every start.
+    // Plugins are fetched from the network at every start.
     "plugins",
-    // A connection that cannot be made would be tried for ever, and the turn never fail.
+    // Codex would retry a failing connection for ever, and the turn would never fail.
     "unbounded_connection_retries",
-    // The tokens of agents that it starts itself are counted nowhere where this crate sees them.
+    // The tokens of agents that Codex starts itself are not counted anywhere that this crate can see.
     "multi_agent",
     "multi_agent_v2",
-    // It starts a login shell, see below.
+    // This starts a login shell, see below.
     "shell_snapshot",
 ];
 
@@ -59,7 +59,7 @@ pub(super) fn arguments(settings: &CodexSettings, turn: &Turn, schema: Option<&P
     arguments
 }
 
-/// Everything that the program may see.
+/// The complete environment of the program.
 pub(super) fn environment(
     settings: &CodexSettings,
     workspace: Option<&Path>,
@@ -74,13 +74,13 @@ pub(super) fn environment(
     }
 }
 
-/// The overrides of Codex's configuration, by dotted keys; later ones win.
+/// The overrides of Codex's configuration, by dotted keys; later entries take precedence.
 fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec<(String, Value)> {
     let mut overrides: Vec<(String, Value)> = vec![
         ("approval_policy".to_owned(), "never".into()),
         ("analytics.enabled".to_owned(), false.into()),
         ("check_for_update_on_startup".to_owned(), false.into()),
-        // What a user's profile does is not for programs, least of all for such as are killed while they do it.
+        // A user's profile is not meant for programs, especially not for programs that may be killed while they run it.
         ("allow_login_shell".to_owned(), false.into()),
     ];
     let features = FEATURES_OFF.iter().map(|feature| (*feature, false));
@@ -97,7 +97,7 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec
         overrides.push(("developer_instructions".to_owned(), super::part::told(system).into()));
     }
     flattened("", &settings.config, &mut overrides);
-    // From here on nobody overrides.
+    // The following entries cannot be overridden by the settings.
     overrides.push(("sandbox_mode".to_owned(), sandbox_mode(settings, turn).into()));
     overrides.push(("shell_environment_policy.exclude".to_owned(), hidden(settings).into()));
     overrides
@@ -119,8 +119,8 @@ fn provider(settings: &CodexSettings, url: &str, has_key: bool) -> Table {
     provider
 }
 
-/// Codex's own sandbox cannot be made within another one, so it is left out where the turn brings its own. Without a workspace there
-/// is nothing to write.
+/// Codex's own sandbox does not work inside another sandbox, so it is switched off if the turn has a sandbox. A turn
+/// without a workspace is read-only.
 fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
     match (turn.sandbox.is_some() || !settings.own_sandbox, turn.read_only || turn.workspace.is_none()) {
         (true, _) => "danger-full-access",
@@ -129,7 +129,7 @@ fn sandbox_mode(settings: &CodexSettings, turn: &Turn) -> &'static str {
     }
 }
 
-/// The variables that Codex keeps from the commands that it runs: those that hold a key, and what the settings add.
+/// The variables that Codex hides from the commands that it runs: those that hold a key, and those in the settings.
 fn hidden(settings: &CodexSettings) -> Vec<Value> {
     let own = settings.config.get("shell_environment_policy").and_then(|policy| policy.get("exclude")?.as_array());
     let mut hidden = own.cloned().unwrap_or_default();
@@ -137,12 +137,12 @@ fn hidden(settings: &CodexSettings) -> Vec<Value> {
     hidden
 }
 
-/// Tables by their leaves, so that one leaf of a table can be overridden without the others being lost.
+/// The leaves of a table, so that a single leaf can be overridden without losing the others.
 fn flattened(prefix: &str, table: &Table, overrides: &mut Vec<(String, Value)>) {
     for (key, value) in table {
         let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
-            // A key with a dot in it cannot be a part of a path.
+            // A key that contains a dot cannot be part of a path.
             Value::Table(inner) if !inner.is_empty() && inner.keys().all(|key| is_bare(key)) => {
                 flattened(&path, inner, overrides);
             }

@@ -1,11 +1,11 @@
-//! The lines that Codex writes, as far as they are understood.
+//! The lines that Codex writes, as far as this crate understands them.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::drivers::json_lines;
 
-/// One line of `codex exec --json`. New types and fields come with every version: they are ignored.
+/// One line of `codex exec --json`. Every version adds types and fields; unknown ones are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type")]
 pub(super) enum Event {
@@ -17,13 +17,14 @@ pub(super) enum Event {
     ItemCompleted { item: Item },
     #[serde(rename = "turn.completed")]
     TurnCompleted {
-        /// Of the whole session up to here, what a fork inherited included; without the calls of turns that were killed.
+        /// The tokens of the whole session so far, including what a fork inherited, but without the calls of turns that
+        /// were killed.
         #[serde(default)]
         usage: Tokens,
     },
     #[serde(rename = "turn.failed")]
     TurnFailed { error: Message },
-    /// A repetition, or what `turn.failed` says again right after it.
+    /// A retry, or an error that `turn.failed` repeats right afterwards.
     #[serde(rename = "error")]
     Error(Message),
     #[serde(other)]
@@ -38,7 +39,7 @@ pub(super) struct Item {
     pub(super) what: What,
 }
 
-/// What an item is about.
+/// The contents of an item.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum What {
@@ -47,7 +48,7 @@ pub(super) enum What {
         text: String,
     },
     CommandExecution {
-        /// Joined for a shell.
+        /// The arguments, joined for a shell.
         #[serde(default)]
         command: String,
         #[serde(default)]
@@ -88,7 +89,7 @@ pub(super) struct Message {
     pub(super) message: String,
 }
 
-/// Tokens as OpenAI counts them: those from a cache are a part of the input, those of reasoning a part of the output.
+/// Tokens as OpenAI counts them: cached tokens are part of the input, and reasoning tokens are part of the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 pub(super) struct Tokens {
     #[serde(default)]
@@ -98,13 +99,13 @@ pub(super) struct Tokens {
 }
 
 impl Event {
-    /// None for a line that is no event.
+    /// None for a line that is not an event.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         json_lines::read(line)
     }
 }
 
-/// The number and the reason of a message that says that Codex tries again: `Reconnecting... 2/5 (reason)`.
+/// The number and the reason of a message that announces a retry: `Reconnecting... 2/5 (reason)`.
 pub(super) fn repetition(message: &str) -> Option<(Option<u32>, &str)> {
     let rest = message.strip_prefix("Reconnecting...")?.trim_start();
     let (count, reason) = rest.split_once('(').unwrap_or((rest, ""));

@@ -1,4 +1,5 @@
-//! What Codex's words mean. It has no codes: all that is left of a status or a provider's error is an English sentence.
+//! Interprets Codex's error messages. Codex reports no codes: a status or a provider's error becomes an English
+//! sentence.
 
 use std::time::Duration;
 
@@ -7,8 +8,8 @@ use crate::drivers::json_lines;
 use crate::sessions::session::{SessionId, SessionOp};
 use crate::sessions::{SessionError, SessionUse};
 
-/// What a turn's failure means. What is not known is taken for a refusal: the words of a provider that refuses a request come as
-/// they are.
+/// The kind of failure that a turn's error message describes. An unknown message is treated as a refusal, because Codex
+/// passes on the message of a provider that refuses a request unchanged.
 pub(super) fn of_a_turn(message: &str) -> AgentErrorKind {
     let lower = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
@@ -40,7 +41,8 @@ pub(super) fn of_a_turn(message: &str) -> AgentErrorKind {
     AgentErrorKind::Refused { reason: words_of(message) }
 }
 
-/// What it means that the program ended without saying how the turn went: the end of its standard error says why.
+/// The kind of failure if the program ended without reporting the turn's outcome: the end of its standard error
+/// contains the reason.
 pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>, stderr: &str) -> AgentErrorKind {
     let session = || match operation {
         SessionOp::StartFresh(_) => None,
@@ -59,7 +61,7 @@ pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>,
         return AgentErrorKind::PromptTooLong;
     }
     let reason = stderr.trim().to_owned();
-    // Many that share a home wait for each other, but not for ever.
+    // Processes that share a home wait for each other's database locks, but only for a limited time.
     let passes = stderr.contains("database is locked");
     match exit {
         Some(1 | 2) if !started && !passes => AgentErrorKind::Configuration { reason },
@@ -67,7 +69,8 @@ pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>,
     }
 }
 
-/// Codex takes what is no id for a thread's name, and starts afresh when there is none of that name.
+/// Refuses ids that are not UUIDs. Codex treats such an id as a thread's name, and starts a fresh thread if no thread
+/// has that name.
 pub(super) fn check_id(session: &SessionId) -> Result<(), SessionError> {
     let groups: Vec<&str> = session.as_str().split('-').collect();
     let is_uuid = groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
@@ -75,14 +78,14 @@ pub(super) fn check_id(session: &SessionId) -> Result<(), SessionError> {
     if is_uuid { Ok(()) } else { Err(SessionError::Unknown { session: session.clone() }) }
 }
 
-/// `unexpected status 503 …`, `last status: 429 …`
+/// The status in `unexpected status 503 …` or `last status: 429 …`.
 fn status(message: &str) -> Option<u16> {
     let (_, rest) = message.split_once("status")?;
     let digits: String = rest.trim_start_matches([':', ' ']).chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok().filter(|status| (400..600).contains(status))
 }
 
-/// `… try again in 1.5s`, `… in 20ms`
+/// The time in `… try again in 1.5s` or `… in 20ms`.
 fn retry_after(message: &str) -> Option<Duration> {
     let (_, rest) = message.split_once("try again in ")?;
     let unit_at = rest.find(|character: char| !character.is_ascii_digit() && character != '.')?;
@@ -97,7 +100,7 @@ fn retry_after(message: &str) -> Option<Duration> {
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// The sentence within a provider's error, if that came as it was.
+/// The message inside a provider's JSON error, if it was passed on unchanged.
 fn words_of(message: &str) -> String {
     let error = json_lines::value(message);
     let words = error.as_ref().and_then(|error| error.pointer("/error/message")?.as_str());
@@ -110,7 +113,7 @@ mod tests {
     use crate::agent::error::{AgentError, Disposition};
     use crate::sessions::session::Slug;
 
-    /// Sentences that Codex 0.169.0 was seen to write, by what made it write them.
+    /// Messages that Codex 0.169.0 was observed to write, by their causes.
     #[test]
     fn what_codex_says_is_understood() {
         let refused = |reason: &str| AgentErrorKind::Refused { reason: reason.to_owned() };

@@ -1,21 +1,21 @@
-//! OpenAI's Codex, by its program `codex exec`.
+//! OpenAI's Codex, driven through its program `codex exec`.
 //!
-//! What it does that one might not expect, observed with 0.169.0:
+//! Unexpected behaviour of Codex, observed with 0.169.0, and how the driver handles it:
 //!
-//! | | so the driver |
+//! | Codex | the driver |
 //! |---|---|
-//! | takes what is no UUID for a session's name, and silently starts afresh when there is none of that name | refuses such ids |
-//! | ignores `developer_instructions` in a session that goes on | says in the prompt what the [session](Turn::system) does not know |
-//! | counts tokens from the session's beginning, and not those of killed turns | reads the session's file |
-//! | sends a schema in OpenAI's strict dialect, and does not check the answer | converts it, and its answer back |
-//! | fails in English sentences without a code | knows the sentences |
-//! | tries for ever to reach a provider that is not there | switches that off (`unbounded_connection_retries`) |
+//! | treats an id that is not a UUID as a session's name, and silently starts a fresh session if no session has that name | refuses such ids |
+//! | ignores `developer_instructions` in a session that is continued | adds the [instructions](Turn::system) that the session does not have yet to the prompt |
+//! | counts tokens from the session's beginning, without those of killed turns | reads the session's file |
+//! | sends a schema in OpenAI's strict dialect, and does not check the answer | converts the schema, and converts the answer back |
+//! | reports failures as English sentences without a code | recognises the sentences |
+//! | retries for ever if a provider is unreachable | switches that off (`unbounded_connection_retries`) |
 //! | runs commands, and a first look around, in login shells | switches that off (`allow_login_shell`, `shell_snapshot`) |
-//! | starts agents of its own, whose tokens nobody counts | switches that off (`multi_agent`, `multi_agent_v2`) |
+//! | starts agents of its own, whose tokens are not counted | switches that off (`multi_agent`, `multi_agent_v2`) |
 //! | fetches plugins at every start | switches that off (`plugins`) |
-//! | tells its commands the API key | switches that off |
-//! | cannot make its own sandbox within another one | leaves it out where the turn has one |
-//! | says nothing of a command that its own sandbox kept from writing | nothing: there is no event |
+//! | passes the API key to its commands | switches that off |
+//! | cannot run its own sandbox within another sandbox | switches it off if the turn has a sandbox |
+//! | does not report a command that its own sandbox kept from writing | nothing: there is no event |
 
 mod call;
 mod command;
@@ -44,10 +44,10 @@ use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;
 use call::Call;
 
-/// Codex. Needs a tokio runtime with I/O and time.
+/// The agent that runs Codex. Needs a Tokio runtime with I/O and time enabled.
 ///
-/// A session lives in Codex's [home](CodexSettings::home). A fork refers to its parent there, so neither may be removed while the
-/// other is needed.
+/// A session is stored in Codex's [home](CodexSettings::home). A fork refers to its parent there, so do not remove
+/// either of them while the other is needed.
 #[derive(Debug, Clone)]
 pub struct Codex {
     settings: CodexSettings,
@@ -68,36 +68,38 @@ impl Codex {
         interrupts: true,
     };
 
-    /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
+    /// An agent with these settings. Nothing is checked before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: CodexSettings) -> Self {
-        // Without a home no turn gets as far as to have a session.
+        // Without a home every turn fails before it has a session.
         let sessions = settings.homes(true).map(|homes| Sessions::in_directory(homes.base())).unwrap_or_default();
         Self { settings, key: None, sessions }
     }
 
-    /// The same with this API key, not that of a variable.
+    /// The same with this API key instead of a key from a variable.
     #[must_use]
     pub fn with_key(self, key: Secret) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// The same with another registry of sessions. Unless this is said it is in the [home](CodexSettings::home), so that whoever names
-    /// the same home, in whatever process, shares it.
+    /// The same with another registry of sessions. By default the registry is in the [home](CodexSettings::home), so
+    /// all processes with the same home share it.
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         Self { sessions, ..self }
     }
 
-    /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
-    /// [home](CodexSettings::home) of this role, which is made if it is not there.
+    /// Extends a sandbox so that the program can work in it: the program may be executed, and may read and write the
+    /// [home](CodexSettings::home) of this role, which is created if it is missing.
     ///
-    /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), and the
-    /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
-    /// commands read: all sessions of this role; without a key, those of all roles, and the login that is kept there.
+    /// The sandbox should have a [temporary directory](Sandbox::temporary_directory) and the
+    /// [network](interlocking_sandbox::Network), because the program connects to its provider. The agent's commands can
+    /// read whatever the program can read: all sessions of this role; without a key, the sessions of all roles and the
+    /// login in the home.
     ///
     /// # Errors
     ///
-    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made, or the key is not there that was named.
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be created, or the configured key is
+    /// missing.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
         let homes = self.settings.homes(self.key()?.is_some())?;
         let home = homes.of(role);
@@ -114,7 +116,7 @@ impl Codex {
         }
     }
 
-    /// What can be said without looking at the program.
+    /// Checks what can be checked without the program.
     fn permitted(&self) -> Result<(), AgentError> {
         self.settings.refused()?;
         Ok(permitted(self.name(), self.settings.destination().as_deref())?)
@@ -136,7 +138,7 @@ impl Agent for Codex {
     }
 
     fn session_store(&self, role: Option<&str>, session: Option<&SessionId>) -> Option<PathBuf> {
-        // Without the key that was asked for there will be no turn.
+        // If the configured key is missing, no turn can run.
         let has_key = self.key().is_ok_and(|key| key.is_some());
         Some(self.settings.homes(has_key).ok()?.of_session(role, session, call::has))
     }

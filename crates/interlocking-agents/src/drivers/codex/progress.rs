@@ -1,4 +1,4 @@
-//! What is known of a call while it goes on.
+//! The state of a call while it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp};
 
-/// What Codex has said so far.
+/// What Codex has reported so far.
 pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
     operation: &'a SessionOp,
@@ -26,21 +26,21 @@ pub(super) struct Progress<'a> {
     /// The last message of the model.
     pub(super) text: Option<String>,
     pub(super) end: Option<End>,
-    /// Why the program was not listened to any longer.
+    /// Why the driver stopped reading the program's output.
     pub(super) broken: Option<AgentErrorKind>,
-    /// Its lines, and what of them was left out.
+    /// Reads the program's lines, and tracks which of them were left out.
     pub(super) lines: JsonLines,
-    /// Commands and tools that run, by the numbers of their items.
+    /// Commands and tools that are running, by the ids of their items.
     working: RunningTools<Working<'a>>,
     repetitions: u32,
 }
 
-/// How Codex says that the turn ended.
+/// The end of a turn as Codex reports it.
 #[derive(Debug)]
 pub(super) enum End {
-    /// Well; with the tokens of the whole session.
+    /// The turn succeeded; with the tokens of the whole session.
     Completed(Tokens),
-    /// Badly.
+    /// The turn failed.
     Failed(AgentErrorKind),
 }
 
@@ -52,11 +52,11 @@ impl<'a> Progress<'a> {
         Self { context, operation, workspace, session, text, end, broken, lines, working, repetitions: 0 }
     }
 
-    /// Takes one line.
+    /// Processes one line.
     ///
     /// # Errors
     ///
-    /// The session is not the one that it should be.
+    /// The session is not the expected one.
     fn take(&mut self, line: &[u8]) -> Result<(), AgentErrorKind> {
         match Event::parse(line) {
             Some(Event::ThreadStarted { thread_id }) => self.started(thread_id)?,
@@ -65,7 +65,7 @@ impl<'a> Progress<'a> {
             Some(Event::TurnCompleted { usage }) => self.end = Some(End::Completed(usage)),
             Some(Event::TurnFailed { error }) => self.end = Some(End::Failed(failure::of_a_turn(&error.message))),
             Some(Event::Error(error)) => {
-                // What is no repetition comes again as the failure of the turn.
+                // Any other error is repeated as the failure of the turn.
                 if let Some((attempt, reason)) = repetition(&error.message) {
                     self.repetitions += 1;
                     let (attempt, reason) = (attempt.unwrap_or(self.repetitions), reason.to_owned());
@@ -82,7 +82,7 @@ impl<'a> Progress<'a> {
             message: format!("Codex named its session in a way that is not understood: {error}"),
             transient: false,
         })?;
-        // It starts afresh, and says nothing, where it takes what it is given for the name of a session that is not there.
+        // Codex silently starts a fresh session if the id is taken for the name of a session that does not exist.
         if let SessionOp::ContinueFrom(asked) = self.operation
             && *asked != session
         {
@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             What::FileChange { changes, status } if status == "completed" => {
                 for change in changes {
                     let path = PathBuf::from(change.path);
-                    // Of a file that was moved only the old name is told, as if it were changed there.
+                    // For a file that was moved, Codex reports only the old name, as if the file had been changed.
                     let is_gone = change.kind == "delete" || !path.exists();
                     let path = self.relative(path);
                     self.context.emit(match is_gone {
@@ -141,10 +141,10 @@ impl<'a> Progress<'a> {
 
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
-        // What is left out is a sign of life, too.
+        // A line that is left out is activity, too.
         let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         match self.take(line) {
-            // Everything was said. It ends by itself in a moment, and if not, it is stopped.
+            // The turn is over. The program ends by itself in a moment; otherwise it is stopped.
             Ok(()) if self.end.is_some() => LineOutcome::Done,
             Ok(()) => LineOutcome::Sign,
             Err(kind) => {

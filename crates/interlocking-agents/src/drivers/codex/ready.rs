@@ -1,4 +1,4 @@
-//! Whether the program is there and of a version that is known to work.
+//! Checks whether the program is installed in a version that is known to work.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use super::settings::configuration;
 use crate::agent::error::AgentErrorKind;
 use crate::program::{Environment, Invocation, Line};
 
-/// The version that everything was tested with. Older ones may not have what the driver needs.
+/// The version that the driver was tested with. Older versions may lack what the driver needs.
 const OLDEST: [u32; 3] = [0, 169, 0];
 
-/// Saying its version takes a fraction of a second.
+/// The time limit for `--version`, which normally takes a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks the program for its version.
@@ -55,17 +55,17 @@ async fn ask(program: &Path) -> Result<(), AgentErrorKind> {
     Ok(())
 }
 
-/// The directory with all that belongs to the program, where npm has installed it: the program itself, and one for searching.
+/// The npm directory that contains everything that belongs to the program: the program itself, and a search program.
 pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // A path stays one when it is joined: an absolute one alone, and a relative one with more than a name below no directory.
+    // Joining an absolute path yields that path. A relative path with several components is found below no directory.
     let below = std::env::split_paths(&path).map(|directory| directory.join(program));
     let found = std::iter::once(program.to_owned()).chain(below).find(|candidate| candidate.is_file())?;
     let real = found.canonicalize().ok()?;
     real.ancestors().find(|directory| directory.file_name().is_some_and(|name| name == "@openai")).map(Path::to_owned)
 }
 
-/// `codex-cli 0.169.0`
+/// Parses `codex-cli 0.169.0`.
 fn version(said: &str) -> Option<[u32; 3]> {
     let line = said.lines().find_map(|line| line.trim().strip_prefix("codex-cli "))?;
     let mut numbers = line.split(['-', '+', ' ']).next()?.split('.').map(|number| number.parse().ok());

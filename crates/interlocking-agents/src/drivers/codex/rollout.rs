@@ -1,7 +1,7 @@
-//! The file that Codex keeps of a session: what it has used up, and what it was told about itself.
+//! Reads the file that Codex keeps for a session: its token usage, and its system instructions.
 //!
-//! Events count tokens from the beginning of a session, leave out those of turns that were killed, and do not come at all when a
-//! call fails. The file has a record for each answer of the model.
+//! Events count tokens from the beginning of a session, omit those of turns that were killed, and are missing if a call
+//! fails. The file has a record for each answer of the model.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::drivers::written_by_agents::{self, Search};
 use crate::program::Line;
 use crate::sessions::session::SessionId;
 
-/// How many forks of forks are followed back.
+/// How many generations of forks are followed back.
 const OLDEST_ANCESTOR: usize = 64;
 
 /// A session's file.
@@ -26,12 +26,12 @@ pub(super) struct Rollout {
     session: SessionId,
 }
 
-/// Where a session's file ends before a call, so that what the call adds is told apart.
+/// The end of a session's file before a call, so that the records that the call adds can be identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark(u64);
 
 impl Mark {
-    /// Before anything: of a session that a call begins.
+    /// The mark for a session that a call starts.
     pub(super) const BEGINNING: Self = Self(0);
 }
 
@@ -50,7 +50,8 @@ struct UsageRecord {
 }
 
 impl Rollout {
-    /// The file of a session, at `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below Codex's home. None if there is none.
+    /// The file of a session, at `sessions/YEAR/MONTH/DAY/rollout-TIME-ID.jsonl` below Codex's home. None if it does
+    /// not exist.
     pub(super) fn find(home: &Path, session: &SessionId) -> Option<Self> {
         let ending = format!("-{session}.jsonl");
         let path = find(&mut Search::new(), &home.join("sessions"), &ending, 3)?;
@@ -61,7 +62,8 @@ impl Rollout {
         Ok(Mark(self.path.metadata()?.len()))
     }
 
-    /// What the session has used up since then. None if the file has no record of it, as other versions may have none.
+    /// The tokens that the session has used since the mark. None if the file contains no such record, which may be the
+    /// case in other versions.
     pub(super) fn used_since(&self, mark: Mark) -> io::Result<Option<Tokens>> {
         let mut used = None;
         for_each_line(&self.path, mark.0, u64::MAX, "\"token_usage_record\"", |entry| {
@@ -79,7 +81,8 @@ impl Rollout {
         Ok(used)
     }
 
-    /// Whether the last thing that the session was told about itself, as far back as the session that it is a fork of, is this.
+    /// Whether these are the last instructions that the session was given. The search includes the sessions that it was
+    /// forked from.
     pub(super) fn knows(&self, home: &Path, system: &str) -> io::Result<bool> {
         let (mut rollout, mut end) = (self.clone(), u64::MAX);
         for _ in 0..OLDEST_ANCESTOR {
@@ -108,7 +111,7 @@ impl Rollout {
         Ok(told)
     }
 
-    /// The session that this is a fork of, and how much of its file belongs to this one.
+    /// The session that this one was forked from, and the length of the part of its file that the fork inherits.
     fn parent(&self) -> io::Result<Option<(SessionId, u64)>> {
         let mut base = None;
         for_each_line(&self.path, 0, u64::MAX, "\"history_base\"", |entry| {
@@ -124,7 +127,7 @@ impl Rollout {
     }
 }
 
-/// The newest directories first: a session that goes on is likely a young one.
+/// Searches the newest directories first, because a session that is continued is probably recent.
 fn find(search: &mut Search, directory: &Path, ending: &str, depth: u32) -> Option<PathBuf> {
     if depth == 0 {
         let files = search.entries(directory).map(|entry| entry.path());
@@ -133,7 +136,8 @@ fn find(search: &mut Search, directory: &Path, ending: &str, depth: u32) -> Opti
     search.directories(directory).iter().find_map(|directory| find(search, directory, ending, depth - 1))
 }
 
-/// Each whole line between two places of the file that contains a text; lines that are no entries are left out.
+/// Visits each complete line between two positions of the file that contains `needle`; lines that are not entries are
+/// skipped.
 fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: impl FnMut(Entry)) -> io::Result<()> {
     let needle = memchr::memmem::Finder::new(needle);
     written_by_agents::for_each_line(path, start..end, |_, line| {
@@ -185,7 +189,7 @@ mod tests {
         assert_eq!(silent.used_since(Mark::BEGINNING).unwrap(), None, "nothing is known, which is not nothing");
     }
 
-    /// Each way through these has three steps, of a thousand that can be gone.
+    /// If links were followed, each path would have three steps with a thousand choices each.
     #[cfg(unix)]
     #[test]
     fn links_that_lead_in_circles_are_not_followed() {
@@ -203,7 +207,7 @@ mod tests {
         assert_eq!(found.unwrap().path, written.path);
     }
 
-    /// Of its parent a fork knows what stood there when it was made.
+    /// A fork knows the part of its parent's session from before the fork.
     #[test]
     fn a_fork_knows_its_parents_part_up_to_the_fork() {
         let home = tempfile::tempdir().unwrap();

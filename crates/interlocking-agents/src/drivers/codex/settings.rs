@@ -1,4 +1,4 @@
-//! How Codex is set up.
+//! The settings of Codex.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use crate::program::{CallLimits, Secret};
 use crate::scripted::optional;
 use crate::sessions::state_directory::state_directory;
 
-/// How [`Codex`](super::Codex) is set up; every field can be left out.
+/// The settings of [`Codex`](super::Codex); every field can be left out.
 ///
-/// No key stands in here: it is named by the variable that it comes from.
+/// The settings contain no key, only the name of the variable that holds it.
 ///
 /// ```
 /// # use interlocking_agents::CodexSettings;
@@ -29,57 +29,63 @@ use crate::sessions::state_directory::state_directory;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CodexSettings {
-    /// The program: a path, or a name that is looked for in `PATH`. `codex`.
+    /// The program: a path, or a name that is looked up in `PATH`. Default: `codex`.
     pub program: PathBuf,
-    /// The model, as the program takes it (`gpt-6-luna`), where a turn names none. The program's own default.
+    /// The model, as the program names it (`gpt-6-luna`), for turns that name none. Default: the program's default.
     pub model: Option<String>,
-    /// How hard the model thinks, such as `low` or `high`. The model's own default.
+    /// How hard the model thinks, such as `low` or `high`. Default: the model's default.
     pub effort: Option<String>,
-    /// Where it keeps sessions and everything else of its own (`CODEX_HOME`). A session is found again, by another process too, by
-    /// who names the same directory. What was said and read stands in it, so it is made for this user alone, and each role has
-    /// a directory of its own in it, `roles/ROLE`, unless it is needed as a whole: for a login, or by `reads_home`.
+    /// The directory in which the program keeps sessions and all its other data (`CODEX_HOME`). Another process with
+    /// the same home finds the sessions again. The home contains the conversations, so it is created for this user
+    /// alone, and each role has its own directory `roles/ROLE` in it. All roles share the home if a login or
+    /// `reads_home` requires that.
     ///
-    /// By default `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
-    /// `~/Library/Application Support`. Not the `~/.codex` of the user's own Codex, with its login, instructions and memories.
+    /// Default: `interlocking/codex` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
+    /// `~/Library/Application Support`. It is not the `~/.codex` of the user's own Codex, with its login, instructions
+    /// and memories.
     pub home: Option<PathBuf>,
-    /// Whether the `config.toml` and the rules in its home count. No, so that settings say everything.
+    /// Whether the `config.toml` and the rules in the home apply. Default: no, so that the settings decide everything.
     pub reads_home: bool,
-    /// The variable of this process that has the API key. By default the first that is set of `OPENAI_API_KEY` and
-    /// `CODEX_API_KEY`; without any the login counts that is kept in the home, by `codex login` with `CODEX_HOME` set to it. The
-    /// agent's commands do not get the key; they can read what is kept in the home unless a sandbox forbids it.
+    /// The environment variable of this process that contains the API key. Default: the first of `OPENAI_API_KEY` and
+    /// `CODEX_API_KEY` that is set. If neither is set, the login in the home is used, which `codex login` with
+    /// `CODEX_HOME` set to the home creates. The agent's commands do not get the key; they can read what is in the home
+    /// unless a sandbox forbids it.
     pub api_key_variable: Option<String>,
-    /// The address of a provider that speaks OpenAI's Responses API, such as `http://127.0.0.1:8080/v1`. By default that
+    /// The address of a provider with OpenAI's Responses API, such as `http://127.0.0.1:8080/v1`. Default: the address
     /// in `OPENAI_BASE_URL`, or else OpenAI's.
     pub base_url: Option<String>,
-    /// How often the program itself repeats a request that failed in a way that passes, or a stream that broke off, before the call
-    /// fails. 2, with a `base_url`; for OpenAI itself the program lets nobody change it, so that saying so is refused.
+    /// How often the program itself repeats a request after a transient error or a broken stream, before the call
+    /// fails. Default with a `base_url`: 2. For OpenAI itself the program does not allow changing it, so the setting is
+    /// refused.
     pub retries: Option<u32>,
-    /// More of the program's configuration, as in its `config.toml`. It wins over what the driver sets, but for what a turn may do
-    /// and for keeping the key from commands. None.
+    /// Further configuration of the program, as in its `config.toml`. It overrides what the driver sets, except what a
+    /// turn may do and which keys are hidden from commands. Default: none.
     pub config: toml::Table,
-    /// Features of the program that are switched on or off, by its names for them. Off are `plugins`, `multi_agent`,
-    /// `multi_agent_v2`, `shell_snapshot` and `unbounded_connection_retries`, which cost time at every start, spend tokens that nobody
-    /// counts, run the user's profile, or never come to an end.
+    /// Features of the program that are switched on or off, by the program's names. These are off by default:
+    /// `plugins`, `multi_agent`, `multi_agent_v2`, `shell_snapshot` and `unbounded_connection_retries`, which cost time
+    /// at every start, spend tokens that are not counted, run the user's profile, or never end.
     pub features: BTreeMap<String, bool>,
-    /// Whether the program confines its commands by its own means in a turn that brings no [sandbox](crate::Turn::sandbox): to
-    /// writing in the workspace and in the directories for temporary files, without network, or to reading. Yes. Where a machine
-    /// lets no program make namespaces, its commands fail unless this is switched off; then they may do everything.
+    /// Whether the program uses its own sandbox for its commands in a turn without a [sandbox](crate::Turn::sandbox).
+    /// It then allows writing in the workspace and in the directories for temporary files, or only reading, and no
+    /// network. Default: yes. On a machine that does not let programs create namespaces, the commands fail unless this
+    /// is switched off; then they may do everything.
     pub own_sandbox: bool,
-    /// How long one call may take, as `"30m"`. Any time.
+    /// How long one call may take, as `"30m"`. Default: no limit.
     #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How long the program may take to say that it has a session; it asks no model before. A minute.
+    /// How long the program may take to report a session; it does not call a model before that. Default: one minute.
     #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
-    /// How long it may be silent while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is for that. Either must be
-    /// longer than the longest message of the model takes: the program says nothing while it is written.
+    /// How long the program may be silent while it runs no tool. Default: no limit, because
+    /// [`Nudges::idle`](crate::Nudges::idle) serves that purpose. Both limits must be longer than the model needs for
+    /// its longest message: the program is silent while the model writes a message.
     #[serde(deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
-    /// Variables of this process that the program and the agent's commands get too, such as `CARGO_HOME`. They have
-    /// [the few](crate::program::Environment::minimal) that any program needs.
+    /// Variables of this process that the program and the agent's commands inherit, such as `CARGO_HOME`, in addition
+    /// to [the few](crate::program::Environment::minimal) that any program needs.
     pub inherit: Vec<String>,
-    /// Variables that they get with these values. No secrets: the agent's commands see them.
-    /// `{workspace-hash}` in a value stands for [a number of the workspace](crate::program::WORKSPACE_HASH) that the turn is run in.
+    /// Further variables with their values. Do not put secrets here: the agent's commands see them. `{workspace-hash}`
+    /// in a value is replaced by [a hash of the workspace](crate::program::WORKSPACE_HASH) of the turn.
     pub environment: BTreeMap<String, String>,
     /// Refused: the program cannot limit the steps of a call.
     pub max_steps: Option<u32>,
@@ -112,13 +118,14 @@ impl Default for CodexSettings {
     }
 }
 
-/// Where the key is looked for unless it is said.
+/// The variables that may contain the key by default.
 const KEYS: [&str; 2] = ["OPENAI_API_KEY", "CODEX_API_KEY"];
 
 const BASE_URL: &str = "OPENAI_BASE_URL";
 
 impl CodexSettings {
-    /// Where the program keeps its sessions. Without a key all roles need the login that is kept there.
+    /// The homes in which the program keeps its sessions. Without a key all roles share one home, because they need its
+    /// login.
     pub(super) fn homes(&self, has_key: bool) -> Result<Homes, AgentErrorKind> {
         let are_shared = self.reads_home || !has_key;
         Ok(Homes::new(self.home_directory()?, are_shared, self.home.is_none()))
@@ -134,7 +141,7 @@ impl CodexSettings {
         })
     }
 
-    /// What was asked for and cannot be had.
+    /// Refuses settings that the program does not support.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
         if self.max_steps.is_some() {
             return Err(configuration(
@@ -158,13 +165,13 @@ impl CodexSettings {
         self.base_url.clone().or_else(|| std::env::var(BASE_URL).ok()).filter(|url| !url.is_empty())
     }
 
-    /// Where requests go, if that was said in any way.
+    /// The address that requests go to, if it is configured in any way.
     pub(super) fn destination(&self) -> Option<String> {
         let configured = || self.config.get("openai_base_url").and_then(toml::Value::as_str).map(str::to_owned);
         self.base_url().or_else(configured)
     }
 
-    /// The key in the environment, if there is one.
+    /// The key from the environment, if there is one.
     pub(super) fn key(&self) -> Result<Option<Secret>, AgentErrorKind> {
         let value = |variable: &str| std::env::var(variable).ok().filter(|key| !key.is_empty()).map(Secret::new);
         let Some(variable) = &self.api_key_variable else { return Ok(KEYS.into_iter().find_map(value)) };
@@ -173,7 +180,7 @@ impl CodexSettings {
         })
     }
 
-    /// Names of variables that may hold a key.
+    /// The names of variables that may contain a key.
     pub(super) fn key_variables(&self) -> impl Iterator<Item = &str> {
         KEYS.into_iter().chain(self.api_key_variable.as_deref())
     }

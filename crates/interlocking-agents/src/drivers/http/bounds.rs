@@ -1,4 +1,4 @@
-//! How much of what a provider says is held.
+//! Limits how much of a provider's answer is held in memory.
 
 use hyper::body::Bytes;
 
@@ -7,19 +7,19 @@ use crate::agent::error::AgentErrorKind;
 use crate::drivers::json_lines;
 use crate::program::Redactor;
 
-/// One event of an answer, in bytes: 16 MiB, as much as an answer's text may have.
+/// The longest event of an answer, in bytes: 16 MiB, as long as the text of an answer may be.
 pub(super) const LONGEST_EVENT: usize = 16 << 20;
 
-/// A whole answer, in bytes: 256 MiB. A token takes a few hundred.
+/// The longest answer, in bytes: 256 MiB. A token takes a few hundred bytes.
 pub(super) const LONGEST_ANSWER: usize = 256 << 20;
 
-/// The body of an error, in bytes: 1 MiB. Of a longer one only the beginning is looked at.
+/// The longest body of an error, in bytes: 1 MiB. Only the beginning of a longer body is used.
 pub(super) const LONGEST_ERROR: usize = json_lines::LONGEST_PROSE;
 
 /// How much of an error that is too long is shown, in bytes.
 const SHOWN: usize = 200;
 
-/// An answer as it comes, taken apart into its events.
+/// A streamed answer, split into its events.
 pub(super) struct Events {
     answer: Option<reqwest::Response>,
     cutter: Cutter,
@@ -28,15 +28,15 @@ pub(super) struct Events {
 /// Finds the ends of server-sent events: empty lines.
 #[derive(Debug)]
 struct Cutter {
-    /// The event that has not ended.
+    /// The beginning of an event that has not ended yet.
     begun: Vec<u8>,
     total: usize,
     line_is_empty: bool,
-    /// Whether a line feed now would belong to the line's end before.
+    /// Whether a line feed that follows now belongs to the previous line end.
     after_return: bool,
 }
 
-/// What is longer than it may be.
+/// Something exceeds its limit.
 #[derive(Debug)]
 struct TooLong {
     what: &'static str,
@@ -49,7 +49,7 @@ impl Events {
         Self { answer: Some(answer), cutter }
     }
 
-    /// The next events, each whole; at the end what is left, and then nothing.
+    /// The next complete events; at the end of the answer the rest, and then nothing.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         while let Some(answer) = &mut self.answer {
             match answer.chunk().await.map_err(|error| failure::transport(&error))? {
@@ -68,7 +68,7 @@ impl Events {
 }
 
 impl Cutter {
-    /// Takes a piece, and gives the events that end with it.
+    /// Takes a piece of the answer, and returns the events that end in it.
     fn cut(&mut self, piece: &[u8]) -> Result<Vec<u8>, TooLong> {
         self.total = self.total.saturating_add(piece.len());
         if self.total > LONGEST_ANSWER {
@@ -102,7 +102,7 @@ impl Cutter {
     }
 }
 
-/// The body of an error; of one that is too long, that and how it begins, without the key.
+/// The body of an error. If it is too long, its beginning without the key, and a remark.
 pub(super) async fn beginning_of_error(mut answer: reqwest::Response, redactor: &Redactor) -> reqwest::Result<Bytes> {
     let mut body = Vec::new();
     while let Some(piece) = answer.chunk().await? {
@@ -131,7 +131,7 @@ mod tests {
         Cutter { begun: Vec::new(), total: 0, line_is_empty: false, after_return: false }
     }
 
-    /// Whatever the pieces are that it comes in.
+    /// The result does not depend on how the answer is split into pieces.
     #[test]
     fn events_end_with_an_empty_line() {
         for end in ["\n\n", "\r\n\r\n", "\r\r", "\n\r", "\n\r\n"] {

@@ -1,4 +1,4 @@
-//! One call: the request goes out, the answer comes in piece by piece.
+//! One call: sends the request and receives the streamed answer.
 
 use std::pin::pin;
 
@@ -18,7 +18,7 @@ use crate::agent::turn::Reply;
 use crate::conversation::activity::Activity;
 use crate::program::Redactor;
 
-/// What the model said.
+/// The model's answer.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
@@ -26,7 +26,7 @@ pub(super) struct Answer {
     pub(super) usage: genai::chat::Usage,
 }
 
-/// Asks, and hears the answer to its end, within the limits.
+/// Sends the request and receives the answer to its end, within the limits.
 pub(super) async fn call(
     relay: &Relay<'_>,
     client: &Client,
@@ -46,7 +46,7 @@ pub(super) async fn call(
             never = relay.serve() => match never {},
         }
     };
-    // The HTTP crate writes whole answers into the log.
+    // The HTTP crate logs whole answers, so logging is disabled.
     let answer = answer.with_subscriber(Dispatch::none());
     let mut answer = pin!(answer);
     loop {
@@ -59,7 +59,7 @@ pub(super) async fn call(
     }
 }
 
-/// What happened where a connection has ended: the HTTP crate knows only the one to the relay.
+/// The real cause of a connection error: the HTTP crate only knows its connection to the relay.
 fn really(failure: Failure, relay: &Relay<'_>) -> Failure {
     match failure.kind {
         AgentErrorKind::Connection { .. } => relay.failure().unwrap_or(failure),
@@ -67,7 +67,7 @@ fn really(failure: Failure, relay: &Relay<'_>) -> Failure {
     }
 }
 
-/// The limit that is reached first if nothing more comes, and what it is then.
+/// The limit that is reached first if nothing more arrives, and the error for it.
 fn limit(settings: &HttpSettings, begun: Instant, last: Option<Instant>) -> Option<(Instant, AgentErrorKind)> {
     let whole = settings.time_limit.map(|limit| (begun + limit, AgentErrorKind::TimedOut { limit }));
     let silence = match last {
@@ -130,9 +130,9 @@ async fn receive(
     Err(frames.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
 }
 
-/// What is wrong with an answer that has come to an end.
+/// What is wrong with an answer that has ended.
 fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpSettings) -> Option<Failure> {
-    // Some servers leave it out at the end.
+    // Some servers omit the whole text at the end.
     if frames.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
         return Some(failure::garbled("a piece is missing"));
     }
@@ -142,7 +142,7 @@ fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpS
         return Some(failure::filtered("content_filter"));
     }
     match &end.captured_stop_reason {
-        // Some streams end without an end where they break off.
+        // Some broken streams end without an end event.
         None => Some(failure::broken_off()),
         Some(StopReason::MaxTokens(reason)) if reason == "model_context_window_exceeded" => {
             Some(Failure::begun(AgentErrorKind::PromptTooLong))

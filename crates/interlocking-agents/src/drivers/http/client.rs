@@ -1,4 +1,4 @@
-//! The connection to a provider: address, key, TLS; and the HTTP crate's to [what is between](Relay).
+//! The connection to a provider (address, key, TLS), and the HTTP crate's connection to the [relay](Relay).
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::agent::error::AgentErrorKind;
 use crate::program::{Redactor, Secret};
 use crate::real_calls::is_loopback;
 
-/// What is sent instead of a key to a server that wants none.
+/// The key for a server that needs none.
 const NO_KEY: &str = "none";
 
-/// A client of one provider.
+/// A connection to one provider.
 #[derive(Clone)]
 pub(super) struct Connection {
     provider: reqwest::Client,
     base_url: Url,
 }
 
-/// The key that the settings name, as it is now.
+/// The key that the settings name, read from the environment.
 pub(super) fn key_of(settings: &HttpSettings) -> Result<Secret, AgentErrorKind> {
     let Some(name) = settings.key_variable() else { return Ok(Secret::new(NO_KEY)) };
     Secret::from_variable(name).ok_or_else(|| {
@@ -37,37 +37,37 @@ pub(super) fn key_of(settings: &HttpSettings) -> Result<Secret, AgentErrorKind> 
     })
 }
 
-/// What takes the key out of a text: a provider may repeat it in an error.
+/// Removes the key from texts: a provider may repeat it in an error.
 pub(super) fn redactor(key: &Secret) -> Redactor {
     Redactor::new((key.expose() != NO_KEY).then_some(key))
 }
 
 impl Connection {
-    /// A client as the settings say. Connects to nothing yet.
+    /// Makes a client with these settings. It does not connect yet.
     pub(super) fn new(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
         let url = base_url(settings)?;
         let builder = plain(&url)?;
-        // What is on this machine is not asked through a proxy.
+        // A server on this machine is not contacted through a proxy.
         let builder = if is_loopback(url.as_str()) { builder.no_proxy() } else { builder };
         Ok(Self { provider: builder.build().map_err(no_client)?, base_url: url })
     }
 
-    /// The way of one call.
+    /// Opens the relay for one call.
     pub(super) async fn relay(&self, redactor: Redactor) -> Result<Relay<'_>, AgentErrorKind> {
         Relay::open(&self.provider, &self.base_url, redactor).await
     }
 
-    /// The HTTP crate, which goes that way.
+    /// The HTTP crate's client, which connects through the relay.
     pub(super) fn client(&self, relay: &Relay<'_>) -> Result<Client, AgentErrorKind> {
         let proxy = relay.proxy().map_err(no_client)?;
         let client = plain(&self.unencrypted())?.proxy(proxy).build().map_err(no_client)?;
         Client::builder().with_reqwest(client).build().map_err(no_client)
     }
 
-    /// Where the HTTP crate asks: the relay, which it goes through, asks over TLS.
+    /// The URL for the HTTP crate. It uses plain HTTP to the relay, and the relay uses TLS to the provider.
     fn unencrypted(&self) -> Url {
         let mut url = self.base_url.clone();
-        // Between two schemes of the web it can always be changed.
+        // Changing between `http` and `https` never fails.
         let _ = url.set_scheme("http");
         url
     }
@@ -81,12 +81,13 @@ impl Connection {
     }
 }
 
-/// What both clients are.
+/// The settings that both clients share.
 fn plain(url: &Url) -> Result<reqwest::ClientBuilder, AgentErrorKind> {
     let builder = reqwest::Client::builder().tls_backend_preconfigured(tls(url)?).http1_only();
-    // Little that came can then not be much that is held. Another crate may have switched these on.
+    // Without compression a small answer cannot expand to a large one. Another crate may have enabled these features.
     let builder = builder.no_gzip().no_brotli().no_zstd().no_deflate();
-    // A redirect would take the key to wherever it leads: not every provider's header for it is known as one.
+    // A redirect would send the key to another server: reqwest does not recognise every provider's key header as
+    // sensitive.
     Ok(builder.redirect(Policy::none()))
 }
 
@@ -94,7 +95,7 @@ fn no_client(error: impl std::fmt::Display) -> AgentErrorKind {
     configuration(format!("no HTTP client can be made: {error}"))
 }
 
-/// With a slash at its end, as paths are put behind it.
+/// The base URL with a slash at its end, because paths are appended to it.
 pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
     let text = settings.address();
     let refused = |reason: &str| {
@@ -115,7 +116,7 @@ pub(super) fn base_url(settings: &HttpSettings) -> Result<Url, AgentErrorKind> {
     Ok(url)
 }
 
-/// Rustls on ring, with the roots that the system trusts. For plain HTTP none are needed, nor looked for.
+/// Rustls with ring, and the system's root certificates. Plain HTTP needs no certificates, so none are loaded for it.
 pub(super) fn tls(url: &Url) -> Result<ClientConfig, AgentErrorKind> {
     let failed = |error: rustls::Error| {
         configuration(format!(

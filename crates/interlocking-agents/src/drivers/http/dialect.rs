@@ -1,15 +1,16 @@
-//! JSON schemas as the providers take them: in OpenAI's strict dialect, of which each takes at least a part.
+//! JSON schemas as the providers accept them: in OpenAI's strict dialect, of which each provider accepts at least a
+//! part.
 
 use serde_json::{Map, Value, json};
 
 use super::settings::HttpProvider;
 use crate::schema::strict::StrictSchema;
 
-/// What Anthropic refuses beside that; so the answer is not held to it by the provider, but here.
+/// Keywords of the strict dialect that Anthropic refuses. They are removed from what is sent, and checked here.
 const NOT_ANTHROPIC: [&str; 6] =
     ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"];
 
-/// Keywords whose value is a schema, a list of schemas or a table of schemas, as far as strict schemas have any.
+/// Keywords of strict schemas that contain schemas: in a list, and in a table.
 const OF_SCHEMAS: [&str; 1] = ["anyOf"];
 const OF_NAMED_SCHEMAS: [&str; 2] = ["properties", "$defs"];
 
@@ -29,7 +30,7 @@ pub(super) fn sent(schema: &StrictSchema, provider: HttpProvider) -> Value {
     sent
 }
 
-/// Every schema in this one, itself first. What is called like a keyword and is a field's name is none.
+/// Applies `change` to every schema in this one, itself first. A field that has the name of a keyword is not a schema.
 fn each_schema(schema: &mut Value, change: &mut impl FnMut(&mut Map<String, Value>)) {
     let Value::Object(fields) = schema else { return };
     change(fields);

@@ -1,4 +1,4 @@
-//! What went wrong, from what the provider said.
+//! Converts a provider's errors.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::agent::error::AgentErrorKind;
 use crate::drivers::json_lines;
 use crate::program::Redactor;
 
-/// How much of a body that is no error of the provider's own form is shown, in characters.
+/// How much is shown of a body that is not in the provider's error format, in characters.
 const SHOWN: usize = 300;
 
-/// The settings, or what is kept on disk, do not let the call be made.
+/// The settings, or the files on disk, prevent the call.
 pub(super) fn configuration(reason: impl Into<String>) -> AgentErrorKind {
     AgentErrorKind::Configuration { reason: reason.into() }
 }
@@ -29,11 +29,11 @@ pub(super) struct Failure {
 /// What a failed call used up.
 #[derive(Debug)]
 pub(super) enum Spent {
-    /// The provider did not take the request.
+    /// The provider did not accept the request.
     Nothing,
-    /// The model may have begun.
+    /// The model may have started.
     Unknown,
-    /// The provider counted it.
+    /// The provider has reported the usage.
     Counted(Box<genai::chat::Usage>),
 }
 
@@ -47,14 +47,14 @@ impl Failure {
         Self { kind, spent: Spent::Unknown }
     }
 
-    /// The same, after an answer that the provider had counted.
+    /// The same, after an answer whose usage the provider has reported.
     pub(super) fn counted(self, usage: Option<genai::chat::Usage>) -> Self {
         Self { spent: usage.map_or(self.spent, |usage| Spent::Counted(Box::new(usage))), ..self }
     }
 }
 
-/// What an error of the HTTP crate means. Its own words are not taken over: they have whole requests and answers in them. Nor is the
-/// key, which is taken out before anything is cut.
+/// Converts an error of the HTTP crate. Its message is not used, because it contains whole requests and answers. The
+/// key is removed before the text is cut.
 pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
     let first_line = |text: &str| shortened(text.lines().next().unwrap_or_default(), redactor);
     match error {
@@ -84,9 +84,9 @@ pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
     }
 }
 
-/// The connection broke, or there was none.
+/// The connection broke or could not be made.
 pub(super) fn transport(error: &reqwest::Error) -> Failure {
-    // The outermost words name the URL, the innermost say what happened.
+    // The outermost error names the URL, the innermost error says what happened.
     let mut innermost: &dyn std::error::Error = error;
     while let Some(source) = innermost.source() {
         innermost = source;
@@ -101,7 +101,7 @@ pub(super) fn transport(error: &reqwest::Error) -> Failure {
     }
 }
 
-/// By the status, and where that is not enough by what the provider says beside it.
+/// The kind of error by the status and, if that is not enough, by the provider's message.
 fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &Redactor) -> AgentErrorKind {
     let said = Said::of(body, redactor);
     let refused = || AgentErrorKind::Refused { reason: format!("{}: {}", status.as_u16(), said.words) };
@@ -109,7 +109,7 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
         413 => AgentErrorKind::PromptTooLong,
         400 | 422 if said.is_too_long() => AgentErrorKind::PromptTooLong,
         408 => AgentErrorKind::Connection { reason: format!("408: {}", said.words) },
-        // No money is left: waiting does not help.
+        // The account has no money left, so waiting does not help.
         429 if said.kind == "insufficient_quota" || said.code == "insufficient_quota" => refused(),
         429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers) },
         500.. => AgentErrorKind::Overloaded,
@@ -121,7 +121,7 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
     }
 }
 
-/// An error that came after the model had begun.
+/// An error that arrived after the model had started.
 pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
     let said = Said::of_value(body, redactor);
     let words = || said.words.clone();
@@ -142,23 +142,23 @@ pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
             | "NOT_FOUND",
             _,
         ) => AgentErrorKind::Refused { reason: words() },
-        // Overloaded, or broken: what else can happen in the middle of an answer.
+        // The provider is overloaded or broken; nothing else can happen in the middle of an answer.
         _ => AgentErrorKind::Overloaded,
     })
 }
 
-/// The answer makes no sense. Another one may.
+/// The answer is malformed. Another attempt may succeed.
 pub(super) fn garbled(reason: &str) -> Failure {
     let message = format!("the provider's answer cannot be understood: {reason}; ask again");
     Failure::begun(AgentErrorKind::Other { message, transient: true })
 }
 
-/// The stream ended without the end of the answer.
+/// The stream ended before the answer was complete.
 pub(super) fn broken_off() -> Failure {
     Failure::begun(AgentErrorKind::Connection { reason: "the answer broke off".to_owned() })
 }
 
-/// The answer is cut off by the limit of its length.
+/// The answer was cut off by the limit of its length.
 pub(super) fn cut_off(max_tokens: Option<u32>) -> Failure {
     let limit = match max_tokens {
         Some(max_tokens) => format!("`max_tokens` = {max_tokens}"),
@@ -172,7 +172,7 @@ pub(super) fn filtered(reason: &str) -> Failure {
     Failure::begun(AgentErrorKind::Refused { reason: format!("the model gives no answer to this ({reason})") })
 }
 
-/// What a provider says about an error; all have it in an object `error`, or are such an object.
+/// A provider's error message. All providers put it into an object `error`, or send such an object.
 struct Said {
     kind: String,
     code: String,
@@ -188,7 +188,7 @@ impl Said {
     }
 
     fn of_value(body: &Value, redactor: &Redactor) -> Self {
-        // Google's compatible servers put it into a list.
+        // Google's compatible servers put the error into a list.
         let body = body.get(0).unwrap_or(body);
         let error = body.get("error").unwrap_or(body);
         let text = |key: &str| match &error[key] {
@@ -204,8 +204,9 @@ impl Said {
         Self { kind, code: text("code"), words }
     }
 
-    /// Whether it is about the length of the prompt. Only OpenAI has a code for that; the others have sentences:
-    /// "prompt is too long: 210000 tokens > 200000 maximum", "The input token count (…) exceeds the maximum number of tokens".
+    /// Whether the error is about the length of the prompt. Only OpenAI has a code for that; the others have sentences:
+    /// "prompt is too long: 210000 tokens > 200000 maximum", "The input token count (…) exceeds the maximum number of
+    /// tokens".
     fn is_too_long(&self) -> bool {
         let words = self.words.to_lowercase();
         self.code == "context_length_exceeded"
@@ -217,7 +218,7 @@ impl Said {
     }
 }
 
-/// In seconds, or in milliseconds by the header that OpenAI and Anthropic have for it. A date is not understood.
+/// The wait in seconds, or in milliseconds in the header that OpenAI and Anthropic use for it. A date is not supported.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = match number("retry-after-ms") {

@@ -1,7 +1,7 @@
-//! What came over the wire, seen before the HTTP crate makes events of it.
+//! Inspects the raw stream before the HTTP crate converts it to events.
 //!
-//! It drops pieces of some providers' streams that it cannot read and goes on, so that an answer with a hole in it looks whole;
-//! and of much that shows a provider at work it makes no event at all.
+//! The HTTP crate drops pieces of some providers' streams that it cannot parse, and continues, so an incomplete answer
+//! looks complete. It also makes no events of many pieces that show that a provider is working.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -33,32 +33,32 @@ impl FrameLog {
         Arc::default()
     }
 
-    /// When the last piece came.
+    /// When the last piece arrived.
     pub(super) fn last(&self) -> Option<Instant> {
         self.state().last
     }
 
-    /// Resolves when another piece has come.
+    /// Resolves when another piece has arrived.
     pub(super) async fn another(&self) {
         self.piece.notified().await;
     }
 
-    /// Why a piece could not be read.
+    /// Why a piece could not be parsed.
     pub(super) fn garbled(&self) -> Option<String> {
         self.state().garbled.clone()
     }
 
-    /// What OpenAI's Responses say of an answer that did not come to its end.
+    /// What OpenAI's Responses API reports for an answer that was not completed.
     pub(super) fn ended_badly(&self) -> Option<Value> {
         self.state().ended_badly.clone()
     }
 
-    /// The text of the whole answer, where it is said once more at the end, as OpenAI's Responses do.
+    /// The text of the whole answer, if it is repeated at the end, as in OpenAI's Responses API.
     pub(super) fn whole(&self) -> Option<String> {
         self.state().whole.clone()
     }
 
-    /// Whole between two statements, whoever panics.
+    /// The state is consistent after every statement, so a poisoned lock can be used.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -68,7 +68,7 @@ impl ChatFrameSink for FrameLog {
     fn on_frame(&self, _context: &FrameCtx, frame: RawFrameRef<'_>) {
         let mut state = self.state();
         state.last = Some(Instant::now());
-        // OpenAI's streams end with a piece that is none.
+        // OpenAI's streams end with a piece that is not JSON.
         if !frame.data.is_empty() && frame.data != "[DONE]" {
             match serde_json::from_str::<IgnoredAny>(frame.data) {
                 Ok(_) if matches!(frame.event, Some("response.failed" | "response.incomplete")) => {

@@ -1,4 +1,4 @@
-//! What was said in each session: in memory, or in files that outlive the process.
+//! The conversation of each session: in memory, or in files that outlive the process.
 //!
 //! A provider remembers nothing. Each call sends the whole conversation again.
 
@@ -17,14 +17,14 @@ use crate::sessions::SessionError;
 use crate::sessions::session::{SessionId, SessionOp, Slug};
 use crate::sessions::state_directory::make_private;
 
-/// The form of the files; another one is not read.
+/// The version of the file format; other versions are not read.
 const VERSION: u32 = 1;
 
-/// A prompt, and what the model said to it.
+/// A prompt, and the model's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Exchange {
     pub(super) prompt: String,
-    /// None as long as the call runs, and for good if it failed.
+    /// None while the call runs, and permanently if the call failed.
     pub(super) answer: Option<String>,
 }
 
@@ -32,7 +32,8 @@ pub(super) struct Exchange {
 #[derive(Debug)]
 pub(super) struct Histories {
     directory: Option<PathBuf>,
-    /// Those that are kept nowhere else. With a directory nothing is kept here: another process may have gone on.
+    /// The sessions without a directory. With a directory nothing is cached here, because another process may have
+    /// continued a session.
     known: Mutex<HashMap<SessionId, Arc<[Exchange]>>>,
 }
 
@@ -47,10 +48,10 @@ impl Histories {
         Self { directory, known: Mutex::default() }
     }
 
-    /// The session that a turn runs in, made if it is a new one, and what was said in it so far. From now on the prompt is part
-    /// of it: whoever reminds the model of what it was asked must find it there.
+    /// The session that a turn runs in, created if it is new, and its conversation so far. The prompt is added to it at
+    /// once, because a later reminder of the prompt must find it there.
     ///
-    /// The same prompt again, after a call that failed, is not said twice.
+    /// A prompt that is repeated after a failed call is not added twice.
     pub(super) fn ask(
         &self,
         operation: &SessionOp,
@@ -69,7 +70,7 @@ impl Histories {
         Ok((session, exchanges))
     }
 
-    /// What the model said to the last prompt.
+    /// Adds the model's answer to the last prompt.
     pub(super) fn answer(
         &self,
         session: &SessionId,
@@ -82,7 +83,7 @@ impl Histories {
         self.keep(session, &exchanges)
     }
 
-    /// Whether sessions can be kept.
+    /// Checks whether sessions can be stored.
     pub(super) fn ready(&self) -> Result<(), AgentErrorKind> {
         let Some(directory) = &self.directory else { return Ok(()) };
         make_private(directory)
@@ -128,7 +129,8 @@ impl Histories {
     }
 }
 
-/// As a whole, so that a process that is killed meanwhile leaves the old file. Nobody but the user may read it.
+/// Replaces the file as a whole, so that the old file remains if the process is killed meanwhile. Only the user can
+/// read it.
 fn replace(directory: &Path, file: &Path, exchanges: &[Exchange]) -> io::Result<()> {
     make_private(directory)?;
     let mut beside = tempfile::NamedTempFile::new_in(directory)?;
@@ -143,7 +145,7 @@ fn file_of(directory: &Path, session: &SessionId) -> PathBuf {
     directory.join(format!("{session}.json"))
 }
 
-/// A name that nobody else gives, in whatever process.
+/// A session id that no other process chooses.
 fn named(slug: &Slug) -> Result<SessionId, AgentErrorKind> {
     SessionId::new(format!("{slug}-{}", Uuid::new_v4().simple())).map_err(|error| configuration(error.to_string()))
 }

@@ -1,30 +1,31 @@
-//! Models asked over HTTP, without a program and without tools: for nodes that only think.
+//! Models over HTTP, without a program and without tools: for nodes that only think.
 //!
-//! [`HttpModel`] speaks the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/book/src/http.md` says what that costs. It
-//! sends a prompt, and the schema of the answer in the way that the provider holds its models to it.
+//! [`HttpModel`] uses the APIs of the [providers](HttpProvider) through the `genai` crate; `docs/book/src/http.md`
+//! describes the drawbacks of that. It sends a prompt, and requests the schema of the answer in the way that the
+//! provider enforces.
 //!
 //! | | |
 //! |---|---|
-//! | workspace | It sees and changes nothing: [`works`](Capabilities::works) is false, and it starts no program, so that any sandbox [confines](Agent::confines) it. A turn's workspace only tells its session from those of others. Whoever needs a file changed must not ask it, and whoever asks anyway finds nothing changed. |
-//! | sessions | A provider remembers nothing, so the conversation is kept here and sent again with each call: in memory, or in files where [`sessions`](HttpSettings::sessions) names a directory. A session that is not there is [`SessionError::Unknown`](crate::SessionError::Unknown). |
-//! | schemas | Answers are held to the schema by the provider; [`HttpAnswers`] has the alternatives. What the provider's dialect cannot say is taken out of what is sent, and checked when the answer is there. |
-//! | decisions | With [`HttpAnswers::Decisions`] the variants of a sum type are tools, and what comes back are [`Reply::decisions`]. |
-//! | usage | Tokens as the provider counts them; money where [`prices`](HttpSettings::prices) are set. A call that was cut off has no known usage. |
-//! | keys | Come from the environment when a call is made. They stand in no settings, message or log. Redirects are not followed, so that a key goes nowhere else. |
+//! | workspace | The model neither sees nor changes it: [`works`](Capabilities::works) is false. The agent starts no program, so any sandbox [confines](Agent::confines) it. A turn's workspace only ties its session to that workspace. A turn that is to change files must not use this agent: it changes nothing. |
+//! | sessions | A provider remembers nothing, so the agent keeps the conversation and sends it again with each call. It is kept in memory, or in files if [`sessions`](HttpSettings::sessions) names a directory. An unknown session is [`SessionError::Unknown`](crate::SessionError::Unknown). |
+//! | schemas | The provider enforces the schema of an answer; [`HttpAnswers`] has the alternatives. Constraints that the provider's dialect cannot express are removed from what is sent, and checked in the answer. |
+//! | decisions | With [`HttpAnswers::Decisions`] the variants of an enum are tools, and their calls are [`Reply::decisions`]. |
+//! | usage | Tokens as the provider counts them; money if [`prices`](HttpSettings::prices) are set. The usage of a call that was interrupted is unknown. |
+//! | keys | They come from the environment when a call is made. No settings, message or log contains them. Redirects are not followed, so that a key is sent to no other server. |
 //!
 //! | what the provider does | [`AgentErrorKind`] |
 //! |---|---|
 //! | 401, 402, 403, 404, other 4xx; no quota; the model refuses | `Refused` |
 //! | 429 | `RateLimited`, with `retry-after` |
 //! | 5xx, 529; an error in mid-stream | `Overloaded` |
-//! | 413; a 4xx that says so; the context is full | `PromptTooLong` |
+//! | 413; a 4xx that says that the prompt is too long; the context is full | `PromptTooLong` |
 //! | no connection, one that breaks, 408 | `Connection` |
 //! | no event within the [first](HttpSettings::first_event_limit) limit | `NoFirstEvent` |
 //! | silence for the [idle](HttpSettings::idle_limit) limit | `Idle` |
 //! | an answer that takes longer than [`time_limit`](HttpSettings::time_limit) | `TimedOut` |
-//! | an answer that is no answer | `Other`, to be tried again |
-//! | an answer that is cut off by [`max_tokens`](HttpSettings::max_tokens) | `Other`, for good |
-//! | 3xx; no key; nonsense in the settings | `Configuration` |
+//! | a malformed answer | `Other`, transient |
+//! | an answer that is cut off by [`max_tokens`](HttpSettings::max_tokens) | `Other`, permanent |
+//! | 3xx; no key; invalid settings | `Configuration` |
 
 mod bounds;
 mod call;
@@ -57,7 +58,7 @@ use failure::Failure;
 use history::Histories;
 use prompt::Form;
 
-/// A model that is asked over HTTP. The [module](self) describes it.
+/// An agent that calls a model over HTTP. The [module](self) describes it.
 pub struct HttpModel {
     settings: HttpSettings,
     key: Option<Secret>,
@@ -67,19 +68,19 @@ pub struct HttpModel {
 }
 
 impl HttpModel {
-    /// A model as the settings say. Nothing is looked at before it is [ready](Agent::ready).
+    /// An agent with these settings. Nothing is checked before [`ready`](Agent::ready).
     pub fn new(settings: HttpSettings) -> Self {
         let histories = Histories::new(settings.sessions.clone());
         let sessions = settings.sessions.as_ref().map_or_else(Sessions::new, Sessions::in_directory);
         Self { settings, key: None, connection: OnceLock::new(), histories, sessions }
     }
 
-    /// The same with a key that the program has from elsewhere than the environment.
+    /// The same with a key that does not come from the environment.
     pub fn with_key(self, key: Secret) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// Its settings.
+    /// The settings of this agent.
     pub fn settings(&self) -> &HttpSettings {
         &self.settings
     }
@@ -88,7 +89,7 @@ impl HttpModel {
         self.key.clone().map_or_else(|| client::key_of(&self.settings), Ok)
     }
 
-    /// Whether it makes sense, and may be called at all.
+    /// Whether the settings are valid, and the model may be called at all.
     fn check(&self) -> Result<(), AgentErrorKind> {
         self.settings.check()?;
         client::base_url(&self.settings)?;
@@ -97,7 +98,7 @@ impl HttpModel {
 
     fn connection(&self) -> Result<&Connection, AgentErrorKind> {
         if self.connection.get().is_none() {
-            // Two that come here at once make one too many.
+            // If two calls arrive here at once, one of the two connections is dropped.
             let _ = self.connection.set(Connection::new(&self.settings)?);
         }
         self.connection.get().ok_or_else(|| failure::configuration("there is no HTTP client"))
@@ -121,7 +122,7 @@ impl Agent for HttpModel {
         &self.sessions
     }
 
-    /// It starts no program at all.
+    /// The agent starts no programs.
     fn confines(&self) -> bool {
         true
     }
@@ -134,7 +135,7 @@ impl Agent for HttpModel {
             costs: self.settings.prices.is_some(),
             limits_steps: false,
             limits_money: false,
-            // It ends at once; the provider then says no more what was used up.
+            // An interrupted call ends at once, and the provider does not report its usage.
             interrupts: false,
             ..Capabilities::ALL
         }
@@ -182,7 +183,7 @@ impl Agent for HttpModel {
     }
 }
 
-/// The same without the key, which a provider may repeat in what it says.
+/// The same error without the key, which a provider may repeat in its message.
 fn hidden(mut kind: AgentErrorKind, redactor: &Redactor) -> AgentErrorKind {
     match &mut kind {
         AgentErrorKind::Refused { reason: words }

@@ -1,4 +1,4 @@
-//! What is sent: the conversation so far, the schema in the form that is asked for, the limits.
+//! Builds the request: the conversation so far, the schema in the requested form, the limits.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::conversation::decision::DecisionTool;
 use crate::schema::Schema;
 use crate::schema::strict::StrictSchema;
 
-/// Tools of the providers' own, which a decision of that name would switch on.
+/// Tools of the providers. A decision tool with such a name would enable the provider's tool.
 const RESERVED: [&str; 5] = ["web_search", "googleSearch", "googleSearchRetrieval", "codeExecution", "urlContext"];
 
-/// How the answer to one turn is asked for, and so where it is found.
+/// How the answer to a turn is requested, and therefore where it is found.
 pub(super) enum Form {
-    /// There is no schema: any text.
+    /// No schema: the answer is any text.
     Text,
-    /// The provider holds the model to the schema; the text is the answer.
+    /// The provider enforces the schema; the text is the answer.
     Schema(StrictSchema),
-    /// The answer is a call of one of these.
+    /// The answer is a call of one of these tools.
     Tools(Vec<Offered>),
-    /// The schema is said to the model; the answer is somewhere in the text.
+    /// The prompt contains the schema; the answer is somewhere in the text.
     Prompted(Arc<Schema>),
 }
 
-/// A tool, and its input as the provider takes it.
+/// A tool, and its input schema as the provider accepts it.
 pub(super) struct Offered {
     pub(super) tool: DecisionTool,
     pub(super) input: StrictSchema,
@@ -47,7 +47,7 @@ impl Form {
         }
     }
 
-    /// What the model is told beside the turn's own system prompt.
+    /// Instructions for the model in addition to the turn's own system prompt.
     fn told(&self) -> Option<String> {
         match self {
             Self::Text | Self::Schema(_) => None,
@@ -64,7 +64,7 @@ impl Form {
 }
 
 impl HttpSettings {
-    /// Whether schemas are said in the prompt.
+    /// Whether schemas are put into the prompt.
     pub(super) fn prompts(&self) -> bool {
         self.answers == HttpAnswers::Prompted || !self.provider.enforces_schemas()
     }
@@ -74,7 +74,7 @@ fn is_reserved(tool: &DecisionTool) -> bool {
     RESERVED.contains(&tool.name.as_str())
 }
 
-/// The request for a turn in a session; its prompt is the last that was said there.
+/// The request for a turn in a session. The turn's prompt is the last in the session.
 pub(super) fn request(turn: &Turn, exchanges: &[Exchange], form: &Form, settings: &HttpSettings) -> ChatRequest {
     let mut request = ChatRequest::from_messages(messages(exchanges));
     let system: Vec<String> = turn.system.clone().into_iter().chain(form.told()).collect();
@@ -87,7 +87,7 @@ pub(super) fn request(turn: &Turn, exchanges: &[Exchange], form: &Form, settings
     request
 }
 
-/// Prompts without an answer are said together with the next one: no provider likes two in a row.
+/// Prompts without an answer are joined with the next prompt: providers do not accept two user messages in a row.
 fn messages(exchanges: &[Exchange]) -> Vec<ChatMessage> {
     let mut messages = Vec::with_capacity(exchanges.len() * 2);
     let mut prompts: Vec<&str> = Vec::new();
@@ -96,7 +96,7 @@ fn messages(exchanges: &[Exchange]) -> Vec<ChatMessage> {
         if let Some(answer) = answer {
             messages.push(ChatMessage::user(prompts.join("\n\n")));
             prompts.clear();
-            // An empty message is refused.
+            // Providers refuse an empty message.
             messages.push(ChatMessage::assistant(if answer.trim().is_empty() { "(no answer)" } else { answer }));
         }
     }
@@ -114,7 +114,7 @@ impl Offered {
 
     fn tool(&self, provider: HttpProvider) -> Tool {
         let offered = Tool::new(self.tool.name.clone()).with_schema(sent(&self.input, provider));
-        // Gemini knows no strictness of a single tool.
+        // Gemini has no strict mode for a single tool.
         let offered = if provider == HttpProvider::Gemini { offered } else { offered.with_strict(true) };
         match &self.tool.description {
             Some(description) => offered.with_description(description),
@@ -130,7 +130,8 @@ pub(super) fn options(form: &Form, settings: &HttpSettings) -> ChatOptions {
     }
     match form {
         Form::Schema(schema) => options.with_response_format(JsonSpec::new("answer", sent(schema, settings.provider))),
-        // Anthropic refuses to have a call demanded while the model thinks, which some do unasked. There it is only told to.
+        // Anthropic does not allow forcing a tool call while the model thinks, which some models do unasked. There the
+        // model is only instructed to call a tool.
         Form::Tools(_) if settings.provider != HttpProvider::Anthropic => {
             options.with_tool_choice(ToolChoice::Required)
         }

@@ -1,11 +1,13 @@
-//! The way from the HTTP crate to the provider, on which what comes back is counted.
+//! A proxy between the HTTP crate and the provider, which limits the size of answers.
 //!
-//! The crate reads an event, and the body of an error, however long they are, and lets nobody look before it has. So it is given a
-//! proxy: a server on loopback that lives as long as one call, in the call's own task. It asks the provider in its place and passes the
-//! answer on, event by event, as long as that keeps the [bounds](super::bounds).
+//! The HTTP crate reads an event or the body of an error completely, however long it is, before this crate can inspect
+//! it. So it is configured with a proxy: a server on loopback that lives as long as one call, in the call's own task.
+//! The proxy sends the request to the provider and forwards the answer, event by event, as long as it stays within the
+//! [bounds](super::bounds).
 //!
-//! Whoever else on this machine finds its port is refused: a request needs a word that was made for this call. The provider is
-//! asked over TLS as ever; between the crate and this, key and prompt stay on the machine, where only its superuser can listen.
+//! Other processes on this machine that find the port are refused: a request needs a secret that was generated for this
+//! call. The proxy uses TLS to the provider. Between the HTTP crate and the proxy, the key and the prompt stay on the
+//! machine, where only the superuser can intercept them.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -34,10 +36,11 @@ use super::failure::{self, Failure};
 use crate::agent::error::AgentErrorKind;
 use crate::program::Redactor;
 
-/// Connections at once: ours is one, and strangers are refused, but have to be heard for that.
+/// The number of simultaneous connections: one from the HTTP crate; the others are from strangers, whose requests have
+/// to be read before they are refused.
 const MOST_CONNECTIONS: usize = 16;
 
-/// What belongs to one connection, and is made anew for the next.
+/// Headers that apply to a single connection and are not forwarded.
 const OF_A_CONNECTION: [HeaderName; 5] = [CONNECTION, CONTENT_LENGTH, HOST, PROXY_AUTHORIZATION, TRANSFER_ENCODING];
 
 /// A proxy to a provider.
@@ -46,16 +49,16 @@ pub(super) struct Relay<'call> {
     base_url: &'call Url,
     listener: TcpListener,
     address: Url,
-    /// What a request has to say.
+    /// The secret that a request must contain.
     word: HeaderValue,
     redactor: Redactor,
     failed: Failed,
 }
 
-/// Why no more is passed on, if something is wrong with what came.
+/// Why forwarding stopped, if something is wrong with the answer.
 type Failed = Arc<Mutex<Option<Failure>>>;
 
-/// What the HTTP crate is not told: why its connection ends.
+/// The error for the HTTP crate, which does not learn why its connection ends.
 #[derive(Debug, thiserror::Error)]
 #[error("the relay has ended the connection")]
 struct Ended;
@@ -63,7 +66,7 @@ struct Ended;
 type Passed = Response<UnsyncBoxBody<Bytes, Ended>>;
 
 impl<'call> Relay<'call> {
-    /// One that asks `provider` at `base_url`, of whose errors `redactor` takes out the key.
+    /// Opens a relay that sends requests to `provider` at `base_url`. `redactor` removes the key from errors.
     pub(super) async fn open(
         provider: &'call reqwest::Client,
         base_url: &'call Url,
@@ -80,7 +83,7 @@ impl<'call> Relay<'call> {
         Ok(Self { provider, base_url, listener, address, word, redactor, failed: Failed::default() })
     }
 
-    /// What a client has to go through.
+    /// The proxy configuration for a client.
     pub(super) fn proxy(&self) -> reqwest::Result<reqwest::Proxy> {
         Ok(reqwest::Proxy::all(self.address.clone())?.custom_http_auth(self.word.clone()))
     }
@@ -89,7 +92,7 @@ impl<'call> Relay<'call> {
         &self.redactor
     }
 
-    /// Passes on until it is dropped.
+    /// Forwards requests until it is dropped.
     pub(super) async fn serve(&self) -> Infallible {
         let mut connections = FuturesUnordered::new();
         loop {
@@ -103,14 +106,14 @@ impl<'call> Relay<'call> {
         }
     }
 
-    /// What really happened, where a client's connection ended.
+    /// The real cause if a client's connection ended.
     pub(super) fn failure(&self) -> Option<Failure> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     async fn connection(&self, stream: TcpStream) {
         let service = service_fn(|request| self.pass(request));
-        // What goes wrong is the client's to tell.
+        // The client reports connection errors.
         let _ = http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service).await;
     }
 
@@ -145,7 +148,7 @@ impl<'call> Relay<'call> {
     }
 }
 
-/// The events of an answer as they come, each whole.
+/// Forwards the events of an answer as they arrive, each one complete.
 fn passed_events(
     answer: reqwest::Response,
     failed: Failed,
@@ -170,7 +173,7 @@ fn passed_on(mut headers: HeaderMap) -> HeaderMap {
     headers
 }
 
-/// Ends a connection, for this reason; the first one counts.
+/// Ends a connection with this failure; only the first failure is kept.
 fn ended(failed: &Failed, failure: Failure) -> Ended {
     failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
     Ended
@@ -181,7 +184,7 @@ mod tests {
     use super::*;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// What a stranger's request is answered with, and whether the provider hears of it.
+    /// A request without the secret is refused, and the provider does not receive it.
     #[tokio::test]
     async fn a_stranger_is_refused() {
         let (client, provider) = (reqwest_client(), TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap());

@@ -1,4 +1,4 @@
-//! What comes of an answer.
+//! Converts an answer to a reply.
 
 use genai::chat::ToolCall;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ use crate::conversation::decision::Decision;
 use crate::drivers::json_lines;
 use crate::sessions::session::SessionId;
 
-/// The reply of the agent; what it says in it is also reported.
+/// The reply of the agent; its text is also reported as an event.
 pub(super) fn reply(context: &TurnContext<'_>, answer: Answer, form: &Form, session: SessionId, usage: Usage) -> Reply {
     let Answer { text, calls, .. } = answer;
     let output = match form {
@@ -36,8 +36,8 @@ pub(super) fn reply(context: &TurnContext<'_>, answer: Answer, form: &Form, sess
     Reply { output, decisions, text, ..Reply::new(session, usage) }
 }
 
-/// What the model shall know of its answer when the session goes on. Calls are told in words: they need no answer then, and
-/// fit a later turn that offers other tools, or none.
+/// The text of an answer that is kept in the session. Tool calls are described in words: then they need no tool result,
+/// and fit a later turn with other tools or without tools.
 pub(super) fn remembered(answer: &Answer) -> String {
     let calls = answer.calls.iter().map(|call| format!("[called `{}` with {}]", call.fn_name, call.fn_arguments));
     let text = (!answer.text.trim().is_empty()).then(|| answer.text.clone());
@@ -46,7 +46,7 @@ pub(super) fn remembered(answer: &Answer) -> String {
 
 fn decision(call: ToolCall, form: &Form) -> Decision {
     let input = match call.fn_arguments {
-        // Some models send nothing at all for a tool that takes nothing.
+        // Some models send nothing for a tool without parameters.
         Value::Null => Value::Object(Map::new()),
         Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
         input => input,
@@ -57,7 +57,7 @@ fn decision(call: ToolCall, form: &Form) -> Decision {
     Decision { tool: call.fn_name, input }
 }
 
-/// The JSON in a text: the text itself, or what stands between the first bracket and the last one that belongs to it.
+/// The JSON in a text: the text itself, or the part from an opening bracket to its matching closing bracket.
 fn found_in(text: &str) -> Option<Value> {
     if let Some(value) = json_lines::value(text.trim()) {
         return Some(value);
@@ -74,7 +74,7 @@ fn found_in(text: &str) -> Option<Value> {
     None
 }
 
-/// What a failed call used up.
+/// The usage of a failed call.
 pub(super) fn spent(spent: &Spent, prices: Option<&HttpPrices>) -> Usage {
     match spent {
         Spent::Nothing => Usage { calls: 1, ..Usage::default() },

@@ -1,4 +1,4 @@
-//! What an HTTP model is set up with.
+//! The settings of an HTTP model.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,9 +11,10 @@ use super::failure::configuration;
 use crate::agent::error::AgentErrorKind;
 use crate::scripted::optional;
 
-/// How an [`HttpModel`](super::HttpModel) is set up; `provider` and `model` must be said, everything else can be left out.
+/// The settings of an [`HttpModel`](super::HttpModel). `provider` and `model` are required; all other fields can be
+/// left out.
 ///
-/// No secret stands here: a key is named by the environment variable that holds it.
+/// The settings contain no secret: a key is named by the environment variable that holds it.
 ///
 /// ```
 /// # use interlocking_agents::HttpSettings;
@@ -29,55 +30,56 @@ use crate::scripted::optional;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpSettings {
-    /// Whose API is spoken.
+    /// The provider, which determines the API.
     pub provider: HttpProvider,
-    /// The model of turns that name none, in the provider's naming. An ending `-low`, `-medium` or the like is taken off, and
-    /// asks for that much thinking; what stands before a `::` is ignored.
+    /// The model of turns that name none, as the provider names it. A suffix such as `-low` or `-medium` is removed and
+    /// sets how hard the model thinks; a prefix up to `::` is ignored.
     pub model: String,
-    /// Where the API is, with its version, such as `http://127.0.0.1:8080/v1`; the provider's own address where absent. Through
-    /// `openai` any server is asked that speaks OpenAI's Chat Completions, such as one on the own machine.
+    /// The address of the API, with its version, such as `http://127.0.0.1:8080/v1`. Default: the provider's address.
+    /// With `openai` this can be any server that supports OpenAI's Chat Completions, such as a local one.
     #[serde(default)]
     pub base_url: Option<String>,
-    /// The name of the environment variable that holds the API key; the provider's
-    /// [usual one](HttpProvider::api_key_variable) where absent. An empty name: the server wants no key.
+    /// The name of the environment variable that contains the API key. Default: the provider's [usual
+    /// variable](HttpProvider::api_key_variable). If the name is empty, the server needs no key.
     #[serde(default)]
     pub api_key_variable: Option<String>,
-    /// The most tokens of one answer; where absent, the most that the model can write for Anthropic, and the provider's default
-    /// for others. An answer that is cut off by it is an error.
+    /// The maximum number of tokens of an answer. Default: for Anthropic, the most that the model can write; for
+    /// others, the provider's default. An answer that is cut off by the limit is an error.
     #[serde(default)]
     pub max_tokens: Option<u32>,
-    /// How the model is made to answer a turn that has a schema; by default as the provider does it best.
+    /// How the model is made to answer a turn with a schema. Default: the provider's best way.
     #[serde(default)]
     pub answers: HttpAnswers,
-    /// The directory that keeps the sessions, made if it is missing: then another process can go on with them. Where absent
-    /// they are kept in memory, and end with the agent.
+    /// The directory in which sessions are kept, created if it is missing: then another process can continue them.
+    /// Default: sessions are kept in memory, and end with the agent.
     #[serde(default)]
     pub sessions: Option<PathBuf>,
-    /// What tokens cost; where absent, nobody knows what a call cost.
+    /// The prices of tokens. If absent, the cost of a call is unknown.
     #[serde(default)]
     pub prices: Option<HttpPrices>,
-    /// How long one call may take, as `"30m"`; any time where absent.
+    /// How long one call may take, as `"30m"`. Default: no limit.
     #[serde(default, deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How long the first event of the answer may take; by default two minutes.
+    /// How long the first event of the answer may take. Default: two minutes.
     #[serde(default = "first_event_limit", deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
-    /// How long there may be no event between the first and the last; by default two minutes.
+    /// How long there may be no event between the first and the last event. Default: two minutes.
     #[serde(default = "idle_limit", deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
 }
 
-/// Whose API is spoken. Most others speak OpenAI's Chat Completions: [`OpenAi`](Self::OpenAi) with a `base_url`.
+/// A provider and its API. Most other providers support OpenAI's Chat Completions: use [`OpenAi`](Self::OpenAi) with a
+/// `base_url`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum HttpProvider {
     /// Anthropic Messages.
     Anthropic,
-    /// OpenAI Chat Completions, and whatever else speaks it.
+    /// OpenAI Chat Completions, and every other provider with this API.
     #[serde(rename = "openai")]
     OpenAi,
-    /// OpenAI Responses. Nothing is stored there.
+    /// OpenAI Responses. The provider is told not to store anything.
     #[serde(rename = "openai-responses")]
     OpenAiResponses,
     /// Google's Gemini.
@@ -91,41 +93,41 @@ pub enum HttpProvider {
     Groq,
     /// xAI.
     Xai,
-    /// OpenRouter, which passes on to many.
+    /// OpenRouter, which forwards requests to many providers.
     #[serde(rename = "openrouter")]
     OpenRouter,
 }
 
-/// How a model is made to answer a turn that has a schema.
+/// How a model is made to answer a turn with a schema.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HttpAnswers {
-    /// By the provider's own means where it has some, and else by the prompt.
+    /// In the provider's own way if it has one, and otherwise by the prompt.
     #[default]
     Best,
-    /// The schema of a sum type becomes one [tool per variant](crate::Schema::decisions), and the model decides by a call. Any
-    /// other schema is answered as by [`Best`](Self::Best).
+    /// The schema of an enum becomes one [tool per variant](crate::Schema::decisions), and the model decides by a call.
+    /// For other schemas the same as [`Best`](Self::Best).
     Decisions,
-    /// The schema is a part of the system prompt, and the answer is looked for in the text: for schemas that the provider
-    /// refuses, such as recursive ones, and servers that know no schemas.
+    /// The schema is part of the system prompt, and the answer is extracted from the text: for schemas that the
+    /// provider refuses, such as recursive ones, and for servers without support for schemas.
     Prompted,
 }
 
-/// Dollars for a million tokens.
+/// Dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HttpPrices {
-    /// Tokens that are sent.
+    /// Tokens sent to the model.
     pub input: f64,
-    /// Tokens that the model writes, thinking included.
+    /// Tokens that the model writes, including those for thinking.
     pub output: f64,
-    /// Tokens that are sent and come from the provider's cache; as other input where absent.
+    /// Tokens sent to the model that the provider reads from its cache. Default: the price of other input.
     #[serde(default)]
     pub cached_input: Option<f64>,
 }
 
 impl HttpSettings {
-    /// The settings of a provider's model, with everything else left out.
+    /// The settings for a model of a provider, with defaults for everything else.
     pub fn new(provider: HttpProvider, model: impl Into<String>) -> Self {
         Self {
             provider,
@@ -142,12 +144,12 @@ impl HttpSettings {
         }
     }
 
-    /// Where requests go.
+    /// The address that requests go to.
     pub(super) fn address(&self) -> &str {
         self.base_url.as_deref().unwrap_or_else(|| self.provider.base_url())
     }
 
-    /// What no provider can do.
+    /// Refuses settings that no provider supports.
     pub(super) fn check(&self) -> Result<(), AgentErrorKind> {
         if self.model.trim().is_empty() {
             return Err(configuration("`model` is empty: name a model of the provider's"));
@@ -171,7 +173,7 @@ impl HttpSettings {
         Ok(())
     }
 
-    /// The environment variable that holds the key; none if there is no key.
+    /// The environment variable that contains the key; none if there is no key.
     pub(super) fn key_variable(&self) -> Option<&str> {
         let name = self.api_key_variable.as_deref().unwrap_or_else(|| self.provider.api_key_variable());
         (!name.is_empty()).then_some(name)
@@ -179,7 +181,7 @@ impl HttpSettings {
 }
 
 impl HttpProvider {
-    /// All of them.
+    /// All providers.
     pub const ALL: [Self; 9] = [
         Self::Anthropic,
         Self::OpenAi,
@@ -192,7 +194,7 @@ impl HttpProvider {
         Self::OpenRouter,
     ];
 
-    /// The name in settings, which is also the agent's.
+    /// The name in settings, which is also the agent's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -207,7 +209,7 @@ impl HttpProvider {
         }
     }
 
-    /// The environment variable that holds its key, unless settings name another.
+    /// The environment variable that contains the key, unless the settings name another.
     pub fn api_key_variable(self) -> &'static str {
         match self {
             Self::Anthropic => "ANTHROPIC_API_KEY",
@@ -221,7 +223,7 @@ impl HttpProvider {
         }
     }
 
-    /// Where its API is.
+    /// The address of the provider's API.
     pub fn base_url(self) -> &'static str {
         match self {
             Self::Anthropic => "https://api.anthropic.com/v1",
@@ -235,7 +237,7 @@ impl HttpProvider {
         }
     }
 
-    /// Whether it holds its models to a JSON schema. DeepSeek knows none, only that the answer is JSON.
+    /// Whether the provider enforces a JSON schema. DeepSeek only enforces that the answer is JSON.
     pub fn enforces_schemas(self) -> bool {
         !matches!(self, Self::DeepSeek)
     }
