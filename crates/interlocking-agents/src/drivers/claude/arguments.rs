@@ -1,4 +1,5 @@
-//! What the program is called with. Everybody on this system can read that: no key, and no prompt.
+//! The arguments of the program. Every user of this system can read them, so they contain neither the key nor the
+//! prompt.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,17 +8,17 @@ use super::settings::{ClaudeSettings, PermissionMode};
 use crate::agent::turn::Turn;
 use crate::sessions::session::{SessionId, SessionOp};
 
-/// Longest argument that Linux takes, its end included.
+/// The longest argument that Linux accepts, including its terminating byte.
 const LONGEST_ARGUMENT: usize = 128 * 1024;
 
-/// What else goes into the arguments.
+/// The values that determine the arguments.
 #[derive(Debug, Clone)]
 pub(super) struct Call<'a> {
     pub(super) settings: &'a ClaudeSettings,
     pub(super) turn: &'a Turn,
-    /// The session that the turn runs in; for a fresh one and a fork it is new.
+    /// The session that the turn runs in; a new one for a fresh session and for a fork.
     pub(super) session: &'a SessionId,
-    /// The schema as the program takes it.
+    /// The schema as the program accepts it.
     pub(super) schema: Option<String>,
     /// The file with the system prompt, if there is one.
     pub(super) system: Option<PathBuf>,
@@ -29,7 +30,7 @@ pub(super) struct Call<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema has {bytes} bytes, and the program takes at most {LONGEST_ARGUMENT}: ask for less at once")]
 pub(super) struct SchemaTooLong {
-    /// Its length in bytes.
+    /// The schema's length in bytes.
     pub(super) bytes: usize,
 }
 
@@ -39,9 +40,9 @@ impl Call<'_> {
         let mut arguments = Arguments::default();
         let Self { settings, turn, .. } = self;
         arguments.all(&["--print", "--verbose", "--output-format", "stream-json", "--input-format", "stream-json"]);
-        // A long answer is written piece by piece: that it is being written is a sign of life.
+        // A long answer is reported in pieces, so that writing it counts as activity.
         arguments.all(&["--include-partial-messages", "--disable-slash-commands", "--strict-mcp-config"]);
-        // Otherwise a session that goes on keeps the system prompt that it began with.
+        // Otherwise a continued session keeps the system prompt that it began with.
         arguments.with("--system-prompt-snapshot", "off");
         arguments.with("--setting-sources", settings.setting_sources.join(","));
         self.session(&mut arguments);
@@ -94,7 +95,7 @@ impl Call<'_> {
             let reading = &settings.read_only_tools;
             let built_in: Vec<_> = reading.iter().filter(|tool| !is_mcp(tool)).map(|tool| bare(tool)).collect();
             arguments.with("--tools", built_in.join(","));
-            // The rules for the tools that are left, and the tools of servers that only read.
+            // The rules for the remaining tools, and the read-only tools of servers.
             let kept = settings.allowed_tools.iter().filter(|rule| built_in.contains(&bare(rule)));
             let rules: Vec<_> = kept.chain(reading.iter().filter(|tool| is_mcp(tool))).collect();
             arguments.list("--allowed-tools", &rules);
@@ -108,7 +109,7 @@ impl Call<'_> {
     }
 }
 
-/// The tool of a rule: `Read` for `Read(./**)`.
+/// The tool that a rule is about: `Read` for `Read(./**)`.
 fn bare(rule: &str) -> &str {
     rule.split('(').next().unwrap_or(rule)
 }
@@ -130,7 +131,7 @@ impl Arguments {
         self.0.extend([option.into(), value.into()]);
     }
 
-    /// Several values after one option; none without any.
+    /// Adds several values after one option; nothing if there are no values.
     fn list(&mut self, option: &str, values: &[impl AsRef<str>]) {
         if !values.is_empty() {
             self.0.push(option.into());
@@ -168,7 +169,8 @@ mod tests {
     const CAUTIOUS: &str =
         "--tools Bash,Edit,Glob,Grep,Read,Write --allowed-tools Read(./**) Edit(./**) --permission-mode dontAsk";
 
-    /// PRG-04: each operation as itself; never `--continue`, which begins afresh where there is nothing to continue.
+    /// PRG-04: each operation has its own option. `--continue` is never used, because it starts a fresh session if
+    /// there is nothing to continue.
     #[test]
     fn a_session_is_begun_continued_or_forked_by_its_name() {
         let settings = ClaudeSettings::default();

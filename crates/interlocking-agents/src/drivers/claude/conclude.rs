@@ -1,4 +1,4 @@
-//! The end of a call: a reply, or an error that knows the session and what was spent.
+//! The end of a call: a reply, or an error with the session and the usage.
 
 use super::outcome::{self, Verdict};
 use super::progress::Progress;
@@ -9,7 +9,7 @@ use crate::agent::usage::Usage;
 use crate::program::Call;
 use crate::sessions::session::SessionOp;
 
-/// What a call came to.
+/// Converts the outcome of a call to a reply or an error.
 pub(super) fn conclude(
     mut progress: Progress<'_>,
     call: Call,
@@ -27,7 +27,7 @@ pub(super) fn conclude(
         return Err(match call.cut {
             Some(kind) => failed(kind, usage),
             None => match outcome::without_result(progress.anything, &call.ended, progress.lines.left_out()) {
-                // The program did not begin.
+                // The program did not start.
                 kind @ AgentErrorKind::Configuration { .. } => AgentError::new(kind),
                 kind => failed(kind, usage),
             },
@@ -41,14 +41,14 @@ pub(super) fn conclude(
     let given = match (outcome::judge(result, &progress.signs, &call.ended, asked_for), call.cut) {
         (Verdict::Answer, _) => result.structured_output.clone(),
         (Verdict::Exhausted, None) => progress.attempted.clone(),
-        // It was broken off, and that is what the result says.
+        // The call was stopped, and the result reports that.
         (_, Some(kind)) => return Err(failed(kind, usage)),
         (Verdict::Failure(kind @ AgentErrorKind::Session(_)), None) => {
             return Err(AgentError { usage, ..AgentError::new(kind) });
         }
         (Verdict::Failure(kind), None) => return Err(failed(kind, usage)),
     };
-    // With an output, the program's text is that output once more.
+    // If there is an output, the program's text repeats that output.
     let text = if given.is_some() { progress.text.clone() } else { result.result.clone().or(progress.text.clone()) };
     let reply = Reply { text: text.filter(|text| !text.is_empty()), ..Reply::new(progress.named().clone(), usage) };
     Ok(match given.map(|output| asked.map_or(Answered::Output(output.clone()), |asked| asked.answer(output))) {

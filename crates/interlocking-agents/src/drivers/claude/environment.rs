@@ -1,4 +1,4 @@
-//! What the program gets from outside: variables, and the key, which its own commands shall not see.
+//! What the program gets from outside: environment variables, and the key, which the agent's commands must not see.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -7,32 +7,33 @@ use super::settings::{ClaudeSettings, Credential};
 use crate::program::{Environment, Secret};
 use crate::real_calls::is_loopback;
 
-/// Switches of the program: it speaks to the provider and to nobody else, changes nothing of its own, ends when the turn does, and
-/// takes from the prompt and from earlier runs what it is told to take, and nothing more.
+/// Switches that make the program connect only to the provider, leave its own installation unchanged, end together with
+/// the turn, and use nothing from the prompt and from earlier runs beyond what it is told to use.
 const SWITCHES: [&str; 7] = [
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
     "DISABLE_AUTOUPDATER",
     "DISABLE_TELEMETRY",
     "DISABLE_ERROR_REPORTING",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS",
-    // An `@` in a prompt would read the file that follows it, wherever it is, and without a permission.
+    // Otherwise an `@` in a prompt would include the file named after it, wherever it is, without a permission.
     "CLAUDE_CODE_DISABLE_FILE_MENTIONS",
-    // What one session notes down would reach the others.
+    // Otherwise the notes of one session would reach the others.
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
 ];
 
-/// Reads the key from the first line of standard input and gives it to the program through a pipe that is empty when it was read.
-/// So it is in no environment and in no argument, which the agent's commands inherit or can read.
+/// Reads the key from the first line of standard input and passes it to the program through a pipe, which is empty once
+/// the key was read. So the key is not in the environment, which the agent's commands inherit, and not in the
+/// arguments, which they can read.
 pub(super) const HANDING_OVER: &str = "IFS= read -r key && exec \"$@\" 3<<KEY\n$key\nKEY\n";
 
-/// What the program gets that is not among its arguments.
+/// What the program gets in addition to its arguments.
 pub(super) struct Surroundings {
     pub(super) environment: Environment,
-    /// Is handed over through a pipe, and so comes before the prompt.
+    /// The key is passed through a pipe, so it comes before the prompt in the input.
     pub(super) key: Option<Secret>,
 }
 
-/// There is no key.
+/// Why there is no key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoKey {
     /// None of the usual variables is set.
@@ -41,13 +42,13 @@ pub(super) enum NoKey {
          another variable in `credential`, or set it to the login that is kept in `home`"
     )]
     NowhereSet,
-    /// The variable that was named is not set.
+    /// The configured variable is not set.
     #[error("there is no key: the variable {variable}, which `credential` names, is not set")]
     NotSet {
         /// The variable.
         variable: String,
     },
-    /// A key is one line.
+    /// A key must be a single line.
     #[error("the key in the variable {variable} is of several lines, which no key is")]
     SeveralLines {
         /// The variable.
@@ -55,17 +56,17 @@ pub(super) enum NoKey {
     },
 }
 
-/// A key, and how the program takes it.
+/// A key, and how the program reads it.
 struct Key {
     secret: Secret,
-    /// The variable that it takes it from.
+    /// The variable from which the program reads the key.
     variable: &'static str,
-    /// The variable that names the pipe that it takes it from, if it can.
+    /// The variable that names the pipe from which the program reads the key, if it supports that.
     descriptor: Option<&'static str>,
 }
 
 impl Surroundings {
-    /// For a call that keeps temporary files in `temporary`.
+    /// For a call with its temporary files in `temporary`.
     pub(super) fn new(
         settings: &ClaudeSettings,
         given: Option<&Secret>,
@@ -84,7 +85,7 @@ impl Surroundings {
         })
     }
 
-    /// All variables but the key.
+    /// All environment variables except the key.
     pub(super) fn without_key(
         settings: &ClaudeSettings,
         store: &Path,
@@ -104,7 +105,7 @@ impl Surroundings {
             environment = environment.set("API_TIMEOUT_MS", limit.as_millis().to_string());
         }
         let Some(address) = base_url(settings) else { return environment };
-        // A server on this machine is not reached by a proxy elsewhere.
+        // A server on this machine is not contacted through a proxy.
         let environment = match is_loopback(&address) {
             true => ["NO_PROXY", "no_proxy"]
                 .into_iter()
@@ -114,7 +115,7 @@ impl Surroundings {
         environment.set("ANTHROPIC_BASE_URL", address)
     }
 
-    /// The program and its arguments, so that it gets the key.
+    /// The program and its arguments, wrapped so that the program gets the key.
     pub(super) fn program(&self, program: &Path, arguments: Vec<OsString>) -> (OsString, Vec<OsString>) {
         match self.key {
             None => (program.into(), arguments),
@@ -125,19 +126,19 @@ impl Surroundings {
         }
     }
 
-    /// What is written to standard input first.
+    /// The first bytes for standard input.
     pub(super) fn first_input(&self) -> Vec<u8> {
         self.key.as_ref().map(|key| format!("{}\n", key.expose()).into_bytes()).unwrap_or_default()
     }
 }
 
-/// The address of the provider, if the program is told one.
+/// The address of the provider, if one is configured.
 pub(super) fn base_url(settings: &ClaudeSettings) -> Option<String> {
     let inherited = || std::env::var("ANTHROPIC_BASE_URL").ok().filter(|address| !address.is_empty());
     settings.base_url.clone().or_else(inherited)
 }
 
-/// Whether a variable is the driver's to set.
+/// Whether only the driver may set this variable.
 pub(super) fn is_reserved(name: &str) -> bool {
     let others = [
         "ANTHROPIC_BASE_URL",
@@ -177,7 +178,7 @@ fn key(credential: Option<&Credential>, given: Option<&Secret>) -> Result<Option
     Ok(Some(Key { secret, variable: kind.0, descriptor: kind.1 }))
 }
 
-/// The variables that the program takes keys from, and those that name a pipe instead.
+/// The variables from which the program reads keys, and the corresponding variables that name a pipe.
 const KINDS: [(&str, Option<&str>); 3] = [
     ("ANTHROPIC_API_KEY", Some("CLAUDE_CODE_API_KEY_FILE_DESCRIPTOR")),
     ("ANTHROPIC_AUTH_TOKEN", None),

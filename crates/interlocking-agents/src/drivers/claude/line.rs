@@ -1,4 +1,4 @@
-//! What the program prints: one JSON object a line. What is not known is ignored, events and fields alike.
+//! The program's output: one JSON object per line. Unknown events and fields are ignored.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use crate::drivers::json_lines;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Event {
-    /// Something about the program itself: it has begun, it repeats a request.
+    /// An event about the program itself, such as its start, or the retry of a request.
     System(System),
-    /// The model said or called something.
+    /// Text or tool calls of the model.
     Assistant(Said),
-    /// A tool gave something back, or the program put words into the user's mouth.
+    /// The result of a tool, or text that the program adds in the user's name.
     User(Said),
     /// The end of a turn. There may be several in one call.
     Result(Box<Outcome>),
@@ -42,10 +42,10 @@ pub(super) struct System {
 pub(super) struct Said {
     pub(super) message: Message,
     pub(super) session_id: Option<String>,
-    /// The program's own words about a request that failed, not the model's.
+    /// Whether this is the program's own text about a failed request, and not the model's.
     #[serde(default)]
     pub(super) is_api_error_message: bool,
-    /// What kind of failure that was.
+    /// The kind of that failure.
     pub(super) error: Option<Value>,
 }
 
@@ -93,9 +93,9 @@ pub(super) struct Outcome {
     pub(super) api_error_status: Option<u16>,
     pub(super) api_error: Option<Value>,
     pub(super) usage: Option<Value>,
-    /// Where it comes from, if not from the turn that was asked for.
+    /// The origin of the result, if it does not belong to the requested turn.
     pub(super) origin: Option<Value>,
-    /// Of this result alone, by model. What else is there is summed up over resumes and forks.
+    /// The usage of this result alone, by model. The other fields accumulate over resumes and forks.
     pub(super) model_usage_since_last_result: Option<BTreeMap<String, ModelUsage>>,
 }
 
@@ -119,14 +119,14 @@ pub(super) struct RateLimitEvent {
 #[serde(rename_all = "camelCase")]
 pub(super) struct RateLimitInfo {
     pub(super) status: Option<String>,
-    /// When there is more again, in seconds since 1970.
+    /// When the limit is reset, in seconds since 1970.
     pub(super) resets_at: Option<f64>,
 }
 
 impl Event {
-    /// Reads a line; none if it is no JSON of the kind that the program writes.
+    /// Parses a line; none if it is not JSON of the expected form.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
-        // By far the most lines, and nothing but a sign of life.
+        // Most lines are like this, and only show activity.
         if line.starts_with(br#"{"type":"stream_event""#) {
             return Some(Self::Other);
         }
@@ -134,17 +134,17 @@ impl Event {
     }
 }
 
-/// A text or a list of blocks.
+/// Converts a text or a list of blocks to blocks.
 fn blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Block>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => vec![Block::Text { text }],
-        // A block that is not as it should be hides no other.
+        // An invalid block does not hide the others.
         Value::Array(blocks) => blocks.into_iter().filter_map(|block| serde_json::from_value(block).ok()).collect(),
         _ => Vec::new(),
     })
 }
 
-/// A number, or nothing where something else stands.
+/// A number, or nothing if the value is something else.
 fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     let value = Value::deserialize(deserializer)?;
     Ok(value.as_u64().and_then(|number| u16::try_from(number).ok()))

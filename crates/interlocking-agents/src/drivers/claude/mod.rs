@@ -1,6 +1,6 @@
-//! Claude Code, Anthropic's coding agent: the program `claude`, run without a person.
+//! Claude Code, Anthropic's coding agent: the program `claude`, run without user interaction.
 //!
-//! - [`ClaudeSettings`]: how it is set up; cautious unless it is told otherwise.
+//! - [`ClaudeSettings`]: the settings, with cautious defaults.
 //! - [`ClaudeCode`]: the agent.
 //!
 //! ```no_run
@@ -19,27 +19,31 @@
 //!
 //! # What it sees and keeps
 //!
-//! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), those that are set for it, and
-//!   switches that keep it from updating itself, reporting, remembering, and speaking to anybody but the provider.
-//! - **The key** is handed over through a pipe. It stands in no argument, no environment and no file, so the agent's commands,
-//!   which run as the same user, do not come by it without a debugger. (A shell that keeps what it hands over in files, as that of
-//!   macOS does, has it in one without a name.) Three things are not kept from them: the token of a
-//!   [gateway](Credential::AuthToken), which the program takes from its environment alone; a [login](Credential::Login) that is
-//!   kept in a file; and what MCP servers are given in their settings. What the commands print, the program writes down in its
-//!   sessions and sends to the model; a key that they see gets there, too. Our events, errors and logs never have it.
-//! - **The prompt** is standard input. The system prompt and the MCP servers are files for the time of the call. The schema is an
-//!   argument, which everybody on the system can read.
-//! - **Sessions** stand in [a directory](ClaudeSettings::home) for each role, with all that was said and read. They are found from
-//!   any workspace, so a fork may go to another one. A turn that goes on with another role's session, or forks it, is run in the
-//!   directory of that role. With a login, which is kept there, all roles have one directory.
-//! - **A prompt is a prompt.** The program would take one that begins with a slash for a command of its own, and would read every
-//!   file that is mentioned with an `@`; it is kept from both.
+//! - **Environment.** The program gets [a few variables](crate::program::Environment::minimal), the variables that are
+//!   set for it, and switches that keep it from updating itself, sending reports, remembering, and connecting to
+//!   anything but the provider.
+//! - **The key** is passed through a pipe. It is not in an argument, in the environment or in a file, so the agent's
+//!   commands, which run as the same user, cannot get it without a debugger. (Some shells, such as that of macOS, put
+//!   what they pass through a pipe into a file; that file has no name.) The agent's commands can read three secrets:
+//!   the token of a [gateway](Credential::AuthToken), which the program reads only from its environment; a
+//!   [login](Credential::Login), which is stored in a file; and the secrets in the settings of MCP servers. The program
+//!   writes the output of commands to its sessions and sends it to the model, so a key that a command prints gets
+//!   there, too. The events, errors and logs of this crate never contain the key.
+//! - **The prompt** is passed on standard input. The system prompt and the MCP servers are in files that exist for the
+//!   time of the call. The schema is an argument, which every user of the system can read.
+//! - **Sessions** are stored in [a directory](ClaudeSettings::home) for each role, with everything that was said and
+//!   read. They are found from any workspace, so a fork may go to another workspace. A turn that continues or forks the
+//!   session of another role runs in the directory of that role. With a login, which is stored in the directory, all
+//!   roles share one directory.
+//! - **A prompt is only a prompt.** The program would treat a prompt that begins with a slash as one of its commands,
+//!   and would read every file that is mentioned with an `@`; the driver prevents both.
 //!
 //! # How it ends
 //!
-//! A turn that is interrupted or idle is asked to stop in the program's own way, so that it says what it had cost; then by
-//! SIGTERM, then by SIGKILL. Whatever it started ends with it, after a success, too. What each end of the program means is a table in
-//! `outcome.rs`; [`AgentError::disposition`](crate::AgentError::disposition) says what helps.
+//! A turn that is interrupted or idle is first asked to stop in the program's own way, so that it reports its cost;
+//! then it gets SIGTERM, then SIGKILL. All processes that it started end with it, after a success, too. The table in
+//! `outcome.rs` says what each end of the program means; [`AgentError::disposition`](crate::AgentError::disposition)
+//! says what to do about it.
 
 mod settings;
 
@@ -82,7 +86,7 @@ use crate::sessions::session::{SessionId, SessionOp};
 
 pub use self::settings::{ClaudeSettings, Credential, Decisions, PermissionMode};
 
-/// Claude Code.
+/// The agent that runs Claude Code.
 #[derive(Debug, Clone)]
 pub struct ClaudeCode {
     settings: ClaudeSettings,
@@ -91,30 +95,33 @@ pub struct ClaudeCode {
 }
 
 impl ClaudeCode {
-    /// Set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
+    /// An agent with these settings. Nothing is checked before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: ClaudeSettings) -> Self {
         let store = Store::new(&settings, None, None);
-        // Without a place for sessions there will be none.
+        // Without a place for sessions there will be no sessions.
         let sessions = store.map_or_else(|_| Sessions::new(), |store| Sessions::in_directory(store.base()));
         Self { settings, key: None, sessions }
     }
 
-    /// The same with this key, not that of a variable. It is an API key unless the [`Credential`] says otherwise.
+    /// The same with this key instead of a key from a variable. It is an API key unless the [`Credential`] says
+    /// otherwise.
     #[must_use]
     pub fn with_key(self, key: Secret) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// A sandbox that the program can work in, too: it is run from where it lies, and reads and writes the
-    /// [directory](ClaudeSettings::home) with the sessions of this role, which is made if it is not there.
+    /// Extends a sandbox so that the program can work in it: the program may be executed, and may read and write the
+    /// [directory](ClaudeSettings::home) with the sessions of this role, which is created if it is missing.
     ///
     /// The sandbox should have a [temporary directory](Sandbox::temporary_directory), with a short path, and the
-    /// [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program reads, the agent's
-    /// commands read: all sessions of this role; with a [login](Credential::Login), those of all roles.
+    /// [network](interlocking_sandbox::Network), because the program connects to its provider. The agent's commands can
+    /// read whatever the program can read: all sessions of this role; with a [login](Credential::Login), the sessions
+    /// of all roles.
     ///
     /// # Errors
     ///
-    /// [`Configuration`](crate::AgentErrorKind::Configuration): there is no program, or the directory cannot be made.
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): the program is missing, or the directory cannot be
+    /// created.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
         let store = Store::new(&self.settings, role, None).map_err(|error| configuration(&error))?;
         store.make().map_err(|error| configuration(&error))?;

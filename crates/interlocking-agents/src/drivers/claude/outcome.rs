@@ -1,22 +1,22 @@
-//! What a call came to: the program's result event, case by case.
+//! Interprets the program's result event, case by case.
 //!
-//! | the program says | what it is | what helps |
+//! | the program reports | meaning | remedy |
 //! |---|---|---|
-//! | `success` | an answer; without `structured_output` one without output | |
+//! | `success` | an answer; without `structured_output`, an answer without output | |
 //! | `success`, `is_error`, 401, 403, 404, billing, 400 | [`Refused`](AgentErrorKind::Refused) | nothing |
 //! | `success`, `is_error`, no key | [`Configuration`](AgentErrorKind::Configuration) | nothing |
-//! | `success`, `is_error`, 429 | [`RateLimited`](AgentErrorKind::RateLimited) | the session again, later |
-//! | `success`, `is_error`, 5xx | [`Overloaded`](AgentErrorKind::Overloaded) | the session again |
-//! | `success`, `is_error`, no status | [`Connection`](AgentErrorKind::Connection) | the session again |
+//! | `success`, `is_error`, 429 | [`RateLimited`](AgentErrorKind::RateLimited) | continue the session later |
+//! | `success`, `is_error`, 5xx | [`Overloaded`](AgentErrorKind::Overloaded) | continue the session |
+//! | `success`, `is_error`, no status | [`Connection`](AgentErrorKind::Connection) | continue the session |
 //! | `prompt_too_long`, `blocking_limit`, `image_error`, 413 | [`PromptTooLong`](AgentErrorKind::PromptTooLong) | nothing |
-//! | `error_max_structured_output_retries` | an answer: its last attempt, which is corrected | |
-//! | `error_max_turns` | [`StepLimit`](AgentErrorKind::StepLimit) | the session again |
+//! | `error_max_structured_output_retries` | an answer: its last attempt, which is then corrected | |
+//! | `error_max_turns` | [`StepLimit`](AgentErrorKind::StepLimit) | continue the session |
 //! | `error_max_budget_usd` | [`BudgetLimit`](AgentErrorKind::BudgetLimit) | nothing |
 //! | `error_during_execution`, no such session | [`Unknown`](SessionError::Unknown) | nothing |
 //! | `error_during_execution`, `aborted_…` | [`Cancelled`](AgentErrorKind::Cancelled) | nothing |
-//! | any other error | [`Crashed`](AgentErrorKind::Crashed) | the session again |
+//! | any other error | [`Crashed`](AgentErrorKind::Crashed) | continue the session |
 //! | nothing on standard output | [`Configuration`](AgentErrorKind::Configuration) | nothing |
-//! | no result | [`Crashed`](AgentErrorKind::Crashed) | the session again |
+//! | no result | [`Crashed`](AgentErrorKind::Crashed) | continue the session |
 
 use std::time::Duration;
 
@@ -29,26 +29,26 @@ use crate::program::Ended;
 use crate::sessions::SessionError;
 use crate::sessions::session::SessionId;
 
-/// What a result means.
+/// The meaning of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Verdict {
-    /// An answer, whether it is what was asked for or not.
+    /// An answer, which may be invalid.
     Answer,
-    /// No answer was found valid. The last one is to be corrected.
+    /// No answer was valid. The last one is to be corrected.
     Exhausted,
     Failure(AgentErrorKind),
 }
 
-/// What was learnt on the way, beside the result.
+/// Information from earlier events, in addition to the result.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Signs {
-    /// How long the provider said to wait.
+    /// How long the provider asked to wait.
     pub(super) retry_after: Option<Duration>,
-    /// What kind of failure the program called the last one.
+    /// The kind of the last failure, as the program names it.
     pub(super) api_error: Option<String>,
 }
 
-/// What a result means.
+/// Interprets a result.
 pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &SessionId) -> Verdict {
     match result.subtype.as_str() {
         "success" if !result.is_error => Verdict::Answer,
@@ -60,17 +60,17 @@ pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &
     }
 }
 
-/// What it means that there was no result.
+/// The kind of failure if there was no result.
 pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
     let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing about why");
-    // What it does not accept it says on standard error, and nothing else at all.
+    // If the program rejects its input, it writes only to standard error.
     match (anything_said, ended.exit) {
         (false, Some(code)) if code != 0 => AgentErrorKind::Configuration { reason },
         _ => AgentErrorKind::Crashed { exit: ended.exit, reason },
     }
 }
 
-/// A request that the provider did not answer well; told apart by the status, which is there where the provider gave one.
+/// The kind of a failed request, by the status if the provider sent one.
 fn provider_failure(result: &Outcome, signs: &Signs) -> AgentErrorKind {
     let reason = result.result.clone().unwrap_or_else(|| "no reason was given".to_owned());
     let called = signs.api_error.as_deref().or(result.api_error.as_ref().and_then(Value::as_str)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Everything that a call needs before the program is started.
+//! Prepares everything that a call needs before the program is started.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,14 +24,15 @@ pub(super) struct Prepared {
     pub(super) store: Store,
     /// The session that the turn will run in.
     pub(super) session: SessionId,
-    /// What is asked for, if the turn has a schema.
+    /// The requested output, if the turn has a schema.
     pub(super) asked: Option<Asked>,
-    /// The program's temporary files. They go when this is dropped, so it must live until the program has ended.
+    /// The program's temporary files. They are removed when this is dropped, so it must live until the program has
+    /// ended.
     pub(super) temporary: TempDir,
 }
 
 impl Prepared {
-    /// For this turn.
+    /// Prepares a call for this turn.
     pub(super) fn new(settings: &ClaudeSettings, key: Option<&Secret>, turn: &Turn) -> Result<Self, AgentError> {
         refuse_what_is_unsafe(settings, turn)?;
         let store = Store::new(settings, turn.role.as_deref(), turn.session.origin());
@@ -58,7 +59,8 @@ impl Prepared {
         let input = [surroundings.first_input(), message(&turn.prompt)].concat();
         let invocation = Invocation {
             arguments,
-            // Without a workspace it stands in an empty directory, not where this process happens to be.
+            // Without a workspace the program runs in an empty directory instead of the current directory of this
+            // process.
             directory: Some(turn.workspace.clone().unwrap_or_else(|| temporary.path().join("empty"))),
             sandbox: turn.sandbox.clone(),
             input,
@@ -69,7 +71,7 @@ impl Prepared {
     }
 }
 
-/// What the program lets pass with a warning, or not at all but in words of its own.
+/// Refuses settings that the program would accept with a warning, or refuse with a message of its own.
 fn refuse_what_is_unsafe(settings: &ClaudeSettings, turn: &Turn) -> Result<(), AgentErrorKind> {
     if settings.permission_mode == PermissionMode::BypassPermissions && turn.sandbox.is_none() && !turn.read_only {
         let reason = "permissions are bypassed in a sandbox alone, and the turn has none: give it one, or use another permission mode";
@@ -78,9 +80,9 @@ fn refuse_what_is_unsafe(settings: &ClaudeSettings, turn: &Turn) -> Result<(), A
     Ok(())
 }
 
-/// The session that a turn will run in: a new name, unless it goes on.
+/// The session that a turn will run in: a new id, unless the turn continues a session.
 fn session_for(operation: &SessionOp) -> Result<SessionId, AgentErrorKind> {
-    // The program takes other texts for names, and looks for sessions that are called so.
+    // The program treats other texts as names, and searches for sessions with that name.
     let known = |session: &SessionId| match Uuid::try_parse(session.as_str()) {
         Ok(_) => Ok(()),
         Err(_) => Err(AgentErrorKind::Session(SessionError::Unknown { session: session.clone() })),
@@ -97,10 +99,11 @@ fn fresh() -> Result<SessionId, AgentErrorKind> {
     SessionId::new(name).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
 }
 
-/// A directory of the call's own; within the sandbox's for temporary files, if there is one.
+/// Creates a directory for this call; inside the sandbox's directory for temporary files, if there is one.
 fn temporary_directory(turn: &Turn) -> io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
-    // Short, as it ends in the path of a socket, of which there are at most about a hundred characters.
+    // The prefix is short, because the path becomes part of a socket's path, which is limited to about a hundred
+    // characters.
     builder.prefix("claude-");
     let within =
         turn.sandbox.as_ref().and_then(|sandbox| sandbox.environment().into_iter().find(|(name, _)| name == "TMPDIR"));
@@ -119,15 +122,16 @@ fn written(directory: &TempDir, name: &str, content: Option<String>) -> io::Resu
     Ok(Some(file))
 }
 
-/// The servers as the program reads them. A turn that only reads has none, unless some of their tools are said to read only.
+/// The servers as the program reads them. A read-only turn has none, unless some of their tools are configured as
+/// read-only.
 fn mcp_servers(settings: &ClaudeSettings, turn: &Turn) -> Option<String> {
     let wanted = !turn.read_only || settings.read_only_tools.iter().any(|tool| is_mcp(tool));
     (wanted && !settings.mcp_servers.is_empty()).then(|| json!({ "mcpServers": settings.mcp_servers }).to_string())
 }
 
-/// The prompt, as a line of the program's input.
+/// The prompt as a line of the program's input.
 fn message(prompt: &str) -> Vec<u8> {
-    // A slash at the very beginning would make a command of the program's of it.
+    // A slash at the very beginning would make the prompt a command of the program.
     let escaped = if prompt.starts_with('/') { format!("\n{prompt}") } else { prompt.to_owned() };
     let message: Value = json!({
         "type": "user",
@@ -138,7 +142,7 @@ fn message(prompt: &str) -> Vec<u8> {
     format!("{message}\n").into_bytes()
 }
 
-/// The program by its path: where there is none, this says so better than a shell.
+/// The path of the program. If it is missing, the error here is clearer than that of a shell.
 pub(super) fn find(program: &Path, environment: &Environment) -> Result<PathBuf, AgentErrorKind> {
     let found = if program.components().count() > 1 {
         std::path::absolute(program).ok().filter(|path| path.is_file())

@@ -1,4 +1,4 @@
-//! What the program says while a turn runs, and what is made of it.
+//! Processes the program's output while a turn runs.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -19,51 +19,52 @@ use crate::drivers::shortened::shorten;
 use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::session::SessionId;
 
-/// The tool that the program makes of the schema.
+/// The tool that the program makes from the schema.
 const OUTPUT_TOOL: &str = "StructuredOutput";
 
-/// The first wait of the program between two attempts, which doubles. What is much longer the provider asked for.
+/// The program's first wait between two attempts, which doubles each time. A much longer wait was requested by the
+/// provider.
 const FIRST_BACKOFF: Duration = Duration::from_millis(500);
 
-/// One call, read line by line.
+/// The state of a call, whose output is read line by line.
 pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
     workspace: Option<&'a Path>,
     store: &'a Store,
     /// The session that the turn should run in.
     session: SessionId,
-    /// Whether it is there to be continued already.
+    /// Whether the session existed before the call.
     existed: bool,
     started: bool,
-    /// The session is not to be used after all.
+    /// Why the session cannot be used.
     pub(super) refused: Option<AgentError>,
-    /// Calls of tools that have not ended, by their ids.
+    /// Tool calls that have not ended, by their ids.
     running: RunningTools<Running<'a>>,
     pub(super) results: Results,
-    /// Its lines, and what of them was left out.
+    /// Reads the program's lines, and tracks which of them were left out.
     pub(super) lines: JsonLines,
-    /// The last thing that the model gave as the output, valid or not.
+    /// The last output that the model gave, valid or not.
     pub(super) attempted: Option<Value>,
-    /// The last thing that it said in plain text.
+    /// The last plain text of the model.
     pub(super) text: Option<String>,
     pub(super) signs: Signs,
-    /// Whether anything was said at all.
+    /// Whether the program has written anything.
     pub(super) anything: bool,
 }
 
-/// A tool that runs.
+/// A tool that is running.
 struct Running<'a> {
     deed: Option<Deed>,
     _working: Working<'a>,
 }
 
-/// What a tool does, if it is something to report when it is done.
+/// What a tool does, if its end is reported as an event.
 enum Deed {
     Writes(PathBuf),
     Runs(String),
 }
 
-/// How much is kept of a command or of a file's name, in bytes.
+/// How much of a command or of a file's name is kept, in bytes.
 const LONGEST_DEED: usize = 32 * 1024;
 
 impl<'a> Progress<'a> {
@@ -92,7 +93,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The session that the turn runs in, whether it can be continued or not.
+    /// The session that the turn runs in, whether or not it can be continued.
     pub(super) fn named(&self) -> &SessionId {
         &self.session
     }
@@ -103,14 +104,14 @@ impl<'a> Progress<'a> {
         is_there.then(|| self.session.clone())
     }
 
-    /// Says that the session has started, once it is sure that it can be continued.
+    /// Announces that the session has started, once it is certain that it can be continued.
     fn start(&mut self, named: Option<&str>, is_sure: bool) {
         if self.started || self.refused.is_some() {
             return;
         }
         if let Some(named) = named.filter(|named| *named != self.session.as_str()) {
             match SessionId::new(named) {
-                // Whether it may be that one, the registry knows.
+                // The registry decides whether this session may be used.
                 Ok(other) => self.session = other,
                 Err(_) => return,
             }
@@ -125,7 +126,7 @@ impl<'a> Progress<'a> {
 
     fn system(&mut self, system: &System) {
         match system.subtype.as_str() {
-            // The program prints this shortly before it has written the session down.
+            // The program prints this shortly before it has written the session's file.
             "init" => self.start(system.session_id.as_deref(), false),
             "api_retry" => {
                 self.start(system.session_id.as_deref(), true);
@@ -197,7 +198,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// The path as seen from the workspace, or as it is if it leads elsewhere.
+    /// The path relative to the workspace, or unchanged if it is outside.
     fn relative(&self, path: &Path) -> PathBuf {
         let Some(workspace) = self.workspace else { return path.to_owned() };
         let inside = path.strip_prefix(workspace).map(Path::to_owned);
@@ -221,7 +222,7 @@ impl<'a> Progress<'a> {
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         self.anything = true;
-        // Whatever it says, it is alive.
+        // Any line shows activity.
         self.context.activity.record();
         let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         match Event::read(line) {
@@ -253,7 +254,7 @@ impl LineProtocol for Progress<'_> {
     }
 }
 
-/// What came of a tool's call.
+/// The event for a tool call that has ended.
 fn done(deed: Deed, content: &Value, is_error: bool) -> Option<AgentEvent> {
     match deed {
         Deed::Writes(path) => (!is_error).then_some(AgentEvent::FileWritten { path }),
@@ -264,7 +265,7 @@ fn done(deed: Deed, content: &Value, is_error: bool) -> Option<AgentEvent> {
     }
 }
 
-/// The exit code that a failed command's result begins with; none of all if the command was never run, as it was denied.
+/// The exit code at the beginning of a failed command's result. None if the command was denied and never ran.
 fn exit_code(content: &Value) -> Option<Option<i32>> {
     let text = said(content);
     match text.strip_prefix("Exit code ") {
@@ -272,13 +273,13 @@ fn exit_code(content: &Value) -> Option<Option<i32>> {
             let digits: String = rest.chars().take_while(|digit| digit.is_ascii_digit() || *digit == '-').collect();
             Some(digits.parse().ok())
         }
-        // Killed, by the program's own limit or by an interruption.
+        // The command was killed, by the program's own limit or by an interruption.
         None if text.contains("timed out") || text.contains("interrupted") => Some(None),
         None => None,
     }
 }
 
-/// A text, or the texts of a list of blocks, or whatever else as it is.
+/// A text, or the texts in a list of blocks, or any other value unchanged.
 fn said(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

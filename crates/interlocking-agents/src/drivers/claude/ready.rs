@@ -1,4 +1,4 @@
-//! Whether the program can work as it is set up, before anything runs.
+//! Checks whether the program can work as it is configured, before anything runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use super::store::Store;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::program::{Environment, Invocation, Line, Secret};
 
-/// The oldest version that is known to do what is asked of it here, which the tests run.
+/// The oldest version that is known to support what the driver needs; the tests run with it.
 const KNOWN: Version = Version(2, 1, 330);
 
-/// Saying its version takes a fraction of a second.
+/// The time limit for `--version`, which normally takes a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
@@ -22,7 +22,7 @@ const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Version(u32, u32, u32);
 
-/// Everything that is missing or cannot be had, all of it at once.
+/// Reports everything that is missing or unsupported, all problems together.
 pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Result<(), AgentError> {
     let mut problems = contradictions(settings);
     if let Err(error) = look_for_key(settings.credential.as_ref(), key) {
@@ -52,7 +52,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
     }
 }
 
-/// Settings that the program would refuse, or ignore.
+/// Settings that the program would refuse or ignore.
 fn contradictions(settings: &ClaudeSettings) -> Vec<String> {
     let mut problems = Vec::new();
     if settings.max_steps == Some(0) {
@@ -107,7 +107,7 @@ async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<
 impl FromStr for Version {
     type Err = ();
 
-    /// `2.1.330 (Claude Code)`
+    /// Parses `2.1.330 (Claude Code)`.
     fn from_str(text: &str) -> Result<Self, ()> {
         let mut numbers = text.split_whitespace().next().ok_or(())?.splitn(3, '.').map(|part| {
             let digits: String = part.chars().take_while(char::is_ascii_digit).collect();

@@ -1,4 +1,4 @@
-//! Lines that the real program printed, shortened; among them those that a test cannot make it print.
+//! Lines that the real program printed, shortened. Some of them a test cannot make it print.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -43,7 +43,7 @@ fn ended(exit: Option<i32>, stderr: &str) -> Call {
     Call { ended: Ended { exit, signal: None, stderr: stderr.to_owned(), survivors: 0 }, cut: None }
 }
 
-/// What becomes of these lines, in a fresh session.
+/// Processes these lines in a fresh session.
 fn play(lines: &[&str], call: Call, schema: Option<&Schema>) -> Told {
     let (sessions, session) = (Sessions::new(), SessionId::new(SESSION).unwrap());
     let turn = Turn { workspace: Some("/place".into()), ..Turn::fresh(Slug::new("write").unwrap(), "x") };
@@ -185,7 +185,7 @@ fn ends_without_a_result_are_told_apart() {
         let error = failure(&lines, ended(exit, "killed"));
         assert_eq!(*error.kind, AgentErrorKind::Crashed { exit, reason: "killed".to_owned() });
         assert_eq!((error.usage.calls, error.usage.unpriced_calls), (1, 1));
-        // One that is perhaps not written down yet is none to come back to.
+        // A session that may not be written to its file yet cannot be continued.
         assert_eq!(error.session.is_some(), session);
     }
     let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(None, "") };
@@ -193,7 +193,7 @@ fn ends_without_a_result_are_told_apart() {
     assert_eq!((*error.kind, error.usage.unpriced_calls), (AgentErrorKind::Cancelled, 1));
 }
 
-/// An answer that was there before the stop took effect is not thrown away.
+/// An answer that arrived before the stop took effect is kept.
 #[test]
 fn an_answer_that_came_with_the_stop_counts() {
     let cut = Call { cut: Some(AgentErrorKind::Cancelled), ..ended(Some(0), "") };

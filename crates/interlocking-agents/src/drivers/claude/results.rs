@@ -1,17 +1,17 @@
-//! The results of a call: the one of the turn that was asked for, and what all of them used up.
+//! The results of a call: that of the requested turn, and the usage of all of them.
 
 use super::line::Outcome;
 use super::usage;
 use crate::agent::usage::Usage;
 
-/// What is kept of the results. A program may print any number of them.
+/// The results that are kept. A program may print any number of results.
 #[derive(Debug, Default)]
 pub(super) struct Results {
-    /// The first one that no background task began.
+    /// The first result that does not come from a background task.
     own: Option<Box<Outcome>>,
-    /// The first one, while there is none like that.
+    /// The first result, as long as there is none of that kind.
     first: Option<Box<Outcome>>,
-    /// What all of them used up, and whether each said so.
+    /// The usage of all results, and whether each of them has a price.
     used: Option<(Usage, bool)>,
 }
 
@@ -27,12 +27,12 @@ impl Results {
         }
     }
 
-    /// The result of the turn that was asked for. What follows it, a background task began.
+    /// The result of the requested turn. The results after it come from background tasks.
     pub(super) fn own(&self) -> Option<&Outcome> {
         self.own.as_deref().or(self.first.as_deref())
     }
 
-    /// What the call used up; of one that was killed before its first result nobody knows.
+    /// The usage of the call; unknown if the call was killed before its first result.
     pub(super) fn usage(&self) -> Usage {
         let (used, priced) = self.used.unwrap_or((Usage::default(), false));
         used + Usage { calls: 1, unpriced_calls: u32::from(!priced), ..Usage::default() }

@@ -1,4 +1,4 @@
-//! How Claude Code is set up.
+//! The settings of Claude Code.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,9 +10,10 @@ use serde_json::{Map, Value};
 use crate::program::CallLimits;
 use crate::scripted::optional;
 
-/// How Claude Code is set up. The defaults are cautious: it reads and edits files in its workspace and runs no command.
+/// The settings of Claude Code. The defaults are cautious: the agent reads and edits files in its workspace and runs no
+/// commands.
 ///
-/// No key stands in here: it is named by the [variable](Credential) that it comes from.
+/// The settings contain no key, only the name of the [variable](Credential) that holds it.
 ///
 /// ```
 /// # use interlocking_agents::ClaudeSettings;
@@ -28,125 +29,131 @@ use crate::scripted::optional;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ClaudeSettings {
-    /// The program: a path, or a name that is looked for in `PATH`. `claude`.
+    /// The program: a path, or a name that is looked up in `PATH`. Default: `claude`.
     pub program: PathBuf,
-    /// The model, as the program takes it (`haiku`, `claude-haiku-5-5`), where a turn names none. The program's own default.
+    /// The model, as the program names it (`haiku`, `claude-haiku-5-5`), for turns that name none. Default: the
+    /// program's default.
     pub model: Option<String>,
-    /// The models that it falls back to while the first is not to be had, in order. None.
+    /// The models to use instead, in order, while the first model is unavailable. Default: none.
     pub fallback_models: Vec<String>,
-    /// Where it keeps sessions and everything else of its own (`CLAUDE_CONFIG_DIR`). A session is found again, by another process
-    /// too, by who names the same directory. What was said and read stands in it, so it is made for this user alone, and
-    /// each role has a directory of its own in it, `roles/ROLE`.
+    /// The directory in which the program keeps sessions and all its other data (`CLAUDE_CONFIG_DIR`). Another process
+    /// with the same home finds the sessions again. The home contains the conversations, so it is created for this user
+    /// alone, and each role has its own directory `roles/ROLE` in it.
     ///
-    /// By default `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
-    /// `~/Library/Application Support`. Not the `~/.claude` of the user's own Claude Code, with its login, hooks and memories.
+    /// Default: `interlocking/claude` in the user's directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or
+    /// `~/Library/Application Support`. It is not the `~/.claude` of the user's own Claude Code, with its login, hooks
+    /// and memories.
     pub home: Option<PathBuf>,
-    /// Where the key comes from. By default the first that is set of `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` and
-    /// `CLAUDE_CODE_OAUTH_TOKEN`.
+    /// The source of the key. Default: the first of `ANTHROPIC_API_KEY`, `ANTHROPIC_AUTH_TOKEN` and
+    /// `CLAUDE_CODE_OAUTH_TOKEN` that is set.
     pub credential: Option<Credential>,
-    /// The address of the provider. By default that in `ANTHROPIC_BASE_URL`, or else Anthropic's.
+    /// The address of the provider. Default: the address in `ANTHROPIC_BASE_URL`, or else Anthropic's.
     pub base_url: Option<String>,
-    /// The built-in tools that it has at all. `Bash`, `Edit`, `Glob`, `Grep`, `Read`, `Write`.
+    /// The built-in tools that are available. Default: `Bash`, `Edit`, `Glob`, `Grep`, `Read`, `Write`.
     pub tools: Vec<String>,
-    /// What it may do with them without being asked, in the program's own rules; whatever is not allowed is denied, as nobody is
-    /// there to be asked. `Read(./**)` and `Edit(./**)`, which is for every tool that changes files, in the workspace alone. A
-    /// command that is allowed, such as `Bash(cargo *)`, reads and writes whatever the [sandbox](crate::Turn::sandbox) lets it.
+    /// What the agent may do with its tools without a question, in the program's own rules. Everything else is denied,
+    /// because there is no user to ask. Default: `Read(./**)` and `Edit(./**)`, which applies to every tool that
+    /// changes files, in the workspace alone. A command that is allowed, such as `Bash(cargo *)`, reads and writes
+    /// whatever the [sandbox](crate::Turn::sandbox) permits.
     pub allowed_tools: Vec<String>,
-    /// What it may not do, whatever is allowed. Nothing.
+    /// What the agent may not do, even if it is allowed elsewhere. Default: nothing.
     pub disallowed_tools: Vec<String>,
-    /// The built-in tools that it has in a turn that is [read-only](crate::Turn::read_only), and of those of MCP servers the ones
-    /// that it may use then, such as `mcp__docs__search`. `Read`, `Glob`, `Grep`.
+    /// The built-in tools that are available in a [read-only](crate::Turn::read_only) turn, and the tools of MCP
+    /// servers that may be used there, such as `mcp__docs__search`. Default: `Read`, `Glob`, `Grep`.
     pub read_only_tools: Vec<String>,
-    /// What becomes of what is neither allowed nor denied. It is denied.
+    /// What to do with a tool call that is neither allowed nor denied. Default: it is denied.
     pub permission_mode: PermissionMode,
-    /// MCP servers by name, as in the `mcpServers` of the program's own files; there are no others. They get the environment of
-    /// the program, and in their settings `${NAME}` stands for a variable of it. None.
+    /// MCP servers by name, as in the `mcpServers` of the program's own files; there are no others. They get the
+    /// environment of the program, and `${NAME}` in their settings stands for one of its variables. Default: none.
     pub mcp_servers: Map<String, Value>,
-    /// Which settings files of the program count: `user`, `project`, `local`. None, so that a workspace cannot change how the
-    /// agent works that works in it.
+    /// Which settings files of the program apply: `user`, `project`, `local`. Default: none, so that a workspace cannot
+    /// change how the agent works in it.
     pub setting_sources: Vec<String>,
-    /// Directories that its file tools may use beside the workspace. None.
+    /// Directories that the file tools may use in addition to the workspace. Default: none.
     pub add_directories: Vec<PathBuf>,
-    /// How many steps it may take in a call: answers of the model that call tools. Then
-    /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Any number.
+    /// How many steps a call may take: answers of the model that call tools. A call that exceeds the limit fails with
+    /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Default: no limit.
     pub max_steps: Option<u32>,
-    /// What a call may cost, in dollars. Looked at between steps, so that it can end slightly above. Then
-    /// [`BudgetLimit`](crate::AgentErrorKind::BudgetLimit). Any amount.
+    /// What a call may cost, in dollars. This is checked between steps, so the cost can be slightly higher. A call that
+    /// exceeds the limit fails with [`BudgetLimit`](crate::AgentErrorKind::BudgetLimit). Default: no limit.
     pub max_dollars: Option<f64>,
-    /// How it is asked to decide between the variants of an enum.
+    /// How the agent is asked to decide between the variants of an enum.
     pub decisions: Decisions,
-    /// How often the program itself repeats a request that failed in a way that passes, before the call fails. 2: the rest is for
-    /// the one who called, who knows about other calls.
+    /// How often the program itself repeats a request after a transient error, before the call fails. Default: 2.
+    /// Further retries are left to the caller, who knows about other calls.
     pub retries: u32,
-    /// For how long the program waits for an answer of the provider to begin (`"30s"`, `"5m"`). Its own default.
+    /// How long the program waits for the beginning of the provider's answer (`"30s"`, `"5m"`). Default: the program's
+    /// default.
     #[serde(deserialize_with = "optional")]
     pub request_limit: Option<Duration>,
-    /// For how long a call may take in all. Any time.
+    /// How long a call may take in total. Default: no limit.
     #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How soon after its start the program must give a sign of life. A minute.
+    /// How soon after its start the program must show activity. Default: one minute.
     #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
-    /// For how long it may give no sign of life while it runs no tool. Any time, as [`Nudges::idle`](crate::Nudges::idle) is for
-    /// that.
+    /// How long the program may show no activity while it runs no tool. Default: no limit, because
+    /// [`Nudges::idle`](crate::Nudges::idle) serves that purpose.
     #[serde(deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
-    /// Variables of this process that the program and the agent's commands get too, such as `CARGO_HOME`. They have
-    /// [the few](crate::program::Environment::minimal) that any program needs.
+    /// Variables of this process that the program and the agent's commands inherit, such as `CARGO_HOME`, in addition
+    /// to [the few](crate::program::Environment::minimal) that any program needs.
     pub inherit: Vec<String>,
-    /// Variables that they get with these values. No secrets: the agent's commands see them.
-    /// `{workspace-hash}` in a value stands for [a number of the workspace](crate::program::WORKSPACE_HASH) that the turn is run in.
+    /// Further variables with their values. Do not put secrets here: the agent's commands see them. `{workspace-hash}`
+    /// in a value is replaced by [a hash of the workspace](crate::program::WORKSPACE_HASH) of the turn.
     pub environment: BTreeMap<String, String>,
 }
 
-/// Where the key comes from, and how it is sent.
+/// The source of the key, and how it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Credential {
     /// An API key, sent as `x-api-key`. The agent's commands do not see it.
     ApiKey {
-        /// The variable of this process that has it.
+        /// The variable of this process that contains the key.
         variable: String,
     },
-    /// What `claude setup-token` gave to who has a subscription. The agent's commands do not see it.
+    /// A token that `claude setup-token` created for a subscription. The agent's commands do not see it.
     OauthToken {
-        /// The variable of this process that has it.
+        /// The variable of this process that contains the token.
         variable: String,
     },
-    /// A token for a gateway, sent as `Authorization: Bearer`. The program takes it from its environment alone, which the agent's
-    /// commands inherit: **they see it**.
+    /// A token for a gateway, sent as `Authorization: Bearer`. The program reads it only from its environment, which
+    /// the agent's commands inherit: **they see it**.
     AuthToken {
-        /// The variable of this process that has it.
+        /// The variable of this process that contains the token.
         variable: String,
     },
-    /// The login that is kept in the [`home`](ClaudeSettings::home), by `claude auth login` with
-    /// `CLAUDE_CONFIG_DIR` set to it. All roles share the home then, and can read each other's sessions. The agent's commands can read what is kept there unless a sandbox forbids it.
+    /// The login in the [`home`](ClaudeSettings::home), which `claude auth login` with `CLAUDE_CONFIG_DIR` set to the
+    /// home creates. All roles then share the home, and can read each other's sessions. The agent's commands can read
+    /// the login unless a sandbox forbids it.
     Login,
 }
 
-/// What becomes of a tool call that no rule allows or denies.
+/// What to do with a tool call that no rule allows or denies.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
     /// It is denied.
     #[default]
     DontAsk,
-    /// In the workspace and the added directories files are changed; the rest is denied.
+    /// Changes to files in the workspace and the added directories are allowed; everything else is denied.
     AcceptEdits,
-    /// Nothing is changed.
+    /// Nothing may be changed.
     Plan,
-    /// Everything is done. Not for root, and not without a sandbox: refused otherwise.
+    /// Everything is allowed. Refused for root, and without a sandbox.
     BypassPermissions,
 }
 
-/// How a decision between the variants of an enum is asked for (CON-38, PRG-07).
+/// How the agent is asked for a decision between the variants of an enum (CON-38, PRG-07).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decisions {
-    /// With a schema whose `oneOf` has them all.
+    /// With a schema whose `oneOf` contains all variants.
     #[default]
     OneOf,
-    /// With a field for each variant, of which one is filled in: for a provider or a model that takes no `oneOf`.
+    /// With a field for each variant, of which exactly one is to be filled in: for a provider or a model that does not
+    /// support `oneOf`.
     Fields,
 }
 
@@ -190,7 +197,7 @@ impl Default for ClaudeSettings {
 }
 
 impl PermissionMode {
-    /// As the program calls it.
+    /// The program's name for the mode.
     pub fn name(self) -> &'static str {
         match self {
             Self::DontAsk => "dontAsk",

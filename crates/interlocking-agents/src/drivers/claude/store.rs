@@ -1,4 +1,4 @@
-//! Where the program keeps its sessions.
+//! The directory in which the program keeps its sessions.
 
 use std::path::{Path, PathBuf};
 
@@ -7,31 +7,32 @@ use crate::drivers::homes::Homes;
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::state_directory;
 
-/// The program's directory for everything of its own, sessions among them.
+/// The directory for all data of the program, including its sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Store {
     homes: Homes,
     directory: PathBuf,
 }
 
-/// There is nowhere to keep sessions.
+/// There is no directory for sessions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum StoreError {
-    /// No home either.
+    /// There is no home directory either.
     #[error("there is no place to keep sessions: set `home`, or the variable HOME")]
     Nowhere,
-    /// The directory cannot be made.
+    /// The directory cannot be created.
     #[error("the directory for sessions {} cannot be made: {reason}", directory.display())]
     NotMade {
-        /// What was to be made.
+        /// The directory.
         directory: PathBuf,
-        /// The system's words.
+        /// The error message of the operating system.
         reason: String,
     },
 }
 
 impl Store {
-    /// That of a turn of a role, which may go on with a session, in the directory that is set, or the default one: see [`ClaudeSettings`].
+    /// The directory for a turn of a role, which may continue or fork a session. It is in the configured directory or
+    /// in the default one: see [`ClaudeSettings`].
     pub(super) fn new(
         settings: &ClaudeSettings,
         role: Option<&str>,
@@ -41,14 +42,14 @@ impl Store {
             Some(directory) => std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()),
             None => state_directory().ok_or(StoreError::Nowhere)?.join("interlocking").join("claude"),
         };
-        // A login is renewed in its place, so that copies of it would go stale; and the user's settings are in the home, too.
+        // A login is renewed in place, so copies of it would become invalid. The user's settings are in the home, too.
         let are_shared = settings.credential == Some(Credential::Login)
             || settings.setting_sources.iter().any(|source| source == "user");
         let homes = Homes::new(base, are_shared, settings.home.is_none());
         Ok(Self { directory: homes.of_session(role, session, has), homes })
     }
 
-    /// The directory in which those of all roles are.
+    /// The directory that contains the directories of all roles.
     pub(super) fn base(&self) -> &Path {
         self.homes.base()
     }
@@ -57,7 +58,7 @@ impl Store {
         &self.directory
     }
 
-    /// Makes the directory, for this user alone, if it is not there.
+    /// Creates the directory for this user alone, if it does not exist.
     pub(super) fn make(&self) -> Result<(), StoreError> {
         self.homes.make(&self.directory).map_err(|error| {
             let (directory, reason) = (self.directory.clone(), error.to_string());
@@ -65,7 +66,7 @@ impl Store {
         })
     }
 
-    /// Whether a session is written down. A hint: another version of the program may keep it elsewhere.
+    /// Whether the file of a session exists. This is only a hint: another version of the program may keep it elsewhere.
     pub(super) fn has(&self, session: &SessionId) -> bool {
         has(&self.directory, session)
     }

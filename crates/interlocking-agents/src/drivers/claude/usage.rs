@@ -1,15 +1,16 @@
-//! What one result says was used up.
+//! The usage that a result reports.
 
 use serde_json::Value;
 
 use super::line::{ModelUsage, Outcome};
 use crate::agent::usage::{Cost, Usage};
 
-/// What was used since the result before this one. Its totals are no use: they go on over resumes and forks.
+/// The usage since the previous result. The result's totals cannot be used, because they accumulate over resumes and
+/// forks.
 pub(super) fn since_the_last(result: &Outcome) -> Usage {
     match &result.model_usage_since_last_result {
         Some(models) => models.values().map(of_a_model).sum(),
-        // Tokens are given in another way, too; money is not.
+        // The result also reports tokens elsewhere, but not money.
         None => {
             let tokens =
                 |name| result.usage.as_ref().and_then(|usage| usage.get(name)).and_then(Value::as_u64).unwrap_or(0);
@@ -28,7 +29,7 @@ fn of_a_model(model: &ModelUsage) -> Usage {
     Usage {
         input_tokens: model.input_tokens.saturating_add(cached),
         output_tokens: model.output_tokens,
-        // A cost that is none is left out rather than believed.
+        // An invalid cost is ignored.
         cost: model.cost_usd.and_then(|dollars| Cost::from_dollars(dollars).ok()).unwrap_or(Cost::ZERO),
         ..Usage::default()
     }

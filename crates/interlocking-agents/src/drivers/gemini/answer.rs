@@ -1,11 +1,11 @@
-//! A schema in a prompt, and the output in a text.
+//! Puts a schema into a prompt, and finds the output in a text.
 
 use serde_json::Value;
 
 use crate::drivers::json_lines;
 use crate::schema::Schema;
 
-/// What a prompt says about the answer.
+/// The part of a prompt that describes the answer.
 pub(super) fn demand(schema: &Schema) -> String {
     format!(
         "\n\n# Your answer\n\nWhen everything is done, answer with one JSON document in a fenced block that begins with ```json, and \
@@ -14,15 +14,15 @@ pub(super) fn demand(schema: &Schema) -> String {
     )
 }
 
-/// The output in a text: the last JSON document in it that is valid under the schema, or else the last one. A text can hold
-/// several, as the model may have been asked again after it had begun.
+/// The output in a text: the last JSON document that is valid under the schema, or else the last document. A text can
+/// contain several, because the program may have asked the model again after it had begun to answer.
 pub(super) fn find(text: &str, schema: &Schema) -> Option<Value> {
     let documents = documents(text);
     let valid = documents.iter().rposition(|document| schema.violations(document).is_empty());
     valid.map(|index| documents[index].clone()).or_else(|| documents.into_iter().next_back())
 }
 
-/// All JSON documents: the text as a whole, or else what stands in fenced blocks, or else every object and array.
+/// All JSON documents: the text as a whole, or else the contents of fenced blocks, or else every object and array.
 fn documents(text: &str) -> Vec<Value> {
     if let Some(whole) = json_lines::value(text) {
         return vec![whole];
@@ -31,13 +31,13 @@ fn documents(text: &str) -> Vec<Value> {
     if fenced.is_empty() { scattered(text) } else { fenced }
 }
 
-/// What stands between lines of three backticks, of which the first may say `json`.
+/// The contents of blocks between lines of three backticks; the first line may say `json`.
 fn fenced(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let (_, after) = rest.split_once("```")?;
         let (language, block) = after.split_once('\n')?;
-        // What is no language ends a block that was cut off.
+        // A fence with another language is skipped; it may also be the end of a block that was cut off.
         let (block, next) = match language.trim() {
             "" | "json" | "JSON" => block.split_once("```").unwrap_or((block, "")),
             _ => ("", block),
@@ -47,9 +47,9 @@ fn fenced(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Every object and array that is none in another one.
+/// Every object and array that is not inside another one.
 fn scattered(text: &str) -> Vec<Value> {
-    /// A text that is full of braces and no JSON is given up.
+    /// The search stops after this many attempts, for a text that is full of braces but not JSON.
     const ATTEMPTS: usize = 10_000;
     let mut found = Vec::new();
     if text.len() > json_lines::LONGEST_PROSE {

@@ -27,11 +27,11 @@ pub(super) struct Call<'a> {
     _call_home: CallHome,
 }
 
-/// What the program reads of its standard input, in bytes. It throws the rest away.
+/// How much of its standard input the program reads, in bytes. It ignores the rest.
 const LONGEST_PROMPT: usize = 8 * 1024 * 1024;
 
 impl<'a> Call<'a> {
-    /// Writes down what the program reads.
+    /// Writes the files that the program reads.
     pub(super) fn prepare(settings: &GeminiSettings, key: Secret, turn: &'a Turn) -> Result<Self, AgentErrorKind> {
         if !settings.workspace_settings {
             turn.workspace.as_deref().map_or(Ok(()), without_settings)?;
@@ -68,10 +68,10 @@ impl<'a> Call<'a> {
         Ok(Self { turn, limits: settings.limits(), invocation, home, mark, _call_home: call_home })
     }
 
-    /// Starts the program and hears it to its end.
+    /// Starts the program and processes its output to the end.
     pub(super) async fn make(self, context: &TurnContext<'_>) -> Result<Reply, AgentError> {
         let mut progress = Progress::new(context, self.turn.workspace.as_deref());
-        // It has no way of its own to be asked to stop.
+        // The program has no command to stop a turn.
         let order = StopOrder::DEFAULT;
         let called = run_protocol(self.invocation.clone(), &mut progress, context, &self.limits, &order).await;
         let usage = self.usage(&progress);
@@ -91,7 +91,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What the call has used up. The program knows no prices, and when it is stopped it says nothing.
+    /// What the call used up. The program does not report prices, and reports nothing if it is stopped.
     fn usage(&self, progress: &Progress<'_>) -> Usage {
         let recorded = || self.mark.used_since(&self.home.session_file(progress.session.as_ref()?)?).ok();
         let stats = progress.end.as_ref().and_then(|end| end.stats).or_else(recorded).unwrap_or_default();
@@ -115,7 +115,7 @@ impl<'a> Call<'a> {
         };
         match (&end.failure, &progress.complaint) {
             (Some(failure), _) => Err(failure::of_a_turn(failure, &called.ended.stderr)),
-            // It takes a loop for a success.
+            // The program reports a loop as a success.
             (None, Some(complaint)) if !end.succeeded || progress.text.is_empty() => {
                 Err(failure::of_a_complaint(complaint))
             }
@@ -125,15 +125,15 @@ impl<'a> Call<'a> {
     }
 }
 
-/// The file of a session that is to be known.
+/// The file of a session that must exist.
 fn known(home: &Home, session: &SessionId) -> Result<std::path::PathBuf, AgentErrorKind> {
     home.session_file(session).ok_or_else(|| SessionError::Unknown { session: session.clone() }.into())
 }
 
-/// What the program is asked.
+/// The prompt for the program.
 fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
     let demand = turn.schema.as_ref().map(|schema| answer::demand(schema)).unwrap_or_default();
-    // What begins with a slash would be a command to the program itself.
+    // A prompt that begins with a slash would be a command to the program itself.
     let heading = if turn.prompt.starts_with('/') { "# Your task\n\n" } else { "" };
     let prompt = format!("{heading}{}{demand}", turn.prompt);
     if prompt.trim().is_empty() {
@@ -145,7 +145,7 @@ fn prompt(turn: &Turn) -> Result<String, AgentErrorKind> {
     Ok(prompt)
 }
 
-/// Refuses a workspace whose settings would override the driver's.
+/// Refuses a workspace whose settings would override those of the driver.
 fn without_settings(workspace: &Path) -> Result<(), AgentErrorKind> {
     let names = ["settings.json", ".env", "policies", "extensions", "agents"];
     let brought = names.into_iter().find(|name| workspace.join(".gemini").join(name).exists());

@@ -8,16 +8,16 @@ use super::settings::{GeminiPermissions, GeminiSettings};
 use crate::agent::turn::Turn;
 use crate::program::{Environment, Secret};
 
-/// The variable that the program takes the key from.
+/// The variable from which the program reads the key.
 pub(super) const KEY: &str = "GEMINI_API_KEY";
 
-/// The variable that the program takes the provider's address from.
+/// The variable from which the program reads the provider's address.
 pub(super) const BASE_URL: &str = "GOOGLE_GEMINI_BASE_URL";
 
-/// Google's own address. Said in any case, so that no file in the workspace can say another one to which the key would go.
+/// Google's own address. It is always set, so that no file in the workspace can redirect the key to another address.
 const GOOGLE: &str = "https://generativelanguage.googleapis.com";
 
-/// Where a call's context comes from.
+/// The context that a call starts from.
 pub(super) enum Origin<'a> {
     Nothing,
     /// A session, by its id.
@@ -44,7 +44,7 @@ pub(super) fn arguments(settings: &GeminiSettings, turn: &Turn, origin: &Origin<
     arguments
 }
 
-/// Everything that the program may see.
+/// The complete environment of the program.
 pub(super) fn environment(
     settings: &GeminiSettings,
     workspace: Option<&Path>,
@@ -59,9 +59,9 @@ pub(super) fn environment(
         .secret(KEY, key)
 }
 
-/// What its commands see, too.
+/// The part of the environment that the program's commands see, too.
 fn plain(settings: &GeminiSettings, workspace: Option<&Path>) -> Environment {
-    // It would start itself again, with more memory.
+    // Otherwise the program would start itself again with more memory.
     Environment::of_agent(&settings.inherit, &settings.environment, workspace)
         .set("GEMINI_CLI_NO_RELAUNCH", "1")
         .set("NO_COLOR", "1")

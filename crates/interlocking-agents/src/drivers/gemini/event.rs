@@ -1,11 +1,11 @@
-//! What the program says, one JSON object a line.
+//! The program's output: one JSON object per line.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::drivers::json_lines;
 
-/// A line; what is not known or not needed is `Other`.
+/// A line; unknown or unneeded events are `Other`.
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Event {
@@ -27,7 +27,7 @@ pub(super) enum Event {
         tool_id: String,
         status: String,
     },
-    /// A warning, or what ends the turn.
+    /// A warning, or an error that ends the turn.
     Error {
         severity: String,
         message: String,
@@ -50,26 +50,26 @@ pub(super) struct Failure {
     pub(super) message: String,
 }
 
-/// What one call of the program used up.
+/// The usage of one call of the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(super) struct Stats {
     pub(super) total_tokens: u64,
-    /// Those from the cache included.
+    /// Includes the tokens from the cache.
     pub(super) input_tokens: u64,
-    /// Without what was only thought.
+    /// Excludes the tokens for thinking.
     pub(super) output_tokens: u64,
 }
 
 impl Event {
-    /// None if the line is something else, such as what a tool printed.
+    /// None if the line is something else, such as the output of a tool.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         json_lines::read(line)
     }
 }
 
 impl Stats {
-    /// All that the model wrote, thoughts included.
+    /// All tokens that the model wrote, including those for thinking.
     pub(super) fn written(self) -> u64 {
         self.total_tokens.saturating_sub(self.input_tokens).max(self.output_tokens)
     }

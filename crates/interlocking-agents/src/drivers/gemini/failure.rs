@@ -1,4 +1,4 @@
-//! What went wrong, from what the program says and how it ends.
+//! Interprets the program's error messages and exit codes.
 
 use super::event::Failure;
 use super::settings::configuration;
@@ -8,7 +8,7 @@ use crate::program::Ended;
 use crate::sessions::SessionError;
 use crate::sessions::session::SessionOp;
 
-/// The exit codes that mean something.
+/// The exit codes with a known meaning.
 mod exit {
     pub(super) const AUTHENTICATION: i32 = 41;
     pub(super) const INPUT: i32 = 42;
@@ -16,7 +16,7 @@ mod exit {
     pub(super) const TURN_LIMIT: i32 = 53;
 }
 
-/// What the failure of a turn means. The status of the provider stands in the message, or else in standard error.
+/// The kind of failure of a turn. The provider's status is in the message, or else in standard error.
 pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
     match &*failure.kind {
         "FatalTurnLimitedError" => return AgentErrorKind::StepLimit,
@@ -43,7 +43,7 @@ pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
         return AgentErrorKind::RateLimited { retry_after: None };
     }
     if says(&["fetch failed", "terminated", "socket", "econn", "etimedout", "enotfound", "other side closed"])
-        // What was cut or spoiled on its way.
+        // Data that was cut off or corrupted on the way.
         || says(&["in json at position", "unexpected token", "unexpected end of json"])
     {
         return AgentErrorKind::Connection { reason };
@@ -51,7 +51,7 @@ pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
     AgentErrorKind::Other { message: format!("the Gemini CLI failed: {reason}"), transient: false }
 }
 
-/// What it means that a turn ended without a word of why, after this complaint.
+/// The kind of failure of a turn that ended with only this complaint.
 pub(super) fn of_a_complaint(complaint: &str) -> AgentErrorKind {
     let lower = complaint.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
@@ -64,11 +64,11 @@ pub(super) fn of_a_complaint(complaint: &str) -> AgentErrorKind {
     if says(&["finish reason", "empty response", "invalid stream", "malformed"]) {
         return AgentErrorKind::Overloaded;
     }
-    // An answer that was cut off, thoughts without an answer, a loop.
+    // An answer that was cut off, thoughts without an answer, or a loop.
     AgentErrorKind::Other { message: format!("the Gemini CLI gave up: {complaint}"), transient: false }
 }
 
-/// What it means that the program ended without saying how the turn did.
+/// The kind of failure if the program ended without reporting the turn's outcome.
 pub(super) fn of_an_end(operation: &SessionOp, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
     let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing");
     match (ended.exit, operation) {
@@ -83,14 +83,14 @@ pub(super) fn of_an_end(operation: &SessionOp, ended: &Ended, left_out: Option<L
     }
 }
 
-/// What a provider said.
+/// A provider's error.
 #[derive(Default)]
 struct Said {
     code: Option<u64>,
     message: Option<String>,
 }
 
-/// The innermost error in a message that is one in JSON, or has one in its text.
+/// The innermost error in a message that is a JSON error, or contains one in its text.
 fn said(message: &str) -> Said {
     let document = message.find('{').and_then(|start| json_lines::value(&message[start..]));
     let Some(document) = document else { return Said::default() };
@@ -100,7 +100,7 @@ fn said(message: &str) -> Said {
     Said { code: inner.code.or(code), message: inner.message.or_else(|| text.map(str::to_owned)) }
 }
 
-/// The last status that an error on standard error names: `  status: 429`, or `  code: 404`.
+/// The last status that an error on standard error mentions: `  status: 429`, or `  code: 404`.
 fn status_in(stderr: &str) -> Option<u64> {
     stderr.lines().rev().find_map(|line| {
         let line = line.trim().trim_end_matches(',');

@@ -1,7 +1,8 @@
-//! Where sessions are kept, and what one call is given.
+//! The directory in which sessions are kept, and the home of a single call.
 //!
-//! The program takes its settings from its home, where it keeps its sessions, too. So that calls with different settings can share
-//! sessions, each one has a home of its own in which the directories for sessions are links to the common ones.
+//! The program reads its settings from its home, in which it also keeps its sessions. So that calls with different
+//! settings can share sessions, each call has its own home, in which the directories for sessions are links to the
+//! common ones.
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
@@ -16,29 +17,30 @@ use crate::drivers::written_by_agents::{self, Search};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_own;
 
-/// Where sessions are kept.
+/// The directory in which sessions are kept.
 #[derive(Debug)]
 pub(super) struct Home {
     path: PathBuf,
 }
 
-/// The home of one call. Removed when it is dropped.
+/// The home of one call. It is removed when this is dropped.
 #[derive(Debug)]
 pub(super) struct CallHome {
     directory: TempDir,
 }
 
-/// The directories of the program's home that calls share: sessions, and what marks them as a workspace's.
+/// The directories of the program's home that calls share: the sessions, and the data that ties them to a workspace.
 const SHARED: [&str; 2] = ["tmp", "history"];
 
-/// Where the homes of calls are.
+/// The directory that contains the homes of calls.
 const CALLS: &str = "calls";
 
-/// How many files are opened to find a session's, of those whose names begin alike.
+/// How many files are opened to find the file of a session, among those whose names contain the same beginning of the
+/// id.
 const MOST_CANDIDATES: usize = 100;
 
 impl Home {
-    /// Makes what is not there yet.
+    /// Opens the home and creates missing directories.
     pub(super) fn open(
         settings: &GeminiSettings,
         role: Option<&str>,
@@ -50,7 +52,7 @@ impl Home {
             configuration(format!("Gemini's home {} cannot be used: {error}; set `home`", path.display()))
         };
         homes.make(&path).map_err(unusable)?;
-        // The program works in another directory.
+        // The path must be absolute, because the program runs in another directory.
         let path = path.canonicalize().map_err(unusable)?;
         for name in SHARED.iter().chain([&CALLS]) {
             make_own(&path.join(name)).map_err(unusable)?;
@@ -58,12 +60,12 @@ impl Home {
         Ok(Self { path })
     }
 
-    /// Where it is.
+    /// The path of the home.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The home of one call.
+    /// Creates the home of one call.
     pub(super) fn for_call(&self, settings: &GeminiSettings, system: Option<&str>) -> Result<CallHome, AgentErrorKind> {
         let make = || -> io::Result<CallHome> {
             let directory = tempfile::Builder::new().prefix("call-").tempdir_in(self.path.join(CALLS))?;
@@ -82,20 +84,20 @@ impl Home {
         make().map_err(|error| configuration(format!("no home can be made in {}: {error}", self.path.display())))
     }
 
-    /// The file of a session, in whatever workspace it began.
+    /// The file of a session, whatever workspace it began in.
     pub(super) fn session_file(&self, session: &SessionId) -> Option<PathBuf> {
         session_file(&self.path, session)
     }
 }
 
-/// Whether a home has a session.
+/// Whether a home contains a session.
 pub(super) fn has(home: &Path, session: &SessionId) -> bool {
     session_file(home, session).is_some()
 }
 
 /// The file of a session in a home.
 fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
-    // Of the id the name has the beginning alone.
+    // The file name contains only the beginning of the id.
     let short = session.as_str().get(..8)?;
     let mut search = Search::new();
     let fits = |path: &PathBuf| {
@@ -112,7 +114,7 @@ fn session_file(home: &Path, session: &SessionId) -> Option<PathBuf> {
 }
 
 impl CallHome {
-    /// What the program takes for its user's home.
+    /// The directory that the program uses as the user's home.
     pub(super) fn path(&self) -> &Path {
         self.directory.path()
     }
@@ -123,7 +125,7 @@ impl CallHome {
     }
 }
 
-/// Whether a session's file begins by naming it.
+/// Whether the first line of a file names this session.
 fn is_of(path: &Path, session: &SessionId) -> bool {
     const LONGEST: u64 = 64 * 1024;
     let Ok(file) = written_by_agents::open(path) else { return false };
@@ -133,7 +135,7 @@ fn is_of(path: &Path, session: &SessionId) -> bool {
     named.is_some_and(|first| first["sessionId"] == session.as_str())
 }
 
-/// What the program calls the file in its home that it tells the model in every call.
+/// The name of the file in the home whose contents the program sends to the model in every call.
 fn memory_name(settings: &GeminiSettings) -> &str {
     let context = settings.config.get("context").and_then(|context| context.get("fileName"));
     let name = context.and_then(|name| name.as_str().or_else(|| name.get(0)?.as_str()));
@@ -146,7 +148,7 @@ fn program_settings(settings: &GeminiSettings) -> Value {
         "general": {
             "enableAutoUpdate": false,
             "enableAutoUpdateNotification": false,
-            // It would delete sessions that other processes are about to write.
+            // Otherwise the program would delete sessions that other processes are about to write.
             "sessionRetention": { "enabled": false },
             "maxAttempts": settings.retries + 1,
             "retryFetchErrors": settings.retries > 0,
@@ -170,7 +172,7 @@ fn program_settings(settings: &GeminiSettings) -> Value {
     all
 }
 
-/// Lays one over another, object by object.
+/// Merges one value over another, object by object.
 fn merge(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
@@ -178,7 +180,7 @@ fn merge(under: &mut Value, over: Value) {
                 merge(under.entry(key).or_insert_with(|| Value::Object(Map::new())), value);
             }
         }
-        // What says nothing takes nothing away.
+        // An empty value removes nothing.
         (under @ (Value::Array(_) | Value::Object(_)), over) if over == json!([]) || over == json!({}) => {
             if *under == json!({}) {
                 *under = over;

@@ -1,22 +1,22 @@
-//! Google's Gemini CLI, by its program `gemini`.
+//! Google's Gemini CLI, driven through its program `gemini`.
 //!
-//! What it does that one might not expect, observed with 0.61.0:
+//! Unexpected behaviour of the Gemini CLI, observed with 0.61.0, and how the driver handles it:
 //!
-//! | | so the driver |
+//! | Gemini CLI | the driver |
 //! |---|---|
-//! | takes settings from files alone, the workspace's over the user's | gives each call a home of its own, and refuses a workspace that brings settings unless told otherwise |
-//! | deletes, when it starts, old sessions and those that it cannot read, such as one that just begins | switches that off |
-//! | takes `5` for the fifth session | refuses ids that are no UUID, and those whose file is not there |
-//! | knows no schema | says it in the prompt, and looks for the output in the text |
-//! | ends, with 0, before the last of what it said was written, where nobody reads for a moment | takes an end without a result for a crash, which passes |
-//! | takes a prompt that begins with `/` for a command of its own | puts a line before it |
-//! | cuts the prompt after 8 MiB | refuses a longer one |
-//! | adds to the prompt the files of the workspace that it names as `@path` | lets it |
-//! | ends well where the stream broke off | looks at what it said, not at its exit code |
-//! | writes the text of an attempt that failed before that of the next one | takes the last output in the text |
-//! | tells its commands the API key | switches that off |
-//! | writes the prompt of a call that failed to the directory for temporary files | gives it one of its own, and removes it |
-//! | says nothing of what it used up when it is stopped | reads the session's file |
+//! | reads settings only from files; those of the workspace override the user's | gives each call its own home, and refuses a workspace with settings unless configured otherwise |
+//! | deletes old and unreadable sessions at its start, including sessions that are just beginning | switches that off |
+//! | treats `5` as the fifth session | refuses ids that are not UUIDs, and ids without a session file |
+//! | does not support schemas | puts the schema into the prompt, and finds the output in the text |
+//! | may exit with 0 before its last output is written, if its output is not read for a moment | treats an end without a result as a transient crash |
+//! | treats a prompt that begins with `/` as one of its commands | puts a line before it |
+//! | cuts the prompt after 8 MiB | refuses a longer prompt |
+//! | adds the files of the workspace that the prompt names as `@path` | permits it |
+//! | exits successfully if the stream broke off | checks its output instead of its exit code |
+//! | writes the text of a failed attempt before that of the next attempt | takes the last output in the text |
+//! | passes the API key to its commands | switches that off |
+//! | writes the prompt of a failed call to the directory for temporary files | gives the call its own directory, and removes it |
+//! | does not report its usage if it is stopped | reads the session's file |
 
 mod answer;
 mod call;
@@ -47,10 +47,11 @@ use crate::sessions::session::SessionId;
 use call::Call;
 use home::Home;
 
-/// The Gemini CLI. Needs a tokio runtime with I/O and time, and a Unix system.
+/// The agent that runs the Gemini CLI. Needs a Tokio runtime with I/O and time enabled, and a Unix system.
 ///
-/// A session lives in the [home](field@GeminiSettings::home), and goes on only in the workspace where it began; a fork is a copy and may
-/// go on anywhere. There are no prices: [`unpriced_calls`](crate::Usage::unpriced_calls) counts all calls.
+/// A session is stored in the [home](field@GeminiSettings::home), and can be continued only in the workspace where it
+/// began; a fork is a copy and may go to any workspace. There are no prices:
+/// [`unpriced_calls`](crate::Usage::unpriced_calls) counts all calls.
 #[derive(Debug)]
 pub struct Gemini {
     settings: GeminiSettings,
@@ -71,35 +72,35 @@ impl Gemini {
         interrupts: true,
     };
 
-    /// The Gemini CLI, set up like this. Nothing is looked at before [`ready`](Agent::ready) or the first turn.
+    /// An agent with these settings. Nothing is checked before [`ready`](Agent::ready) or the first turn.
     pub fn new(settings: GeminiSettings) -> Self {
-        // Without a home no turn gets as far as to have a session.
+        // Without a home every turn fails before it has a session.
         let sessions = settings.homes().map(|homes| Sessions::in_directory(homes.base())).unwrap_or_default();
         Self { settings, key: None, sessions }
     }
 
-    /// The same with this API key, not that of a variable.
+    /// The same with this API key instead of a key from a variable.
     #[must_use]
     pub fn with_key(self, key: Secret) -> Self {
         Self { key: Some(key), ..self }
     }
 
-    /// The same with another registry of sessions. Unless this is said it is in the [home](field@GeminiSettings::home), so that whoever names
-    /// the same home, in whatever process, shares it.
+    /// The same with another registry of sessions. By default the registry is in the
+    /// [home](field@GeminiSettings::home), so all processes with the same home share it.
     #[must_use]
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         Self { sessions, ..self }
     }
 
-    /// A sandbox that the program can work in, too: it is run from where it lies, by its `node`, and reads and writes the
-    /// [home](field@GeminiSettings::home) of this role, which is made if it is not there.
+    /// Extends a sandbox so that the program can work in it: the program and its `node` may be executed, and the
+    /// [home](field@GeminiSettings::home) of this role may be read and written. The home is created if it is missing.
     ///
-    /// The sandbox should have the [network](interlocking_sandbox::Network), as the program speaks to its provider. What the program
-    /// reads, the agent's commands read: all sessions of this role.
+    /// The sandbox should have the [network](interlocking_sandbox::Network), because the program connects to its
+    /// provider. The agent's commands can read whatever the program can read: all sessions of this role.
     ///
     /// # Errors
     ///
-    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be made.
+    /// [`Configuration`](crate::AgentErrorKind::Configuration): the home cannot be created.
     pub fn grants(&self, role: Option<&str>, sandbox: Sandbox) -> Result<Sandbox, AgentError> {
         let home = Home::open(&self.settings, role, None)?;
         let package = ready::package_of(&self.settings.program);
@@ -111,7 +112,7 @@ impl Gemini {
         Ok(self.key.clone().map_or_else(|| self.settings.key(), Ok)?)
     }
 
-    /// What can be said without looking at the program.
+    /// Checks what can be checked without the program.
     fn permitted(&self) -> Result<(), AgentError> {
         self.settings.refused()?;
         Ok(permitted(self.name(), self.settings.base_url().as_deref())?)

@@ -1,4 +1,4 @@
-//! What is known of a call while it goes on.
+//! The state of a call while it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -16,39 +16,39 @@ use crate::drivers::shortened::{LONGEST_REASON, shorten};
 use crate::program::{Line, LineOutcome, LineProtocol};
 use crate::sessions::session::SessionId;
 
-/// What the program has said so far.
+/// What the program has reported so far.
 pub(super) struct Progress<'a> {
     context: &'a TurnContext<'a>,
     /// The workspace with links resolved.
     workspace: Option<PathBuf>,
     pub(super) session: Option<SessionId>,
-    /// What the model said since the last tool.
+    /// The model's text since the last tool call.
     pub(super) text: String,
-    /// The last complaint.
+    /// The last warning or error.
     pub(super) complaint: Option<String>,
     pub(super) end: Option<End>,
-    /// Why the program was not listened to any longer.
+    /// Why the driver stopped reading the program's output.
     pub(super) broken: Option<AgentErrorKind>,
-    /// Its lines, and what of them was left out.
+    /// Reads the program's lines, and tracks which of them were left out.
     pub(super) lines: JsonLines,
     tools: RunningTools<Tool<'a>>,
-    /// A tool was used since the model spoke last.
+    /// Whether a tool was used since the model's last text.
     used_a_tool: bool,
 }
 
-/// How the program says that the turn ended.
+/// The end of a turn as the program reports it.
 pub(super) struct End {
     pub(super) succeeded: bool,
     pub(super) failure: Option<Failure>,
     pub(super) stats: Option<Stats>,
 }
 
-/// How long the name of a file may be that is told, in bytes: as the system has it.
+/// The longest file name that is reported, in bytes: the system's limit.
 const LONGEST_PATH: usize = 4096;
 
-/// A tool that runs.
+/// A tool that is running.
 struct Tool<'a> {
-    /// The file that it changes, if it succeeds.
+    /// The file that the tool changes, if it succeeds.
     file: Option<PathBuf>,
     _working: Working<'a>,
 }
@@ -70,13 +70,13 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes one line.
+    /// Processes one line.
     ///
     /// # Errors
     ///
-    /// The session is not the one that it should be.
+    /// The session is not the expected one.
     fn take(&mut self, line: &[u8]) -> Result<LineOutcome, AgentErrorKind> {
-        // What is none of its events is still a sign of life.
+        // A line that is not an event still shows activity.
         let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Sign) };
         match event {
             Event::Init { session_id } => self.started(session_id)?,
@@ -110,7 +110,7 @@ impl<'a> Progress<'a> {
 
     /// # Errors
     ///
-    /// It has said more than any model writes.
+    /// The text is longer than any model writes.
     fn said(&mut self, text: String) -> Result<(), AgentErrorKind> {
         if std::mem::take(&mut self.used_a_tool) {
             self.text.clear();
@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
 
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
-        // What is left out is a sign of life, too.
+        // A line that is left out is activity, too.
         let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
         self.take(line).unwrap_or_else(|kind| {
             self.broken = Some(kind);

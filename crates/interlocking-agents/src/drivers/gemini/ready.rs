@@ -1,4 +1,4 @@
-//! Whether the program can be used as it is set up.
+//! Checks whether the program can work as it is configured.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use super::{command, home::Home};
 use crate::agent::error::AgentErrorKind;
 use crate::program::{Invocation, Secret};
 
-/// The version that everything was tested with. Older ones may not have what the driver needs.
+/// The version that the driver was tested with. Older versions may lack what the driver needs.
 const OLDEST: [u32; 3] = [0, 61, 0];
 
-/// Saying its version takes a second or two.
+/// The time limit for `--version`, which normally takes a second or two.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks the program for its version, with everything that a call has.
+/// Asks the program for its version, with the environment and the home of a call.
 pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
     match tokio::time::timeout(PATIENCE, ask(settings, key)).await {
         Ok(checked) => checked,
@@ -49,10 +49,10 @@ async fn ask(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKin
     Ok(())
 }
 
-/// The directory with all that belongs to the program, where npm has installed it.
+/// The npm directory that contains everything that belongs to the program.
 pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // A path stays one when it is joined: an absolute one alone, and a relative one with more than a name below no directory.
+    // Joining an absolute path yields that path. A relative path with several components is found below no directory.
     let below = std::env::split_paths(&path).map(|directory| directory.join(program));
     let found = std::iter::once(program.to_owned()).chain(below).find(|candidate| candidate.is_file())?;
     let real = found.canonicalize().ok()?;
@@ -61,7 +61,7 @@ pub(super) fn package_of(program: &Path) -> Option<PathBuf> {
         .map(Path::to_owned)
 }
 
-/// `0.61.0`, alone in the last line.
+/// Parses `0.61.0`, alone in the last line.
 fn version(said: &str) -> Option<[u32; 3]> {
     let line = said.lines().next_back()?.trim();
     let mut numbers = line.split(['-', '+']).next()?.split('.').map(|number| number.parse().ok());

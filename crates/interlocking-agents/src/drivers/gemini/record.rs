@@ -1,7 +1,7 @@
-//! What a session's file says of the tokens of a call that was stopped before it could say so itself.
+//! Reads the tokens of a stopped call from the session's file, because the program does not report them.
 //!
-//! The file has a JSON object a line, and one for each answer of the model; it comes again when the tools that the answer called are
-//! done.
+//! The file contains one JSON object per line, with one for each answer of the model. The object is repeated when the
+//! tools that the answer called have ended.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -12,22 +12,22 @@ use serde::Deserialize;
 use super::event::Stats;
 use crate::drivers::written_by_agents;
 
-/// How many answers of a session are counted, and how long the name of one may be.
+/// The maximum number of answers of a session that are counted, and the maximum length of an answer's id.
 const MOST_ANSWERS: usize = 100_000;
 const LONGEST_ID: usize = 256;
 
-/// What a session's file had in it before a call.
+/// The contents of a session's file before a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Nothing.
+    /// The file did not exist.
     Nothing,
-    /// So many bytes.
+    /// The file had this many bytes.
     Bytes(u64),
-    /// What stands in this file of another session.
+    /// The session is a copy of another session, whose file this is.
     CopyOf(PathBuf),
 }
 
-/// A line that matters.
+/// A line with an answer of the model.
 #[derive(Deserialize)]
 struct Answer {
     id: String,
@@ -45,12 +45,12 @@ struct Tokens {
 }
 
 impl Mark {
-    /// The end of a file as it is now.
+    /// The mark for the current end of a file.
     pub(super) fn end_of(file: &Path) -> Self {
         file.metadata().map_or(Self::Nothing, |metadata| Self::Bytes(metadata.len()))
     }
 
-    /// The tokens of all answers in a file that were not there before.
+    /// The tokens of all answers in a file that were not there at the mark.
     pub(super) fn used_since(&self, file: &Path) -> io::Result<Stats> {
         let mut before = HashSet::new();
         if let Self::CopyOf(parent) = self {
@@ -75,7 +75,7 @@ impl Mark {
     }
 }
 
-/// Gives every answer in a file, with the place where its line begins. A last line that was cut off is none.
+/// Visits every answer in a file, with the position of its line. An incomplete last line is skipped.
 fn answers(file: &Path, mut take: impl FnMut(u64, Answer)) -> io::Result<()> {
     let mut answers = 0;
     written_by_agents::for_each_line(file, 0..u64::MAX, |at, line| {

@@ -1,4 +1,4 @@
-//! How the Gemini CLI is set up.
+//! The settings of the Gemini CLI.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::program::{CallLimits, Secret};
 use crate::scripted::optional;
 use crate::sessions::state_directory::state_directory;
 
-/// How [`Gemini`](super::Gemini) is set up; every field can be left out. The defaults are cautious: it reads and edits files in its
-/// workspace and runs no command.
+/// The settings of [`Gemini`](super::Gemini); every field can be left out. The defaults are cautious: the agent reads
+/// and edits files in its workspace and runs no commands.
 ///
-/// No secret stands here: the key is named by the environment variable that holds it.
+/// The settings contain no secret: the key is named by the environment variable that holds it.
 ///
 /// ```
 /// # use interlocking_agents::GeminiSettings;
@@ -32,71 +32,76 @@ use crate::sessions::state_directory::state_directory;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GeminiSettings {
-    /// The program: a path, or a name that is looked for in `PATH`. By default `gemini`. It wants `node` in `PATH`.
+    /// The program: a path, or a name that is looked up in `PATH`. Default: `gemini`. It needs `node` in `PATH`.
     pub program: PathBuf,
-    /// The model of turns that name none; the program's own choice where absent.
+    /// The model of turns that name none. Default: the program's choice.
     pub model: Option<String>,
-    /// Where sessions are kept, with all that was said in them; made for this user alone if it is not there. A session is found
-    /// again, by another process too, by who names the same directory. Where absent it is `interlocking/gemini` in the user's
-    /// directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or `~/Library/Application Support`. It is not the `~/.gemini` of
-    /// the user's own Gemini CLI, with its login, extensions and memories.
+    /// The directory in which sessions are kept, with their conversations; created for this user alone if it does not
+    /// exist. Another process with the same home finds the sessions again. Default: `interlocking/gemini` in the user's
+    /// directory for state: `$XDG_STATE_HOME`, or `~/.local/state`, or `~/Library/Application Support`. It is not the
+    /// `~/.gemini` of the user's own Gemini CLI, with its login, extensions and memories.
     ///
-    /// Each role has a directory of its own in it, `roles/ROLE`, which a [sandbox](crate::Turn::sandbox) must grant for writing.
+    /// Each role has its own directory in it, `roles/ROLE`, which a [sandbox](crate::Turn::sandbox) must make writable.
     pub home: Option<PathBuf>,
-    /// The environment variable that holds the API key. `GEMINI_API_KEY`.
+    /// The environment variable that contains the API key. Default: `GEMINI_API_KEY`.
     pub api_key_variable: String,
-    /// The address of the provider; where absent that in `GOOGLE_GEMINI_BASE_URL`, or else Google's.
+    /// The address of the provider. Default: the address in `GOOGLE_GEMINI_BASE_URL`, or else Google's.
     pub base_url: Option<String>,
-    /// What it may do without being asked; as nobody is there to be asked, it may do nothing else.
+    /// What the agent may do without a question. It may do nothing else, because there is no user to ask.
     pub permissions: GeminiPermissions,
-    /// Tools that it may use beside what its permissions allow, by the program's names for them, such as
-    /// `run_shell_command(cargo)` for commands that begin with `cargo`. Not in a turn that is [read-only](crate::Turn::read_only).
-    /// None.
+    /// Tools that the agent may use in addition to its permissions, by the program's names, such as
+    /// `run_shell_command(cargo)` for commands that begin with `cargo`. They do not apply to a
+    /// [read-only](crate::Turn::read_only) turn. Default: none.
     pub allowed_tools: Vec<String>,
-    /// Tools that it does not have at all, such as `google_web_search`. None.
+    /// Tools that are not available at all, such as `google_web_search`. Default: none.
     pub excluded_tools: Vec<String>,
-    /// MCP servers by name, as in the `mcpServers` of the program's own settings. None.
+    /// MCP servers by name, as in the `mcpServers` of the program's own settings. Default: none.
     pub mcp_servers: Map<String, Value>,
-    /// How many steps it may take in a call: answers of the model. Then [`StepLimit`](crate::AgentErrorKind::StepLimit). Any number.
+    /// How many steps a call may take: answers of the model. A call that exceeds the limit fails with
+    /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Default: no limit.
     pub max_steps: Option<u32>,
-    /// How often the program itself repeats a request that failed in a way that passes, up to 9. Twice: the rest is for the one who
-    /// called, who knows about other calls. It waits 5 s before the first repetition, and longer before each other one.
+    /// How often the program itself repeats a request after a transient error, up to 9 times. Default: 2. Further
+    /// retries are left to the caller, who knows about other calls. The program waits 5 s before the first retry, and
+    /// longer before each further one.
     pub retries: u32,
-    /// More of the program's own settings, by groups as in its `settings.json`. Where they clash the driver's count. None.
+    /// Further settings of the program, by groups as in its `settings.json`. The driver's settings take precedence.
+    /// Default: none.
     pub config: Map<String, Value>,
-    /// Whether what a workspace brings counts: `settings.json`, `.env`, `policies`, `extensions` and `agents` in its `.gemini`. They
-    /// would override all that stands here, and could have programs run, so that a turn in a workspace that has one is refused.
+    /// Whether the files in a workspace's `.gemini` apply: `settings.json`, `.env`, `policies`, `extensions` and
+    /// `agents`. They would override these settings, and could start programs, so a turn in a workspace with such a
+    /// file is refused by default.
     pub workspace_settings: bool,
-    /// Variables of this process that the program and its commands get, too, beside
-    /// [the few](crate::program::Environment::minimal) that any program needs. From its commands the program keeps those whose name
-    /// looks like a secret's.
+    /// Variables of this process that the program and its commands inherit, in addition to [the
+    /// few](crate::program::Environment::minimal) that any program needs. The program hides those from its commands
+    /// whose names look like a secret's.
     pub inherit: Vec<String>,
-    /// Variables that they get with these values. No secrets.
-    /// `{workspace-hash}` in a value stands for [a number of the workspace](crate::program::WORKSPACE_HASH) that the turn is run in.
+    /// Further variables with their values. Do not put secrets here. `{workspace-hash}` in a value is replaced by [a
+    /// hash of the workspace](crate::program::WORKSPACE_HASH) of the turn.
     pub environment: BTreeMap<String, String>,
-    /// How long one call may take, as `"30m"`; any time where absent.
+    /// How long one call may take, as `"30m"`. Default: no limit.
     #[serde(deserialize_with = "optional")]
     pub time_limit: Option<Duration>,
-    /// How long the program may take to say that it has a session; by default a minute. It asks no model before.
+    /// How long the program may take to report a session. It does not call a model before that. Default: one minute.
     #[serde(deserialize_with = "optional")]
     pub first_event_limit: Option<Duration>,
-    /// How long it may be silent while it runs no tool; any time where absent. It says nothing while it repeats a request.
+    /// How long the program may be silent while it runs no tool. Default: no limit. The program is silent while it
+    /// repeats a request.
     #[serde(deserialize_with = "optional")]
     pub idle_limit: Option<Duration>,
     /// Refused: the program does not know what a turn costs.
     pub max_dollars: Option<f64>,
 }
 
-/// What the program may do without being asked.
+/// What the program may do without a question.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GeminiPermissions {
-    /// Read, and search the web. A turn that is [read-only](crate::Turn::read_only) has no more than these.
+    /// Read, and search the web. A [read-only](crate::Turn::read_only) turn has only these permissions.
     Read,
-    /// Change files of the workspace, too.
+    /// Also change files in the workspace.
     #[default]
     Edit,
-    /// Everything, commands included. Wants a [sandbox](crate::Turn::sandbox).
+    /// Everything, including commands. Use it only in a [sandbox](crate::Turn::sandbox).
     Everything,
 }
 
@@ -127,7 +132,7 @@ impl Default for GeminiSettings {
 }
 
 impl GeminiSettings {
-    /// Where each role's sessions are kept.
+    /// The directories in which the sessions of the roles are kept.
     pub(super) fn homes(&self) -> Result<Homes, AgentErrorKind> {
         let base = self.home()?;
         Ok(Homes::new(std::path::absolute(&base).unwrap_or(base), false, self.home.is_none()))
@@ -139,13 +144,13 @@ impl GeminiSettings {
         home.ok_or_else(|| configuration("there is no home directory to keep Gemini's sessions in: set `home`"))
     }
 
-    /// Where requests go; none for Google's own address.
+    /// The address that requests go to; none for Google's own address.
     pub(super) fn base_url(&self) -> Option<String> {
         let variable = || std::env::var(command::BASE_URL).ok().filter(|url| !url.is_empty());
         self.base_url.clone().or_else(variable)
     }
 
-    /// The key in the variable that is named for it.
+    /// The key from the configured variable.
     pub(super) fn key(&self) -> Result<Secret, AgentErrorKind> {
         let variable = &self.api_key_variable;
         Secret::from_variable(variable).ok_or_else(|| {
@@ -155,7 +160,7 @@ impl GeminiSettings {
         })
     }
 
-    /// What was asked for and cannot be had.
+    /// Refuses settings that the program does not support.
     pub(super) fn refused(&self) -> Result<(), AgentErrorKind> {
         if self.max_dollars.is_some() {
             return Err(configuration(
@@ -181,7 +186,7 @@ impl GeminiSettings {
 }
 
 impl GeminiPermissions {
-    /// As the program calls it.
+    /// The program's name for the permissions.
     pub(super) fn approval_mode(self) -> &'static str {
         match self {
             Self::Read => "default",

@@ -1,13 +1,14 @@
-//! Keyword by keyword: what the program's validator does not know, and what the drafts do not mean the same by.
+//! Converts a schema keyword by keyword: what the program's validator does not support, and what differs between the
+//! drafts.
 //!
-//! What comes out is a schema of draft-07, as the program's validator (Ajv in its strict mode) wants it, and at the same time one
-//! of the draft of 2020, as the provider wants it for a tool's input.
+//! The result is a draft-07 schema that the program's validator (Ajv in its strict mode) accepts, and also a schema of
+//! the 2020 draft, as the provider requires for a tool's input.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-/// What is passed on as it is.
+/// Keywords that are kept unchanged.
 const KEPT: [&str; 22] = [
     "$comment",
     "const",
@@ -33,7 +34,7 @@ const KEPT: [&str; 22] = [
     "uniqueItems",
 ];
 
-/// What says something about values and goes all the same. What else is not known says nothing.
+/// Keywords that constrain values but are removed. Other unknown keywords constrain nothing.
 const LOST: [&str; 12] = [
     "$dynamicRef",
     "$recursiveRef",
@@ -49,15 +50,17 @@ const LOST: [&str; 12] = [
     "unevaluatedProperties",
 ];
 
-/// The forms of text that every validator knows by name. Others, such as `uint32`, some refuse.
+/// The formats of text that every validator knows by name. Some validators refuse others, such as `uint32`.
 const FORMATS: [&str; 8] = ["date", "date-time", "email", "ipv4", "ipv6", "time", "uri", "uuid"];
 
-/// The schema, as the program and the provider both take it. It lets pass whatever the original lets pass.
+/// Converts a schema so that both the program and the provider accept it. The result allows every value that the
+/// original allows.
 pub(super) fn convert(schema: &Value) -> Value {
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or_default();
     let is_old = ["draft-04", "draft-06", "draft-07"].iter().any(|draft| dialect.contains(draft));
     let mut loosened = BTreeSet::new();
-    // What a definition loses, whoever refers to it loses; so until there is nothing new.
+    // If a definition is loosened, everything that refers to it is loosened, so the conversion is repeated until
+    // nothing changes.
     loop {
         let mut conversion = Conversion { loosened: &loosened, is_old, lost: false };
         let converted = conversion.schema(schema);
@@ -78,11 +81,11 @@ pub(super) fn convert(schema: &Value) -> Value {
 
 /// One pass over a schema.
 struct Conversion<'a> {
-    /// References to definitions that let more pass than they did.
+    /// References to definitions that were loosened.
     loosened: &'a BTreeSet<String>,
-    /// Whether nothing beside a reference counts, and tuples are called `items`.
+    /// Whether the dialect ignores the keywords beside a reference, and calls tuples `items`.
     is_old: bool,
-    /// Whether what was converted lets more pass than it did.
+    /// Whether the converted schema was loosened.
     lost: bool,
 }
 
@@ -94,11 +97,12 @@ impl Conversion<'_> {
             self.reference(reference, &mut converted);
         }
         let alone = self.is_old && fields.contains_key("$ref");
-        // By name, as one keyword may add to another; a map has that order only as long as nobody wants another.
+        // Sorted by name, because one keyword may add to another. The order of a map is not reliable: another crate may
+        // enable another order.
         for (keyword, value) in fields.iter().collect::<BTreeMap<_, _>>() {
             match keyword.as_str() {
                 "$defs" | "definitions" => {
-                    // Whether a definition lost something matters where it is referred to.
+                    // A loosened definition matters only where it is referred to.
                     let (definitions, _) = self.within(|inside| inside.each(value));
                     converted.insert(keyword.clone(), definitions);
                 }
@@ -128,12 +132,12 @@ impl Conversion<'_> {
             "enum" => distinct(value),
             "exclusiveMinimum" | "exclusiveMaximum" => value.is_number().then(|| value.clone()),
             "pattern" => value.as_str().filter(|pattern| is_known(pattern)).map(|_| value.clone()),
-            // It tells the model something. No validator of the draft of 2020 looks at it.
+            // A format is information for the model. No validator of the 2020 draft checks it.
             "format" => FORMATS.iter().any(|known| value == *known).then(|| value.clone()),
             "oneOf" => return self.one_of(value, fields, converted),
             "items" | "prefixItems" => return self.items(fields, converted),
             "not" => self.unless_lost(|inside| inside.schema(value)),
-            // Draft-07 has no numbers for it, and always wants one.
+            // Draft-07 does not support these limits, and always requires one matching item.
             "contains" if fields.contains_key("minContains") || fields.contains_key("maxContains") => None,
             "contains" => Some(self.schema(value)),
             "if" => return self.conditional(fields, converted),
@@ -148,20 +152,21 @@ impl Conversion<'_> {
         }
     }
 
-    /// Of the keywords that are converted, those that were not.
+    /// Keywords that are converted instead of kept, and that constrain values.
     fn is_asserting(&self, keyword: &str) -> bool {
         ["patternProperties", "additionalProperties", "allOf", "anyOf", "enum", "exclusiveMinimum", "exclusiveMaximum"]
             .contains(&keyword)
     }
 
-    /// What is made within, and whether it lost something; this one does not for it.
+    /// Converts something within, and returns whether it was loosened; this conversion does not count as loosened for
+    /// it.
     fn within<T>(&self, convert: impl FnOnce(&mut Conversion<'_>) -> T) -> (T, bool) {
         let mut inside = Conversion { loosened: self.loosened, is_old: self.is_old, lost: false };
         let made = convert(&mut inside);
         (made, inside.lost)
     }
 
-    /// What lets less pass where a part of it lets more pass: none if a part of it does.
+    /// For keywords that become stricter if a part of them is loosened: none if a part of it was loosened.
     fn unless_lost<T>(&self, convert: impl FnOnce(&mut Conversion<'_>) -> T) -> Option<T> {
         let (made, lost) = self.within(convert);
         (!lost).then_some(made)
@@ -177,20 +182,20 @@ impl Conversion<'_> {
         Some(schemas.iter().map(|schema| self.schema(schema)).collect())
     }
 
-    /// A reference into this document stays. What else it may lead to is not there any more.
+    /// A reference into this document is kept. Other references may lead to something that is not available.
     fn reference(&mut self, reference: &Value, converted: &mut Map<String, Value>) {
         let local = reference.as_str().filter(|reference| *reference == "#" || reference.starts_with("#/"));
         let Some(local) = local else {
             self.lost = true;
             return;
         };
-        // Where it does not lead to a definition as a whole, it is not known what was lost on the way.
+        // If the reference does not lead to a whole definition, it is unknown whether the place was loosened.
         let to_definition = local.split('/').count() == 3;
         self.lost |= !to_definition || self.loosened.contains(local);
         converted.insert("$ref".to_owned(), reference.clone());
     }
 
-    /// Exactly one branch fits. Where a branch lets more pass now, a second one might.
+    /// Exactly one branch must match. If a branch was loosened, a second branch might match as well.
     fn one_of(&mut self, value: &Value, fields: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let (branches, lost) = self.within(|inside| inside.branches(value));
         self.lost |= lost || branches.is_none();
@@ -199,7 +204,7 @@ impl Conversion<'_> {
             Some(branches) if !lost => drop(converted.insert("oneOf".to_owned(), branches)),
             Some(branches) if !fields.contains_key("anyOf") => drop(converted.insert("anyOf".to_owned(), branches)),
             Some(branches) => {
-                // Beside the `anyOf` that there is.
+                // Added beside an existing `anyOf`.
                 let all = converted.entry("allOf").or_insert_with(|| json!([]));
                 if let Value::Array(all) = all {
                     all.push(json!({ "anyOf": branches }));
@@ -208,7 +213,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Both drafts have tuples, but not the same: each item may be whatever one of the items may be.
+    /// Both drafts support tuples, but in different ways, so each item may match any of the item schemas.
     fn items(&mut self, fields: &Map<String, Value>, converted: &mut Map<String, Value>) {
         let tuple = match (fields.get("prefixItems"), fields.get("items")) {
             (Some(Value::Array(items)), rest) if !self.is_old => Some((items, rest)),
@@ -252,7 +257,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The values of an `enum`, each once; none without any.
+/// The values of an `enum` without duplicates; none if it is empty.
 fn distinct(values: &Value) -> Option<Value> {
     let mut kept: Vec<&Value> = Vec::new();
     for value in values.as_array()? {
@@ -263,13 +268,14 @@ fn distinct(values: &Value) -> Option<Value> {
     (!kept.is_empty()).then(|| json!(kept))
 }
 
-/// Whether all patterns of names are known; which names are additional depends on each of them.
+/// Whether all patterns for names are supported; which names are additional depends on each of them.
 fn patterns_are_known(fields: &Map<String, Value>) -> bool {
     let patterns = fields.get("patternProperties").and_then(Value::as_object);
     patterns.is_none_or(|patterns| patterns.keys().all(|pattern| is_known(pattern)))
 }
 
-/// Whether a pattern means the same to the program's regular expressions, which are those of JavaScript with the flag `u`.
+/// Whether a pattern means the same in the program's regular expressions, which are those of JavaScript with the flag
+/// `u`.
 fn is_known(pattern: &str) -> bool {
     let mut characters = pattern.chars().peekable();
     let mut in_class = false;

@@ -1,7 +1,7 @@
-//! Schemas as the program takes them: draft-07 under a strict validator, an object at the root.
+//! Schemas as the program accepts them: draft-07 under a strict validator, with an object at the root.
 //!
-//! A schema is only ever loosened, so that whatever fits the original fits what is sent. The answer is checked against the
-//! original, by the [conversation](crate::Conversation).
+//! A schema is only ever loosened, so that every value that the original allows is allowed. The
+//! [conversation](crate::Conversation) checks the answer against the original.
 
 mod draft;
 #[cfg(test)]
@@ -14,13 +14,13 @@ use super::settings::Decisions;
 use crate::conversation::decision::{Decision, DecisionTool};
 use crate::schema::Schema;
 
-/// The field that holds an answer which is no object.
+/// The field that holds an answer which is not an object.
 const WRAPPED: &str = "value";
 
-/// A schema for the program, and the way back from its answer.
+/// A schema for the program, and the conversion of its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Asked {
-    /// What is given to the program.
+    /// The schema that is given to the program.
     pub(super) schema: Value,
     form: Form,
 }
@@ -35,7 +35,7 @@ enum Form {
     Fields,
 }
 
-/// What the program's answer stands for.
+/// The converted answer of the program.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Answered {
     Output(Value),
@@ -43,7 +43,7 @@ pub(super) enum Answered {
 }
 
 impl Asked {
-    /// For this schema.
+    /// Converts this schema.
     pub(super) fn new(schema: &Schema, decisions: Decisions) -> Self {
         if let (Decisions::Fields, Some(tools)) = (decisions, schema.decisions()) {
             return Self { schema: convert(&fields(&tools)), form: Form::Fields };
@@ -54,7 +54,7 @@ impl Asked {
         }
     }
 
-    /// The answer to the original schema.
+    /// Converts an answer to the original schema.
     pub(super) fn answer(&self, output: Value) -> Answered {
         match (self.form, output) {
             (Form::Wrapped, Value::Object(mut fields)) if fields.contains_key(WRAPPED) => {
@@ -69,7 +69,7 @@ impl Asked {
     }
 }
 
-/// The schema if its root can be a tool's input: an object, and nothing that the providers refuse there.
+/// The schema if its root can be a tool's input: an object without keywords that the providers refuse there.
 fn as_object(schema: &Value) -> Option<Value> {
     let fields = schema.as_object()?;
     let refused = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "enum", "const"];
@@ -78,7 +78,7 @@ fn as_object(schema: &Value) -> Option<Value> {
     }
     match fields.get("type") {
         Some(kind) => (kind == "object").then(|| schema.clone()),
-        // It speaks of fields, so it means an object, though it lets everything else pass.
+        // The schema describes fields, so it means an object, although it allows all other values.
         None => fields.contains_key("properties").then(|| {
             let mut fields = fields.clone();
             fields.insert("type".to_owned(), json!("object"));
@@ -87,7 +87,7 @@ fn as_object(schema: &Value) -> Option<Value> {
     }
 }
 
-/// An object with the answer in a field. References to the root lead to where it went.
+/// An object with the answer in a field. References to the root are changed to lead to that field.
 fn wrapped(schema: &Value) -> Value {
     let mut answer = schema.clone();
     let mut definitions = Map::new();
@@ -138,7 +138,7 @@ fn leads_to_root(reference: &str) -> Option<&str> {
     (!to_definition && (rest.is_empty() || rest.starts_with('/'))).then_some(rest)
 }
 
-/// An object with a field for each tool, exactly one of which is there.
+/// An object with a field for each tool, of which exactly one must be present.
 fn fields(tools: &[DecisionTool]) -> Value {
     let (mut properties, mut definitions) = (Map::new(), Map::new());
     for tool in tools {
@@ -146,7 +146,7 @@ fn fields(tools: &[DecisionTool]) -> Value {
         if let Value::Object(fields) = &mut input {
             fields.remove("$schema");
             for place in ["$defs", "definitions"] {
-                // All tools come from one schema: what has the same name is the same.
+                // All tools come from one schema, so definitions with the same name are equal.
                 if let Some(Value::Object(found)) = fields.remove(place) {
                     let kept = definitions.entry(place.to_owned()).or_insert_with(|| json!({}));
                     found.into_iter().for_each(|(name, definition)| kept[name] = definition);

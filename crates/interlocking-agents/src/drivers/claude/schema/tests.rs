@@ -86,7 +86,7 @@ fn in_old_draft(schema: &Value) -> Validator {
     jsonschema::options().with_draft(Draft::Draft7).build(schema).unwrap()
 }
 
-/// What a model answers with that means this value and was told this schema.
+/// The answer of a model that means this value and was given this schema.
 fn said(schema: &Schema, asked: &Asked, value: &Value) -> Value {
     match asked.form {
         Form::Whole => value.clone(),
@@ -117,7 +117,8 @@ fn said(schema: &Schema, asked: &Asked, value: &Value) -> Value {
     }
 }
 
-/// The way there and back: what fits the original fits what is sent, in both drafts, and comes back as it was.
+/// Converts in both directions: every valid value is valid for the converted schema, in both drafts, and is converted
+/// back unchanged.
 fn goes_there_and_back<T: JsonSchema + Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
     let schema = schema_of::<T>();
     let value_as_json = serde_json::to_value(value).unwrap();
@@ -190,7 +191,7 @@ fn tree() -> impl Strategy<Value = Tree> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// CON-38, PRG-07: a type that is no object, or a sum of several, is asked for and comes back all the same.
+    /// CON-38, PRG-07: a type that is not an object, or that is an enum, can be requested and is converted back.
     #[test]
     fn values_of_derived_types_go_there_and_back(
         report in report(), finding in finding(), tree in tree(), days in any::<u8>(), word in text(), number in any::<i32>(),
@@ -217,14 +218,14 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever the value, and wherever the keyword stands: nothing that was right becomes wrong.
+    /// For any value, and for a keyword at any place: no valid value becomes invalid.
     #[test]
     fn a_schema_is_only_ever_loosened(value in value(), first in 0..PARTS.len(), second in 0..PARTS.len(), frame in 0..FRAMES.len()) {
         let parts: [Value; 2] = [first, second].map(|index| serde_json::from_str(PARTS[index]).unwrap());
         let text = FRAMES[frame].replace("FIRST", &parts[0].to_string()).replace("SECOND", &parts[1].to_string());
         let original: Value = serde_json::from_str(&text).unwrap();
         let converted = convert(&original);
-        // What is no schema in its own draft nobody can ask for.
+        // A schema that is invalid in its own draft cannot be requested.
         let Ok(validator) = jsonschema::validator_for(&original) else { return Ok(()) };
         if validator.is_valid(&value) {
             prop_assert!(in_old_draft(&converted).is_valid(&value), "{value} in {converted}");
@@ -233,7 +234,7 @@ proptest! {
     }
 }
 
-/// Small values of every kind, so that many of them fit.
+/// Small values of every kind, so that many of them are valid.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -283,7 +284,7 @@ const FRAMES: [&str; 9] = [
     r##"{ "$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/First", "oneOf": [SECOND], "definitions": { "First": FIRST } }"##,
 ];
 
-/// What draft-07 knows: anything else the program's validator refuses.
+/// The program's validator refuses everything that is not in draft-07.
 #[test]
 fn nothing_is_left_that_the_program_does_not_know() {
     let unknown = [
@@ -320,7 +321,7 @@ fn sum_types_are_asked_for_as_one_or_field_by_field() {
     let two = asked.answer(json!({ "Nothing": {}, "Line": { "value": 3 } }));
     let Answered::Decisions(two) = two else { panic!("decisions") };
     assert_eq!(two.len(), 2, "which of them counts is not for here");
-    // One level of a plain enum is wrapped and keeps its `oneOf` or its names.
+    // A plain enum is wrapped and keeps its `oneOf` or its names.
     let asked = Asked::new(&schema_of::<Level>(), Decisions::OneOf);
     assert_eq!(asked.schema["properties"][WRAPPED]["enum"], json!(["Low", "High"]));
     assert_eq!(asked.answer(json!({ "value": "Low" })), Answered::Output(json!("Low")));
