@@ -1,4 +1,5 @@
-//! What a running program holds in memory. Allocations do not depend on load, so a test can pin them.
+//! How much memory a running program takes in this process. Allocations do not depend on load, so a test can check
+//! exact limits.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "the helpers of tests")]
 
@@ -15,7 +16,7 @@ fn shell(script: &str) -> Invocation {
     Invocation { arguments: vec!["-c".into(), script.into()], ..Invocation::new("sh", Environment::minimal()) }
 }
 
-/// What the thread that reads allocates while it follows a program to its end.
+/// What the reading thread allocates while it follows a program to its end.
 fn following(invocation: Invocation, mut hear: impl FnMut(Line<'_>)) -> AllocationInfo {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     measure(|| {
@@ -29,7 +30,7 @@ fn following(invocation: Invocation, mut hear: impl FnMut(Line<'_>)) -> Allocati
     })
 }
 
-/// As an agent's events are: 50 MB of JSON in lines of about a kilobyte, parsed one by one.
+/// Like an agent's events: 50 MB of JSON in lines of about a kilobyte, parsed one by one.
 #[test]
 fn fifty_megabytes_of_events_are_parsed_within_128_kilobytes() {
     let text = "x".repeat(950);
@@ -46,8 +47,8 @@ fn fifty_megabytes_of_events_are_parsed_within_128_kilobytes() {
     assert!(found.bytes_max < 128 * 1024, "{} bytes at most", found.bytes_max);
 }
 
-/// 64 MiB without an end of a line, where a mebibyte is allowed, and as much on the other output. What is allowed is held twice
-/// while room is made for it.
+/// 64 MiB without a line end, with a limit of 1 MiB, and as much on the other output. While the buffer grows, up to
+/// twice the limit is held.
 #[test]
 fn an_endless_line_is_not_held() {
     let script = "head -c 67108864 /dev/zero | tee /dev/stderr; echo; echo after";
@@ -62,7 +63,8 @@ fn an_endless_line_is_not_held() {
     assert!(found.bytes_max < 2 * MEBIBYTE as u64 + 64 * 1024, "{} bytes at most", found.bytes_max);
 }
 
-/// A long line, and what is held when it was taken. While room is made it is held once as it is and once twice as large.
+/// A long line, and the memory after it was taken. While the buffer grows, its old and its doubled new size are held
+/// together.
 #[test]
 fn a_long_line_is_given_back() {
     let script = "head -c 4000000 /dev/zero; echo; echo after; read end";
@@ -83,19 +85,19 @@ fn a_long_line_is_given_back() {
     assert!(held < 64 * 1024, "{held} bytes are still held");
 }
 
-/// Beyond what tokio holds for a child and its three pipes.
+/// In addition to what tokio holds for a child and its three pipes.
 #[test]
 fn a_running_program_holds_a_few_kilobytes() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     let silent = || shell("read line");
     let ready = |invocation: Invocation| async move {
         let mut running = Invocation { stays_open: true, ..invocation }.start().await.unwrap();
-        // It waits for its first line, which does not come.
+        // The program waits for its first line, which never comes.
         let waiting = tokio::time::timeout(SHORT, running.next_line()).await;
         assert!(waiting.is_err());
         running
     };
-    // What is made once.
+    // Excludes allocations that are made only once.
     let first: Running = runtime.block_on(ready(silent()));
     let mut kept = Vec::with_capacity(10);
     let info = measure(|| {

@@ -100,7 +100,7 @@ async fn an_executable_file_can_be_executed_and_others_can_not() {
     assert_eq!((mode("a") & 0o111, mode("b") & 0o111), (0o111, 0));
 }
 
-/// An agent that disregards what it was told must be possible to play.
+/// It must be possible to play an agent that ignores its instructions.
 #[tokio::test]
 async fn a_read_only_turn_does_not_stop_a_script_from_writing() {
     let workspace = tempfile::tempdir().unwrap();

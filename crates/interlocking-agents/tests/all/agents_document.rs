@@ -1,4 +1,4 @@
-//! `docs/book/src/agents.md` says what the agents say of themselves.
+//! `docs/book/src/agents.md` agrees with what the agents report about themselves.
 
 use interlocking_agents::{
     Agent, Capabilities, ClaudeCode, ClaudeSettings, Codex, CodexSettings, Gemini, GeminiSettings, SchemaSupport,
@@ -15,10 +15,10 @@ const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|---|
 ";
 
-/// The row of the agents that are there with the feature `http` alone.
+/// The row of the agents that exist only with the feature `http`.
 const HTTP: &str = "an HTTP API";
 
-/// Every agent that there is, by its name in the table; another one is another line here, and its row in the document.
+/// Every agent, by its name in the table. A new agent needs a line here and a row in the document.
 fn agents() -> Vec<(&'static str, Box<dyn Agent>)> {
     vec![
         ("`scripted`", Box::new(agent(""))),
@@ -32,7 +32,7 @@ fn agents() -> Vec<(&'static str, Box<dyn Agent>)> {
 
 #[cfg(feature = "http")]
 fn http() -> HttpSettings {
-    // What calls cost is known where this is set.
+    // `prices` decides whether costs are known.
     HttpSettings { prices: None, ..settings("HTTP APIs") }
 }
 
@@ -60,7 +60,8 @@ fn row(name: &str, agent: &dyn Agent) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// HY-62: the scripted agent and the programs are one trait, and each says how it goes on with a session, forks and is interrupted.
+/// HY-62: the scripted agent and the programs implement one trait, and each reports how it continues, forks and
+/// interrupts sessions.
 #[test]
 fn the_table_of_differences_is_what_agents_say_of_themselves() {
     let rows: String = agents().iter().map(|(name, agent)| row(name, &**agent)).collect();
@@ -72,7 +73,7 @@ fn the_table_of_differences_is_what_agents_say_of_themselves() {
     assert_eq!(table, expected, "docs/book/src/agents.md should have\n{expected}");
 }
 
-/// The settings that are shown below a heading.
+/// The settings in the example below a heading.
 fn settings<T: serde::de::DeserializeOwned>(heading: &str) -> T {
     let (_, section) = DOCUMENT.split_once(&format!("\n## {heading}\n")).unwrap();
     let (_, shown) = section.split_once("```toml\n").unwrap();
@@ -87,7 +88,7 @@ fn the_settings_that_are_shown_are_settings() {
     assert_eq!(settings::<GeminiSettings>("Gemini CLI").model.as_deref(), Some("gemini-2.5-flash"));
 }
 
-/// The versions that are said to be tested are those that are installed for the tests.
+/// The versions that the document calls tested are the ones that are installed for the tests.
 #[test]
 fn the_versions_that_are_said_to_be_tested_are() {
     let pinned: serde_json::Value =

@@ -1,4 +1,4 @@
-//! Which backend plays which role: from a file and from options, with every error as a person reads it.
+//! Role bindings from a file and from options, with every error as the user reads it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use interlocking_agents::{
 };
 use std::time::Duration;
 
-/// An agent of a program's own, which says how it was set up.
+/// A custom agent, which reports its settings.
 struct Parrot {
     words: String,
     sessions: Sessions,
@@ -74,7 +74,7 @@ words = "HELLO"
 volume = 11
 "#;
 
-/// Role, agent and model of each.
+/// The role, the agent and the model of each binding.
 fn shown(bound: &[RoleBinding]) -> Vec<(&str, &str, Option<&str>)> {
     bound.iter().map(|bound| (bound.role.as_str(), bound.agent.name(), bound.model.as_deref())).collect()
 }
@@ -98,7 +98,7 @@ fn a_file_says_who_plays_what() {
     assert_eq!(bound[2].nudges, Some(Nudges::DEFAULT.with_idle(None)));
     assert_eq!([&bound[0], &bound[2]].map(|bound| bound.lost_session), [None, Some(LostSession::StartFresh)]);
     assert_eq!((bound[0].nudges, bound[0].place.as_str()), (None, "agents.toml:5:10"));
-    // One backend is one agent, whose sessions its roles share; another of the same kind is another one.
+    // One backend is one agent, whose sessions its roles share; another backend of the same kind is another agent.
     assert!(Arc::ptr_eq(&bound[0].agent, &bound[1].agent));
     assert!(!Arc::ptr_eq(&bound[0].agent, &bound[2].agent));
     assert!(Arc::ptr_eq(&bound[2].agent, &bound[3].agent));
@@ -113,11 +113,11 @@ fn options_go_before_the_file_and_names_before_all() {
     let roles = ["critic", "writer"];
     let bound = said(&["writer=parrot:blue"]).bind(roles.into_iter().chain(["editor"])).unwrap();
     assert_eq!(shown(&bound)[..2], [("critic", "HELLO", Some("grey")), ("writer", "", Some("blue"))]);
-    // Who plays it is said by the option, how it is reminded still by the file.
+    // The option chooses the agent; the file still says how it is reminded.
     assert_eq!(bound[1].nudges.map(|nudges| nudges.limit), Some(1));
     let bound = said(&["writer=parrot:blue", "parrot:red"]).bind(roles.into_iter().chain(["editor"])).unwrap();
     assert_eq!(shown(&bound)[..2], [("critic", "", Some("red")), ("writer", "", Some("blue"))]);
-    // Without a file, and of what nothing is said of, nothing is made.
+    // Without a file: a role without a binding gets no agent.
     let alone = bindings().with_option("writer=parrot", "").unwrap().bind(["writer", "critic"]).unwrap();
     assert_eq!(shown(&alone), [("writer", "", None)]);
     assert!(bindings().is_empty() && bindings().bind(["writer"]).unwrap().is_empty());
@@ -195,7 +195,7 @@ fn what_cannot_be_bound_is_told_at_once_with_where_it_was_said() {
         .assert_eq(&bindings().with_option("critic=", "--agent critic=").unwrap_err().to_string());
 }
 
-/// What is not asked for is not made: nobody plays a broken script that no role is bound to.
+/// An agent that is not needed is not made, so a broken script that no role uses is no error.
 #[tokio::test]
 async fn scripts_are_backends_and_are_read_when_they_are_needed() {
     let place = tempfile::tempdir().unwrap();
@@ -233,7 +233,7 @@ async fn scripts_are_backends_and_are_read_when_they_are_needed() {
         .assert_eq(&wrong("writer=bound:other.toml"));
 }
 
-/// Every kind that needs no file is made without one, and settings of each are read with their line.
+/// Every kind that needs no file is made without one, and its settings are read with their line numbers.
 #[test]
 fn the_built_in_kinds_are_made_of_their_settings() {
     let said = |option: &str| RoleBindings::default().with_option(option, "--agent").unwrap();

@@ -6,7 +6,7 @@ fn error(text: &str) -> String {
     Script::parse("script.toml", text).unwrap_err().to_string()
 }
 
-/// The errors of scripts of one turn that begins so, each as a person reads it.
+/// Checks the errors of scripts with one turn that begins like this, as the user reads them.
 #[track_caller]
 fn check(turns: &[&str], expected: Expect) {
     let told: String = turns.iter().map(|turn| error(&format!("[[turn]]\n{turn}")) + "\n").collect();

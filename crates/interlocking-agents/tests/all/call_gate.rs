@@ -7,7 +7,7 @@ use interlocking_agents::{
 
 use crate::common::{Recorded, agent, article_schema, fresh, go_on, id};
 
-/// Admits so many calls, and has every failure repeated.
+/// Permits a number of calls, and requests a retry for every failure.
 struct Turnstile {
     left: Mutex<u32>,
     ended: Mutex<Vec<String>>,
@@ -107,7 +107,7 @@ async fn every_round_is_admitted_and_a_refusal_keeps_what_was_spent() {
     }
 }
 
-/// Whoever waits to be admitted holds the session: nobody comes between a call and its repetition.
+/// The session is held while a call waits for its permit, so no other turn can come between a call and its retry.
 #[tokio::test]
 async fn the_session_is_held_while_a_call_waits() {
     struct Never;

@@ -6,7 +6,7 @@ use interlocking_agents::{Agent, AgentErrorKind, Conversation, Disposition, Inte
 
 use crate::common::{agent, fresh, fresh_in, go_on, id, run};
 
-/// A command with a child; both write down their process ids.
+/// A command with a child; both write their process ids to files.
 const FAMILY: &str = r#"
     [[turn]]
     contains = ["hang"]
@@ -32,7 +32,7 @@ async fn pid(file: &Path) -> u32 {
     }
 }
 
-/// Whether the process still runs; one that only waits to be reaped does not.
+/// Whether the process still runs; a zombie does not.
 fn runs(pid: u32) -> bool {
     match fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'),
@@ -89,7 +89,7 @@ async fn an_interrupted_turn_ends_by_itself_and_says_what_it_had_cost() {
     assert!(!agent.sessions().is_busy(&id("write-1")));
 }
 
-/// A survivor in the background neither keeps the turn waiting nor stays.
+/// A process in the background does not make the turn wait, and is killed.
 #[tokio::test]
 async fn what_a_command_leaves_behind_is_killed_when_it_ends() {
     let workspace = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ async fn what_a_command_leaves_behind_is_killed_when_it_ends() {
     assert!(ends(pid(&workspace.path().join("child")).await).await);
 }
 
-/// Neither does one in a session of its own.
+/// The same for a process in its own session.
 #[tokio::test]
 async fn what_a_command_detaches_neither_holds_up_the_turn_nor_outlives_it() {
     let workspace = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Agents that are recorded, and played back: everything that anybody could see is the same.
+//! Recorded agents are played back, and everything observable is the same.
 
 mod recording;
 mod damage;
@@ -16,7 +16,7 @@ use interlocking_agents::{
 
 use crate::common::{Recorded, agent, article_schema, fork, fresh, fresh_in, go_on, id, slug};
 
-/// Every file of a directory with its content and permissions; of a link where it leads.
+/// Every file of a directory with its content and permissions; a link with its target.
 fn tree(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     fn enter(root: &Path, directory: &Path, tree: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
@@ -48,7 +48,7 @@ fn mode(_: &std::fs::Metadata) -> u32 {
     0
 }
 
-/// A place for a cassette, and a workspace that is the same each time.
+/// A place for a cassette and for workspaces with the same contents.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -187,7 +187,7 @@ async fn what_was_recorded_is_played_back_exactly() {
     assert!(texts.contains("Write in ⟦workspace⟧."));
 }
 
-/// A cassette is there to be read.
+/// Cassettes are meant to be read.
 #[tokio::test]
 async fn a_call_is_readable() {
     let place = Place::new();
@@ -232,7 +232,7 @@ async fn a_call_is_readable() {
     assert_eq!(header, expected);
 }
 
-/// As the branches of a fork do: each gets its own answer, in whatever order they come.
+/// Like the branches of a fork: each turn gets its own answer, in any order.
 #[tokio::test]
 async fn turns_that_run_at_once_are_played_alike_in_any_order() {
     let place = Place::new();
@@ -261,7 +261,7 @@ async fn turns_that_run_at_once_are_played_alike_in_any_order() {
     }
 }
 
-/// What is asked alike, in worktrees of different names, is told apart by them.
+/// Equal turns in worktrees with different names are distinguished by the names.
 #[tokio::test]
 async fn calls_that_are_alike_are_told_apart_by_their_workspaces_and_else_played_in_order() {
     let place = Place::new();
@@ -323,7 +323,7 @@ async fn a_drifted_prompt_is_shown_as_a_diff() {
     assert_eq!(serde_json::from_str::<CassetteError>(&stored).unwrap(), error);
     assert_eq!(replayer.unplayed().len(), 3, "none was used up");
 
-    // Everything that the agent was asked belongs to it.
+    // Everything that the agent was asked is compared.
     let other = Turn {
         system: Some("Be brief.".to_owned()),
         schema: Some(article_schema()),
@@ -354,7 +354,7 @@ async fn a_drifted_prompt_is_shown_as_a_diff() {
     assert!(ended.ends_with("+One more.\n"), "{ended}");
 }
 
-/// The variable decides, in processes of their own: this test binary again.
+/// The variable decides. Each mode runs in its own process: this test binary again.
 #[test]
 fn a_test_records_or_replays_as_it_is_told() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! A scripted agent that commits, and says which commit it made.
+//! A scripted agent that commits, and reports its commit.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::common::{Recorded, agent, fresh, fresh_in, run};
 
-/// Runs git in a directory, without the configuration of whoever runs the tests.
+/// Runs git in a directory, without the configuration of the user who runs the tests.
 fn git(directory: &Path, arguments: &[&str]) -> String {
     let ran = Command::new("git")
         .args(arguments)
@@ -92,7 +92,7 @@ async fn commits_are_made_and_the_last_is_named() {
     assert_eq!(commits, ["One\n\n# no comment", "Two"]);
 }
 
-/// In the input of a decision too; and of a turn that commits nothing it is the commit that the workspace stands at.
+/// `$HEAD` works in the input of a decision, too. In a turn without a commit it is the commit that is checked out.
 #[tokio::test]
 async fn the_commit_of_before_is_named_without_a_commit() {
     let directory = repository();
@@ -101,13 +101,13 @@ async fn the_commit_of_before_is_named_without_a_commit() {
     let script = "[[turn]]\n[[turn.decide]]\ntool = 'Approved'\ninput = { commit = '$HEAD' }\n";
     let (agent, recorded) = (agent(script), Recorded::default());
     let turn = fresh_in(directory.path(), "x");
-    // Nothing is to be decided here, so it is asked once more.
+    // The turn has no schema, so the decision is invalid and the agent is asked to correct it.
     Conversation::new(&agent).run(turn, &recorded.sink()).await.unwrap_err();
     let input = json!({ "commit": head.trim() });
     assert!(recorded.events().contains(&AgentEvent::ToolUse { name: "Approved".to_owned(), input }));
 }
 
-/// Neither hooks nor configuration of the repository or of the user are asked, nor where git's variables lead to.
+/// Hooks, the configuration of the repository and of the user, and git's variables have no influence.
 #[tokio::test]
 async fn hooks_and_configuration_have_no_say() {
     use std::os::unix::fs::PermissionsExt;
@@ -140,13 +140,13 @@ async fn hooks_and_configuration_have_no_say() {
     assert!(!directory.path().join("hooked").exists());
 }
 
-/// What cannot be committed is an error that names the step.
+/// A commit that is impossible is an error that names the step.
 #[tokio::test]
 async fn what_cannot_be_committed_is_told() {
     let directory = repository();
     let problem = async |workspace: &Path, script: &str| {
         let told = run(&agent(script), fresh_in(workspace, "x")).await.unwrap_err().to_string();
-        // What git says differs from version to version.
+        // Git's messages differ from version to version.
         let ours: Vec<_> = told.lines().filter(|line| !line.starts_with("  | ")).collect();
         ours.join("\n").replace(&*workspace.to_string_lossy(), "WORKSPACE")
     };
@@ -156,7 +156,7 @@ async fn what_cannot_be_committed_is_told() {
     let once = run(&agent(TWO), fresh_in(directory.path(), "x")).await;
     once.unwrap();
     told.push(problem(directory.path(), commit).await);
-    // A directory in a worktree is none: the commit would be of the worktree around it.
+    // A subdirectory of a worktree is not accepted: the commit would include the worktree around it.
     let inside = directory.path().join("src");
     told.push(
         problem(&inside, "[[turn]]\n[[turn.write]]\npath = 'a'\ncontent = ''\n[[turn.commit]]\nmessage = 'x'\n").await,

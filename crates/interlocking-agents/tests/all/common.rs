@@ -7,7 +7,7 @@ use interlocking_agents::{
 };
 use serde_json::json;
 
-/// A new agent that plays this text; the script is called `script.toml` in messages.
+/// A new agent that plays this text; messages call the script `script.toml`.
 pub(crate) fn agent(text: &str) -> ScriptedAgent {
     ScriptedAgent::new(Script::parse("script.toml", text).unwrap())
 }
@@ -52,7 +52,7 @@ pub(crate) fn article_schema() -> Arc<Schema> {
     )
 }
 
-/// Events, kept.
+/// Collects events.
 #[derive(Clone, Default)]
 pub(crate) struct Recorded(Arc<Mutex<Vec<AgentEvent>>>);
 

@@ -131,7 +131,7 @@ struct Named {
     slugs: Vec<interlocking_agents::Slug>,
 }
 
-/// A type may refuse what its schema allows; that is corrected like everything else.
+/// A type may refuse what its schema allows; that is corrected like any other error.
 #[tokio::test]
 async fn what_the_type_refuses_is_corrected_too() {
     let agent = agent("[[turn]]\noutput = { slugs = [\"fine\", \"Not Fine\"] }\n[[turn]]\noutput = { slugs = [] }");
@@ -159,7 +159,7 @@ enum Step {
     Next { reasons: Vec<String> },
 }
 
-/// The schemas that schemars makes of Rust types are understood as they are, and an invalid variant is explained by
+/// The schemas that schemars generates for Rust types are supported as they are, and an invalid variant is explained by
 /// the variant that was meant, not by "none of them".
 #[test]
 fn schemas_of_rust_enums_explain_what_is_wrong_with_the_variant_that_was_meant() {

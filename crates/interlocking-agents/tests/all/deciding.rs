@@ -97,7 +97,8 @@ async fn further_decisions_are_ignored_and_reported() {
     assert_eq!(ignored(&recorded), ["Approved", "no such tool"]);
 }
 
-/// PRG-07: a wrong input is corrected as any wrong output is; the one who is asked to knows the tool, not the enum.
+/// PRG-07: an invalid input is corrected like any invalid output. The correction refers to the tool and not to the
+/// enum, which the model does not know.
 #[tokio::test]
 async fn a_wrong_input_is_corrected() {
     let agent = agent(
@@ -138,7 +139,7 @@ async fn a_wrong_input_is_corrected() {
             "- at `/value`: 3 is not of type \"string\" (in the input of tool `Stuck`)",
         ]
     );
-    // Fine for the schema, refused by the type.
+    // Valid for the schema, but refused by the type.
     for (message, begin, end) in [
         (asked[3], "- at `/name`: \"Not A Slug\" is not a slug: ", " (in the input of tool `Branch`)"),
         (asked[4], "- at `/value/1`: \"Not Fine\" is not a slug: ", " (in the input of tool `Branches`)"),
@@ -147,7 +148,7 @@ async fn a_wrong_input_is_corrected() {
     }
 }
 
-/// PRG-07: an unknown tool is corrected, with the tools there are.
+/// PRG-07: an unknown tool is corrected, with a list of the available tools.
 #[tokio::test]
 async fn an_unknown_tool_is_corrected() {
     let agent = agent(
@@ -176,7 +177,7 @@ async fn a_decision_that_is_never_right_is_in_the_error_as_it_was() {
     }
 }
 
-/// Where there is nothing to decide a decision is as wrong as one with an unknown tool, and not lost.
+/// A decision without decision tools is as invalid as one with an unknown tool, and is not lost.
 #[tokio::test]
 async fn a_decision_where_there_are_no_tools_is_corrected() {
     let article = Turn { schema: Some(article_schema()), ..fresh("Write.") };
@@ -195,7 +196,7 @@ async fn a_decision_where_there_are_no_tools_is_corrected() {
     }
 }
 
-/// Offers its model both: the tools and the schema.
+/// Returns a decision and an output for the same turn.
 struct Both(Sessions);
 
 #[async_trait]
@@ -223,7 +224,7 @@ async fn an_output_goes_before_all_decisions() {
     assert_eq!(ignored(&recorded), ["Approved", "MoreTests", "Stuck", "Branch", "Branches"]);
 }
 
-/// A process that is resumed finds its decisions again.
+/// A resumed process finds its decisions again.
 #[tokio::test]
 async fn decisions_are_remembered_in_histories() {
     let folder = tempfile::tempdir().unwrap();

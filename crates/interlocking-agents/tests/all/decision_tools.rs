@@ -100,8 +100,8 @@ fn report_json() -> Value {
     json!({ "summary": "thin", "parts": [{ "summary": "edge", "parts": [] }] })
 }
 
-/// The call and the value stand for each other: the tool takes the input, and makes of it what serde makes of the
-/// value; the schema and serde take that back. Each tool stands for one of the values.
+/// Calls and values correspond: the tool accepts the input and converts it to what serde makes of the value; the schema
+/// and serde accept the result. Each tool stands for one of the values.
 fn assert_calls_are_values<T>(table: Vec<(&str, Value, T)>)
 where
     T: Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema,
@@ -126,7 +126,7 @@ where
     }
 }
 
-/// PRG-07, CON-38: one tool per variant, and the way back.
+/// PRG-07, CON-38: one tool per variant, and the conversion back.
 #[test]
 fn every_variant_has_a_tool_and_every_call_is_a_value() {
     assert_calls_are_values(vec![
@@ -174,7 +174,8 @@ fn enums_that_are_tagged_inside_have_tools_too() {
     assert_calls_are_values(vec![("Stop", json!({}), Strict::Stop), ("Go", json!({ "to": 1 }), Strict::Go { to: 1 })]);
 }
 
-/// PRG-07: the tool's own schema says as much as the variant's: not less, so that a wrong input is found, and not more.
+/// PRG-07: the tool's own schema is exactly as strict as the variant's: not looser, so that an invalid input is found,
+/// and not stricter.
 #[test]
 fn a_tool_has_the_schema_of_its_variant_with_the_definitions_it_needs() {
     let tools = tools::<Verdict>();
@@ -210,7 +211,7 @@ fn a_tool_has_the_schema_of_its_variant_with_the_definitions_it_needs() {
     );
     let definitions = |tool: &DecisionTool| {
         let found = tool.input_schema["$defs"].as_object().unwrap();
-        // Maps are in no order that could be relied on.
+        // The order of the map is not reliable.
         found.keys().cloned().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     };
     assert_eq!(definitions(&tools[3]), ["Inner", "Reason", "Report"], "what a definition needs comes along");
@@ -239,7 +240,7 @@ fn a_tool_is_described_by_the_doc_comment_of_the_variant_or_of_what_it_holds() {
     assert_eq!(described(&reasons[2]), "What was found.");
 }
 
-/// A definition that has the name of the copy of the whole stays what it is.
+/// A definition that has the same name as the copy of the whole schema is not changed.
 #[test]
 fn a_recursive_enum_may_have_a_definition_of_any_name() {
     let schema = Schema::new(json!({
@@ -304,7 +305,7 @@ struct Only(Plain);
 #[derive(JsonSchema)]
 enum Never {}
 
-/// PRG-07: what is no sum type has no decisions, and is asked for as a whole.
+/// PRG-07: a type that is not an enum has no decisions, and is requested as a whole.
 #[test]
 fn what_is_not_a_sum_type_has_no_tools() {
     assert_eq!(schema::<Report>().decisions(), None);

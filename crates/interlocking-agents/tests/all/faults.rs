@@ -1,4 +1,4 @@
-//! Each fault, injected and survived.
+//! Each fault is injected and handled.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::common::{Recorded, agent, article_schema, fork, fresh, fresh_in, go_o
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Answers whatever it is asked, again and again.
+/// Answers any prompt, any number of times.
 const WILLING: &str = r#"
     [[turn]]
     times = "any"
@@ -29,7 +29,7 @@ fn faulty(script: &str, plan: FaultPlan) -> FaultyAgent {
     FaultyAgent::new(Arc::new(agent(script)), plan)
 }
 
-/// A willing agent whose first call has this fault.
+/// An agent with this script whose first call has this fault.
 fn once(fault: Fault) -> FaultyAgent {
     faulty(WILLING, FaultPlan::new().with(Rule::new(fault)))
 }
@@ -42,7 +42,7 @@ async fn ask(agent: &FaultyAgent, turn: Turn) -> Result<Completion, AgentError> 
     Conversation::new(agent).run(turn, &NoEvents).await
 }
 
-/// Every call is admitted again.
+/// Permits every call, and requests a retry for every failure.
 struct Patient;
 
 struct Again;
@@ -107,7 +107,7 @@ async fn a_delay_takes_time_and_nothing_else() {
     assert_eq!((start.elapsed(), completion.usage.calls), (90 * SECOND, 1));
     assert_eq!(agent.injected(), [Injected { call: 1, role: None, fault: Fault::Delay(90 * SECOND) }]);
 
-    // Whoever does not wait so long is not called for nothing.
+    // An interrupt during the delay ends the call without calling the agent.
     let (agent, interrupt) = (once(Fault::Delay(90 * SECOND)), Interrupt::new());
     interrupt.request();
     let conversation = Conversation::new(&agent).with_interrupt(interrupt);
@@ -141,7 +141,7 @@ async fn an_agent_that_stalls_waits_for_as_long_as_nobody_interrupts_it() {
     assert!(!agent.sessions().is_busy(&id("write-1")), "dropped, it holds nothing");
 }
 
-/// The agent writes one file, waits for a command, and would write another.
+/// The agent writes one file, waits for a command, and would then write another file.
 #[tokio::test]
 async fn a_crash_in_the_middle_leaves_what_was_done() {
     let script = r#"
@@ -183,7 +183,7 @@ async fn a_stream_that_breaks_off_loses_the_answer_even_at_its_very_end() {
         assert!(error.kind.is_providers());
         assert_eq!(error.session.is_some(), after_events > 0);
         assert_eq!(error.usage.unpriced_calls, 1);
-        // Started, and one text where there was time for it.
+        // The start, and one text if there was time for it.
         assert_eq!(recorded.events().len() as u32, after_events.min(2) + 1);
     }
     let agent = once(Fault::StepLimit);
@@ -303,7 +303,7 @@ async fn what_is_random_follows_from_the_seed() {
     let first = struck(7).await;
     assert_eq!(first, struck(7).await);
     assert_ne!(first, struck(8).await);
-    // A third of the faults cannot happen to a fresh session: about 20 of 100.
+    // A third of the faults is impossible in a fresh session: about 20 of 100.
     assert!((20..60).contains(&first.len()), "{}", first.len());
     assert!(
         first.iter().any(|(_, fault)| *fault == "overloaded") && first.iter().any(|(_, fault)| *fault == "no_output")

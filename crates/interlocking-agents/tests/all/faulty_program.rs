@@ -1,4 +1,4 @@
-//! What a faulty program really does, seen with the standard library alone.
+//! What a faulty program does, observed with the standard library alone.
 
 use std::io::Read as _;
 use std::process::{Command, Output, Stdio};
@@ -41,7 +41,7 @@ fn it_kills_itself() {
     assert_eq!((output.stdout.as_slice(), output.status.code()), (b"{\n".as_slice(), None));
 }
 
-/// The child holds standard output open, so this ends only when the child does.
+/// The child keeps standard output open, so the reading ends only when the child ends.
 #[test]
 fn a_child_that_leaves_is_noted_and_outlives_the_program() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Each role of an agent has a home of its own, and a sandbox grants that one alone.
+//! Each role of an agent has its own home, and a sandbox gives access to that home alone.
 #![cfg(unix)]
 
 use interlocking_agents::claude::Credential;
@@ -12,7 +12,8 @@ const SESSION: &str = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f";
 
 type Grants = Box<dyn Fn(Option<&str>) -> Sandbox>;
 
-/// The three programs, each with its home in a directory, how it grants that, and where a session of it stands in a home.
+/// The three programs, each with its home in a directory, how it grants access to that, and the path of a session in a
+/// home.
 fn agents(directory: &Path) -> Vec<(Box<dyn Agent>, Grants, String)> {
     let (program, place) = (directory.join("program"), directory.join("place"));
     std::fs::write(&program, "").unwrap();
@@ -63,7 +64,7 @@ fn no_role_is_granted_the_sessions_of_another() {
     }
 }
 
-/// One role may go on with what another one began: both are told the same then, in the home of the first.
+/// A role may continue the session of another role; the session then stays in the home of the first role.
 #[test]
 fn a_session_stays_in_the_home_where_it_began() {
     let directory = tempfile::tempdir().unwrap();
@@ -79,7 +80,8 @@ fn a_session_stays_in_the_home_where_it_began() {
     }
 }
 
-/// A login is renewed where it is, so all roles have to have it; what is to be blind then does not start.
+/// A login is renewed in place, so all roles have to share it. A run with roles that must be blind to each other then
+/// does not start.
 #[test]
 fn a_login_is_shared_and_so_are_the_sessions() {
     let home = Some(PathBuf::from("/homes"));

@@ -12,7 +12,7 @@ mod listening;
 /// Everything that is logged while the turn runs.
 async fn logged(agent: &ScriptedAgent, turn: Turn) -> String {
     let everything = Everything::default();
-    // While only one dispatcher exists, a thread without it (another test) decides for all that nobody listens.
+    // With only one dispatcher, a thread without it (another test) would disable logging for all threads.
     let _second = tracing::Dispatch::new(Everything::default());
     let guard = tracing::subscriber::set_default(everything.clone());
     run(agent, turn).await.unwrap();
@@ -47,7 +47,7 @@ async fn neither_prompts_nor_answers_nor_environment_values_are_logged() {
     assert!(!logged.contains("classified"), "{logged}");
 }
 
-/// CON-38: a decision that is ignored is logged; by name.
+/// CON-38: an ignored decision is logged by its name.
 #[tokio::test]
 async fn an_ignored_decision_is_logged_without_its_input() {
     let decide = r#"{ tool = "No", input = { value = "classified" } }"#;

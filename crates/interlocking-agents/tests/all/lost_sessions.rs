@@ -1,4 +1,4 @@
-//! What becomes of a turn whose session is lost.
+//! What happens to a turn whose session is lost.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,7 +27,7 @@ async fn a_lost_session_is_an_error_unless_said_otherwise() {
     }
 }
 
-/// The turn is run with its own prompt, in a session that is new, and whoever asks is told.
+/// The turn runs with its own prompt in a new session, and the caller is told.
 #[tokio::test]
 async fn a_turn_may_begin_anew_and_says_so() {
     let agent = agent(ANYTHING);
@@ -49,7 +49,7 @@ async fn a_turn_may_begin_anew_and_says_so() {
     assert_eq!((completion.session, completion.lost), (id("anew-1"), vec![]), "nothing is lost here");
 }
 
-/// Loses the sessions that it is to go on with, some times.
+/// Loses the sessions that it is to continue a number of times.
 struct Forgetful {
     sessions: Sessions,
     losses: AtomicUsize,
@@ -86,7 +86,7 @@ impl Agent for Forgetful {
             _ => SessionId::new(format!("s{number}")).unwrap(),
         };
         context.started(&session)?;
-        // The first answer of all does not fit.
+        // The very first answer is invalid.
         let output = if number == 1 { json!({}) } else { json!({ "title": "t", "words": 1 }) };
         Ok(Reply { output: Some(output), ..Reply::new(session, USAGE) })
     }
@@ -100,7 +100,7 @@ fn article() -> Turn {
     Turn { schema: Some(article_schema()), ..fresh("write") }
 }
 
-/// A correction makes no sense to an agent that does not know its answer: the turn's own prompt is asked again.
+/// A correction makes no sense to an agent that does not know its answer, so the turn's own prompt is sent again.
 #[tokio::test]
 async fn a_session_that_is_lost_between_an_answer_and_its_correction_is_begun_anew_with_the_turns_prompt() {
     let agent = forgetful(1);
@@ -119,8 +119,8 @@ async fn a_session_that_is_lost_between_an_answer_and_its_correction_is_begun_an
     assert_eq!(error.usage, USAGE + USAGE);
 }
 
-/// Who goes on in a session of a turn that was interrupted falls back on what that turn was to do, whatever the policy; and that
-/// can be lost as well.
+/// A caller that continues the session of an interrupted turn falls back on the operation of that turn, whatever the
+/// policy; and the session of that operation can be lost as well.
 #[tokio::test]
 async fn a_lost_session_can_be_replaced_by_another_operation() {
     let instead = SessionOp::ForkFrom { parent: id("parent"), slug: slug("child") };
@@ -144,7 +144,7 @@ async fn a_lost_session_can_be_replaced_by_another_operation() {
 /// An agent that loses every session does not keep a turn busy for ever.
 #[tokio::test]
 async fn a_turn_begins_anew_once() {
-    /// Every answer wants a correction, and every correction finds the session lost.
+    /// Every answer needs a correction, and every correction finds the session lost.
     struct Hopeless(Forgetful);
 
     #[async_trait]

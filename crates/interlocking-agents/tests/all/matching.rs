@@ -100,7 +100,7 @@ async fn a_long_prompt_is_shown_in_part_and_kept_in_full() {
     assert_eq!(no_match.prompt, prompt);
 }
 
-/// Eight prompts at once, eight turns: each is played once.
+/// Eight concurrent prompts and eight turns: each turn is played once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn concurrent_prompts_never_get_the_same_turn() {
     let script: String = (0..8).map(|number| format!("[[turn]]\ndelay = \"1ms\"\ntext = \"{number}\"\n")).collect();

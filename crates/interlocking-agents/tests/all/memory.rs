@@ -17,8 +17,8 @@ fn agent(text: &str, file: &std::path::Path) -> Result<ScriptedAgent, MemoryErro
     ScriptedAgent::new(Script::parse("script.toml", text).unwrap()).with_memory(file)
 }
 
-/// What a run needs that is resumed in another process: the sessions are there, what was played to the end is not
-/// played again, and what was interrupted is.
+/// What a run needs when it is resumed in another process: the sessions exist, finished turns are not played again, and
+/// interrupted turns are.
 #[tokio::test(start_paused = true)]
 async fn an_agent_with_a_memory_goes_on_in_another_process() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,7 +43,7 @@ async fn an_agent_with_a_memory_goes_on_in_another_process() {
     assert!(run(&third, fresh("one")).await.is_err(), "it was played in the first process");
 }
 
-/// As where a process ends after the agent has answered and before anything has come of it.
+/// As if a process ended after the agent had answered and before the answer was used.
 #[tokio::test(start_paused = true)]
 async fn what_another_process_asked_last_can_be_asked_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ async fn what_another_process_asked_last_can_be_asked_again() {
     }
 }
 
-/// As where the process ends before whoever asks has noted that there is a session.
+/// As if the process ended before the caller had recorded the session.
 #[tokio::test(start_paused = true)]
 async fn what_another_process_asked_last_can_be_asked_again_in_a_fresh_session() {
     let folder = tempfile::tempdir().unwrap();

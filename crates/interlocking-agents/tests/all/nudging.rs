@@ -19,7 +19,7 @@ async fn nudged(agent: &ScriptedAgent, nudges: Nudges) -> Result<Completion, Age
     Conversation::new(agent).with_nudges(nudges).run(article(), &NoEvents).await
 }
 
-/// V3-135 on the scale of one conversation: the words, the time, the session.
+/// V3-135 for a single conversation: the prompt, the time, the session.
 #[tokio::test(start_paused = true)]
 async fn an_idle_agent_is_interrupted_and_reminded_in_its_session() {
     let agent = agent(
@@ -64,7 +64,7 @@ async fn reminders_are_bounded_and_then_the_turn_is_idle() {
     }
 }
 
-/// V3-137: what is missing is asked for by the reminder, and what is wrong by a correction.
+/// V3-137: a missing output leads to a reminder, and an invalid output to a correction.
 #[tokio::test(start_paused = true)]
 async fn a_missing_output_is_reminded_of_and_a_wrong_one_corrected() {
     let agent = agent(
@@ -98,7 +98,7 @@ async fn an_agent_that_never_decides_has_no_decision() {
     assert_eq!((error.usage.calls, error.session), (4, Some(id("write-1"))));
 }
 
-/// Idle or undecided, it is one bound.
+/// Idle or undecided, the limit is the same.
 #[tokio::test(start_paused = true)]
 async fn both_reasons_count_together() {
     let agent = agent(
@@ -109,7 +109,7 @@ async fn both_reasons_count_together() {
     assert_eq!(agent.unused().len(), 1);
 }
 
-/// A command that takes its time is work: no reminder, on whichever clock.
+/// A long command counts as work, in real time as well: no reminder.
 #[tokio::test]
 async fn a_command_is_no_silence() {
     let workspace = tempfile::tempdir().unwrap();
@@ -132,15 +132,15 @@ async fn an_interrupt_from_outside_is_no_silence() {
     assert_eq!(*outcome.unwrap_err().kind, AgentErrorKind::Cancelled);
 }
 
-/// How an agent behaves that is not as it should be.
+/// The behaviour of an unusual agent.
 enum Manner {
-    /// Never says which session it is in, and answers when it is called again.
+    /// Does not report its session, and answers only when it is called again.
     Nameless,
-    /// Pays no heed to interrupts.
+    /// Ignores interrupts.
     Deaf,
-    /// Is done just when it is interrupted.
+    /// Answers exactly when it is interrupted.
     Late,
-    /// Says a word now and then, for three minutes.
+    /// Reports a text every 30 s for three minutes.
     Talkative,
 }
 

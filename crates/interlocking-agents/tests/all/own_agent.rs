@@ -8,7 +8,8 @@ use interlocking_agents::{
 
 use crate::common::{Recorded, fork, fresh, go_on, id};
 
-/// An agent written against the public API alone; it answers in a given session and keeps what it was asked to do.
+/// An agent that uses only the public API. It answers in a given session and keeps the operations that it was asked
+/// for.
 struct OwnAgent {
     sessions: Sessions,
     answers_in: SessionId,
@@ -41,7 +42,7 @@ fn own(answers_in: &str, announces: bool) -> OwnAgent {
     OwnAgent { sessions: Sessions::new(), answers_in: id(answers_in), announces, seen: Mutex::default() }
 }
 
-/// PRG-04: each operation reaches the backend as itself, with its data.
+/// PRG-04: each operation reaches the backend unchanged, with its data.
 #[tokio::test]
 async fn every_operation_reaches_the_agent() {
     let agent = own("s-1", true);
@@ -61,7 +62,7 @@ async fn an_agent_that_forks_by_continuing_the_parent_is_caught() {
     }
 }
 
-/// Two agents of one backend share its registry, and with it the guard.
+/// Two agents of one backend share its registry, and therefore the guard.
 #[tokio::test]
 async fn agents_that_share_a_backend_share_its_sessions() {
     let one = own("s-1", true);
@@ -74,7 +75,7 @@ async fn agents_that_share_a_backend_share_its_sessions() {
     assert!(other.seen.lock().unwrap().is_empty(), "it never reached the agent");
 }
 
-/// An agent around another one that keeps the session names to itself.
+/// An agent that wraps another agent and suppresses its events.
 struct Quiet(OwnAgent);
 
 #[async_trait]

@@ -1,4 +1,5 @@
-//! Sessions that several processes share. The others are this test binary again, told by their environment what to do.
+//! Sessions that several processes share. The other processes run this test binary again, with a task in their
+//! environment.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +14,7 @@ use crate::common::{id, slug};
 const TASK: &str = "INTERLOCKING_TEST_TASK";
 const PLACE: &str = "INTERLOCKING_TEST_PLACE";
 
-/// A process with a task; it ends with its test.
+/// A process with a task; it is ended together with its test.
 struct Other(Child);
 
 impl Drop for Other {
@@ -24,7 +25,7 @@ impl Drop for Other {
 }
 
 impl Other {
-    /// Starts this test binary with a task, and waits until it says that it is at it.
+    /// Starts this test binary with a task, and waits until it reports that it has begun.
     fn start(task: &str, place: &Path) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "processes::a_process_of_its_own", "--nocapture"])
@@ -48,7 +49,7 @@ impl Other {
     }
 }
 
-/// What the others do. Without a task, nothing.
+/// The tasks of the other processes. Without a task this does nothing.
 #[test]
 fn a_process_of_its_own() {
     let (Ok(task), Some(place)) = (std::env::var(TASK), std::env::var_os(PLACE)) else { return };
@@ -94,7 +95,7 @@ fn go_on(session: &str) -> SessionOp {
     SessionOp::ContinueFrom(id(session))
 }
 
-/// One turn, as soon as the session is free: a history in which two turns at once would be seen.
+/// Runs one turn as soon as the session is free, and writes a history that would show two turns at once.
 fn turn(sessions: &Sessions, session: &str, place: &Path) {
     let hold = loop {
         match sessions.hold(&go_on(session), Some(place)) {
@@ -116,7 +117,8 @@ fn assert_busy(sessions: &Sessions, operation: &SessionOp, by: SessionUse, proce
     assert_eq!((used_by, holder), (by, process));
 }
 
-/// CON-19 between processes; and a process that is killed holds nothing any more, but where its session began is known.
+/// CON-19 between processes: a killed process holds no session any more, but the workspace of its session is still
+/// known.
 #[test]
 fn a_session_in_use_in_another_process_is_busy_until_that_ends_however_it_ends() {
     let (place, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -145,7 +147,7 @@ fn forks_in_several_processes_read_their_parent_together_and_keep_its_turns_away
     let others: Vec<_> = (0..4).map(|_| Other::start("child p", place.path())).collect();
     others.into_iter().for_each(Other::ends_well);
     assert!(start.elapsed() < Duration::from_secs(30), "they have not waited for the one that never starts");
-    // The last that took it is gone, and who else has it is not known.
+    // The process that took the lock last is gone, and the other holders are unknown.
     assert_busy(&sessions, &go_on("p"), SessionUse::Fork, None);
     forking.0.kill().unwrap();
     forking.0.wait().unwrap();

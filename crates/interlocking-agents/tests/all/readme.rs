@@ -8,7 +8,7 @@ use crate::common::{article_schema, fresh, fresh_in, run};
 
 const README: &str = include_str!("../../README.md");
 
-/// The first block in this language that contains the text.
+/// The first code block in this language that contains the text.
 fn block(language: &str, containing: &str) -> String {
     README
         .split("```")

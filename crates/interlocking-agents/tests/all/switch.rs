@@ -1,4 +1,4 @@
-//! The switch that forbids real calls, in processes of their own: this test binary again, with another environment.
+//! The switch that forbids real calls. Each case runs in its own process: this test binary with another environment.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ const TASK: &str = "INTERLOCKING_TEST_TASK";
 const LOCAL: &str = "http://127.0.0.1:1";
 const PROVIDER: &str = "https://api.example.com";
 
-/// What a process with this switch says of its calls, in one line.
+/// What a process with this switch reports about its calls, in one line.
 fn said(switch: Option<&str>, task: &str) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "switch::a_process_of_its_own", "--nocapture"]).env(TASK, task).env_remove(SWITCH);
@@ -23,7 +23,7 @@ fn said(switch: Option<&str>, task: &str) -> String {
     line.1.to_owned()
 }
 
-/// What the others do. Without a task, nothing.
+/// The tasks of the other processes. Without a task this does nothing.
 #[test]
 fn a_process_of_its_own() {
     let Ok(task) = std::env::var(TASK) else { return };

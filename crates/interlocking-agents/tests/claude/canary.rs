@@ -1,4 +1,4 @@
-//! A key is looked for in everything that a run leaves behind, and in what the agent's commands see.
+//! Searches for a key in everything that a run leaves behind, and in everything that the agent's commands see.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use tracing::field::{Field, Visit};
 
 use crate::common::{Bench, CANARY, Recorded};
 
-/// Everything that a command can look at without a debugger.
+/// Prints everything that a command can read without a debugger.
 const LOOKING: &str = "env; cat /proc/self/environ /proc/$PPID/environ /proc/$PPID/cmdline; for fd in /proc/$PPID/fd/*; do timeout 0.2 \
                        cat $fd </dev/null 2>/dev/null | head -c 1000; done; ps -eo args 2>/dev/null; set; find $TMPDIR -type f -exec cat {} +; exit 3";
 
@@ -59,7 +59,8 @@ async fn the_agents_commands_do_not_see_the_key_and_nothing_keeps_it() {
     }
 }
 
-/// A gateway's token is taken from the environment alone. What we pass on hides it all the same.
+/// The program reads a gateway's token only from the environment. It is removed from what this crate passes on
+/// nevertheless.
 #[tokio::test]
 async fn a_token_that_the_commands_see_is_taken_out_of_what_we_pass_on() {
     let Some(bench) = Bench::new(looking()) else { return };
@@ -69,7 +70,8 @@ async fn a_token_that_the_commands_see_is_taken_out_of_what_we_pass_on() {
     let completion = Conversation::new(&agent).run(bench.fresh("Look."), &recorded.sink()).await.unwrap();
     assert!(completion.text.clone().unwrap().contains("ANTHROPIC_AUTH_TOKEN=[redacted]"));
     assert!(!format!("{completion:?} {:?}", recorded.events()).contains(CANARY));
-    // The program writes down what its commands print, and sends it to the model: that is beyond us.
+    // The program writes the output of its commands to its sessions, and sends it to the model; this crate cannot
+    // prevent that.
     assert!(!files_with(bench.directory(), CANARY).is_empty());
     assert_eq!(bench.server.requests()[0].header("authorization"), Some(&*format!("Bearer {CANARY}")));
 }

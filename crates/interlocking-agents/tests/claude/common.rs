@@ -10,10 +10,10 @@ use interlocking_model_server::{ModelServer, Script, programs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Is found wherever it should not be.
+/// A key that is searched for in all places where it must not be.
 pub(crate) const CANARY: &str = "sk-ant-canary-5e1f0c";
 
-/// The real program, with a model that plays a script, a workspace and a place for sessions.
+/// The real program, with a model that plays a script, a workspace and a directory for sessions.
 pub(crate) struct Bench {
     pub(crate) server: ModelServer,
     program: PathBuf,
@@ -21,7 +21,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// None where the program is not installed.
+    /// None if the program is not installed.
     pub(crate) fn new(script: Script) -> Option<Self> {
         let program = programs::found(programs::claude())?;
         let directory = tempfile::tempdir().unwrap();
@@ -97,7 +97,7 @@ pub(crate) fn schema(value: Value) -> Arc<Schema> {
     Arc::new(Schema::new(value).unwrap())
 }
 
-/// Events, kept.
+/// Collects events.
 #[derive(Clone, Default)]
 pub(crate) struct Recorded(Arc<Mutex<Vec<AgentEvent>>>);
 

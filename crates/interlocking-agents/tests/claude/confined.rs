@@ -1,4 +1,4 @@
-//! In a sandbox, which takes Linux: what is outside is not reached, not even by a command that is allowed.
+//! In a sandbox, which requires Linux: a command cannot reach anything outside, even if the command is allowed.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ async fn the_program_works_in_a_sandbox_and_its_commands_do_not_leave_it() {
     assert!(made.starts_with(&temporary.display().to_string()), "{made}: {text}");
     assert!(!text.contains("canary") && text.contains("Permission denied"), "{text}");
     assert!(!bench.directory().join("outside").exists());
-    // What it keeps is found again.
+    // The session is found again.
     let turn = Turn { sandbox, ..bench.turn(SessionOp::ContinueFrom(completion.session), "Go on.") };
     assert_eq!(run(&agent, turn).await.unwrap().text.as_deref(), Some("I remember."));
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 1, "what is left is the command's");

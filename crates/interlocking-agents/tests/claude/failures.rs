@@ -86,7 +86,7 @@ async fn a_429_and_then_success() {
     assert!(recorded.events().iter().any(|event| matches!(event, AgentEvent::ProviderRetry { attempt: 1, .. })));
 }
 
-/// The disposition is one that works: the session is there, and goes on.
+/// The disposition works: the session exists, and can be continued.
 #[tokio::test]
 async fn a_turn_that_failed_is_resumed_in_its_session() {
     let script = Script::new()
@@ -109,7 +109,7 @@ async fn a_prompt_that_is_too_long_is_given_up() {
         assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
         assert_eq!(error.disposition(), Disposition::GiveUp);
     }
-    // Longer than the program sends at all, and than it reads in another way.
+    // Longer than the program sends at all, and than it accepts in any other way.
     let Some(bench) = Bench::new(Script::new()) else { return };
     let error = run(&bench.agent(), bench.fresh(&"words ".repeat(2_000_000))).await.unwrap_err();
     assert_eq!(*error.kind, AgentErrorKind::PromptTooLong);
@@ -188,7 +188,7 @@ async fn an_answer_in_words_alone_is_reminded_of_the_output() {
     assert!(matches!(&*error.kind, AgentErrorKind::OutputInvalid { output: None, .. }), "{error:?}");
 }
 
-/// How long the tests wait for a silent program: longer than it takes to start on a busy machine.
+/// How long the tests wait for a silent program: longer than its start takes on a busy machine.
 const SILENCE: Duration = Duration::from_secs(8);
 
 fn stalling() -> Script {
@@ -224,7 +224,7 @@ async fn a_stream_that_stalls_ends_the_turn_by_the_agents_own_limits() {
     }
 }
 
-/// A program that says nothing at all is not waited for.
+/// A program without any output is not waited for.
 #[tokio::test]
 async fn a_program_that_does_not_begin_is_ended() {
     let Some(bench) = Bench::new(Script::new()) else { return };

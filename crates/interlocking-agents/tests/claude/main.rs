@@ -1,5 +1,5 @@
-//! The driver of Claude Code, with the real program and a scripted model server. Every file here is a module below (`every_file_is_here`
-//! checks it).
+//! The driver of Claude Code, with the real program and a scripted model server. Every file here is a module below
+//! (`every_file_is_here` checks it).
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 

@@ -42,7 +42,7 @@ async fn what_is_no_claude_or_an_old_one_is_refused() {
     assert!(reason.contains("does not say its version"), "{reason}");
 }
 
-/// The program itself would refuse it, but late, or for root alone.
+/// The program itself would refuse this, but late, or only for root.
 #[tokio::test]
 async fn bypassing_permissions_wants_a_sandbox() {
     let Some(bench) = Bench::new(Script::new()) else { return };
@@ -52,7 +52,8 @@ async fn bypassing_permissions_wants_a_sandbox() {
     assert!(reason.contains("sandbox"), "{reason}");
 }
 
-/// Whatever the switch says of calls elsewhere, those to this machine go on; and those elsewhere do not.
+/// Calls to this machine stay permitted, whatever the switch says about other calls; calls to other machines are
+/// forbidden.
 #[tokio::test]
 async fn calls_of_a_provider_elsewhere_can_be_forbidden() {
     let Some(bench) = Bench::new(Script::new()) else { return };

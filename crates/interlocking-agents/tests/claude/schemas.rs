@@ -1,4 +1,4 @@
-//! Schemas of derived types, taken by the real program's validator.
+//! Schemas of derived types, checked by the real program's validator.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ async fn a_type_with_everything_in_it() {
     assert_eq!(output, value);
 }
 
-/// CON-38, PRG-07: a decision between variants, as one schema or as one field for each.
+/// CON-38, PRG-07: a decision between variants, as one schema or with a field for each variant.
 #[tokio::test]
 async fn a_sum_type_as_one_schema_or_field_by_field() {
     let schema = schema_for!(Step).to_value();
@@ -83,7 +83,8 @@ async fn a_sum_type_as_one_schema_or_field_by_field() {
     }
 }
 
-/// A pair is asked for as a list of whatever its parts may be. What that lets pass and the type does not is corrected.
+/// A pair is requested as a list whose items may be any of its parts. A value that this allows and the type does not is
+/// corrected.
 #[tokio::test]
 async fn what_only_our_validator_knows_is_corrected() {
     #[derive(JsonSchema)]

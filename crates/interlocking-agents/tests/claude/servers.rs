@@ -1,4 +1,4 @@
-//! MCP servers, and models to fall back to.
+//! MCP servers and fallback models.
 
 use interlocking_agents::{AgentEvent, ClaudeSettings, Conversation, Turn};
 use interlocking_model_server::{Reaction, Request, Rule, Script};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::common::{Bench, Recorded, run};
 
-/// As much of the protocol as one tool needs, in a shell.
+/// As much of the protocol as one tool needs, in a shell script.
 const SERVER: &str = r#"
 while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')

@@ -7,12 +7,12 @@ use interlocking_model_server::{Reaction, Request, Rule, Script};
 
 use crate::common::{Bench, fork, run};
 
-/// Answers with everything that the user said in the conversation until now.
+/// Answers with everything that the user has said in the conversation so far.
 fn remembering() -> Script {
     Script::computed(|request: &Request| Reaction::text(request.prompts().join(" | ")))
 }
 
-/// PRG-04: the context of a session goes on, and only there.
+/// PRG-04: the context of a session continues, and only in that session.
 #[tokio::test]
 async fn a_session_goes_on_where_it_ended() {
     let Some(bench) = Bench::new(remembering()) else { return };
@@ -24,7 +24,7 @@ async fn a_session_goes_on_where_it_ended() {
     let other = run(&agent, bench.fresh("three")).await.unwrap();
     assert_ne!(other.session, first.session);
     assert_eq!(other.text.as_deref(), Some("three"));
-    // The program's own totals go on with the session; ours do not.
+    // The program's own totals accumulate over the session; this crate's usage does not.
     assert_eq!(second.usage, first.usage);
 }
 
@@ -49,7 +49,7 @@ async fn four_forks_at_once_and_then_the_parent() {
     }
     let again = run(&agent, bench.turn(SessionOp::ContinueFrom(parent.clone()), "again")).await.unwrap();
     assert_eq!(again.text.as_deref(), Some("parent | again"));
-    // A fork goes on in the place that it went to, and not where its parent is.
+    // A fork continues in its own workspace, and not in that of its parent.
     let (fork, workspace) = (sessions[1].clone(), bench.directory().join("a"));
     let on = |workspace: &Path| Turn {
         workspace: Some(workspace.to_owned()),
@@ -60,7 +60,7 @@ async fn four_forks_at_once_and_then_the_parent() {
     assert!(matches!(*elsewhere.kind, AgentErrorKind::Session(SessionError::WrongWorkspace { .. })));
 }
 
-/// PRG-06: a session is found by another process, which knows its name and the place of sessions alone.
+/// PRG-06: another process that knows only the session's id and the directory of sessions finds the session.
 #[tokio::test]
 async fn a_session_outlives_the_agent() {
     let Some(bench) = Bench::new(remembering()) else { return };
@@ -69,14 +69,14 @@ async fn a_session_outlives_the_agent() {
     assert!(second.text.unwrap().contains("one | two"));
 }
 
-/// The program would let both run and mangle the history.
+/// The program itself would run both turns and corrupt the history.
 #[tokio::test]
 async fn a_session_runs_one_turn_at_a_time() {
     let Some(bench) = Bench::new(remembering()) else { return };
     let agent = bench.agent();
     let session = run(&agent, bench.fresh("one")).await.unwrap().session;
     let turn = |prompt: &str| bench.turn(SessionOp::ContinueFrom(session.clone()), prompt);
-    // Another process would be another agent with the same place for sessions.
+    // An agent in another process would have the same directory of sessions.
     let other = bench.agent();
     let (conversation, rival) = (Conversation::new(&agent), Conversation::new(&other));
     let (first, second) = tokio::join!(conversation.run(turn("two"), &NoEvents), rival.run(turn("three"), &NoEvents));
@@ -102,7 +102,7 @@ async fn a_session_that_is_gone_is_said_to_be() {
     assert!(bench.server.requests().is_empty());
 }
 
-/// Without the switch against it, the program keeps the system prompt that a session began with.
+/// Without `--system-prompt-snapshot off`, the program keeps the system prompt that a session began with.
 #[tokio::test]
 async fn every_turn_has_its_own_system_prompt() {
     let script = Script::new()

@@ -1,4 +1,4 @@
-//! Nothing that a turn started outlives it, however it ends.
+//! No process that a turn started outlives it, however the turn ends.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,8 @@ use stopped_time::StoppedTime;
 #[path = "../stopped_time/mod.rs"]
 mod stopped_time;
 
-/// A command that waits, and has started somebody with a session of his own, who waits too. Both say who they are.
+/// A command that waits, and has started a process in its own session, which waits too. Both write their process ids to
+/// files.
 fn lingering(after: &str) -> Script {
     let command =
         format!("setsid sh -c 'echo $$ > far; exec sleep 300' & sh -c 'echo $$ > near; exec sleep 300' & {after}");
@@ -24,7 +25,7 @@ fn lingering(after: &str) -> Script {
     Script::new().rule(Rule::asked("Work").reply(lingering)).rule(Rule::any().reply(Reaction::text("Done.")))
 }
 
-/// The numbers of those who wait, once they do.
+/// The ids of the waiting processes, once both are waiting.
 async fn waiting(workspace: &Path) -> Vec<u32> {
     let begun = Instant::now();
     loop {
@@ -38,11 +39,12 @@ async fn waiting(workspace: &Path) -> Vec<u32> {
 }
 
 fn is_alive(id: u32) -> bool {
-    // One that has ended and was not yet taken note of is as good as gone.
+    // A zombie counts as gone.
     std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Whether all of them end, now that they were killed: who is killed has still to run once more, on a busy machine after others.
+/// Whether all processes end after they were killed: on a busy machine it takes time until a killed process is
+/// scheduled.
 async fn end(ids: &[u32]) -> bool {
     let begun = Instant::now();
     while ids.iter().any(|id| is_alive(*id)) {
@@ -102,7 +104,7 @@ async fn what_a_command_left_behind_ends_with_a_turn_that_went_well() {
     assert!(!waited.iter().any(|id| is_alive(*id)));
 }
 
-/// A long command is silent, and no sign that the agent is idle.
+/// A long command is silent, but the agent is not idle.
 #[tokio::test]
 async fn a_command_that_takes_its_time_is_waited_for() {
     const LIMIT: Duration = Duration::from_secs(60);
@@ -131,7 +133,7 @@ async fn a_command_that_takes_its_time_is_waited_for() {
     assert!(bench.workspace().join("made").exists());
 }
 
-/// An answer that is long in coming is no silence while it comes.
+/// An agent is not idle while a long answer arrives.
 #[tokio::test]
 async fn an_answer_that_is_still_being_written_is_waited_for() {
     let slow = Reaction::text("word ".repeat(60)).paced(Duration::from_millis(700));

@@ -1,4 +1,4 @@
-//! What the agent does in its workspace, and what it may not.
+//! What the agent does in its workspace, and what it may not do.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::{Bench, Recorded};
 
-/// A model that calls this tool, and then says what came of it.
+/// A model that calls this tool, and then reports the tool's result.
 fn calling(tool: &str, input: Value) -> Script {
     let said = |request: &Request| Reaction::text(request.last_results().join("\n"));
     let (tool, asked) = (tool.to_owned(), Rule::asked("Work"));
@@ -70,7 +70,7 @@ async fn a_command_is_run_where_it_is_allowed_and_its_exit_code_is_told() {
     }
 }
 
-/// What nobody allowed is denied, and the turn goes on.
+/// A tool call that is not allowed is denied, and the turn continues.
 #[tokio::test]
 async fn nothing_outside_the_workspace_is_read_or_written_and_no_command_is_run() {
     let directory = tempfile::tempdir().unwrap();
@@ -126,7 +126,7 @@ async fn a_turn_that_only_reads_has_no_tool_to_write_with() {
     );
 }
 
-/// The program would take the prompt for a command of its own, and would read the file, past all permissions.
+/// The program itself would treat the prompt as one of its commands, and would read the file regardless of permissions.
 #[tokio::test]
 async fn a_prompt_is_a_prompt_whatever_it_begins_with() {
     let Some(bench) = Bench::new(Script::computed(|request: &Request| Reaction::text(request.prompt()))) else {
@@ -142,7 +142,7 @@ async fn a_prompt_is_a_prompt_whatever_it_begins_with() {
     assert!(!sent.contains("canary-in-a-file"));
 }
 
-/// What one agent notes down or a workspace says about itself does not reach another agent unless it is meant to.
+/// The notes of one agent, and what a workspace says about itself, do not reach another agent by default.
 #[tokio::test]
 async fn a_long_prompt_goes_through_and_a_workspace_sets_nothing() {
     let Some(bench) =

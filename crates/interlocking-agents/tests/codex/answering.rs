@@ -17,7 +17,7 @@ async fn a_plain_answer_and_what_it_used() {
 
     let completion = outcome.unwrap();
     assert_eq!(completion.text.as_deref(), Some("Blue."));
-    // Tokens from a cache are a part of what was sent.
+    // Cached tokens are part of the input.
     let used = Usage { calls: 1, input_tokens: 12, output_tokens: 11, unpriced_calls: 1, ..Usage::default() };
     assert_eq!(completion.usage, used);
     assert_eq!(
@@ -34,7 +34,7 @@ async fn a_plain_answer_and_what_it_used() {
     assert!(request.system().contains("Answer in one word."), "{}", request.system());
 }
 
-/// Without a `base_url` Codex speaks to OpenAI itself, in its own way; the key is passed on all the same.
+/// Without a `base_url` Codex uses its built-in OpenAI provider; the key is passed on nevertheless.
 #[tokio::test]
 async fn a_key_for_the_provider_that_codex_knows() {
     let Some(place) = Place::new(Script::new().rule(Rule::any().reply(Reaction::text("here")))) else { return };

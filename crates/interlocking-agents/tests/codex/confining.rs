@@ -1,4 +1,4 @@
-//! A turn's sandbox: it confines Codex and all that it starts, in the place of Codex's own.
+//! A turn's sandbox confines Codex and all its child processes, and replaces Codex's own sandbox.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn codex_works_in_a_sandbox_and_reaches_nothing_else() {
     std::fs::create_dir(&temporary).unwrap();
     let codex = place.codex();
     let sandbox = codex.grants(None, Sandbox::for_place(place.work()).temporary_directory(temporary)).unwrap();
-    // What a machine cannot enforce is not what is tested here.
+    // What this machine cannot enforce is not tested here.
     let sandbox = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
     let turn = Turn { sandbox: Some(Arc::new(sandbox)), ..place.fresh("probe") };
     let (outcome, _) = run(&codex, turn).await;

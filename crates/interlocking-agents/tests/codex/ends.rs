@@ -1,4 +1,4 @@
-//! Ends of the program that say nothing of the turn.
+//! Ends of the program that say nothing about the turn.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn a_configuration_that_codex_does_not_take() {
 #[tokio::test]
 async fn a_program_that_is_killed_from_outside() {
     for (signal, number) in [("KILL", 9), ("TERM", 15), ("HUP", 1), ("INT", 2)] {
-        // What `nohup` starts ignores it, and all that this starts.
+        // `nohup` makes its child ignore the signal, and so do all processes that the child starts.
         if signal == "HUP" && is_ignored(number) {
             continue;
         }
@@ -36,7 +36,7 @@ async fn a_program_that_is_killed_from_outside() {
             let running = || processes_with(&[b"CODEX_HOME=", &home[..]].concat());
             let found = running();
             let [id] = found[..] else { panic!("one Codex runs: {found:?}") };
-            // An interrupt that comes before it listens for one is lost.
+            // An interrupt that arrives before Codex handles interrupts is lost.
             loop {
                 if running() == [id] {
                     let mut sent = std::process::Command::new("kill");
@@ -64,7 +64,7 @@ fn is_ignored(signal: u32) -> bool {
     u64::from_str_radix(ignored, 16).unwrap() >> (signal - 1) & 1 == 1
 }
 
-/// Children of this process that have this in their environment.
+/// Children of this process that have this entry in their environment.
 fn processes_with(entry: &[u8]) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().filter_map(|process| {
         let process = process.ok()?;
@@ -77,7 +77,7 @@ fn processes_with(entry: &[u8]) -> Vec<u32> {
     processes.collect()
 }
 
-/// Its session goes on after that, and what the killed call used up is neither lost nor counted twice.
+/// The session can be continued afterwards, and the usage of the killed call is neither lost nor counted twice.
 #[tokio::test]
 async fn a_session_goes_on_after_a_crash() {
     let script = Script::new()
@@ -89,7 +89,7 @@ async fn a_session_goes_on_after_a_crash() {
     let codex = Codex::new(CodexSettings { time_limit: Some(limit), ..place.settings() });
     let error = run(&codex, place.go_on(&session, "work")).await.0.unwrap_err();
     assert_eq!((*error.kind, error.usage.input_tokens), (AgentErrorKind::TimedOut { limit }, 100));
-    // Codex itself says 200 of the whole session now, and it was 300.
+    // Codex itself reports 200 for the whole session here, although it was 300.
     let after = run(&place.codex(), place.go_on(&session, "after")).await.0.unwrap();
     assert_eq!(after.usage.input_tokens, 100);
 }

@@ -1,4 +1,4 @@
-//! What goes wrong with a provider, case by case, and what to do about it.
+//! A provider's failures, case by case, and what to do about each.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::place::{Events, Place, run};
 
-/// How a turn fails, and what helps then: `retry`, `resume` or `give up`.
+/// How a turn fails, and the remedy: `retry`, `resume` or `give up`.
 async fn failure(place: &Place, codex: &Codex) -> (AgentErrorKind, &'static str, Vec<AgentEvent>) {
     let (outcome, events) = run(codex, place.fresh("go")).await;
     let error = outcome.unwrap_err();
@@ -26,7 +26,7 @@ async fn failure_of(reaction: Reaction) -> Option<(AgentErrorKind, &'static str,
     Some(failure(&place, &place.codex()).await)
 }
 
-/// What a provider sends when the answer fails after it has begun.
+/// What a provider sends if the answer fails after it has begun.
 fn failed(code: &str, message: &str) -> Reaction {
     let event = |kind: &str, data: serde_json::Value| format!("event: {kind}\ndata: {data}\n\n");
     let created = json!({ "type": "response.created", "response": { "id": "r" } });
@@ -68,7 +68,7 @@ async fn too_many_requests_and_then_success() {
     assert!(reason.contains("429"), "{reason}");
 }
 
-/// Codex tries again by itself if it was told when.
+/// Codex retries by itself if the provider says when.
 #[tokio::test]
 async fn too_many_requests_until_it_gives_up() {
     for (reaction, repetitions) in [
@@ -115,11 +115,11 @@ async fn a_connection_that_breaks() {
     }
 }
 
-/// It would be tried for ever.
+/// Codex itself would retry for ever.
 #[tokio::test]
 async fn a_provider_that_is_not_there() {
     let Some(place) = Place::new(Script::new()) else { return };
-    // A port that nobody listens on any more.
+    // A port on which no server listens any more.
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let base_url = Some(format!("http://{gone}/v1"));
     let codex = Codex::new(CodexSettings { base_url, ..place.settings() });
@@ -135,7 +135,7 @@ async fn a_context_that_is_too_long() {
     assert_eq!((kind, remedy), (AgentErrorKind::PromptTooLong, "give up"));
 }
 
-/// Codex takes no more than a million characters.
+/// Codex accepts at most a million characters.
 #[tokio::test]
 async fn a_prompt_that_is_too_long() {
     let Some(place) = Place::new(Script::new()) else { return };
@@ -144,7 +144,7 @@ async fn a_prompt_that_is_too_long() {
     assert!(place.server.requests().is_empty());
 }
 
-/// Codex leaves out what it does not understand, so an answer of nothing else is one that breaks off.
+/// Codex ignores what it cannot parse, so an answer without valid events counts as one that breaks off.
 #[tokio::test]
 async fn an_answer_that_is_no_json() {
     let garbled = Reaction::raw("text/event-stream", "event: response.completed\ndata: {nonsense\n\n");

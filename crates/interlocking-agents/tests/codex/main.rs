@@ -1,6 +1,6 @@
-//! The real Codex, driven by this crate, against a scripted model server on loopback. Where the program is missing the tests say
-//! how to get it, and fail in CI. Every file here is a module below (`every_file_is_here` checks it); those that look for processes do so in
-//! `/proc`.
+//! The real Codex, driven by this crate, against a scripted model server on loopback. If the program is missing, the
+//! tests say how to get it, and fail in CI. Every file here is a module below (`every_file_is_here` checks it); the
+//! tests that look for processes do so in `/proc`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 

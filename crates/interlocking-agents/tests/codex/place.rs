@@ -9,7 +9,7 @@ use interlocking_agents::{
 use interlocking_model_server::{ModelServer, Script, programs};
 use tempfile::TempDir;
 
-/// A model whose tools are called by the model itself, and not by programs that it writes.
+/// A model that calls its tools directly, and not through programs that it writes.
 pub(crate) const MODEL: &str = "gpt-5.5";
 
 pub(crate) struct Place {
@@ -19,10 +19,10 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// None, said on standard error, where there is no Codex.
+    /// None, with a message on standard error, if Codex is not installed.
     pub(crate) fn new(script: Script) -> Option<Self> {
         let program = programs::found(programs::codex())?;
-        // Codex wants no home below the directory for temporary files.
+        // Codex accepts no home below the directory for temporary files.
         let directory = tempfile::Builder::new().prefix("codex-").tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         std::fs::create_dir(directory.path().join("work")).unwrap();
         Some(Self { directory, server: ModelServer::start(script).unwrap(), program })
@@ -83,7 +83,7 @@ pub(crate) async fn run(codex: &Codex, turn: Turn) -> (Result<Completion, AgentE
     (outcome, events.all())
 }
 
-/// Events, kept.
+/// Collects events.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Arc<Mutex<Vec<AgentEvent>>>);
 

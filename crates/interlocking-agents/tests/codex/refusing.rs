@@ -1,4 +1,4 @@
-//! What Codex cannot do is refused before anything runs, with the reason.
+//! Settings that Codex does not support are refused before anything runs, with the reason.
 
 use interlocking_agents::faults::FaultyProgram;
 use interlocking_agents::{Agent, AgentErrorKind, Codex, CodexSettings, Disposition};
@@ -13,7 +13,7 @@ async fn refused(settings: CodexSettings) -> String {
     }
 }
 
-/// Of a provider on this machine, which nobody forbids.
+/// The settings for a provider on this machine, which is never forbidden.
 fn local() -> CodexSettings {
     CodexSettings { base_url: Some("http://127.0.0.1:1/v1".to_owned()), ..CodexSettings::default() }
 }

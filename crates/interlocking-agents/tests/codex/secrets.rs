@@ -11,7 +11,7 @@ use crate::working::command;
 
 const VARIABLE: &str = "INTERLOCKING_TEST_KEY";
 
-/// In a process of its own that has the key, everything that it prints is looked through, too.
+/// The key is in the environment of another process, whose output is searched, too.
 #[test]
 fn a_key_reaches_the_provider_alone() {
     let canary = format!("sk-canary-{}-{}", std::process::id(), std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos());
@@ -45,7 +45,7 @@ fn search(directory: &Path, needle: &[u8], searched: &mut usize) {
     }
 }
 
-/// Does nothing unless it is called by the test above: the key is not there otherwise.
+/// Does nothing unless the test above runs it, because the key is not set otherwise.
 #[tokio::test]
 async fn with_a_key_in_the_environment() {
     let (Ok(key), Ok(kept)) = (std::env::var(VARIABLE), std::env::var("INTERLOCKING_TEST_PLACE")) else { return };
@@ -55,7 +55,7 @@ async fn with_a_key_in_the_environment() {
         )))
         .rule(Rule::told("nothing nothing").reply(Reaction::text("not there")))
         .rule(Rule::asked("fail").reply_with(|request| {
-            // A provider that says in its error what it was sent.
+            // A provider that repeats the key in its error.
             Reaction::status(401, format!("bad key: {}", request.header("authorization").unwrap_or_default()))
         }));
     let Some(place) = Place::new(script) else { return };
@@ -71,7 +71,7 @@ async fn with_a_key_in_the_environment() {
         std::fs::write(Path::new(&kept).join("events.txt"), format!("{events:#?}{completion:#?}")).unwrap();
     }
     search(&place.work(), key.as_bytes(), &mut 0);
-    // What a provider tells Codex of the key itself, Codex keeps in its home; so this has another one.
+    // Codex stores what a provider says about the key in its home, so this agent has another home.
     let elsewhere = Codex::new(CodexSettings { api_key_variable: Some(VARIABLE.to_owned()), ..place.settings() });
     let (outcome, events) = run(&elsewhere, place.fresh("fail")).await;
     let error = outcome.unwrap_err();

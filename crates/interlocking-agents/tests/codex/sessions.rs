@@ -1,4 +1,4 @@
-//! Sessions: continued, forked, four times at once, lost, in use.
+//! Sessions: continued, forked, forked four times at once, lost, in use.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::place::{Place, run};
 
 const TOKENS: Tokens = Tokens { input: 100, cached: 0, cache_written: 0, output: 10 };
 
-/// Answers with everything that it was asked in the session.
+/// Answers with all prompts of the session.
 fn echo() -> Script {
     Script::computed(|request: &Request| Reaction::text(own(request).join(" | ")).with_usage(TOKENS))
 }
 
-/// What the user said, without what Codex says in the user's name.
+/// The user's prompts, without those that Codex adds in the user's name.
 fn own(request: &Request) -> Vec<String> {
     request.prompts().into_iter().filter(|prompt| !prompt.starts_with('<')).collect()
 }
@@ -31,13 +31,13 @@ fn usage() -> Usage {
 async fn a_session_goes_on_in_another_driver_and_is_counted_by_the_call() {
     let Some(place) = Place::new(echo()) else { return };
     let first = run(&place.codex(), place.fresh("one")).await.0.unwrap();
-    // As after a restart: nothing is known but the home and the id.
+    // As after a restart: only the home and the id are known.
     let second = run(&place.codex(), place.go_on(&first.session, "two")).await.0.unwrap();
     let third = run(&place.codex(), place.go_on(&first.session, "three")).await.0.unwrap();
 
     assert_eq!((&second.session, &third.session), (&first.session, &first.session));
     assert_eq!(third.text.as_deref(), Some("one | two | three"));
-    // Codex itself says 100, 200 and 300.
+    // Codex itself reports 100, 200 and 300.
     assert_eq!([first.usage, second.usage, third.usage], [usage(); 3]);
 }
 
@@ -80,7 +80,8 @@ async fn four_forks_at_once() {
     assert_eq!(parent.text.as_deref(), Some("base | later"));
 }
 
-/// Codex ignores what it is told about itself when a session goes on: it must be in the prompt then, and only if it is news.
+/// Codex ignores system instructions when a session is continued: they must be in the prompt then, and only if they are
+/// new.
 #[tokio::test]
 async fn a_session_that_goes_on_is_told_what_it_does_not_know_of_itself() {
     let Some(place) = Place::new(echo()) else { return };
@@ -107,7 +108,7 @@ async fn a_session_that_is_lost_is_said_to_be() {
     let Some(place) = Place::new(echo()) else { return };
     let codex = place.codex();
     let lost = SessionId::new("01a203a3-ab4b-74b1-9e3e-e1d88a5e1064").unwrap();
-    // Codex would take this for a name, and start afresh without a word.
+    // Codex would treat this as a name, and silently start a fresh session.
     let foreign = SessionId::new("some-name").unwrap();
     for session in [lost, foreign] {
         for turn in [place.go_on(&session, "more"), place.fork(&session, "more")] {
@@ -122,7 +123,7 @@ async fn a_session_that_is_lost_is_said_to_be() {
     assert!(place.server.requests().is_empty());
 }
 
-/// Codex has a guard of its own, across processes. Ours says it before anything is started.
+/// Codex has its own guard across processes. This crate refuses the turn before anything is started.
 #[tokio::test]
 async fn two_turns_at_once_in_one_session_are_refused() {
     let slow = Rule::asked("slow").reply(Reaction::text("done").after(std::time::Duration::from_secs(3)));
@@ -130,7 +131,7 @@ async fn two_turns_at_once_in_one_session_are_refused() {
         return;
     };
     let codex = Arc::new(place.codex());
-    // One who keeps to no guard of ours.
+    // An agent that does not use the shared registry.
     let stranger = place.codex().with_sessions(Sessions::new());
     let session = run(&codex, place.fresh("begin")).await.0.unwrap().session;
     let busy = |error: AgentError, by: Option<u32>| {

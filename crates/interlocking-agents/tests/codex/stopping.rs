@@ -1,4 +1,4 @@
-//! Interrupted and dropped calls, and what they leave behind: nothing.
+//! Calls that are interrupted or dropped leave nothing behind.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::place::{Place, run};
 use crate::sleepers::{self, alive, gone, seen};
 use crate::working::command;
 
-/// Codex's sandbox ends them with the program, so the commands go without.
+/// Codex's sandbox would end the commands together with the program, so it is switched off.
 fn unconfined(place: &Place) -> Codex {
     Codex::new(CodexSettings { own_sandbox: false, ..place.settings() })
 }
@@ -52,7 +52,7 @@ async fn a_dropped_call_leaves_nothing() {
     gone(&name).await;
 }
 
-/// After success too.
+/// This also holds after a success.
 #[tokio::test]
 async fn what_a_turn_detached_ends_with_it() {
     let name = format!("7{}3", std::process::id());

@@ -46,7 +46,7 @@ async fn a_sum_type_with_a_map_and_an_option() {
     assert!(!sent.to_string().contains("oneOf"), "{sent}");
 }
 
-/// What is wrong is said to the model, in the same session, until it is right; what Codex said of it was success.
+/// The model is asked to correct the output in the same session until it is valid, although Codex reported success.
 #[tokio::test]
 async fn an_invalid_output_and_then_its_correction() {
     let fixed = Rule::any()
@@ -76,7 +76,7 @@ async fn an_output_that_stays_invalid_fails_with_all_that_it_cost() {
     assert_eq!((text.as_str(), error.usage.calls), ("I would rather talk.", 3));
 }
 
-/// What the schema does not say, and the type does.
+/// A constraint of the type that the schema does not contain.
 #[tokio::test]
 async fn what_only_the_type_knows_is_corrected_too() {
     #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Tools that really write files and run commands, and what is reported of them.
+//! Tools that really write files and run commands, and the events about them.
 
 use interlocking_agents::{AgentEvent, Codex, CodexSettings, Turn};
 use interlocking_model_server::{Block, Reaction, Rule, Script};
@@ -94,7 +94,8 @@ async fn a_turn_without_a_workspace_works_nowhere() {
     assert_eq!(left.filter(|name| name.to_string_lossy().starts_with("call-")).count(), 0);
 }
 
-/// It is a turn's own: what goes on in a session that was begun by one that only reads may write, and the other way round.
+/// The permissions are those of the turn: a session that a read-only turn began may be continued by a turn that writes,
+/// and vice versa.
 #[tokio::test]
 async fn what_a_turn_may_do_is_not_inherited() {
     let script = Script::new()
@@ -110,7 +111,8 @@ async fn what_a_turn_may_do_is_not_inherited() {
     assert_eq!(place.read("made.txt"), "x\n");
 }
 
-/// Codex's own sandbox keeps the commands of a turn without one in the workspace, and in `/tmp` unless it is told otherwise.
+/// Without a turn's sandbox, Codex's own sandbox confines commands to the workspace, and to `/tmp` unless it is
+/// configured otherwise.
 #[tokio::test]
 async fn nothing_is_written_outside_the_workspace() {
     let script = Script::new()

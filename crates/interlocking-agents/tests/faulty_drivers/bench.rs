@@ -1,4 +1,4 @@
-//! Programs, broken in every way, and what becomes of a turn with each.
+//! Programs that are broken in every way, and how a turn ends with each.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use tokio::task::JoinSet;
 /// The session that the programs name.
 pub(crate) const SESSION: &str = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f";
 
-/// How long a turn may take at most: one that hangs fails the test, and no machine is so slow.
+/// The time limit of a turn: a turn that hangs fails the test, and no machine is that slow.
 const LONGEST: Duration = Duration::from_secs(100);
 
-/// How a driver's program says what all programs say.
+/// How a driver's program writes what every program writes.
 pub(crate) struct Speech {
     pub(crate) version: &'static str,
-    /// Its first lines.
+    /// The program's first lines.
     pub(crate) begins: &'static str,
     /// A text of the model.
     pub(crate) says: &'static str,
     /// The answer to the turn, `{"word":"yes"}`, and the end.
     pub(crate) answers: &'static str,
-    /// Lines of the right kind with the wrong things in them.
+    /// Lines of the right kind with wrong contents.
     pub(crate) nonsense: &'static str,
 }
 
-/// How many seconds calls may take.
+/// The time limits of calls, in seconds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Limits {
     pub(crate) whole: Option<u64>,
@@ -37,22 +37,22 @@ pub(crate) struct Limits {
     pub(crate) idle: Option<u64>,
 }
 
-/// What makes an agent of a program that stands in its own directory.
+/// Makes an agent for a program that is in its own directory.
 pub(crate) type Make = fn(&Path, Limits) -> Arc<dyn Agent>;
 
-/// Memory is this process's: whoever measures it is alone, and all other cases go on side by side.
+/// Memory is measured for the whole process: a test that measures it runs alone, and all other cases run in parallel.
 static MEMORY: RwLock<()> = RwLock::const_new(());
 
-/// How much more memory one line takes that has 100 MB, at most.
+/// How much more memory a single line of 100 MB may take.
 const MOST_FOR_A_LINE: u64 = 64 << 20;
 
-/// Every broken program, and what came of it: one line each.
+/// The outcome of every broken program, one line each.
 pub(crate) async fn outcomes(speech: &Speech, make: Make) -> String {
     let alone = MEMORY.write().await;
     let before = most_memory();
     let long = FaultyProgram::new().reading_line().line(speech.begins).bytes(b"{\"type\":\"").long(100_000_000);
     let long = outcome("a long line", &long.line("\"}").line(speech.answers), make, Limits::default()).await;
-    // Linux adds up what its cores have counted, and may find a little less than before.
+    // Linux sums up counters of several cores, and may report slightly less than before.
     let grown = most_memory().saturating_sub(before);
     assert!(grown < MOST_FOR_A_LINE, "{} MiB for a line of 100 MB", grown >> 20);
     drop(alone);
@@ -144,7 +144,7 @@ async fn outcome(name: &str, program: &FaultyProgram, make: Make, limits: Limits
     }
 }
 
-/// A process that has ended and that nobody has asked about yet is gone, too.
+/// A zombie counts as gone.
 async fn is_gone(pid: u32) -> bool {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
@@ -160,7 +160,7 @@ async fn is_gone(pid: u32) -> bool {
     }
 }
 
-/// The most memory that this process has had, in bytes.
+/// The peak memory of this process, in bytes.
 fn most_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();

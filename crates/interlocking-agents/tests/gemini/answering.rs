@@ -17,7 +17,7 @@ async fn a_plain_answer_and_what_it_used() {
 
     let completion = outcome.unwrap();
     assert_eq!(completion.text.as_deref(), Some("Blue."));
-    // Tokens from a cache are a part of what was sent.
+    // Cached tokens are part of the input.
     let used = Usage { calls: 1, input_tokens: 12, output_tokens: 11, unpriced_calls: 1, ..Usage::default() };
     assert_eq!(completion.usage, used);
     assert_eq!(
@@ -38,7 +38,7 @@ async fn a_plain_answer_and_what_it_used() {
     assert_eq!(place.server.notes(), Vec::<String>::new());
 }
 
-/// A slash, and an `@`. (A longer one may get lost on the way back, see the driver's documentation.)
+/// A slash, and an `@`. (The last output of a longer prompt may get lost, see the driver's documentation.)
 #[tokio::test]
 async fn a_prompt_is_no_command_to_the_program() {
     let Some(place) = Place::new(Script::computed(|_| Reaction::text("Yes."))) else { return };

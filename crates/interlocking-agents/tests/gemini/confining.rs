@@ -1,4 +1,4 @@
-//! A turn's sandbox confines the program and all that it starts.
+//! A turn's sandbox confines the program and all its child processes.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn the_program_works_in_a_sandbox_and_reaches_nothing_else() {
     let settings = GeminiSettings { permissions: GeminiPermissions::Everything, ..place.settings() };
     let agent = with_key(settings);
     let sandbox = agent.grants(None, Sandbox::for_place(place.work())).unwrap();
-    // What a machine cannot enforce is not what is tested here.
+    // What this machine cannot enforce is not tested here.
     let sandbox = Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without);
     let turn = Turn { sandbox: Some(Arc::new(sandbox)), ..place.fresh("work") };
     let (outcome, _) = run(&agent, turn).await;

@@ -1,4 +1,4 @@
-//! What goes wrong at the provider.
+//! The provider's failures.
 
 use interlocking_agents::{AgentErrorKind, Disposition, GeminiSettings};
 use interlocking_model_server::{Reaction, Rule, Script};
@@ -16,7 +16,7 @@ async fn failure(reaction: Reaction) -> Option<(AgentErrorKind, Disposition)> {
 
 #[tokio::test]
 async fn a_refusal_is_final() {
-    // The last one without a code in what the program says.
+    // For the last status the program's output contains no code.
     for status in [401, 404] {
         let Some((kind, disposition)) = failure(Reaction::status(status, "not you")).await else { return };
         assert_eq!(kind, AgentErrorKind::Refused { reason: "not you".to_owned() }, "{status}");
@@ -54,7 +54,7 @@ async fn a_prompt_that_is_too_long_is_said_to_be() {
     assert_eq!(kind, AgentErrorKind::PromptTooLong);
 }
 
-/// The program ends with 0.
+/// The program exits with 0.
 #[tokio::test]
 async fn a_stream_that_ends_too_early_is_no_answer() {
     let Some((kind, _)) = failure(Reaction::text("half of it").truncated_after(1)).await else { return };

@@ -1,5 +1,5 @@
-//! The real Gemini CLI, driven by this crate, against a scripted model server on loopback. Where the program is missing the tests
-//! say how to get it, and fail in CI. Every file here is a module below (`every_file_is_here` checks it).
+//! The real Gemini CLI, driven by this crate, against a scripted model server on loopback. If the program is missing,
+//! the tests say how to get it, and fail in CI. Every file here is a module below (`every_file_is_here` checks it).
 
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]

@@ -21,7 +21,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// None, said on standard error, where there is no Gemini CLI.
+    /// None, with a message on standard error, if the Gemini CLI is not installed.
     pub(crate) fn new(script: Script) -> Option<Self> {
         let program = programs::found(programs::gemini())?;
         let directory = tempfile::tempdir().unwrap();

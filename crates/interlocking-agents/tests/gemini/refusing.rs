@@ -1,4 +1,4 @@
-//! What is refused before anything runs.
+//! Turns and settings that are refused before anything runs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ async fn refusal(settings: GeminiSettings) -> String {
 fn settings(home: &Path) -> GeminiSettings {
     GeminiSettings {
         home: Some(home.to_owned()),
-        // Nobody is there, and nobody is asked.
+        // No server listens there, and no request is sent.
         base_url: Some("http://127.0.0.1:1".to_owned()),
         program: "/bin/true".into(),
         ..GeminiSettings::default()
@@ -51,7 +51,7 @@ async fn a_key_must_be_there() {
     assert!(error.contains("NO_SUCH_KEY_HERE holds no API key"), "{error}");
 }
 
-/// Time passes at once when there is nothing to do but to wait.
+/// Paused time advances as soon as all tasks are waiting.
 #[tokio::test(start_paused = true)]
 async fn a_program_that_does_not_say_its_version_is_not_waited_for() {
     let home = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ async fn an_old_program_is_refused() {
     );
 }
 
-/// It could have programs run, and the key sent elsewhere.
+/// The workspace's settings could start programs, and send the key elsewhere.
 #[tokio::test]
 async fn a_workspace_that_brings_settings_is_refused_unless_it_is_trusted() {
     let Some(place) = Place::new(Script::computed(|_| Reaction::text("Yes."))) else { return };

@@ -12,7 +12,7 @@ use crate::place::{Place, run};
 const VARIABLE: &str = "INTERLOCKING_TEST_KEY";
 const KEPT: &str = "INTERLOCKING_TEST_PLACE";
 
-/// In a process of its own that has the key, everything that it prints is looked through, too.
+/// The key is in the environment of another process, whose output is searched, too.
 #[test]
 fn a_key_reaches_the_provider_alone() {
     let canary = format!("sk-canary-{}-{}", std::process::id(), std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos());
@@ -30,7 +30,7 @@ fn a_key_reaches_the_provider_alone() {
     assert!(searched > 2 || printed.contains("NOT TESTED"), "{searched} files are what a run leaves behind: {printed}");
 }
 
-/// How many files there are; none of them has this in it.
+/// The number of files in a directory; asserts that none of them contains `needle`.
 fn search(directory: &Path, needle: &[u8]) -> usize {
     let mut searched = 0;
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -46,7 +46,7 @@ fn search(directory: &Path, needle: &[u8]) -> usize {
     searched
 }
 
-/// Does nothing unless it is called by the test above: the key is not there otherwise.
+/// Does nothing unless the test above runs it, because the key is not set otherwise.
 #[tokio::test]
 async fn with_a_key_in_the_environment() {
     let (Ok(key), Ok(kept)) = (std::env::var(VARIABLE), std::env::var(KEPT)) else { return };
@@ -56,7 +56,7 @@ async fn with_a_key_in_the_environment() {
         .rule(Rule::asked("look").reply(Reaction::tool("run_shell_command", look)))
         .rule(Rule::told("[nothing nothing]").reply(Reaction::text("not there")))
         .rule(Rule::asked("fail").reply_with(|request| {
-            // A provider that says in its error what it was sent.
+            // A provider that repeats the key in its error.
             Reaction::status(401, format!("bad key: {}", request.header("x-goog-api-key").unwrap_or_default()))
         }));
     let Some(place) = Place::new(script) else { return };

@@ -1,17 +1,18 @@
-//! Sessions that go on and fork.
+//! Continuing and forking sessions.
 
 use interlocking_agents::{AgentErrorKind, Gemini, GeminiSettings, SessionError, SessionId, Turn};
 use interlocking_model_server::{Reaction, Script};
 
 use crate::place::{Place, run, with_key};
 
-/// A model that says how much it was told.
+/// A model that repeats all prompts that it was sent.
 fn counting() -> Script {
     Script::computed(|request| Reaction::text(request.prompts().join(", ")))
 }
 
-/// The session of a fork that knows what was said in its parent, and nothing else. The program forgets that in some of many hundred forks, on
-/// a machine that is busy: then it asks the model with the new prompt alone. Such a fork is made again.
+/// The session of a fork that knows what was said in its parent, and nothing else. On a busy machine the program loses
+/// the parent's conversation in a few of many hundred forks: then it sends only the new prompt to the model. Such a
+/// fork is repeated.
 async fn fork_that_knows(place: &Place, agent: &Gemini, parent: &SessionId, index: usize) -> SessionId {
     let asked = format!("fork {index}");
     for _ in 0..3 {
@@ -30,7 +31,7 @@ async fn a_session_goes_on_and_forks_leave_it_as_it_was() {
     let Some(place) = Place::new(counting()) else { return };
     let agent = place.gemini();
     let parent = run(&agent, place.fresh("one")).await.0.unwrap();
-    // By another agent, and with other settings, as in another process.
+    // By another agent with other settings, as in another process.
     let other = with_key(GeminiSettings { max_steps: Some(5), ..place.settings() });
     let on = run(&other, place.go_on(&parent.session, "two")).await.0.unwrap();
     assert_eq!((&on.session, on.text.as_deref()), (&parent.session, Some("one, two")));
@@ -62,7 +63,7 @@ async fn a_fork_may_leave_the_workspace() {
     assert_eq!(child.text.as_deref(), Some("one, two"));
 }
 
-/// The program would take a number for the place of a session in its list.
+/// The program would treat a number as a position in its list of sessions.
 #[tokio::test]
 async fn an_unknown_session_is_said_to_be_unknown() {
     let Some(place) = Place::new(counting()) else { return };

@@ -1,4 +1,4 @@
-//! Calls that are interrupted, dropped, or take too long, and what they leave behind: nothing.
+//! Calls that are interrupted, dropped, or take too long leave nothing behind.
 
 use std::time::Duration;
 

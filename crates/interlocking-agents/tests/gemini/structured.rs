@@ -1,4 +1,4 @@
-//! Outputs that a schema asks for.
+//! Outputs for a schema.
 
 use std::sync::Arc;
 

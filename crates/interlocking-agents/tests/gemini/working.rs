@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, run, with_key};
 
-/// A model that, unless a rule of the script says otherwise, makes one call and then says what came of it.
+/// A model that makes one call and then reports its result, unless a rule of the script says otherwise.
 pub(crate) fn calling(script: Script, tool: &'static str, input: Value) -> Script {
     script
         .rule(Rule::asked("work").reply(Reaction::tool(tool, input)))

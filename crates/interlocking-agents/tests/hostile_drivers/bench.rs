@@ -1,4 +1,4 @@
-//! A turn with a hostile program, and what it took.
+//! Runs a turn with a hostile program, and measures what it took.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use interlocking_agents::{Agent, AgentError, AgentEvent, Completion, Conversatio
 /// The session that the programs name.
 pub(crate) const SESSION: &str = "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f";
 
-/// The most that a driver may hold at any time: a longest line, and what is made of it.
+/// The maximum memory that a driver may hold at any time: a longest line, and what is parsed from it.
 const MOST_MEMORY: u64 = 96 << 20;
 
-/// The most events that a listener hears of one call, those about the call itself included.
+/// The maximum number of events of one call that a receiver gets, including those about the call itself.
 const MOST_EVENTS: u64 = 100_010;
 
-/// What makes an agent of a program that stands in its own directory.
+/// Makes an agent for a program that is in its own directory.
 pub(crate) type Make = fn(&Path) -> Arc<dyn Agent>;
 
-/// What a turn came to.
+/// The outcome of a turn.
 pub(crate) struct Outcome {
     pub(crate) ended: Result<Completion, AgentError>,
-    /// The most that was held in memory, in bytes.
+    /// The peak memory, in bytes.
     pub(crate) memory: u64,
-    /// How many events were heard.
+    /// The number of events that were received.
     pub(crate) events: u64,
-    /// How many were left out, as the last events say.
+    /// The number of events that were left out, according to the last events.
     pub(crate) left_out: u64,
 }
 
-/// A turn with this program.
+/// Runs a turn with this program.
 pub(crate) fn turn(program: &FaultyProgram, make: Make) -> Outcome {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let workspace = directory.path().join("work");
@@ -57,7 +57,7 @@ pub(crate) fn turn(program: &FaultyProgram, make: Make) -> Outcome {
 }
 
 impl Outcome {
-    /// The answer's or the error's, or how long they are.
+    /// The text of the answer or the error, or its length.
     pub(crate) fn words(&self) -> String {
         let words = match &self.ended {
             Ok(completion) => completion.text.clone().unwrap_or_default(),
@@ -66,20 +66,20 @@ impl Outcome {
         if words.len() > 10_000 { format!("{} bytes of words", words.len()) } else { words }
     }
 
-    /// Whatever the program does.
+    /// Checks the limits, which hold whatever the program does.
     pub(crate) fn is_bounded(&self) -> &Self {
         assert!(self.memory < MOST_MEMORY, "{} MiB were held", self.memory >> 20);
         assert!(self.events <= MOST_EVENTS, "{} events", self.events);
         self
     }
 
-    /// And the turn ends with this answer.
+    /// Checks the limits, and that the turn ends with this answer.
     pub(crate) fn answers(&self, words: &str) {
         self.is_bounded();
         assert!(self.ended.is_ok() && self.words() == words, "{}", self.words());
     }
 
-    /// And the turn fails, saying this.
+    /// Checks the limits, and that the turn fails with this message.
     pub(crate) fn fails(&self, words: &str) {
         self.is_bounded();
         assert!(self.ended.is_err() && self.words().contains(words), "{}", self.words());

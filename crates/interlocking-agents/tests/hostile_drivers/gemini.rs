@@ -39,7 +39,7 @@ fn an_answer_that_never_ends_is_ended() {
 fn a_flood_of_events_is_counted() {
     let outcome = turn(&begun().repeated(150_000, &says("x")).line(ANSWER), agent);
     outcome.answers("150000 bytes of words");
-    // The call's beginning and end are events, too.
+    // The beginning and the end of the call are events, too.
     assert_eq!(outcome.events - 3 + outcome.left_out, 150_000);
 }
 

@@ -1,8 +1,8 @@
-//! Programs that print whatever costs most to hear: what a driver holds of it in memory, how much of it reaches whoever listens,
-//! and what becomes of the turn.
+//! Programs with output that is as expensive as possible: how much of it a driver holds in memory, how much of it the
+//! event receiver gets, and how the turn ends.
 //!
-//! Memory is counted on the thread that reads, by allocations, so the numbers do not depend on load. All of it takes about 20 s of
-//! processor time without optimizations, most of it in the programs.
+//! Memory is counted on the reading thread, by allocations, so the numbers do not depend on load. The tests take about
+//! 20 s of processor time without optimizations, most of it in the programs.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "the helpers of tests")]
 

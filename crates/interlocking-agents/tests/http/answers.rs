@@ -57,7 +57,7 @@ async fn each_provider_gets_the_key_and_the_schema_in_its_own_way() {
             _ => (Dialect::Responses, "authorization", format!("Bearer {KEY}")),
         };
         assert_eq!((request.dialect, request.header(header)), (dialect, Some(&*key)));
-        // In strict mode every field is there; one that may be missing is null.
+        // In strict mode every field is required; a field that may be missing is null.
         let words = match provider {
             HttpProvider::Anthropic => json!({ "type": ["integer", "null"] }),
             _ => json!({ "type": ["integer", "null"], "minimum": 0 }),
@@ -76,7 +76,7 @@ async fn each_provider_gets_the_key_and_the_schema_in_its_own_way() {
     }
 }
 
-/// CON-38: a sum type is asked for inside an object, and taken out of it.
+/// CON-38: an enum is requested inside an object, and taken out of it.
 #[tokio::test]
 async fn a_sum_type_is_put_into_an_object() {
     for provider in PROVIDERS {
@@ -135,7 +135,7 @@ async fn a_prompted_schema_is_told_and_the_answer_is_found_in_the_text() {
     assert_eq!(request.prompt(), "Write.", "the conversation is not filled with schemas");
 }
 
-/// DeepSeek knows no schemas, and is not asked for one.
+/// DeepSeek does not support schemas, so no schema is sent.
 #[tokio::test]
 async fn a_provider_without_schemas_is_prompted() {
     let server = always(Reaction::text("{\"title\": \"Lending\"}"));
@@ -178,7 +178,7 @@ async fn settings_and_turns_say_which_model_and_how_long() {
     }
 }
 
-/// What it thinks is no answer.
+/// Thoughts are not part of the answer.
 #[tokio::test]
 async fn thoughts_are_no_part_of_the_answer() {
     let thoughts = [Block::Thinking("Let me see.".to_owned()), Block::Text("yes".to_owned())];

@@ -9,18 +9,18 @@ use interlocking_model_server::{ModelServer, Reaction, Rule, Script};
 use schemars::JsonSchema;
 use serde_json::json;
 
-/// The key that all models here are given; nobody may ever see it.
+/// The key of all models here; it must not appear anywhere else.
 pub(crate) const KEY: &str = "sk-canary-7f3a91";
 
 pub(crate) fn key() -> Secret {
     Secret::new(KEY)
 }
 
-/// One provider of each of the dialects.
+/// One provider for each of the dialects.
 pub(crate) const PROVIDERS: [HttpProvider; 4] =
     [HttpProvider::Anthropic, HttpProvider::OpenAi, HttpProvider::OpenAiResponses, HttpProvider::Gemini];
 
-/// A server that reacts to everything like this.
+/// A server that always reacts like this.
 pub(crate) fn always(reaction: Reaction) -> ModelServer {
     ModelServer::start(Script::new().rule(Rule::any().reply(reaction))).unwrap()
 }
@@ -45,7 +45,7 @@ pub(crate) fn fork(parent: &SessionId, prompt: &str) -> Turn {
     Turn::new(SessionOp::ForkFrom { parent: parent.clone(), slug: Slug::new("fork").unwrap() }, prompt)
 }
 
-/// One call and no correction.
+/// Runs one call without corrections.
 pub(crate) async fn run(model: &HttpModel, turn: Turn) -> Result<Completion, AgentError> {
     Conversation::new(model).with_corrections(0).run(turn, &NoEvents).await
 }
@@ -74,7 +74,7 @@ pub(crate) enum Verdict {
     Rejected { reasons: Vec<String> },
 }
 
-/// Events, kept.
+/// Collects events.
 #[derive(Clone, Default)]
 pub(crate) struct Recorded(Arc<Mutex<Vec<AgentEvent>>>);
 

@@ -12,7 +12,7 @@ fn review() -> Turn {
     Turn { schema: schema::<Verdict>(), ..fresh("Review.") }
 }
 
-/// PRG-07: a sum type becomes one tool per variant, and a call of one the output.
+/// PRG-07: an enum becomes one tool per variant, and a call of a tool becomes the output.
 #[tokio::test]
 async fn a_model_decides_by_calling_a_tool() {
     for provider in PROVIDERS {
@@ -64,7 +64,8 @@ async fn the_first_of_several_decisions_counts() {
     }
 }
 
-/// What was decided is told in words when the session goes on: calls would have to be answered, and the tools offered again.
+/// Decisions are described in words when the session continues: tool calls would need results, and the tools would have
+/// to be offered again.
 #[tokio::test]
 async fn a_wrong_decision_is_corrected_and_the_session_goes_on_without_tools() {
     for provider in PROVIDERS {

@@ -16,7 +16,7 @@ async fn failed(provider: HttpProvider, reaction: Reaction) -> AgentError {
     error
 }
 
-/// What a status means, whoever says it.
+/// The meaning of a status is the same for every provider.
 #[tokio::test]
 async fn a_status_is_a_typed_error() {
     for provider in PROVIDERS {
@@ -68,7 +68,7 @@ async fn a_context_that_is_full_is_told_from_other_bad_requests() {
     }
 }
 
-/// A 429 that no waiting helps against.
+/// A 429 for which waiting does not help.
 #[tokio::test]
 async fn an_empty_account_is_no_rate_limit() {
     let body = r#"{"error": {"message": "You exceeded your current quota", "type": "insufficient_quota", "code": "insufficient_quota"}}"#;
@@ -81,7 +81,7 @@ async fn an_empty_account_is_no_rate_limit() {
     assert_eq!(*error.kind, AgentErrorKind::Refused { reason: "429: You exceeded your current quota".to_owned() });
 }
 
-/// A server that says one thing to whoever connects, and its address.
+/// A server that sends the same answer to every connection, and its address.
 fn raw_server(answer: &str) -> (String, std::thread::JoinHandle<()>) {
     use std::io::{Read, Write};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -125,7 +125,8 @@ async fn a_broken_connection_is_one() {
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_asked_for_again() {
-    // The event that the text comes in. The HTTP crate drops it for OpenAI's Responses, and takes what is left for the answer.
+    // The number of the event with the text. The HTTP crate drops it for OpenAI's Responses, and treats the rest as the
+    // answer.
     for (provider, event) in PROVIDERS.into_iter().zip([2, 1, 3, 0]) {
         for reaction in
             [Reaction::text("yes").garbled_at(event), Reaction::raw("text/event-stream", "data: \u{1}{\n\n")]
@@ -158,7 +159,7 @@ async fn an_answer_that_was_cut_off_says_by_what() {
     }
 }
 
-/// Errors that come after the answer has begun.
+/// Errors that arrive after the answer has begun.
 #[tokio::test]
 async fn an_error_in_mid_stream_is_understood() {
     let anthropic = |kind: &str| {
@@ -209,7 +210,7 @@ async fn an_error_in_mid_stream_is_understood() {
     }
 }
 
-/// A piece that is JSON, and not what the HTTP crate takes it for; it goes on as if there were none.
+/// A piece that is JSON, but not of the form that the HTTP crate expects; the HTTP crate continues without it.
 #[tokio::test]
 async fn an_answer_with_a_hole_in_it_is_none() {
     let events = |delta: &str| {
@@ -228,7 +229,7 @@ async fn an_answer_with_a_hole_in_it_is_none() {
     assert!(matches!(error.disposition(), Disposition::ResumeSession { .. }));
 }
 
-/// Admits everything, three times each.
+/// Permits every call, and requests a retry for every failure.
 struct Thrice;
 
 #[async_trait::async_trait]

@@ -1,4 +1,4 @@
-//! Servers that say more than anybody wants to hold, or never come to an end.
+//! Servers that send more than can be held in memory, or that never end.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -14,8 +14,8 @@ const MIB: u64 = 1 << 20;
 
 const SSE: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
-/// A server that hears one request, says `head`, and then `piece` for ever, or as long as it is listened to. Joined, it says how
-/// many bytes that were.
+/// A server that reads one request, sends `head`, and then `piece` for ever, or until the connection is closed. Joining
+/// it returns how many bytes that were.
 struct Endless {
     base_url: String,
     serving: JoinHandle<u64>,
@@ -31,7 +31,7 @@ impl Endless {
             hear(&mut stream);
             stream.write_all(&head).unwrap();
             let mut said = 0;
-            // A test that fails is to end as well.
+            // A test that fails must end as well.
             while said < 2048 * MIB && stream.write_all(&piece).is_ok() {
                 said += piece.len() as u64;
                 every.into_iter().for_each(std::thread::sleep);
@@ -41,17 +41,17 @@ impl Endless {
         Self { base_url, serving }
     }
 
-    /// What comes of a call, how many bytes it held at once, and how many were said.
+    /// The outcome of a call, how many bytes it held at once, and how many were sent.
     #[expect(clippy::print_stdout, reason = "what was held is in docs/book/src/http.md")]
     fn call(self, provider: HttpProvider, limit: impl Fn(&mut HttpSettings)) -> (AgentError, u64, u64) {
         let mut settings = HttpSettings { base_url: Some(self.base_url), ..HttpSettings::new(provider, "model-x") };
         limit(&mut settings);
         let model = HttpModel::new(settings).with_key(key());
         let mut error = None;
-        // All of it on this thread, which is the one that is measured.
+        // Everything runs on this thread, which is the one that is measured.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let held = measure(|| error = Some(runtime.block_on(run(&model, fresh("?"))).unwrap_err())).bytes_max;
-        // Lets go of the connection.
+        // Closes the connection.
         drop((runtime, model));
         let (error, said) = (error.unwrap(), self.serving.join().unwrap());
         println!("{provider}: {} KiB said, {} KiB held: {error}", said >> 10, held >> 10);
@@ -59,7 +59,7 @@ impl Endless {
     }
 }
 
-/// A request, whose body is JSON and ends with a brace.
+/// Reads a request, whose body is JSON and ends with a brace.
 fn hear(stream: &mut TcpStream) {
     let (mut heard, mut buffer) = (Vec::new(), [0; 4096]);
     while !heard.ends_with(b"}") {
@@ -96,7 +96,7 @@ fn events_without_an_end_are_not_read_for_ever() {
     assert!(said < 300 * MIB, "{said} bytes");
 }
 
-/// What it is an error of still counts.
+/// The status of the error still counts.
 #[test]
 fn the_body_of_an_error_without_an_end_is_not_held() {
     for provider in PROVIDERS {
@@ -130,7 +130,7 @@ fn a_header_without_an_end_is_not_held() {
     assert!(held < 16 * MIB, "{held} bytes");
 }
 
-/// An event that never comes to its end is silence, and so is the body of an error.
+/// An event that never ends counts as silence, and so does the body of an error.
 #[test]
 fn who_says_a_byte_now_and_then_is_silent() {
     let limit = Duration::from_millis(300);
@@ -149,7 +149,7 @@ fn who_says_a_byte_now_and_then_is_silent() {
     }
 }
 
-/// Nobody asks for it, and nobody unpacks it.
+/// Compression is not requested, and compressed answers are not decompressed.
 #[test]
 fn what_is_packed_is_not_unpacked() {
     for encoding in ["gzip", "br", "zstd", "deflate"] {

@@ -1,4 +1,4 @@
-//! The canary: a key that is searched for in everything that a call leaves behind.
+//! Searches for a key in everything that a call leaves behind.
 
 use std::fmt::Write;
 
@@ -11,12 +11,12 @@ use listening::Everything;
 #[path = "../listening/mod.rs"]
 mod listening;
 
-/// Neither key, nor prompt, nor answer is logged by us or by the HTTP crate, whose own log has whole answers in it; nor is the key
-/// in an event, an error, a session file or the agent shown.
+/// Neither the key, nor the prompt, nor the answer is logged by this crate or by the HTTP crate, whose own log contains
+/// whole answers. The key is also in no event, error or session file, nor in the agent's debug output.
 #[tokio::test]
 async fn a_key_is_nowhere_but_in_the_request() {
     let everything = Everything::default();
-    // While only one dispatcher exists, a thread without it (another test) decides for all that nobody listens.
+    // With only one dispatcher, a thread without it (another test) would disable logging for all threads.
     let _second = tracing::Dispatch::new(Everything::default());
     let _guard = tracing::subscriber::set_default(everything.clone());
     let directory = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ async fn a_key_where_an_error_is_cut_leaves_nothing_of_itself() {
     }
 }
 
-/// The variable is looked at when a call is made. Cargo sets this one for every test.
+/// The variable is read when a call is made. Cargo sets this variable for every test.
 #[tokio::test]
 async fn the_key_comes_from_the_environment() {
     let server = always(Reaction::text("yes"));
@@ -106,7 +106,7 @@ async fn a_server_that_wants_no_key_gets_none() {
     assert_eq!(error.to_string(), "the provider refuses the request: 404: there is none");
 }
 
-/// A redirect would take the key along.
+/// A redirect would receive the key.
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let elsewhere = always(Reaction::text("yes"));

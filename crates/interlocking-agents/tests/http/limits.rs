@@ -66,7 +66,7 @@ async fn an_interrupt_ends_it_at_once() {
     assert_eq!((error.usage.calls, error.usage.unpriced_calls), (1, 1), "what it had cost is not known");
 }
 
-/// A dropped turn gives its session back, and the connection.
+/// A dropped turn releases its session, and closes the connection.
 #[tokio::test]
 async fn a_dropped_turn_leaves_nothing_behind() {
     use interlocking_agents::Agent;

@@ -1,4 +1,5 @@
-//! Models over HTTP, against a scripted model server on loopback. In a binary of its own, as it needs the feature `http`.
+//! Models over HTTP, against a scripted model server on loopback. A separate binary, because it needs the feature
+//! `http`.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking, as tests do")]
 

@@ -27,7 +27,7 @@ async fn it_is_ready_without_asking_anybody() {
     assert!(server.notes().is_empty());
 }
 
-/// Of HTTPS the certificates that the system trusts are looked at; no connection is made.
+/// For HTTPS the system's root certificates are loaded; no connection is made.
 #[tokio::test]
 async fn https_is_spoken_where_the_system_trusts_somebody() {
     let base_url = Some("https://127.0.0.1:1/v1".to_owned());
@@ -37,8 +37,8 @@ async fn https_is_spoken_where_the_system_trusts_somebody() {
     }
 }
 
-/// `INTERLOCKING_AGENTS` and what a program forbids itself hold for models over HTTP. For the whole process, so for addresses
-/// that no other test here has.
+/// `INTERLOCKING_AGENTS` and the restrictions of a program apply to models over HTTP. They apply to the whole process,
+/// so the test uses addresses that no other test uses.
 #[tokio::test]
 async fn real_calls_can_be_forbidden() {
     restrict(RealCalls::Loopback);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::common::{PROVIDERS, always, article, fork, fresh, go_on, key, model, run, settings};
 
-/// Says how many prompts it has heard.
+/// Answers with the number of prompts in the request.
 fn counting() -> ModelServer {
     ModelServer::start(Script::computed(|request: &Request| {
         Reaction::text(format!("{} prompts", request.prompts().len()))
@@ -58,7 +58,7 @@ async fn a_session_that_is_not_there_is_an_error_of_its_own() {
     assert!(server.requests().is_empty());
 }
 
-/// PRG-05: in another process; here in another agent with the same directory.
+/// PRG-05: in another process; here another agent with the same directory.
 #[tokio::test]
 async fn sessions_in_a_directory_outlive_the_agent() {
     let (server, directory) = (counting(), tempfile::tempdir().unwrap());
@@ -81,7 +81,7 @@ async fn sessions_in_a_directory_outlive_the_agent() {
     }
 }
 
-/// PRG-05: one turn at a time, of whoever uses the directory.
+/// PRG-05: one turn at a time, for all agents that use the directory.
 #[tokio::test]
 async fn a_session_in_a_directory_is_guarded_for_all_who_use_it() {
     let script = Script::new()
@@ -117,7 +117,7 @@ async fn a_file_that_is_no_session_is_shown() {
     }
 }
 
-/// Four at once, each with what the parent knew.
+/// Four forks at once, each with what the parent knew.
 #[tokio::test(flavor = "multi_thread")]
 async fn forks_run_at_the_same_time() {
     let script = Script::computed(|request: &Request| {
@@ -141,7 +141,7 @@ async fn forks_run_at_the_same_time() {
     assert_eq!(sessions.len(), 4);
 }
 
-/// A call that failed leaves the session usable, and its prompt is not said twice.
+/// A failed call leaves the session usable, and its prompt is not added twice.
 #[tokio::test]
 async fn a_failed_turn_is_tried_again_in_its_session() {
     for provider in PROVIDERS {
@@ -158,7 +158,7 @@ async fn a_failed_turn_is_tried_again_in_its_session() {
     }
 }
 
-/// A reminder goes out together with what it reminds of.
+/// A reminder is sent together with the original prompt.
 #[tokio::test]
 async fn a_silent_model_is_reminded_of_what_it_was_asked() {
     let script = Script::new()
@@ -174,7 +174,7 @@ async fn a_silent_model_is_reminded_of_what_it_was_asked() {
     assert_eq!(completion.usage.unpriced_calls, 2);
 }
 
-/// A turn's workspace is not the model's to touch; it only tells where the session belongs.
+/// The model does not touch a turn's workspace; it only ties the session to a place.
 #[tokio::test]
 async fn a_workspace_is_left_alone() {
     let (server, workspace) = (counting(), tempfile::tempdir().unwrap());

@@ -1,4 +1,4 @@
-//! Hearing everything that is logged, for tests of what must not be.
+//! Captures everything that is logged, for tests of what must not be logged.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Arc, Mutex};

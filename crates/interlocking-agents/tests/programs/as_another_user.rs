@@ -1,17 +1,17 @@
-//! The same as a user who may do nothing special, where this one may.
+//! Repeats tests as a user without privileges, if this user has any.
 
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// `nobody`, everywhere.
+/// The user `nobody`, on every system.
 const NOBODY: u32 = 65534;
 
-/// A command that runs this program as that user. It has a copy, as that user may not reach the original.
+/// A command that runs this program as that user. It runs a copy, because that user may have no access to the original.
 pub(crate) fn this_program(place: &std::path::Path) -> Command {
     use std::os::unix::fs::PermissionsExt;
     let copy = place.join("program");
-    // `cp` copies it: were the copy open for writing in this process, a child that another test starts at that moment
-    // would have it open, too, and Linux runs no file that is open for writing.
+    // `cp` makes the copy: if this process had the copy open for writing, a child that another test starts at that
+    // moment would have it open, too, and Linux executes no file that is open for writing.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&copy).status().unwrap();
     assert!(copied.success());
     std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -29,7 +29,7 @@ fn nobody_gets_away_from_another_user() {
     use std::os::unix::fs::PermissionsExt;
     let place = tempfile::tempdir().unwrap();
     std::fs::set_permissions(place.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    // One after the other, as all others of this program run at the same time.
+    // One after the other, because all other tests of this program run at the same time.
     let arguments = ["fugitives::", "trees::", "killed_runner::", "--test-threads=1"];
     let output = this_program(place.path()).args(arguments).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);

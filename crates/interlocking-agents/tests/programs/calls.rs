@@ -1,4 +1,4 @@
-//! Whole calls, through a conversation: what an agent that drives a program is like.
+//! Whole calls through a conversation: an example of an agent that drives a program.
 
 use std::cell::Cell;
 use std::fs;
@@ -21,16 +21,16 @@ use stopped_time::StoppedTime;
 #[path = "../stopped_time/mod.rs"]
 mod stopped_time;
 
-/// Its program says `session NAME`, `tool`, `tool ended`, `noise`, `wrong`, and at last `answer TEXT`; it is asked to break off by the
-/// line `stop`.
+/// The agent's program writes `session NAME`, `tool`, `tool ended`, `noise`, `wrong`, and finally `answer TEXT`. The
+/// line `stop` asks it to stop.
 struct Talker {
     invocation: Invocation,
     limits: CallLimits,
     order: StopOrder,
     sessions: Sessions,
-    /// How many lines it has heard.
+    /// How many lines the agent has received.
     heard: watch::Sender<usize>,
-    /// The standard error and the survivors of each call.
+    /// The standard error and the number of survivors of each call.
     ends: Mutex<Vec<(String, usize)>>,
 }
 
@@ -144,7 +144,7 @@ async fn a_program_that_stays_after_its_answer_is_stopped() {
     assert!(begun.elapsed() >= 2 * SHORT, "it has its time to end by itself, and then to heed SIGTERM");
 }
 
-/// It may be in somebody else's session.
+/// The program may be in a session that another turn uses.
 #[tokio::test]
 async fn a_program_that_must_not_go_on_is_stopped_at_once() {
     let order = StopOrder { interrupt: Duration::from_secs(60), terminate: Duration::from_secs(60) };
@@ -175,15 +175,15 @@ async fn an_interrupted_program_says_what_it_has_to_say() {
     assert_eq!(*agent.ends.lock().unwrap(), [("stop".to_owned(), 0)]);
 }
 
-/// What happens to a call while it runs.
+/// An event during a call.
 enum Step {
-    /// So many more lines are heard.
+    /// This many more lines are received.
     LineOutcome(usize),
-    /// Time passes, and the call goes on.
+    /// Time passes, and the call continues.
     Passes(Duration),
-    /// The program is told to go on.
+    /// The program is told to continue.
     Go,
-    /// Time passes, the limit is over, and the program is stopped.
+    /// Time passes, the limit is reached, and the program is stopped.
     Over(Duration),
 }
 
@@ -224,7 +224,7 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
         (
             "echo tool; go; echo tool ended; sleep 600",
             idle,
-            // The tool's time is no silence.
+            // The time of the tool does not count as idle.
             vec![LineOutcome(1), Passes(10 * LIMIT), Go, LineOutcome(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
@@ -299,7 +299,7 @@ async fn who_is_interrupted_by_sigterm_leaves_nobody() {
     let child = place.path().join("child");
     let interrupting = async {
         let child = number(&child).await;
-        // It says so when it heeds SIGTERM.
+        // The program reports that it handles SIGTERM.
         agent.heard.subscribe().wait_for(|heard| *heard > 0).await.unwrap();
         interrupt.request();
         child

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use interlocking_agents::program::{Environment, Invocation, Line, Running};
 
-/// A program that does what this says to the shell.
+/// A program that runs this shell script.
 pub(crate) fn shell(script: &str) -> Invocation {
     Invocation { arguments: vec!["-c".into(), script.into()], ..Invocation::new("sh", Environment::minimal()) }
 }
@@ -14,7 +14,7 @@ pub(crate) fn shell_in(directory: &Path, script: &str) -> Invocation {
     Invocation { directory: Some(directory.to_owned()), ..shell(script) }
 }
 
-/// All lines until there are no more; one that is too long as its length.
+/// All lines until the end; a line that is too long is represented by its length.
 pub(crate) async fn lines(running: &mut Running) -> Vec<String> {
     let mut lines = Vec::new();
     while let Some(line) = running.next_line().await.unwrap() {
@@ -26,7 +26,7 @@ pub(crate) async fn lines(running: &mut Running) -> Vec<String> {
     lines
 }
 
-/// The number that a process has written to this file.
+/// The process id that a process has written to this file.
 pub(crate) async fn number(file: &Path) -> u32 {
     let patience = Instant::now() + Duration::from_secs(20);
     loop {
@@ -38,7 +38,7 @@ pub(crate) async fn number(file: &Path) -> u32 {
     }
 }
 
-/// Whether the process still runs; one that only waits to be reaped does not.
+/// Whether the process still runs; a zombie does not.
 pub(crate) fn runs(number: u32) -> bool {
     match fs::read_to_string(format!("/proc/{number}/stat")) {
         Ok(stat) => !stat.rsplit(')').next().unwrap().trim_start().starts_with('Z'),
@@ -46,7 +46,7 @@ pub(crate) fn runs(number: u32) -> bool {
     }
 }
 
-/// Whether it has ended within some seconds.
+/// Whether the process ends within some seconds.
 pub(crate) async fn ends(number: u32) -> bool {
     for _ in 0..2000 {
         if !runs(number) {

@@ -6,7 +6,7 @@ use interlocking_sandbox::{Protection, Sandbox};
 
 use crate::common::{lines, number, runs, shell_in};
 
-/// The sandbox of a place, without what this system cannot enforce.
+/// The sandbox of a place, without the protections that this system cannot enforce.
 pub(crate) fn sandbox(place: &std::path::Path) -> Sandbox {
     let support = interlocking_sandbox::Support::of_this_system();
     let missing = Protection::ALL.into_iter().filter(|protection| !support.enforces(*protection));
@@ -32,7 +32,8 @@ async fn a_confined_program_writes_its_place_alone_and_leaves_nobody() {
     assert!(ended.survivors >= 1);
 }
 
-/// A program without an environment, a session or files of its caller's has its namespace still, and takes no other.
+/// A program that has dropped its caller's environment, session and files is still in its namespace, and cannot change
+/// it.
 #[tokio::test]
 async fn a_confined_program_does_not_leave_its_namespace() {
     if !rustix::process::geteuid().is_root() {

@@ -1,5 +1,5 @@
-//! Programs that do all they can to leave something behind: nothing of them outlives their call, as the system's user and as
-//! another one.
+//! Programs that try everything to leave a process behind: no process outlives its call, both as root and as another
+//! user.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use interlocking_agents::program::StopOrder;
 
 use crate::common::{ends, lines, runs, shell_in};
 
-/// Each leaves at least one process behind that writes its number to `child`, in another way; `./stay` is one that does nothing
-/// else.
+/// Each script leaves at least one process behind, in a different way, that writes its id to `child`. `./stay` does
+/// only that.
 const WAYS: [(&str, &str); 14] = [
     ("a child", "sh ./stay &"),
     ("an orphan", "(sh ./stay &)"),
@@ -40,7 +40,8 @@ const WAYS: [(&str, &str); 14] = [
 fn script(way: &str) -> String {
     let of_the_user = if rustix::process::geteuid().is_root() { "" } else { "--user" };
     let way = way.replace("$OF_THE_USER", of_the_user);
-    // Those that go on and on do so for some seconds: a test that fails must not fill the system.
+    // Scripts that start processes without end stop after some seconds, so that a failing test does not fill the
+    // system.
     format!(
         "echo 'echo $$ >> child; exec sleep 600' > stay
          echo 'n=x; while [ $n != xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx ]; do n=x$n; (setsid sh ./stay &); sleep 0.02; done' > more
@@ -49,7 +50,7 @@ fn script(way: &str) -> String {
     )
 }
 
-/// All ways that are open here, each with its script.
+/// All ways that are possible on this system, each with its script.
 #[expect(clippy::print_stdout, reason = "what was not tried is said")]
 pub(crate) fn ways() -> impl Iterator<Item = (&'static str, String)> {
     let may_unshare = {
@@ -83,7 +84,7 @@ fn numbers(file: &Path) -> Vec<u32> {
     fs::read_to_string(file).unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect()
 }
 
-/// Those of them that still run after some seconds: who was killed may take a moment to be gone.
+/// The processes that still run after some seconds: a killed process may take a moment to end.
 pub(crate) async fn left(directory: &Path) -> Vec<u32> {
     let file = directory.join("child");
     let alive = || numbers(&file).into_iter().filter(|number| runs(*number)).collect::<Vec<_>>();
@@ -96,7 +97,7 @@ pub(crate) async fn left(directory: &Path) -> Vec<u32> {
     alive()
 }
 
-/// Whoever is found to have got away is ended here, so that a failing test leaves nobody.
+/// Fails if processes have escaped. It kills them first, so that a failing test leaves none behind.
 #[expect(clippy::print_stdout, reason = "who got away, in the report of a failing test")]
 pub(crate) fn assert_nobody(scene: &str, escaped: &[(&str, Vec<u32>)]) {
     for number in escaped.iter().flat_map(|(_, numbers)| numbers) {
@@ -161,7 +162,7 @@ async fn nobody_outlives_a_call_that_takes_too_long() {
     assert_nobody("when it was stopped", &escaped);
 }
 
-/// Another program that runs meanwhile keeps what it started.
+/// The end of one call does not affect the processes of another program that runs meanwhile.
 #[tokio::test]
 async fn a_call_that_ends_takes_nothing_from_another() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -175,7 +176,7 @@ async fn a_call_that_ends_takes_nothing_from_another() {
     assert!(left(one.path()).await.is_empty());
 }
 
-/// A shell that does nothing, all the while.
+/// A shell that loops without pause.
 struct Busy(std::process::Child);
 
 impl Busy {
@@ -191,7 +192,7 @@ impl Drop for Busy {
     }
 }
 
-/// Programs that leave somebody and end as soon as they can, where whoever marks them waits for a processor.
+/// Programs that leave a process behind and end at once, while the process that marks them waits for a processor.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_gets_away_while_a_program_is_started_on_a_busy_machine() {
     let seconds = format!("6{}", std::process::id());
@@ -210,7 +211,7 @@ async fn nobody_gets_away_while_a_program_is_started_on_a_busy_machine() {
         shell_in(place.path(), &script).start().await.unwrap().end().await.unwrap();
     }
     drop(busy);
-    // Who got away may not have become what it is to be.
+    // An escaped process may not have executed its own program yet.
     tokio::time::sleep(Duration::from_millis(500)).await;
     let left: Vec<u32> = left().collect();
     let escaped = if left.is_empty() { Vec::new() } else { vec![("a daemon without environment", left)] };

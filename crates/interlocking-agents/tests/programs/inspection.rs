@@ -1,4 +1,4 @@
-//! What a program can read of the process that runs it.
+//! What a program can read about the process that runs it.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +8,7 @@ use crate::common::{lines, shell};
 
 const KEY: &str = "INTERLOCKING_TEST_KEY";
 
-/// Not a test of its own: a process that has a key, and runs a program that tries to read it.
+/// Not a test by itself: a process that has a key, and runs a program that tries to read it.
 #[tokio::test]
 async fn holder() {
     if std::env::var_os(KEY).is_none() {
@@ -36,6 +36,6 @@ fn a_key_in_the_environment_of_this_process_is_not_read_by_its_programs() {
     command.args(["--exact", "inspection::holder", "--nocapture"]).env(KEY, "canary-4711").stderr(Stdio::inherit());
     let said = String::from_utf8_lossy(&command.output().unwrap().stdout).into_owned();
     assert!(said.contains("read: [\"0\", \"0\"]"), "{said}");
-    // And it goes on to end what its programs leave.
+    // It can still end what its programs leave behind.
     assert!(said.contains("ended: Some(0) 1") || said.contains("ended: Some(0) 2"), "{said}");
 }

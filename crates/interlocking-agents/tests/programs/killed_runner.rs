@@ -1,4 +1,4 @@
-//! Programs whose runner is killed: nothing of them goes on.
+//! Programs whose runner is killed: none of their processes continues.
 
 use std::fs;
 use std::path::Path;
@@ -12,13 +12,13 @@ use tokio::sync::Mutex;
 use crate::common::shell_in;
 use crate::fugitives::{children, left, ways};
 
-/// Says to a copy of this program that it is the runner, and where.
+/// Tells a copy of this program that it is the runner, and in which directory.
 const PLACE: &str = "INTERLOCKING_TEST_RUNNER";
 
-/// One at a time: whoever looks for what was left finds what others have left, too.
+/// One test at a time: a search for abandoned processes also finds those of other tests.
 static ONE: Mutex<()> = Mutex::const_new(());
 
-/// Not a test of its own: the runner that the others kill. It runs a program for each way to get away, and for ever.
+/// Not a test by itself: the runner that the other tests kill. It runs a program for each way of escaping, without end.
 #[tokio::test(flavor = "multi_thread")]
 async fn runner() {
     let Some(place) = std::env::var_os(PLACE) else { return };
@@ -37,7 +37,7 @@ struct Runner {
 }
 
 impl Runner {
-    /// Runs all programs; each has left somebody behind when this returns.
+    /// Runs all programs; each has left a process behind when this returns.
     async fn start() -> Self {
         let place = tempfile::tempdir().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -62,7 +62,7 @@ impl Runner {
         kill_process(Pid::from_raw(guard).unwrap(), Signal::KILL).unwrap();
     }
 
-    /// The names of the ways by which somebody got away, and their numbers.
+    /// The names of the ways in which a process escaped, with the process ids.
     async fn escaped(&self) -> Vec<(&'static str, Vec<u32>)> {
         let mut escaped = Vec::new();
         for (number, (way, _)) in ways().enumerate() {
@@ -77,14 +77,15 @@ impl Runner {
 async fn nobody_outlives_a_runner_that_is_killed() {
     let _one = ONE.lock().await;
     let mut runner = Runner::start().await;
-    // Whoever lowers its limit is ended by the runner, within half a second: who is left then could not be recognised.
+    // The runner ends processes that lower their limit within half a second. A process that remained could not be
+    // recognised.
     tokio::time::sleep(Duration::from_secs(1)).await;
     runner.process.kill().unwrap();
     runner.process.wait().unwrap();
     crate::fugitives::assert_nobody("when the runner was killed", &runner.escaped().await);
 }
 
-/// The one that would have ended them is killed as well, by an agent that knows of it or by a person.
+/// The process that would have ended them is killed as well, by an agent that knows about it or by a user.
 #[tokio::test]
 async fn what_a_killed_runner_left_is_ended_by_whoever_looks_for_it() {
     let _one = ONE.lock().await;
@@ -98,7 +99,8 @@ async fn what_a_killed_runner_left_is_ended_by_whoever_looks_for_it() {
     assert_nothing_abandoned().await;
 }
 
-/// Soon nothing is found any more. What other test programs on this machine have left at this moment is found, too.
+/// Asserts that soon no abandoned process is found. The search also finds those that other test programs on this
+/// machine leave at this moment.
 async fn assert_nothing_abandoned() {
     let mut found = Ok(0);
     for _ in 0..200 {
@@ -111,7 +113,7 @@ async fn assert_nothing_abandoned() {
     panic!("something is found again and again: {found:?}");
 }
 
-/// A runner that lives keeps its programs.
+/// The programs of a running runner are left alone.
 #[tokio::test]
 async fn what_a_living_runner_has_is_left_alone() {
     let _one = ONE.lock().await;

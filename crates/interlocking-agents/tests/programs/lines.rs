@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use crate::common::{lines, shell};
 
-/// More than any pipe holds, both ways at once.
+/// More than any pipe holds, in both directions at once.
 #[tokio::test]
 async fn a_large_input_and_a_large_output_do_not_wait_for_each_other() {
     let input: Vec<u8> = (0..100_000).flat_map(|line| format!("line {line}\n").into_bytes()).collect();
@@ -58,7 +58,7 @@ async fn what_cannot_be_started_says_why() {
     assert!(matches!(nowhere, StartError::NoDirectory { .. }), "{nowhere}");
 }
 
-/// Written by a program: what this process starts meanwhile would keep the file open for writing.
+/// A program writes the file: if this process wrote it, its children could keep the file open for writing.
 #[tokio::test]
 async fn a_program_without_its_interpreter_is_told_from_one_that_is_missing() {
     let place = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ mod listening;
 #[tokio::test]
 async fn neither_keys_nor_prompts_nor_output_are_logged() {
     let everything = Everything::default();
-    // While only one dispatcher exists, a thread without it (another test) decides for all that nobody listens.
+    // With only one dispatcher, a thread without it (another test) would disable logging for all threads.
     let _second = tracing::Dispatch::new(Everything::default());
     let guard = tracing::subscriber::set_default(everything.clone());
     let environment = Environment::minimal().secret("KEY", Secret::new("canary-1")).set("OTHER", "canary-2");

@@ -1,4 +1,4 @@
-//! Running programs, and what becomes of what they leave behind.
+//! Running programs, and what happens to the processes that they leave behind.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "the helpers of tests")]
 

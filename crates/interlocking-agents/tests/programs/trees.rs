@@ -7,7 +7,7 @@ use interlocking_agents::program::{Invocation, StopOrder};
 
 use crate::common::{ends, lines, number, runs, shell_in};
 
-/// Each leaves a process behind that writes its number to `child`, in another way.
+/// Each script leaves a process behind, in a different way, that writes its id to `child`.
 const WAYS: [(&str, &str); 7] = [
     ("in the background", "sh -c 'echo $$ > child; exec sleep 600' &"),
     ("with nohup", "nohup sh -c 'echo $$ > child; exec sleep 600' >/dev/null 2>&1 &"),
@@ -55,7 +55,7 @@ async fn nothing_is_left_when_a_call_is_dropped() {
     }
 }
 
-/// The program is known by its process, which only who is not confined himself can look at.
+/// The program is recognised by its process, which a confined process cannot inspect.
 #[tokio::test]
 async fn nothing_is_left_when_a_confined_call_is_dropped() {
     let place = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn nothing_is_left_when_a_confined_call_is_dropped() {
 async fn nothing_is_left_when_a_program_is_stopped() {
     for (way, script) in WAYS {
         let place = tempfile::tempdir().unwrap();
-        // It ends by itself when it is asked.
+        // The program ends by itself on SIGTERM.
         let script = format!("trap 'exit 7' TERM\n{script}\nwhile :; do sleep 0.05; done");
         let mut running = shell_in(place.path(), &script).start().await.unwrap();
         let child = child(place.path()).await;
@@ -93,7 +93,7 @@ async fn who_does_not_end_when_it_is_asked_is_killed() {
     assert_eq!(running.end().await.unwrap().signal, Some(9));
 }
 
-/// A child that cleared its environment in a session of its own is found while its parent lives.
+/// A child with an empty environment in its own session is found while its parent lives.
 #[tokio::test]
 async fn a_child_that_hides_does_not_outlive_its_parent() {
     let place = tempfile::tempdir().unwrap();
@@ -105,8 +105,8 @@ async fn a_child_that_hides_does_not_outlive_its_parent() {
     assert!(ends(child).await);
 }
 
-/// A process that has nothing left of where it came from: neither parent, nor session, nor environment, nor files. It is found
-/// where programs can be put into namespaces, which is the system's user's to do.
+/// A process without any trace of its origin: neither parent, nor session, nor environment, nor files. It is found
+/// where programs can be put into namespaces, which requires root.
 #[tokio::test]
 async fn a_process_without_any_trace_is_found_by_its_namespace() {
     if !rustix::process::geteuid().is_root() {
@@ -125,7 +125,7 @@ async fn a_process_without_any_trace_is_found_by_its_namespace() {
     }
 }
 
-/// Whatever is started while the tree is ended ends, too.
+/// Processes that are started while the tree is ended end, too.
 #[tokio::test]
 async fn a_program_that_starts_others_all_the_while_is_ended() {
     let place = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ async fn a_program_that_starts_others_all_the_while_is_ended() {
         };
         processes.filter(is_marked).collect()
     };
-    // Who was killed may take a moment to be gone.
+    // A killed process may take a moment to end.
     for _ in 0..200 {
         if left().is_empty() {
             break;
@@ -155,7 +155,7 @@ async fn a_program_that_starts_others_all_the_while_is_ended() {
     assert!(left().is_empty(), "{:?}", left());
 }
 
-/// There is always more to read of it.
+/// There is always more output to read.
 #[tokio::test]
 async fn who_floods_the_output_keeps_nobody_waiting_when_its_program_has_ended() {
     let place = tempfile::tempdir().unwrap();
@@ -179,12 +179,12 @@ async fn who_floods_the_output_keeps_nobody_waiting_when_its_program_has_ended()
     tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();
 }
 
-/// This process is one that nobody ends: it is none of the program's.
+/// This process is never ended, because it does not belong to the program.
 #[tokio::test]
 async fn who_escaped_and_floods_the_output_keeps_nobody_waiting() {
     let mut running = shell_in(Path::new("/"), "sleep 0.2").start().await.unwrap();
     let mut pipe = fs::OpenOptions::new().write(true).open(format!("/proc/{}/fd/1", running.id().unwrap())).unwrap();
-    // Until nobody reads it.
+    // Until the pipe is closed.
     let flooding = std::thread::spawn(move || while std::io::Write::write_all(&mut pipe, &[b'\n'; 4096]).is_ok() {});
     let reading = async { while running.next_line().await.unwrap().is_some() {} };
     tokio::time::timeout(Duration::from_secs(60), reading).await.unwrap();

@@ -1,14 +1,14 @@
-//! Commands that wait, recognised by how long they want to, for tests of what a call leaves behind.
+//! Commands that wait, recognised by their waiting time, for tests of what a call leaves behind.
 
 use std::time::{Duration, Instant};
 
-/// A command that starts a daemon and a child with a session of its own, and waits as they do. The name is of digits: the
-/// seconds that they wait begin with it.
+/// A command that starts a daemon and a child in its own session, and waits like them. The name consists of digits:
+/// their waiting times in seconds begin with it.
 pub(crate) fn command(name: &str) -> String {
     format!("setsid -f sleep {name}1; setsid sh -c 'sleep {name}2' & sleep {name}3")
 }
 
-/// The processes of this name that live.
+/// The running processes of this name.
 pub(crate) fn alive(name: &str) -> Vec<String> {
     let processes = std::fs::read_dir("/proc").unwrap();
     let lines = processes.filter_map(|process| std::fs::read(process.ok()?.path().join("cmdline")).ok());
@@ -16,7 +16,7 @@ pub(crate) fn alive(name: &str) -> Vec<String> {
     lines.filter(|line| line.starts_with(&format!("sleep {name}"))).collect()
 }
 
-/// Waits until all three live.
+/// Waits until all three processes run.
 pub(crate) async fn seen(name: &str) {
     let start = Instant::now();
     while alive(name).len() < 3 {
@@ -25,7 +25,7 @@ pub(crate) async fn seen(name: &str) {
     }
 }
 
-/// Waits until none lives: what was killed may take a moment to be gone.
+/// Waits until no process runs: a killed process may take a moment to end.
 pub(crate) async fn gone(name: &str) {
     let start = Instant::now();
     while !alive(name).is_empty() {

@@ -1,11 +1,11 @@
-//! Time that passes only when a test says so, while programs run: nothing depends on how fast they are.
+//! Time that passes only when a test advances it, while programs run, so that nothing depends on their speed.
 
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use tokio::task::spawn_blocking;
 
-/// As long as this lives, tokio's time stands still on this thread.
+/// While this lives, tokio's time stands still on this thread.
 pub(crate) struct StoppedTime {
     _holds: Sender<()>,
 }
@@ -13,18 +13,18 @@ pub(crate) struct StoppedTime {
 impl StoppedTime {
     pub(crate) fn new() -> Self {
         tokio::time::pause();
-        // Otherwise time passes whenever nobody has anything to do. While something blocks, it does not.
+        // Tokio would advance the time whenever all tasks are waiting, but not while a blocking task runs.
         let (holds, held) = channel();
         spawn_blocking(move || held.recv());
         Self { _holds: holds }
     }
 
-    /// Lets time pass, and everybody do what is due then.
+    /// Advances the time, and runs what is due.
     pub(crate) async fn pass(&self, duration: Duration) {
         tokio::time::advance(duration).await;
     }
 
-    /// Waits, in the time that the programs have.
+    /// Waits in real time, as the programs do.
     pub(crate) async fn until(&self, is_so: impl Fn() -> bool) {
         let begun = Instant::now();
         while !is_so() {

@@ -1,8 +1,8 @@
-//! Cassettes that are damaged.
+//! Damaged cassettes.
 
 use super::*;
 
-/// Whatever is wrong with a cassette is found when it is opened, and named.
+/// Any damage to a cassette is found when it is opened, and reported with its place.
 #[tokio::test]
 async fn damage_to_a_cassette_is_an_error_that_names_the_file() {
     let place = Place::new();
@@ -73,7 +73,7 @@ async fn damage_to_a_cassette_is_an_error_that_names_the_file() {
     assert!(missing.to_string().starts_with("there is no cassette "), "{missing}");
 }
 
-/// An event that this version does not know is found when its call is played: there is no list of them.
+/// An unknown event is found only when its call is played, because there is no list of the known events.
 #[tokio::test]
 async fn an_unknown_event_is_damage_and_nothing_of_its_call_is_played() {
     let place = Place::new();

@@ -1,8 +1,8 @@
-//! Calls that come to no end, or take their time.
+//! Calls that do not end, or that take their time.
 
 use super::*;
 
-/// An agent that was interrupted is played until somebody interrupts it again; then it says what it said.
+/// A call that was interrupted waits until it is interrupted again; then it gives the recorded error.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_interrupted_waits_to_be_interrupted() {
     let place = Place::new();
@@ -21,7 +21,7 @@ async fn a_call_that_was_interrupted_waits_to_be_interrupted() {
     assert_eq!(interrupted(&place.replayer()).await, recorded);
 }
 
-/// CON-18: silence is recorded as the interruption that it led to, and the reminder as a call of its own.
+/// CON-18: idleness is recorded as the interruption that it caused, and the reminder as a separate call.
 #[tokio::test(start_paused = true)]
 async fn an_idle_agent_is_idle_again() {
     let place = Place::new();
@@ -41,7 +41,7 @@ async fn an_idle_agent_is_idle_again() {
     assert_eq!(reminded(&place.replayer()).await, recorded);
 }
 
-/// Nobody waited for its end: what it did until then is in the cassette, and there is no end to play.
+/// The call's future was dropped: the cassette contains what the agent had done by then, and no end.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_interrupted_has_no_end() {
     let place = Place::new();

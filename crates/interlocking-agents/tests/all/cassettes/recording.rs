@@ -58,7 +58,7 @@ async fn a_call_that_changes_too_much_is_refused_and_can_be_told_to_leave_things
     assert!(!place.texts().contains("0123456789"));
 }
 
-/// What is in the way where a cassette is played: a link is not written through, and a directory is not replaced by a file.
+/// Obstacles in the workspace of a replay: nothing is written through a link, and a file does not replace a directory.
 #[cfg(unix)]
 #[tokio::test]
 async fn nothing_is_written_through_a_link() {
@@ -88,7 +88,7 @@ async fn nothing_is_written_through_a_link() {
     assert!(now.join("b/precious").exists());
 }
 
-/// A fork goes where it is told, and its sessions are those that were recorded.
+/// A fork may run in another workspace, and its sessions have the recorded ids.
 #[tokio::test]
 async fn sessions_are_guarded_while_a_cassette_is_played() {
     let place = Place::new();
@@ -104,7 +104,7 @@ async fn sessions_are_guarded_while_a_cassette_is_played() {
     assert_eq!(play(&replayer, forked).await.0.unwrap().session, id("side-1"));
 }
 
-/// Beside a call of a real agent, which takes seconds, looking twice through a workspace is little.
+/// Compared to a call of a real agent, which takes seconds, scanning a workspace twice is cheap.
 #[tokio::test]
 async fn recording_a_call_in_a_large_workspace_costs_little() {
     let place = Place::new();
@@ -116,7 +116,7 @@ async fn recording_a_call_in_a_large_workspace_costs_little() {
             std::fs::write(directory.join(format!("f{file}")), "some content of a file").unwrap();
         }
     }
-    // Until the files are not taken to be fresh.
+    // Waits until the files no longer count as freshly changed.
     std::thread::sleep(Duration::from_millis(150));
     let recorder = place.recorder(agent("[[turn]]\ntimes = \"any\"\n"));
     let mut best = Duration::MAX;
@@ -129,7 +129,7 @@ async fn recording_a_call_in_a_large_workspace_costs_little() {
     assert!(best < Duration::from_secs(1), "{best:?}");
 }
 
-/// An agent that may call nobody.
+/// An agent whose calls are forbidden.
 struct Kept(interlocking_agents::Sessions);
 
 #[async_trait::async_trait]
