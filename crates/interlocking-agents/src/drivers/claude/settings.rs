@@ -80,7 +80,7 @@ pub struct ClaudeSettings {
     /// How the agent is asked to decide between the variants of an enum.
     pub decisions: Decisions,
     /// How often the program itself repeats a request after a transient error, before the call fails. Default: 2.
-    /// Further retries are left to the caller, who knows about other calls.
+    /// Further retries are left to the caller, which knows about other calls.
     pub retries: u32,
     /// How long the program waits for the beginning of the provider's answer (`"30s"`, `"5m"`). Default: the program's
     /// default.

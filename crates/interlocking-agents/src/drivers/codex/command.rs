@@ -16,7 +16,7 @@ const PROVIDER: &str = "interlocking";
 /// The variable in which Codex expects a key for OpenAI. A custom provider is configured to use it as well.
 const KEY_VARIABLE: &str = "CODEX_API_KEY";
 
-/// How often Codex repeats a request. Further retries are left to the caller, who knows about other calls.
+/// How often Codex repeats a request. Further retries are left to the caller, which knows about other calls.
 const RETRIES: u32 = 2;
 
 /// Features that are switched off unless the settings say otherwise, with the reasons.

@@ -61,7 +61,7 @@ pub struct GeminiSettings {
     /// [`StepLimit`](crate::AgentErrorKind::StepLimit). Default: no limit.
     pub max_steps: Option<u32>,
     /// How often the program itself repeats a request after a transient error, up to 9 times. Default: 2. Further
-    /// retries are left to the caller, who knows about other calls. The program waits 5 s before the first retry, and
+    /// retries are left to the caller, which knows about other calls. The program waits 5 s before the first retry, and
     /// longer before each further one.
     pub retries: u32,
     /// Further settings of the program, by groups as in its `settings.json`. The driver's settings take precedence.
