@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::action_error::ActionProblem;
-use super::script::{Action, Append, Deed, ExpectedExit, Remove, Replace, Run, ScriptPath, Write};
+use super::script::{Action, ActionKind, Append, ExpectedExit, Remove, Replace, Run, ScriptPath, Write};
 use crate::agent::TurnContext;
 use crate::agent::event::AgentEvent;
 use crate::scripted::command::{self, Surroundings};
@@ -20,10 +20,10 @@ pub(super) async fn act(
     surroundings: &Surroundings<'_>,
 ) -> Result<(), ActionProblem> {
     let workspace = existing(workspace)?;
-    let event = match &action.deed {
-        Deed::Write(write) => on_file(workspace, &write.path, |file| write.perform(file))?,
-        Deed::Append(append) => on_file(workspace, &append.path, |file| append.perform(file))?,
-        Deed::Replace(replace) => {
+    let event = match &action.kind {
+        ActionKind::Write(write) => on_file(workspace, &write.path, |file| write.perform(file))?,
+        ActionKind::Append(append) => on_file(workspace, &append.path, |file| append.perform(file))?,
+        ActionKind::Replace(replace) => {
             let count = on_text(workspace, replace)?;
             if count != 1 {
                 let (path, find) = (replace.path.as_path().to_owned(), replace.find.as_str().to_owned());
@@ -31,7 +31,7 @@ pub(super) async fn act(
             }
             written(&replace.path)
         }
-        Deed::Remove(remove) => {
+        ActionKind::Remove(remove) => {
             // The link itself may be removed, so only the path to it is checked.
             let parent = remove.path.as_path().parent().unwrap_or(Path::new(""));
             refuse_links(workspace, remove.path.as_path(), parent)?;
@@ -40,11 +40,11 @@ pub(super) async fn act(
                 .map_err(|error| file_problem(&remove.path, &error))?;
             AgentEvent::FileRemoved { path: remove.path.as_path().to_owned() }
         }
-        Deed::Run(run) => {
+        ActionKind::Run(run) => {
             let _working = context.working();
             run.perform(workspace, surroundings).await?
         }
-        Deed::Commit(commit) => {
+        ActionKind::Commit(commit) => {
             let _working = context.working();
             commit.perform(workspace, surroundings).await?
         }

@@ -47,12 +47,12 @@ struct Contents<S> {
 }
 
 /// Reads the state from the file; a new state if there is no file yet.
-pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
+pub(super) fn load(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let stage = Stage::new(turns);
-            keep(file, &stage)?;
+            save(file, &stage)?;
             return Ok(stage);
         }
         Err(error) => return Err(unusable(file, &error)),
@@ -67,7 +67,7 @@ pub(super) fn recall(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
 }
 
 /// Replaces the file as a whole, so that the old file remains if the process is killed meanwhile.
-pub(super) fn keep(file: &Path, stage: &Stage) -> Result<(), MemoryError> {
+pub(super) fn save(file: &Path, stage: &Stage) -> Result<(), MemoryError> {
     let contents = serde_json::to_vec(&Contents { turns: stage.turns(), stage })
         .map_err(|error| MemoryError::Malformed { file: file.to_owned(), reason: error.to_string() })?;
     // Only this user can read the file.

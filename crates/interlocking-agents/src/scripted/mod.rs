@@ -65,6 +65,7 @@
 pub(crate) mod command;
 
 mod act;
+mod answer;
 pub(crate) mod action_error;
 pub(crate) mod duration;
 mod git;
@@ -72,7 +73,6 @@ mod matching;
 pub(crate) mod no_match;
 mod memory;
 mod parse;
-mod said;
 mod script;
 mod stage;
 
@@ -102,7 +102,7 @@ use crate::conversation::decision::Decision;
 use crate::scripted::command::Surroundings;
 use crate::sessions::Sessions;
 use crate::sessions::session::SessionId;
-use said::Said;
+use answer::Answer;
 use script::{Failure, ScriptTurn, Times, Tokens};
 use stage::Stage;
 
@@ -158,7 +158,7 @@ impl ScriptedAgent {
     /// time.
     pub fn with_memory(mut self, file: impl Into<PathBuf>) -> Result<Self, MemoryError> {
         let file = file.into();
-        self.stage = Mutex::new(memory::recall(&file, self.script.turns.len())?);
+        self.stage = Mutex::new(memory::load(&file, self.script.turns.len())?);
         self.memory = Some(file);
         Ok(self)
     }
@@ -190,7 +190,7 @@ impl ScriptedAgent {
     /// prompts never get the same turn.
     ///
     /// The last value says whether the turn has already been played to its end for this prompt.
-    fn enter(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
+    fn begin_turn(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;
         let repeated = stage.repeated(&turn.session, &turn.prompt);
@@ -208,7 +208,7 @@ impl ScriptedAgent {
         Ok((index, session, is_counted))
     }
 
-    fn leave(
+    fn finish_turn(
         &self,
         index: usize,
         session: &SessionId,
@@ -226,13 +226,18 @@ impl ScriptedAgent {
     fn remember(&self, stage: &Stage) -> Result<(), AgentErrorKind> {
         match &self.memory {
             Some(file) => {
-                memory::keep(file, stage).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
+                memory::save(file, stage).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })
             }
             None => Ok(()),
         }
     }
 
-    async fn play(&self, context: &TurnContext<'_>, turn: &Turn, played: &ScriptTurn) -> Result<Said, AgentErrorKind> {
+    async fn play(
+        &self,
+        context: &TurnContext<'_>,
+        turn: &Turn,
+        played: &ScriptTurn,
+    ) -> Result<Answer, AgentErrorKind> {
         if let Some(delay) = played.delay {
             tokio::time::sleep(delay).await;
         }
@@ -245,12 +250,12 @@ impl ScriptedAgent {
         if let Some(failure) = played.fail {
             return Err(failure.kind(played.text.as_deref(), played.retry_after));
         }
-        let mut said = Said::of(played);
-        if said.names_head() {
+        let mut answer = Answer::of(played);
+        if answer.mentions_head() {
             let workspace = act::existing(turn.workspace.as_deref()).map_err(at(played.line))?;
-            said.name_head(&git::head(workspace, &surroundings).await.map_err(at(played.line))?);
+            answer.replace_head(&git::head(workspace, &surroundings).await.map_err(at(played.line))?);
         }
-        Ok(said)
+        Ok(answer)
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -273,7 +278,7 @@ impl Agent for ScriptedAgent {
     }
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
-        let (index, session, is_counted) = self.enter(turn)?;
+        let (index, session, is_counted) = self.begin_turn(turn)?;
         let played = &self.script.turns[index];
         tracing::debug!(script = self.script.name, line = played.line, %session, "playing a turn");
         context.started(&session)?;
@@ -283,7 +288,7 @@ impl Agent for ScriptedAgent {
             outcome = self.play(context, turn, played) => outcome,
         };
         let usage = played.usage();
-        let outcome = outcome.map(|Said { output, decisions, text }| Reply {
+        let outcome = outcome.map(|Answer { output, decisions, text }| Reply {
             output,
             decisions,
             text,
@@ -292,7 +297,7 @@ impl Agent for ScriptedAgent {
         if let Ok(reply) = &outcome {
             report(context, reply);
         }
-        let left = self.leave(index, &session, is_counted, outcome.as_ref().ok());
+        let left = self.finish_turn(index, &session, is_counted, outcome.as_ref().ok());
         outcome.and_then(|reply| left.map(|()| reply)).map_err(|kind| AgentError::new(kind).in_session(session, usage))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::duration::Delay;
-use super::script::{Action, Deed, ExpectedExit, Failure, Script, ScriptTurn, Times, Tokens};
+use super::script::{Action, ActionKind, ExpectedExit, Failure, Script, ScriptTurn, Times, Tokens};
 use crate::agent::usage::Cost;
 use crate::conversation::decision::Decision;
 
@@ -84,12 +84,12 @@ fn turn(field: &Field<'_>, problems: &mut Problems) -> Option<ScriptTurn> {
     let times = fields.optional("times", Times::default(), problems);
     let delay = fields.optional::<Option<Delay>>("delay", None, problems);
     let mut actions = Vec::new();
-    add_actions(&mut fields, "write", Deed::Write, &mut actions, problems);
-    add_actions(&mut fields, "append", Deed::Append, &mut actions, problems);
-    add_actions(&mut fields, "replace", Deed::Replace, &mut actions, problems);
-    add_actions(&mut fields, "remove", Deed::Remove, &mut actions, problems);
-    add_actions(&mut fields, "run", Deed::Run, &mut actions, problems);
-    add_actions(&mut fields, "commit", Deed::Commit, &mut actions, problems);
+    add_actions(&mut fields, "write", ActionKind::Write, &mut actions, problems);
+    add_actions(&mut fields, "append", ActionKind::Append, &mut actions, problems);
+    add_actions(&mut fields, "replace", ActionKind::Replace, &mut actions, problems);
+    add_actions(&mut fields, "remove", ActionKind::Remove, &mut actions, problems);
+    add_actions(&mut fields, "run", ActionKind::Run, &mut actions, problems);
+    add_actions(&mut fields, "commit", ActionKind::Commit, &mut actions, problems);
     // TOML groups the actions by kind; their positions in the text give the order in which they were written.
     actions.sort_by_key(|(position, _)| *position);
     let output = fields.take("output");
@@ -152,14 +152,14 @@ fn turn(field: &Field<'_>, problems: &mut Problems) -> Option<ScriptTurn> {
 fn add_actions<T: DeserializeOwned>(
     fields: &mut Fields<'_>,
     name: &'static str,
-    deed: impl Fn(T) -> Deed,
+    kind: impl Fn(T) -> ActionKind,
     actions: &mut Vec<(Position, Action)>,
     problems: &mut Problems,
 ) {
     for item in fields.take(name).and_then(|actions| actions.items(problems)).into_iter().flatten() {
         let position = item.position();
         let read = item.read(problems);
-        actions.extend(read.map(|action| (position, Action { line: position.line, deed: deed(action) })));
+        actions.extend(read.map(|action| (position, Action { line: position.line, kind: kind(action) })));
     }
 }
 

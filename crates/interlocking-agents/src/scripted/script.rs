@@ -52,11 +52,11 @@ pub(super) enum Times {
 pub(super) struct Action {
     /// The action's line in the script, from 1.
     pub(super) line: usize,
-    pub(super) deed: Deed,
+    pub(super) kind: ActionKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Deed {
+pub(super) enum ActionKind {
     Write(Write),
     Append(Append),
     Replace(Replace),

@@ -65,8 +65,8 @@ struct Held {
 #[derive(Debug)]
 #[expect(dead_code, reason = "what they do, they do when they are dropped")]
 enum InUse {
-    Here(Used),
-    Everywhere(Locked),
+    InProcess(Used),
+    AcrossProcesses(Locked),
 }
 
 impl Sessions {
@@ -137,8 +137,8 @@ impl Sessions {
 impl Registry {
     fn begin(&self, session: &SessionId, wanted: SessionUse) -> Result<InUse, SessionError> {
         match self {
-            Self::Memory(memory) => memory.begin(session, wanted).map(InUse::Here),
-            Self::Directory(directory) => directory.begin(session, wanted).map(InUse::Everywhere),
+            Self::Memory(memory) => memory.begin(session, wanted).map(InUse::InProcess),
+            Self::Directory(directory) => directory.begin(session, wanted).map(InUse::AcrossProcesses),
         }
     }
 

@@ -38,7 +38,7 @@ pub(super) fn conclude(
         SessionOp::ContinueFrom(session) => session,
         SessionOp::StartFresh(_) => progress.named(),
     };
-    let given = match (outcome::judge(result, &progress.signs, &call.ended, asked_for), call.cut) {
+    let given = match (outcome::interpret(result, &progress.hints, &call.ended, asked_for), call.cut) {
         (Verdict::Answer, _) => result.structured_output.clone(),
         (Verdict::Exhausted, None) => progress.attempted.clone(),
         // The call was stopped, and the result reports that.

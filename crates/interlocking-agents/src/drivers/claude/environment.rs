@@ -24,7 +24,7 @@ const SWITCHES: [&str; 7] = [
 /// Reads the key from the first line of standard input and passes it to the program through a pipe, which is empty once
 /// the key was read. So the key is not in the environment, which the agent's commands inherit, and not in the
 /// arguments, which they can read.
-pub(super) const HANDING_OVER: &str = "IFS= read -r key && exec \"$@\" 3<<KEY\n$key\nKEY\n";
+pub(super) const PASS_KEY_SCRIPT: &str = "IFS= read -r key && exec \"$@\" 3<<KEY\n$key\nKEY\n";
 
 /// What the program gets in addition to its arguments.
 pub(super) struct Surroundings {
@@ -120,7 +120,7 @@ impl Surroundings {
         match self.key {
             None => (program.into(), arguments),
             Some(_) => {
-                let before = ["-c".into(), HANDING_OVER.into(), "claude".into(), program.into()];
+                let before = ["-c".into(), PASS_KEY_SCRIPT.into(), "claude".into(), program.into()];
                 ("/bin/sh".into(), before.into_iter().chain(arguments).collect())
             }
         }

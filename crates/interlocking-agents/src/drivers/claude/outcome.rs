@@ -41,7 +41,7 @@ pub(super) enum Verdict {
 
 /// Information from earlier events, in addition to the result.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Signs {
+pub(super) struct Hints {
     /// How long the provider asked to wait.
     pub(super) retry_after: Option<Duration>,
     /// The kind of the last failure, as the program names it.
@@ -49,10 +49,10 @@ pub(super) struct Signs {
 }
 
 /// Interprets a result.
-pub(super) fn judge(result: &Outcome, signs: &Signs, ended: &Ended, asked_for: &SessionId) -> Verdict {
+pub(super) fn interpret(result: &Outcome, hints: &Hints, ended: &Ended, asked_for: &SessionId) -> Verdict {
     match result.subtype.as_str() {
         "success" if !result.is_error => Verdict::Answer,
-        "success" => Verdict::Failure(provider_failure(result, signs)),
+        "success" => Verdict::Failure(provider_failure(result, hints)),
         "error_max_structured_output_retries" => Verdict::Exhausted,
         "error_max_turns" => Verdict::Failure(AgentErrorKind::StepLimit),
         "error_max_budget_usd" => Verdict::Failure(AgentErrorKind::BudgetLimit),
@@ -71,19 +71,19 @@ pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Optio
 }
 
 /// The kind of a failed request, by the status if the provider sent one.
-fn provider_failure(result: &Outcome, signs: &Signs) -> AgentErrorKind {
+fn provider_failure(result: &Outcome, hints: &Hints) -> AgentErrorKind {
     let reason = result.result.clone().unwrap_or_else(|| "no reason was given".to_owned());
-    let called = signs.api_error.as_deref().or(result.api_error.as_ref().and_then(Value::as_str)).unwrap_or_default();
+    let called = hints.api_error.as_deref().or(result.api_error.as_ref().and_then(Value::as_str)).unwrap_or_default();
     let too_long =
         matches!(result.terminal_reason.as_deref(), Some("prompt_too_long" | "image_error" | "blocking_limit"));
     match result.api_error_status {
         _ if too_long => AgentErrorKind::PromptTooLong,
         Some(413) => AgentErrorKind::PromptTooLong,
-        Some(429) => AgentErrorKind::RateLimited { retry_after: signs.retry_after },
+        Some(429) => AgentErrorKind::RateLimited { retry_after: hints.retry_after },
         Some(408) => AgentErrorKind::Connection { reason },
         Some(500..) => AgentErrorKind::Overloaded,
         Some(_) => AgentErrorKind::Refused { reason },
-        None if called == "rate_limit" => AgentErrorKind::RateLimited { retry_after: signs.retry_after },
+        None if called == "rate_limit" => AgentErrorKind::RateLimited { retry_after: hints.retry_after },
         None if called == "overloaded" => AgentErrorKind::Overloaded,
         None if called == "billing_error" || called == "model_not_found" => AgentErrorKind::Refused { reason },
         None if called == "authentication_failed" => AgentErrorKind::Configuration {

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use super::line::{Block, Event, RateLimitEvent, Said, System};
-use super::outcome::Signs;
+use super::outcome::Hints;
 use super::results::Results;
 use super::store::Store;
 use crate::agent::TurnContext;
@@ -47,25 +47,25 @@ pub(super) struct Progress<'a> {
     pub(super) attempted: Option<Value>,
     /// The last plain text of the model.
     pub(super) text: Option<String>,
-    pub(super) signs: Signs,
+    pub(super) hints: Hints,
     /// Whether the program has written anything.
     pub(super) anything: bool,
 }
 
 /// A tool that is running.
 struct Running<'a> {
-    deed: Option<Deed>,
+    effect: Option<Effect>,
     _working: Working<'a>,
 }
 
 /// What a tool does, if its end is reported as an event.
-enum Deed {
+enum Effect {
     Writes(PathBuf),
     Runs(String),
 }
 
 /// How much of a command or of a file's name is kept, in bytes.
-const LONGEST_DEED: usize = 32 * 1024;
+const LONGEST_EFFECT: usize = 32 * 1024;
 
 impl<'a> Progress<'a> {
     pub(super) fn new(
@@ -88,7 +88,7 @@ impl<'a> Progress<'a> {
             lines: JsonLines::default(),
             attempted: None,
             text: None,
-            signs: Signs::default(),
+            hints: Hints::default(),
             anything: false,
         }
     }
@@ -146,13 +146,13 @@ impl<'a> Progress<'a> {
     fn note_delay(&mut self, attempt: u32, delay_ms: Option<f64>) {
         let own = FIRST_BACKOFF * 2_u32.saturating_pow(attempt.saturating_sub(1).min(6));
         let delay = delay_ms.and_then(|delay| Duration::try_from_secs_f64(delay / 1000.0).ok());
-        self.signs.retry_after = delay.filter(|delay| *delay > own * 2);
+        self.hints.retry_after = delay.filter(|delay| *delay > own * 2);
     }
 
     fn assistant(&mut self, said: Said) {
         self.start(said.session_id.as_deref(), true);
         if said.is_api_error_message {
-            self.signs.api_error = said.error.as_ref().and_then(Value::as_str).map(str::to_owned);
+            self.hints.api_error = said.error.as_ref().and_then(Value::as_str).map(str::to_owned);
             return;
         }
         for block in said.message.content {
@@ -163,9 +163,9 @@ impl<'a> Progress<'a> {
                 }
                 Block::ToolUse { name, input, .. } if name == OUTPUT_TOOL => self.attempted = Some(input),
                 Block::ToolUse { id, name, input } => {
-                    let deed = self.deed(&name, &input);
+                    let effect = self.effect(&name, &input);
                     self.context.emit(AgentEvent::ToolUse { name, input });
-                    self.running.begin(id, Running { deed, _working: self.context.working() });
+                    self.running.begin(id, Running { effect, _working: self.context.working() });
                 }
                 Block::ToolResult { .. } | Block::Other => {}
             }
@@ -175,25 +175,25 @@ impl<'a> Progress<'a> {
     fn user(&mut self, said: Said) {
         for block in said.message.content {
             let Block::ToolResult { tool_use_id, content, is_error } = block else { continue };
-            let Some(deed) = self.running.end(&tool_use_id).and_then(|tool| tool.deed) else { continue };
-            if let Some(event) = done(deed, &content, is_error) {
+            let Some(effect) = self.running.end(&tool_use_id).and_then(|tool| tool.effect) else { continue };
+            if let Some(event) = event_for(effect, &content, is_error) {
                 self.context.emit(event);
             }
         }
     }
 
-    fn deed(&self, tool: &str, input: &Value) -> Option<Deed> {
+    fn effect(&self, tool: &str, input: &Value) -> Option<Effect> {
         let text_of = |field: &str| {
             let mut text = input.get(field)?.as_str()?.to_owned();
-            shorten(&mut text, LONGEST_DEED);
+            shorten(&mut text, LONGEST_EFFECT);
             Some(text)
         };
         match tool {
             "Write" | "Edit" | "MultiEdit" | "NotebookEdit" => {
                 let path = text_of("file_path").or_else(|| text_of("notebook_path"))?;
-                Some(Deed::Writes(self.relative(Path::new(&path))))
+                Some(Effect::Writes(self.relative(Path::new(&path))))
             }
-            "Bash" => text_of("command").map(Deed::Runs),
+            "Bash" => text_of("command").map(Effect::Runs),
             _ => None,
         }
     }
@@ -214,7 +214,7 @@ impl<'a> Progress<'a> {
         if info.status.as_deref() == Some("rejected") {
             let resets = info.resets_at.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            self.signs.retry_after = resets.map(|resets| resets.saturating_sub(now));
+            self.hints.retry_after = resets.map(|resets| resets.saturating_sub(now));
         }
     }
 }
@@ -255,10 +255,10 @@ impl LineProtocol for Progress<'_> {
 }
 
 /// The event for a tool call that has ended.
-fn done(deed: Deed, content: &Value, is_error: bool) -> Option<AgentEvent> {
-    match deed {
-        Deed::Writes(path) => (!is_error).then_some(AgentEvent::FileWritten { path }),
-        Deed::Runs(command) => {
+fn event_for(effect: Effect, content: &Value, is_error: bool) -> Option<AgentEvent> {
+    match effect {
+        Effect::Writes(path) => (!is_error).then_some(AgentEvent::FileWritten { path }),
+        Effect::Runs(command) => {
             let exit = if is_error { exit_code(content)? } else { Some(0) };
             Some(AgentEvent::CommandRun { command: vec![command], exit })
         }

@@ -9,7 +9,7 @@ use super::event::Tokens;
 use super::progress::{End, Progress};
 use super::rollout::{Mark, Rollout};
 use super::settings::{CodexSettings, configuration};
-use super::{command, failure, part};
+use super::{command, failure, instructions};
 use crate::agent::TurnContext;
 use crate::agent::error::{AgentError, AgentErrorKind};
 use crate::agent::turn::{Reply, Turn};
@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
             SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => Some(Mark::BEGINNING),
         };
         let prompt = match (&turn.system, session) {
-            (Some(system), Some(_)) if !known.system => part::told_before(system, &turn.prompt),
+            (Some(system), Some(_)) if !known.system => instructions::prompt_with_instructions(system, &turn.prompt),
             _ => turn.prompt.clone(),
         };
         let schema = turn.schema.as_ref().map(|schema| StrictSchema::of(schema.as_value()));
@@ -87,7 +87,7 @@ impl<'a> Call<'a> {
                 Ok(Reply { output, text, ..Reply::new(session, usage) })
             }
             (Ok(_), None) => {
-                Err(AgentError::new(failure::of_an_end(&self.turn.session, false, None, "it named no session")))
+                Err(AgentError::new(failure::from_exit(&self.turn.session, false, None, "it named no session")))
             }
             (Err(kind), Some(session)) => Err(AgentError::new(kind).in_session(session, usage)),
             (Err(kind), None) => Err(AgentError::new(kind)),
@@ -105,7 +105,7 @@ impl<'a> Call<'a> {
             None => {
                 let Ended { exit, stderr, .. } = &called.ended;
                 let said = LeftOut::explain(progress.lines.left_out(), stderr, "");
-                Err(failure::of_an_end(&self.turn.session, progress.session.is_some(), *exit, &said))
+                Err(failure::from_exit(&self.turn.session, progress.session.is_some(), *exit, &said))
             }
         }
     }

@@ -94,7 +94,7 @@ fn configuration_of(settings: &CodexSettings, turn: &Turn, has_key: bool) -> Vec
         overrides.push(("model_reasoning_effort".to_owned(), effort.as_str().into()));
     }
     if let (Some(system), SessionOp::StartFresh(_)) = (&turn.system, &turn.session) {
-        overrides.push(("developer_instructions".to_owned(), super::part::told(system).into()));
+        overrides.push(("developer_instructions".to_owned(), super::instructions::developer_message(system).into()));
     }
     flattened("", &settings.config, &mut overrides);
     // The following entries cannot be overridden by the settings.

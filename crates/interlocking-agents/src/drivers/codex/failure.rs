@@ -10,7 +10,7 @@ use crate::sessions::{SessionError, SessionUse};
 
 /// The kind of failure that a turn's error message describes. An unknown message is treated as a refusal, because Codex
 /// passes on the message of a provider that refuses a request unchanged.
-pub(super) fn of_a_turn(message: &str) -> AgentErrorKind {
+pub(super) fn from_turn(message: &str) -> AgentErrorKind {
     let lower = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
     if says(&["context window", "exceeds the maximum length", "context_length_exceeded"]) {
@@ -43,7 +43,7 @@ pub(super) fn of_a_turn(message: &str) -> AgentErrorKind {
 
 /// The kind of failure if the program ended without reporting the turn's outcome: the end of its standard error
 /// contains the reason.
-pub(super) fn of_an_end(operation: &SessionOp, started: bool, exit: Option<i32>, stderr: &str) -> AgentErrorKind {
+pub(super) fn from_exit(operation: &SessionOp, started: bool, exit: Option<i32>, stderr: &str) -> AgentErrorKind {
     let session = || match operation {
         SessionOp::StartFresh(_) => None,
         SessionOp::ContinueFrom(session) | SessionOp::ForkFrom { parent: session, .. } => Some(session.clone()),
@@ -148,7 +148,7 @@ mod tests {
             ),
             ("unexpected status 413 Payload Too Large: no", AgentErrorKind::PromptTooLong),
         ] {
-            assert_eq!(of_a_turn(message), kind, "{message}");
+            assert_eq!(from_turn(message), kind, "{message}");
         }
     }
 
@@ -158,13 +158,13 @@ mod tests {
         let fresh = SessionOp::StartFresh(Slug::new("x").unwrap());
         let resume = SessionOp::ContinueFrom(id.clone());
         let unknown = "warning: Untrusted\nError: thread/resume: thread/resume failed: no rollout found for thread id 01 (code -32600)";
-        assert_eq!(of_an_end(&resume, false, Some(1), unknown), SessionError::Unknown { session: id }.into());
-        let bad_flag = of_an_end(&fresh, false, Some(2), "error: unexpected argument '--nope' found");
+        assert_eq!(from_exit(&resume, false, Some(1), unknown), SessionError::Unknown { session: id }.into());
+        let bad_flag = from_exit(&fresh, false, Some(2), "error: unexpected argument '--nope' found");
         assert!(matches!(bad_flag, AgentErrorKind::Configuration { .. }), "{bad_flag:?}");
         assert_eq!(AgentError::new(bad_flag).disposition(), Disposition::GiveUp);
-        let locked = of_an_end(&fresh, false, Some(1), "Error: failed to open state db: database is locked");
+        let locked = from_exit(&fresh, false, Some(1), "Error: failed to open state db: database is locked");
         assert!(matches!(locked, AgentErrorKind::Crashed { exit: Some(1), .. }), "{locked:?}");
-        let killed = of_an_end(&fresh, true, None, "");
+        let killed = from_exit(&fresh, true, None, "");
         assert_eq!(killed, AgentErrorKind::Crashed { exit: None, reason: String::new() });
         assert_eq!(AgentError::new(killed).disposition(), Disposition::Retry { after: None });
     }

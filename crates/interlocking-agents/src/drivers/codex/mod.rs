@@ -21,7 +21,7 @@ mod call;
 mod command;
 mod event;
 mod failure;
-mod part;
+mod instructions;
 mod progress;
 mod ready;
 mod rollout;

@@ -63,7 +63,7 @@ impl<'a> Progress<'a> {
             Some(Event::ItemStarted { item }) => self.item_started(item),
             Some(Event::ItemCompleted { item }) => self.item_completed(item),
             Some(Event::TurnCompleted { usage }) => self.end = Some(End::Completed(usage)),
-            Some(Event::TurnFailed { error }) => self.end = Some(End::Failed(failure::of_a_turn(&error.message))),
+            Some(Event::TurnFailed { error }) => self.end = Some(End::Failed(failure::from_turn(&error.message))),
             Some(Event::Error(error)) => {
                 // Any other error is repeated as the failure of the turn.
                 if let Some((attempt, reason)) = repetition(&error.message) {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::event::Tokens;
-use super::part;
+use super::instructions;
 use crate::drivers::json_lines::{self, JsonLines};
 use crate::drivers::written_by_agents::{self, Search};
 use crate::program::Line;
@@ -86,8 +86,8 @@ impl Rollout {
     pub(super) fn knows(&self, home: &Path, system: &str) -> io::Result<bool> {
         let (mut rollout, mut end) = (self.clone(), u64::MAX);
         for _ in 0..OLDEST_ANCESTOR {
-            if let Some(told) = rollout.last_told(end)? {
-                return Ok(part::tells(&told, system));
+            if let Some(told) = rollout.last_instructions(end)? {
+                return Ok(instructions::are_in(&told, system));
             }
             let Some((parent, length)) = rollout.parent()? else { return Ok(false) };
             let Some(found) = Self::find(home, &parent) else { return Ok(false) };
@@ -96,14 +96,14 @@ impl Rollout {
         Ok(false)
     }
 
-    fn last_told(&self, end: u64) -> io::Result<Option<String>> {
+    fn last_instructions(&self, end: u64) -> io::Result<Option<String>> {
         let mut told = None;
-        let heading = Value::from(part::HEADING.trim_end()).to_string();
+        let heading = Value::from(instructions::HEADING.trim_end()).to_string();
         for_each_line(&self.path, 0, end, heading.trim_matches('"'), |entry| {
             let content = entry.payload.get("content").and_then(Value::as_array);
             let mut texts = content.into_iter().flatten().filter_map(|part| part.get("text")?.as_str());
             if entry.kind == "response_item"
-                && let Some(text) = texts.rfind(|text| text.starts_with(part::HEADING))
+                && let Some(text) = texts.rfind(|text| text.starts_with(instructions::HEADING))
             {
                 told = Some(text.to_owned());
             }
@@ -211,7 +211,10 @@ mod tests {
     #[test]
     fn a_fork_knows_its_parents_part_up_to_the_fork() {
         let home = tempfile::tempdir().unwrap();
-        let parent = [told(&part::told("Be brief.")), told(&part::told_before("Be kind.", "Go."))];
+        let parent = [
+            told(&instructions::developer_message("Be brief.")),
+            told(&instructions::prompt_with_instructions("Be kind.", "Go.")),
+        ];
         let fork_at = parent[0].to_string().len() + 1;
         let parent = write(home.path(), PARENT, &parent);
         let base = json!({ "thread_id": PARENT, "end_byte_offset": fork_at });
@@ -220,7 +223,8 @@ mod tests {
         assert!(parent.knows(home.path(), "Be kind.").unwrap() && !parent.knows(home.path(), "Be brief.").unwrap());
         assert!(child.knows(home.path(), "Be brief.").unwrap() && !child.knows(home.path(), "Be kind.").unwrap());
         assert!(!child.knows(home.path(), "Be").unwrap(), "the whole of it");
-        let changed = write(home.path(), CHILD, &[meta, told(&part::told_before("Be quick.", "Go."))]);
+        let changed =
+            write(home.path(), CHILD, &[meta, told(&instructions::prompt_with_instructions("Be quick.", "Go."))]);
         assert!(changed.knows(home.path(), "Be quick.").unwrap() && !changed.knows(home.path(), "Be brief.").unwrap());
     }
 }

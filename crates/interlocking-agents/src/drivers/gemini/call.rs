@@ -111,15 +111,15 @@ impl<'a> Call<'a> {
         }
         let left_out = progress.lines.left_out();
         let Some(end) = &progress.end else {
-            return Err(failure::of_an_end(&self.turn.session, &called.ended, left_out));
+            return Err(failure::from_exit(&self.turn.session, &called.ended, left_out));
         };
         match (&end.failure, &progress.complaint) {
-            (Some(failure), _) => Err(failure::of_a_turn(failure, &called.ended.stderr)),
+            (Some(failure), _) => Err(failure::from_turn(failure, &called.ended.stderr)),
             // The program reports a loop as a success.
             (None, Some(complaint)) if !end.succeeded || progress.text.is_empty() => {
-                Err(failure::of_a_complaint(complaint))
+                Err(failure::from_complaint(complaint))
             }
-            (None, None) if !end.succeeded => Err(failure::of_an_end(&self.turn.session, &called.ended, left_out)),
+            (None, None) if !end.succeeded => Err(failure::from_exit(&self.turn.session, &called.ended, left_out)),
             (None, _) => Ok(std::mem::take(&mut progress.text)),
         }
     }

@@ -17,7 +17,7 @@ mod exit {
 }
 
 /// The kind of failure of a turn. The provider's status is in the message, or else in standard error.
-pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
+pub(super) fn from_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
     match &*failure.kind {
         "FatalTurnLimitedError" => return AgentErrorKind::StepLimit,
         "FatalCancellationError" => return AgentErrorKind::Cancelled,
@@ -52,7 +52,7 @@ pub(super) fn of_a_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
 }
 
 /// The kind of failure of a turn that ended with only this complaint.
-pub(super) fn of_a_complaint(complaint: &str) -> AgentErrorKind {
+pub(super) fn from_complaint(complaint: &str) -> AgentErrorKind {
     let lower = complaint.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
     if says(&["session turns"]) {
@@ -69,7 +69,7 @@ pub(super) fn of_a_complaint(complaint: &str) -> AgentErrorKind {
 }
 
 /// The kind of failure if the program ended without reporting the turn's outcome.
-pub(super) fn of_an_end(operation: &SessionOp, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
+pub(super) fn from_exit(operation: &SessionOp, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
     let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing");
     match (ended.exit, operation) {
         (Some(exit::INPUT), SessionOp::ContinueFrom(session)) if reason.contains("Error resuming session") => {
@@ -115,7 +115,7 @@ mod tests {
     use crate::sessions::session::{SessionId, Slug};
 
     fn turn(message: &str, stderr: &str) -> AgentErrorKind {
-        of_a_turn(&Failure { kind: "unknown".to_owned(), message: message.to_owned() }, stderr)
+        from_turn(&Failure { kind: "unknown".to_owned(), message: message.to_owned() }, stderr)
     }
 
     #[test]
@@ -152,16 +152,16 @@ mod tests {
         assert!(matches!(turn(spoiled, ""), AgentErrorKind::Connection { .. }));
         assert!(matches!(turn("out of luck", ""), AgentErrorKind::Other { transient: false, .. }));
         let limit = Failure { kind: "FatalTurnLimitedError".to_owned(), message: String::new() };
-        assert_eq!(of_a_turn(&limit, ""), AgentErrorKind::StepLimit);
+        assert_eq!(from_turn(&limit, ""), AgentErrorKind::StepLimit);
     }
 
     #[test]
     fn a_complaint_says_why_a_turn_came_to_nothing() {
-        assert_eq!(of_a_complaint("Model stream ended without a finish reason."), AgentErrorKind::Overloaded);
+        assert_eq!(from_complaint("Model stream ended without a finish reason."), AgentErrorKind::Overloaded);
         let blocked = "The model response was blocked due to safety settings.";
-        assert_eq!(of_a_complaint(blocked), AgentErrorKind::Refused { reason: blocked.to_owned() });
-        assert_eq!(of_a_complaint("Maximum session turns exceeded"), AgentErrorKind::StepLimit);
-        assert!(matches!(of_a_complaint("Loop detected, stopping execution"), AgentErrorKind::Other { .. }));
+        assert_eq!(from_complaint(blocked), AgentErrorKind::Refused { reason: blocked.to_owned() });
+        assert_eq!(from_complaint("Maximum session turns exceeded"), AgentErrorKind::StepLimit);
+        assert!(matches!(from_complaint("Loop detected, stopping execution"), AgentErrorKind::Other { .. }));
     }
 
     #[test]
@@ -171,12 +171,12 @@ mod tests {
         let session = SessionId::new("s").unwrap();
         let unknown = ended(Some(42), "Error resuming session: Invalid session identifier \"s\".");
         assert_eq!(
-            of_an_end(&SessionOp::ContinueFrom(session.clone()), &unknown, None),
+            from_exit(&SessionOp::ContinueFrom(session.clone()), &unknown, None),
             SessionError::Unknown { session }.into()
         );
-        assert!(matches!(of_an_end(&fresh, &ended(Some(41), "no key"), None), AgentErrorKind::Configuration { .. }));
-        assert_eq!(of_an_end(&fresh, &ended(Some(53), ""), None), AgentErrorKind::StepLimit);
+        assert!(matches!(from_exit(&fresh, &ended(Some(41), "no key"), None), AgentErrorKind::Configuration { .. }));
+        assert_eq!(from_exit(&fresh, &ended(Some(53), ""), None), AgentErrorKind::StepLimit);
         let crashed = AgentErrorKind::Crashed { exit: None, reason: "it said nothing".to_owned() };
-        assert_eq!(of_an_end(&fresh, &ended(None, ""), None), crashed);
+        assert_eq!(from_exit(&fresh, &ended(None, ""), None), crashed);
     }
 }

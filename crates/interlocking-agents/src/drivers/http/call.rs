@@ -52,15 +52,15 @@ pub(super) async fn call(
     loop {
         tokio::select! {
             biased;
-            outcome = &mut answer => return outcome.map_err(|failure| really(failure, relay)),
-            () = frames.another() => activity.record(),
+            outcome = &mut answer => return outcome.map_err(|failure| real_cause(failure, relay)),
+            () = frames.next_piece() => activity.record(),
             kind = reached(limit(settings, begun, frames.last())) => return Err(Failure::begun(kind)),
         }
     }
 }
 
 /// The real cause of a connection error: the HTTP crate only knows its connection to the relay.
-fn really(failure: Failure, relay: &Relay<'_>) -> Failure {
+fn real_cause(failure: Failure, relay: &Relay<'_>) -> Failure {
     match failure.kind {
         AgentErrorKind::Connection { .. } => relay.failure().unwrap_or(failure),
         _ => failure,
@@ -100,10 +100,10 @@ async fn receive(
     let mut stream = begun.map_err(|error| failure::failure(&error, redactor))?.stream;
     let mut text = String::new();
     while let Some(event) = stream.next().await {
-        if let Some(reason) = frames.garbled() {
-            return Err(failure::garbled(&reason));
+        if let Some(reason) = frames.malformed() {
+            return Err(failure::malformed(&reason));
         }
-        let event = event.map_err(|error| match frames.ended_badly() {
+        let event = event.map_err(|error| match frames.incomplete_response() {
             Some(response) => failure::in_the_stream(&response["error"], redactor),
             None => failure::failure(&error, redactor),
         });
@@ -127,16 +127,16 @@ async fn receive(
             _ => {}
         }
     }
-    Err(frames.garbled().map_or_else(failure::broken_off, |reason| failure::garbled(&reason)))
+    Err(frames.malformed().map_or_else(failure::broken_off, |reason| failure::malformed(&reason)))
 }
 
 /// What is wrong with an answer that has ended.
 fn improper_end(text: &str, end: &StreamEnd, frames: &FrameLog, settings: &HttpSettings) -> Option<Failure> {
     // Some servers omit the whole text at the end.
     if frames.whole().is_some_and(|whole| !whole.is_empty() && whole != text) {
-        return Some(failure::garbled("a piece is missing"));
+        return Some(failure::malformed("a piece is missing"));
     }
-    let incomplete = frames.ended_badly();
+    let incomplete = frames.incomplete_response();
     let reason = incomplete.as_ref().and_then(|response| response.pointer("/incomplete_details/reason")?.as_str());
     if reason == Some("content_filter") {
         return Some(failure::filtered("content_filter"));

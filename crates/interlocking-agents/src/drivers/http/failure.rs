@@ -62,7 +62,7 @@ pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
         {
             (Some(inner), _) => failure(inner, redactor),
             (None, Some(broken)) => transport(broken),
-            (None, None) => garbled(&error.to_string()),
+            (None, None) => malformed(&error.to_string()),
         },
         Error::HttpError { status, body, headers, .. } => {
             Failure::refused(status_kind(*status, body, headers, redactor))
@@ -72,14 +72,14 @@ pub(super) fn failure(error: &Error, redactor: &Redactor) -> Failure {
                 Failure::refused(status_kind(*status, body, headers, redactor))
             }
             webc::Error::Reqwest(broken) => transport(broken),
-            other => garbled(&first_line(&other.to_string())),
+            other => malformed(&first_line(&other.to_string())),
         },
         Error::ChatResponse { body, .. } => in_the_stream(body, redactor),
-        Error::StreamParse { serde_error, .. } => garbled(&serde_error.to_string()),
-        Error::JsonValueExt(error) => garbled(&first_line(&error.to_string())),
-        Error::SerdeJson(error) => garbled(&error.to_string()),
-        Error::InvalidJsonResponseElement { info } => garbled(info),
-        Error::ChatResponseGeneration { cause, .. } => garbled(&first_line(cause)),
+        Error::StreamParse { serde_error, .. } => malformed(&serde_error.to_string()),
+        Error::JsonValueExt(error) => malformed(&first_line(&error.to_string())),
+        Error::SerdeJson(error) => malformed(&error.to_string()),
+        Error::InvalidJsonResponseElement { info } => malformed(info),
+        Error::ChatResponseGeneration { cause, .. } => malformed(&first_line(cause)),
         other => Failure::refused(configuration(first_line(&other.to_string()))),
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
 }
 
 /// The answer is malformed. Another attempt may succeed.
-pub(super) fn garbled(reason: &str) -> Failure {
+pub(super) fn malformed(reason: &str) -> Failure {
     let message = format!("the provider's answer cannot be understood: {reason}; ask again");
     Failure::begun(AgentErrorKind::Other { message, transient: true })
 }

@@ -23,8 +23,8 @@ pub(super) struct FrameLog {
 #[derive(Default)]
 struct State {
     last: Option<Instant>,
-    garbled: Option<String>,
-    ended_badly: Option<Value>,
+    malformed: Option<String>,
+    incomplete_response: Option<Value>,
     whole: Option<String>,
 }
 
@@ -39,18 +39,18 @@ impl FrameLog {
     }
 
     /// Resolves when another piece has arrived.
-    pub(super) async fn another(&self) {
+    pub(super) async fn next_piece(&self) {
         self.piece.notified().await;
     }
 
     /// Why a piece could not be parsed.
-    pub(super) fn garbled(&self) -> Option<String> {
-        self.state().garbled.clone()
+    pub(super) fn malformed(&self) -> Option<String> {
+        self.state().malformed.clone()
     }
 
     /// What OpenAI's Responses API reports for an answer that was not completed.
-    pub(super) fn ended_badly(&self) -> Option<Value> {
-        self.state().ended_badly.clone()
+    pub(super) fn incomplete_response(&self) -> Option<Value> {
+        self.state().incomplete_response.clone()
     }
 
     /// The text of the whole answer, if it is repeated at the end, as in OpenAI's Responses API.
@@ -72,13 +72,13 @@ impl ChatFrameSink for FrameLog {
         if !frame.data.is_empty() && frame.data != "[DONE]" {
             match serde_json::from_str::<IgnoredAny>(frame.data) {
                 Ok(_) if matches!(frame.event, Some("response.failed" | "response.incomplete")) => {
-                    state.ended_badly = json_lines::value(frame.data).map(|mut piece| piece["response"].take());
+                    state.incomplete_response = json_lines::value(frame.data).map(|mut piece| piece["response"].take());
                 }
                 Ok(_) if frame.event == Some("response.completed") => {
                     state.whole = json_lines::value(frame.data).map(|piece| text_of(&piece["response"]["output"]));
                 }
                 Ok(_) => {}
-                Err(error) => state.garbled = Some(error.to_string()),
+                Err(error) => state.malformed = Some(error.to_string()),
             }
         }
         drop(state);

@@ -59,14 +59,14 @@ impl Histories {
     ) -> Result<(SessionId, Vec<Exchange>), AgentErrorKind> {
         let (session, mut exchanges) = match operation {
             SessionOp::StartFresh(slug) => (named(slug)?, Vec::new()),
-            SessionOp::ContinueFrom(session) => (session.clone(), self.recall(session)?),
-            SessionOp::ForkFrom { parent, slug } => (named(slug)?, self.recall(parent)?),
+            SessionOp::ContinueFrom(session) => (session.clone(), self.load(session)?),
+            SessionOp::ForkFrom { parent, slug } => (named(slug)?, self.load(parent)?),
         };
         match exchanges.last() {
             Some(Exchange { prompt: last, answer: None }) if last == prompt => {}
             _ => exchanges.push(Exchange { prompt: prompt.to_owned(), answer: None }),
         }
-        self.keep(&session, &exchanges)?;
+        self.save(&session, &exchanges)?;
         Ok((session, exchanges))
     }
 
@@ -80,7 +80,7 @@ impl Histories {
         if let Some(last) = exchanges.last_mut() {
             last.answer = Some(answer);
         }
-        self.keep(session, &exchanges)
+        self.save(session, &exchanges)
     }
 
     /// Checks whether sessions can be stored.
@@ -92,7 +92,7 @@ impl Histories {
             .map_err(|error| unusable(directory, &error))
     }
 
-    fn recall(&self, session: &SessionId) -> Result<Vec<Exchange>, AgentErrorKind> {
+    fn load(&self, session: &SessionId) -> Result<Vec<Exchange>, AgentErrorKind> {
         let unknown = || SessionError::Unknown { session: session.clone() };
         let Some(directory) = &self.directory else {
             return Ok(self.known().get(session).ok_or_else(unknown)?.to_vec());
@@ -115,7 +115,7 @@ impl Histories {
         }
     }
 
-    fn keep(&self, session: &SessionId, exchanges: &[Exchange]) -> Result<(), AgentErrorKind> {
+    fn save(&self, session: &SessionId, exchanges: &[Exchange]) -> Result<(), AgentErrorKind> {
         let Some(directory) = &self.directory else {
             self.known().insert(session.clone(), exchanges.into());
             return Ok(());

@@ -50,7 +50,7 @@ pub(super) struct Relay<'call> {
     listener: TcpListener,
     address: Url,
     /// The secret that a request must contain.
-    word: HeaderValue,
+    secret: HeaderValue,
     redactor: Redactor,
     failed: Failed,
 }
@@ -78,14 +78,14 @@ impl<'call> Relay<'call> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(|error| failed(&error))?;
         let address = listener.local_addr().map_err(|error| failed(&error))?;
         let address = Url::parse(&format!("http://{address}")).map_err(|error| failed(&error))?;
-        let word = Uuid::new_v4().simple().to_string();
-        let word = HeaderValue::from_str(&word).map_err(|error| failed(&error))?;
-        Ok(Self { provider, base_url, listener, address, word, redactor, failed: Failed::default() })
+        let secret = Uuid::new_v4().simple().to_string();
+        let secret = HeaderValue::from_str(&secret).map_err(|error| failed(&error))?;
+        Ok(Self { provider, base_url, listener, address, secret, redactor, failed: Failed::default() })
     }
 
     /// The proxy configuration for a client.
     pub(super) fn proxy(&self) -> reqwest::Result<reqwest::Proxy> {
-        Ok(reqwest::Proxy::all(self.address.clone())?.custom_http_auth(self.word.clone()))
+        Ok(reqwest::Proxy::all(self.address.clone())?.custom_http_auth(self.secret.clone()))
     }
 
     pub(super) fn redactor(&self) -> &Redactor {
@@ -118,7 +118,7 @@ impl<'call> Relay<'call> {
     }
 
     async fn pass(&self, request: Request<Incoming>) -> Result<Passed, Ended> {
-        if request.headers().get(PROXY_AUTHORIZATION) != Some(&self.word) {
+        if request.headers().get(PROXY_AUTHORIZATION) != Some(&self.secret) {
             let mut refused = Response::new(whole(Bytes::new()));
             *refused.status_mut() = StatusCode::PROXY_AUTHENTICATION_REQUIRED;
             return Ok(refused);
@@ -134,7 +134,7 @@ impl<'call> Relay<'call> {
         let mut headers = passed_on(std::mem::take(answer.headers_mut()));
         let body = if let Some(encoding) = headers.remove(CONTENT_ENCODING) {
             let reason = format!("it is encoded ({encoding:?}), which it was not asked to be");
-            return Err(ended(&self.failed, failure::garbled(&reason)));
+            return Err(ended(&self.failed, failure::malformed(&reason)));
         } else if status.is_success() {
             let events = passed_events(answer, self.failed.clone());
             BodyExt::boxed_unsync(StreamBody::new(events))
@@ -211,7 +211,7 @@ mod tests {
                 }
             } => {}
         }
-        let word = format!("proxy-authorization: {}\r\n", relay.word.to_str().unwrap());
+        let word = format!("proxy-authorization: {}\r\n", relay.secret.to_str().unwrap());
         tokio::select! {
             never = relay.serve() => match never {},
             _ = ask(word) => panic!("nobody answers"),

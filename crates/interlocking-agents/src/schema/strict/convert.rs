@@ -21,7 +21,7 @@ const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveM
 const COUNTS: [&str; 2] = ["minItems", "maxItems"];
 
 /// Keywords that strict mode refuses, but that a model can follow if the description mentions them.
-const SAID: [&str; 6] = ["minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"];
+const DESCRIBED: [&str; 6] = ["minLength", "maxLength", "pattern", "uniqueItems", "minProperties", "maxProperties"];
 
 /// A converted schema and the shape of its values.
 type Converted = (Value, Shape);
@@ -356,7 +356,7 @@ fn describe(converted: &mut Value, original: &Map<String, Value>) {
     // The description of merged parts has already been added.
     let says = says.filter(|says| !strict.is_some_and(|strict| strict.contains(says)));
     let demands: Vec<String> =
-        SAID.iter().filter_map(|keyword| Some(format!("{keyword}: {}", original.get(*keyword)?))).collect();
+        DESCRIBED.iter().filter_map(|keyword| Some(format!("{keyword}: {}", original.get(*keyword)?))).collect();
     let demands = (!demands.is_empty() && strict.is_none()).then(|| format!("({})", demands.join(", ")));
     let said: Vec<&str> = says.into_iter().chain(strict).chain(demands.as_deref()).collect();
     if !said.is_empty() {

@@ -35,7 +35,7 @@ const KEPT: [&str; 22] = [
 ];
 
 /// Keywords that constrain values but are removed. Other unknown keywords constrain nothing.
-const LOST: [&str; 12] = [
+const REMOVED: [&str; 12] = [
     "$dynamicRef",
     "$recursiveRef",
     "additionalItems",
@@ -146,8 +146,9 @@ impl Conversion<'_> {
         match changed {
             Some(changed) => drop(converted.insert(keyword.to_owned(), changed)),
             None => {
-                let speaks = LOST.contains(&keyword) || !matches!(keyword, "format") && self.is_asserting(keyword);
-                self.lost |= speaks;
+                let is_asserting =
+                    REMOVED.contains(&keyword) || !matches!(keyword, "format") && self.is_asserting(keyword);
+                self.lost |= is_asserting;
             }
         }
     }

@@ -119,7 +119,7 @@ fn said(schema: &Schema, asked: &Asked, value: &Value) -> Value {
 
 /// Converts in both directions: every valid value is valid for the converted schema, in both drafts, and is converted
 /// back unchanged.
-fn goes_there_and_back<T: JsonSchema + Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
+fn assert_round_trip<T: JsonSchema + Serialize + DeserializeOwned + PartialEq + Debug>(value: &T) {
     let schema = schema_of::<T>();
     let value_as_json = serde_json::to_value(value).unwrap();
     assert!(schema.violations(&value_as_json).is_empty());
@@ -197,20 +197,20 @@ proptest! {
         report in report(), finding in finding(), tree in tree(), days in any::<u8>(), word in text(), number in any::<i32>(),
         flag in any::<bool>(), words in proptest::collection::vec(text(), 0..3),
     ) {
-        goes_there_and_back(&report);
-        goes_there_and_back(&finding);
-        goes_there_and_back(&vec![tree.clone()]);
-        goes_there_and_back(&tree);
-        goes_there_and_back(&Verdict::Rejected { reasons: words.clone() });
-        goes_there_and_back(&Verdict::Deferred(Until { days }));
-        goes_there_and_back(&Adjacent::Pair(word.clone(), flag));
-        goes_there_and_back(&Adjacent::Number(number));
-        goes_there_and_back(&Untagged::Words(words));
-        goes_there_and_back(&Untagged::Report { title: word.clone() });
-        goes_there_and_back(&(number, word.clone(), flag));
-        goes_there_and_back(&Some(number));
-        goes_there_and_back(&word);
-        goes_there_and_back(&BTreeMap::from([(word, number)]));
+        assert_round_trip(&report);
+        assert_round_trip(&finding);
+        assert_round_trip(&vec![tree.clone()]);
+        assert_round_trip(&tree);
+        assert_round_trip(&Verdict::Rejected { reasons: words.clone() });
+        assert_round_trip(&Verdict::Deferred(Until { days }));
+        assert_round_trip(&Adjacent::Pair(word.clone(), flag));
+        assert_round_trip(&Adjacent::Number(number));
+        assert_round_trip(&Untagged::Words(words));
+        assert_round_trip(&Untagged::Report { title: word.clone() });
+        assert_round_trip(&(number, word.clone(), flag));
+        assert_round_trip(&Some(number));
+        assert_round_trip(&word);
+        assert_round_trip(&BTreeMap::from([(word, number)]));
     }
 
 }

@@ -9,17 +9,17 @@ pub(super) const HEADING: &str = "# Your part\n\n";
 const TASK: &str = "\n\n# Your task\n\n";
 
 /// The developer message with the instructions.
-pub(super) fn told(system: &str) -> String {
+pub(super) fn developer_message(system: &str) -> String {
     format!("{HEADING}{system}")
 }
 
 /// The prompt with the instructions in front of it.
-pub(super) fn told_before(system: &str, prompt: &str) -> String {
-    format!("{}{TASK}{prompt}", told(system))
+pub(super) fn prompt_with_instructions(system: &str, prompt: &str) -> String {
+    format!("{}{TASK}{prompt}", developer_message(system))
 }
 
-/// Whether `text` is what [`told`] or [`told_before`] makes of these instructions.
-pub(super) fn tells(text: &str, system: &str) -> bool {
+/// Whether `text` is what [`developer_message`] or [`prompt_with_instructions`] makes of these instructions.
+pub(super) fn are_in(text: &str, system: &str) -> bool {
     let rest = text.strip_prefix(HEADING).and_then(|text| text.strip_prefix(system));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(TASK))
 }

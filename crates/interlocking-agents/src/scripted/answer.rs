@@ -9,25 +9,25 @@ use crate::conversation::decision::Decision;
 const HEAD: &str = "$HEAD";
 
 /// The answer of a turn.
-pub(super) struct Said {
+pub(super) struct Answer {
     pub(super) output: Option<Value>,
     pub(super) decisions: Vec<Decision>,
     pub(super) text: Option<String>,
 }
 
-impl Said {
+impl Answer {
     pub(super) fn of(turn: &ScriptTurn) -> Self {
         Self { output: turn.output.clone(), decisions: turn.decisions.clone(), text: turn.text.clone() }
     }
 
     /// Whether the answer contains the placeholder.
-    pub(super) fn names_head(&mut self) -> bool {
-        let mut is_named = false;
-        self.for_each_text(&mut |text| is_named |= text.contains(HEAD));
-        is_named
+    pub(super) fn mentions_head(&mut self) -> bool {
+        let mut is_mentioned = false;
+        self.for_each_text(&mut |text| is_mentioned |= text.contains(HEAD));
+        is_mentioned
     }
 
-    pub(super) fn name_head(&mut self, hash: &str) {
+    pub(super) fn replace_head(&mut self, hash: &str) {
         self.for_each_text(&mut |text| *text = text.replace(HEAD, hash));
     }
 
