@@ -19,7 +19,7 @@ use super::text::Text;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Change {
-    pub(super) path: Inside,
+    pub(super) path: WorkspacePath,
     /// The permissions of a file, in octal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<Mode>,
@@ -43,7 +43,7 @@ pub(super) enum Now {
 /// A path that stays inside the workspace and outside of git's own directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(super) struct Inside(String);
+pub(super) struct WorkspacePath(String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -75,7 +75,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn look(&self, workspace: Option<&Path>) -> Result<Snapshot, CassetteError> {
+    pub(super) fn take_snapshot(&self, workspace: Option<&Path>) -> Result<Snapshot, CassetteError> {
         workspace.map_or_else(|| Ok(Snapshot::default()), |workspace| Snapshot::take(workspace, &self.without))
     }
 
@@ -87,16 +87,16 @@ impl Scope {
         varying: &Varying<'_>,
     ) -> Result<Vec<Change>, CassetteError> {
         let Some(workspace) = workspace else { return Ok(Vec::new()) };
-        let found = before.compared_with(&self.look(Some(workspace))?, workspace)?;
+        let found = before.compared_with(&self.take_snapshot(Some(workspace))?, workspace)?;
         self.weigh(workspace, &found.written)?;
         let mut changes = Vec::new();
         // Entries of a directory come before the directory itself.
         for path in found.removed.iter().rev() {
-            changes.push(Change { path: Inside::of(path)?, mode: None, now: Now::Nothing });
+            changes.push(Change { path: WorkspacePath::of(path)?, mode: None, now: Now::Nothing });
         }
         for path in &found.written {
             let file = workspace.join(path);
-            match read(&file, Inside::of(path)?, varying) {
+            match read(&file, WorkspacePath::of(path)?, varying) {
                 Ok(change) => changes.push(change),
                 // The file has gone since the snapshot: another process still works there, and the file is not a result
                 // of the call.
@@ -119,7 +119,7 @@ impl Scope {
     }
 }
 
-fn read(file: &Path, path: Inside, varying: &Varying<'_>) -> io::Result<Change> {
+fn read(file: &Path, path: WorkspacePath, varying: &Varying<'_>) -> io::Result<Change> {
     let metadata = fs::symlink_metadata(file)?;
     if metadata.is_dir() {
         return Ok(Change { path, mode: None, now: Now::Directory });
@@ -137,7 +137,7 @@ fn read(file: &Path, path: Inside, varying: &Varying<'_>) -> io::Result<Change> 
 }
 
 impl Change {
-    /// The change, prepared for another run. [`is_whole`](Self::is_whole) has already refused invalid base64.
+    /// The change, prepared for another run. [`validate`](Self::validate) has already refused invalid base64.
     pub(super) fn prepared(&self, varying: &Varying<'_>) -> Result<Prepared, NoValue> {
         let content = match &self.now {
             Now::Text(text) => Content::File(varying.decoded(&text.0)?.into_bytes()),
@@ -150,7 +150,7 @@ impl Change {
     }
 
     /// Whether the change can be applied; checked when a cassette is opened.
-    pub(super) fn is_whole(&self) -> Result<(), String> {
+    pub(super) fn validate(&self) -> Result<(), String> {
         match &self.now {
             Now::Bytes(encoded) => {
                 STANDARD.decode(encoded).map(drop).map_err(|error| format!("`{}`: {error}", self.path.0))
@@ -245,7 +245,7 @@ fn link(_target: &Path, _link: &Path) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "links are made on Unix alone"))
 }
 
-impl Inside {
+impl WorkspacePath {
     fn of(path: &Path) -> Result<Self, CassetteError> {
         let text =
             path.to_str().ok_or_else(|| of_workspace(path, "its name is no text, and a cassette takes only text"))?;
@@ -253,7 +253,7 @@ impl Inside {
     }
 }
 
-impl TryFrom<String> for Inside {
+impl TryFrom<String> for WorkspacePath {
     type Error = String;
 
     fn try_from(path: String) -> Result<Self, String> {
@@ -269,8 +269,8 @@ impl TryFrom<String> for Inside {
     }
 }
 
-impl From<Inside> for String {
-    fn from(path: Inside) -> Self {
+impl From<WorkspacePath> for String {
+    fn from(path: WorkspacePath) -> Self {
         path.0
     }
 }

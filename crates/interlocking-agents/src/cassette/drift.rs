@@ -33,7 +33,7 @@ impl Asked {
     }
 
     /// How similar the two turns are. The same role and operation count more than similar prompts.
-    fn likeness(&self, other: &Self) -> f32 {
+    fn similarity(&self, other: &Self) -> f32 {
         let same = |is_same: bool| if is_same { 1.0 } else { 0.0 };
         let prompts = TextDiff::from_lines(&*self.prompt.0, &*other.prompt.0).ratio();
         let whole = same(self.prompt == other.prompt);
@@ -54,7 +54,7 @@ fn session(operation: &SessionOp) -> String {
 
 /// How `asked` differs from the most similar call in `left`.
 pub(super) fn drift(cassette: &Path, asked: &Asked, left: &[(usize, &Call)]) -> Drift {
-    let scored = left.iter().map(|(index, call)| (asked.likeness(&call.asked), *index, *call));
+    let scored = left.iter().map(|(index, call)| (asked.similarity(&call.asked), *index, *call));
     // Of several calls with the best score, the first.
     let nearest = scored.rev().max_by(|(one, ..), (other, ..)| one.total_cmp(other));
     let (call, diff) = match nearest {

@@ -112,15 +112,15 @@ impl Recorder {
     }
 
     /// Takes a snapshot of the workspace before a call.
-    async fn look(&self, turn: &Turn) -> Result<Snapshot, CassetteError> {
+    async fn take_snapshot(&self, turn: &Turn) -> Result<Snapshot, CassetteError> {
         let (scope, workspace) = (self.scope.clone(), turn.workspace.clone());
-        let looked = tokio::task::spawn_blocking(move || scope.look(workspace.as_deref()));
-        looked.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
+        let taken = tokio::task::spawn_blocking(move || scope.take_snapshot(workspace.as_deref()));
+        taken.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
     /// Records a call, or the reason why it could not be recorded. This is synchronous on purpose: an interrupted call
     /// is recorded while its future is dropped, so that the next call of a conversation finds a complete cassette.
-    fn record(&self, call: &Calling<'_>, ended: Ended) -> Result<(), CassetteError> {
+    fn record(&self, call: &PendingCall<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
         if let Some(failure) = &recorded.failure {
             return Err(failure.clone());
@@ -135,7 +135,11 @@ impl Recorder {
         written
     }
 
-    fn call(&self, Calling { turn, before, tap, .. }: &Calling<'_>, ended: Ended) -> Result<Call, CassetteError> {
+    fn call(
+        &self,
+        PendingCall { turn, before, tap, .. }: &PendingCall<'_>,
+        ended: Ended,
+    ) -> Result<Call, CassetteError> {
         let took = tap.began.elapsed();
         let workspace = turn.workspace.as_deref();
         let varying = self.placeholders.of(workspace);
@@ -208,15 +212,15 @@ impl Agent for Recorder {
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         let before = {
             let _working = context.working();
-            self.look(turn).await?
+            self.take_snapshot(turn).await?
         };
         let tap = Tap { outer: context.events, began: Instant::now(), events: Mutex::default() };
-        let calling = Calling { recorder: self, turn, before, tap: &tap, is_over: false };
+        let pending = PendingCall { recorder: self, turn, before, tap: &tap, is_over: false };
         let outcome = self.agent.run(&context.with_events(&tap), turn).await;
         let ended = match &outcome {
             // No call was made, so there is nothing to record.
             Err(error) if matches!(*error.kind, AgentErrorKind::Forbidden(_)) => {
-                calling.ignored();
+                pending.ignored();
                 return outcome;
             }
             Ok(reply) => {
@@ -233,7 +237,7 @@ impl Agent for Recorder {
             },
         };
         let _working = context.working();
-        match (calling.ended(ended), &outcome) {
+        match (pending.ended(ended), &outcome) {
             (Ok(()), _) => outcome,
             // The call was paid for although it could not be recorded.
             (Err(failure), Ok(reply)) => Err(AgentError::new(failure).in_session(reply.session.clone(), reply.usage)),
@@ -242,8 +246,8 @@ impl Agent for Recorder {
     }
 }
 
-/// A call in progress. If it is dropped before its end, it is recorded as interrupted.
-struct Calling<'a> {
+/// A call in progress. If it is dropped before its end, it is recorded as cut off.
+struct PendingCall<'a> {
     recorder: &'a Recorder,
     turn: &'a Turn,
     before: Snapshot,
@@ -251,7 +255,7 @@ struct Calling<'a> {
     is_over: bool,
 }
 
-impl Calling<'_> {
+impl PendingCall<'_> {
     fn ended(mut self, ended: Ended) -> Result<(), CassetteError> {
         self.is_over = true;
         self.recorder.record(&self, ended)
@@ -262,7 +266,7 @@ impl Calling<'_> {
     }
 }
 
-impl Drop for Calling<'_> {
+impl Drop for PendingCall<'_> {
     fn drop(&mut self) {
         if !self.is_over
             && let Err(error) = self.recorder.record(self, Ended::CutOff)

@@ -100,7 +100,7 @@ impl Replayer {
         context: &TurnContext<'_>,
         turn: &Turn,
         call: &Call,
-        Part { events, files, ended }: Part,
+        PreparedCall { events, files, ended }: PreparedCall,
     ) -> Result<Reply, AgentError> {
         let began = Instant::now();
         let is_cancelled = matches!(&ended, Played::Failed(error) if *error.kind == AgentErrorKind::Cancelled);
@@ -181,16 +181,16 @@ impl Agent for Replayer {
         let (call, file) = (&self.calls[index], self.file(index));
         tracing::debug!(call = index + 1, "playing a call");
         // The whole call is prepared before any of it is played.
-        let part = Part::of(call, &varying).map_err(|problem| match problem {
+        let prepared = PreparedCall::of(call, &varying).map_err(|problem| match problem {
             Problem::NoValue(NoValue(placeholder)) => CassetteError::NoValue { file, placeholder },
             Problem::Damaged(error) => tape::damaged(&file, error.to_string()),
         })?;
-        self.play(context, turn, call, part).await
+        self.play(context, turn, call, prepared).await
     }
 }
 
 /// A call, prepared for this run.
-struct Part {
+struct PreparedCall {
     events: Vec<(Duration, AgentEvent)>,
     files: Vec<Prepared>,
     ended: Played,
@@ -207,7 +207,7 @@ enum Problem {
     Damaged(serde_json::Error),
 }
 
-impl Part {
+impl PreparedCall {
     fn of(call: &Call, varying: &Varying<'_>) -> Result<Self, Problem> {
         let event = |timed: &Timed| -> Result<_, Problem> {
             let event = match &timed.event {

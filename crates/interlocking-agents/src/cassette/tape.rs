@@ -197,7 +197,7 @@ pub(super) fn read(cassette: &Path) -> Result<(Header, Vec<Call>), CassetteError
         };
         let call: Call = parsed(&file, &text)?;
         for change in &call.files {
-            change.is_whole().map_err(|reason| damaged(&file, reason))?;
+            change.validate().map_err(|reason| damaged(&file, reason))?;
         }
         Ok(call)
     });

@@ -14,9 +14,9 @@ pub(super) enum Event {
     /// An event about the program itself, such as its start, or the retry of a request.
     System(System),
     /// Text or tool calls of the model.
-    Assistant(Said),
+    Assistant(MessageEvent),
     /// The result of a tool, or text that the program adds in the user's name.
-    User(Said),
+    User(MessageEvent),
     /// The end of a turn. There may be several in one call.
     Result(Box<Outcome>),
     /// How much of the subscription is left.
@@ -39,7 +39,7 @@ pub(super) struct System {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct MessageEvent {
     pub(super) message: Message,
     pub(super) session_id: Option<String>,
     /// Whether this is the program's own text about a failed request, and not the model's.

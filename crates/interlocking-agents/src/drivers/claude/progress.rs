@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::line::{Block, Event, RateLimitEvent, Said, System};
+use super::line::{Block, Event, MessageEvent, RateLimitEvent, System};
 use super::outcome::Hints;
 use super::results::Results;
 use super::store::Store;
@@ -149,7 +149,7 @@ impl<'a> Progress<'a> {
         self.hints.retry_after = delay.filter(|delay| *delay > own * 2);
     }
 
-    fn assistant(&mut self, said: Said) {
+    fn assistant(&mut self, said: MessageEvent) {
         self.start(said.session_id.as_deref(), true);
         if said.is_api_error_message {
             self.hints.api_error = said.error.as_ref().and_then(Value::as_str).map(str::to_owned);
@@ -172,7 +172,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    fn user(&mut self, said: Said) {
+    fn user(&mut self, said: MessageEvent) {
         for block in said.message.content {
             let Block::ToolResult { tool_use_id, content, is_error } = block else { continue };
             let Some(effect) = self.running.end(&tool_use_id).and_then(|tool| tool.effect) else { continue };

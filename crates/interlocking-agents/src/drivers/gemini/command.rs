@@ -52,7 +52,7 @@ pub(super) fn environment(
     home: &CallHome,
 ) -> Environment {
     let base_url = settings.base_url().unwrap_or_else(|| GOOGLE.to_owned());
-    plain(settings, workspace)
+    shared_environment(settings, workspace)
         .set("GEMINI_CLI_HOME", home.path())
         .set("TMPDIR", home.temporary())
         .set(BASE_URL, base_url)
@@ -60,7 +60,7 @@ pub(super) fn environment(
 }
 
 /// The part of the environment that the program's commands see, too.
-fn plain(settings: &GeminiSettings, workspace: Option<&Path>) -> Environment {
+fn shared_environment(settings: &GeminiSettings, workspace: Option<&Path>) -> Environment {
     // Otherwise the program would start itself again with more memory.
     Environment::of_agent(&settings.inherit, &settings.environment, workspace)
         .set("GEMINI_CLI_NO_RELAUNCH", "1")

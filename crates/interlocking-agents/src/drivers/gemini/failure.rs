@@ -25,14 +25,14 @@ pub(super) fn from_turn(failure: &Failure, stderr: &str) -> AgentErrorKind {
     }
     let message = failure.message.trim();
     let message = message.strip_prefix("[API Error: ").and_then(|rest| rest.strip_suffix(']')).unwrap_or(message);
-    let said = said(message);
-    let reason = said.message.unwrap_or_else(|| message.to_owned());
+    let error = innermost_error(message);
+    let reason = error.message.unwrap_or_else(|| message.to_owned());
     let lower = reason.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| lower.contains(words));
     if says(&["token count", "exceeds the maximum number of tokens", "context window"]) {
         return AgentErrorKind::PromptTooLong;
     }
-    match said.code.or_else(|| status_in(stderr)) {
+    match error.code.or_else(|| status_in(stderr)) {
         Some(429) => return AgentErrorKind::RateLimited { retry_after: None },
         Some(413) => return AgentErrorKind::PromptTooLong,
         Some(408 | 500..) => return AgentErrorKind::Overloaded,
@@ -85,19 +85,19 @@ pub(super) fn from_exit(operation: &SessionOp, ended: &Ended, left_out: Option<L
 
 /// A provider's error.
 #[derive(Default)]
-struct Said {
+struct ProviderError {
     code: Option<u64>,
     message: Option<String>,
 }
 
 /// The innermost error in a message that is a JSON error, or contains one in its text.
-fn said(message: &str) -> Said {
+fn innermost_error(message: &str) -> ProviderError {
     let document = message.find('{').and_then(|start| json_lines::value(&message[start..]));
-    let Some(document) = document else { return Said::default() };
+    let Some(document) = document else { return ProviderError::default() };
     let error = document.get("error").unwrap_or(&document);
     let (code, text) = (error["code"].as_u64(), error["message"].as_str());
-    let inner = text.map(said).unwrap_or_default();
-    Said { code: inner.code.or(code), message: inner.message.or_else(|| text.map(str::to_owned)) }
+    let inner = text.map(innermost_error).unwrap_or_default();
+    ProviderError { code: inner.code.or(code), message: inner.message.or_else(|| text.map(str::to_owned)) }
 }
 
 /// The last status that an error on standard error mentions: `  status: 429`, or `  code: 404`.

@@ -22,12 +22,12 @@ const SHOWN: usize = 200;
 /// A streamed answer, split into its events.
 pub(super) struct Events {
     answer: Option<reqwest::Response>,
-    cutter: Cutter,
+    splitter: EventSplitter,
 }
 
 /// Finds the ends of server-sent events: empty lines.
 #[derive(Debug)]
-struct Cutter {
+struct EventSplitter {
     /// The beginning of an event that has not ended yet.
     begun: Vec<u8>,
     total: usize,
@@ -45,8 +45,8 @@ struct TooLong {
 
 impl Events {
     pub(super) fn of(answer: reqwest::Response) -> Self {
-        let cutter = Cutter { begun: Vec::new(), total: 0, line_is_empty: true, after_return: false };
-        Self { answer: Some(answer), cutter }
+        let splitter = EventSplitter { begun: Vec::new(), total: 0, line_is_empty: true, after_return: false };
+        Self { answer: Some(answer), splitter }
     }
 
     /// The next complete events; at the end of the answer the rest, and then nothing.
@@ -54,7 +54,7 @@ impl Events {
         while let Some(answer) = &mut self.answer {
             match answer.chunk().await.map_err(|error| failure::transport(&error))? {
                 Some(piece) => {
-                    let events = self.cutter.cut(&piece)?;
+                    let events = self.splitter.split(&piece)?;
                     if !events.is_empty() {
                         return Ok(Some(events.into()));
                     }
@@ -62,14 +62,14 @@ impl Events {
                 None => self.answer = None,
             }
         }
-        let rest = std::mem::take(&mut self.cutter.begun);
+        let rest = std::mem::take(&mut self.splitter.begun);
         Ok(Some(rest).filter(|rest| !rest.is_empty()).map(Into::into))
     }
 }
 
-impl Cutter {
+impl EventSplitter {
     /// Takes a piece of the answer, and returns the events that end in it.
-    fn cut(&mut self, piece: &[u8]) -> Result<Vec<u8>, TooLong> {
+    fn split(&mut self, piece: &[u8]) -> Result<Vec<u8>, TooLong> {
         self.total = self.total.saturating_add(piece.len());
         if self.total > LONGEST_ANSWER {
             return Err(TooLong { what: "the provider's answer", most: LONGEST_ANSWER });
@@ -127,8 +127,8 @@ impl From<TooLong> for Failure {
 mod tests {
     use super::*;
 
-    fn cutter() -> Cutter {
-        Cutter { begun: Vec::new(), total: 0, line_is_empty: false, after_return: false }
+    fn splitter() -> EventSplitter {
+        EventSplitter { begun: Vec::new(), total: 0, line_is_empty: false, after_return: false }
     }
 
     /// The result does not depend on how the answer is split into pieces.
@@ -137,16 +137,16 @@ mod tests {
         for end in ["\n\n", "\r\n\r\n", "\r\r", "\n\r", "\n\r\n"] {
             let text = format!("data: 1{end}event: x\ndata: 2{end}data: 3");
             for size in 1..text.len() {
-                let mut cutter = cutter();
+                let mut splitter = splitter();
                 let mut events = Vec::new();
                 for piece in text.as_bytes().chunks(size) {
-                    let cut = cutter.cut(piece).unwrap();
+                    let cut = splitter.split(piece).unwrap();
                     let cut = String::from_utf8(cut).unwrap();
                     assert!(cut.is_empty() || cut.trim_end() != cut, "{cut:?} is not whole, in pieces of {size}");
                     events.push(cut);
                 }
                 assert!(events.iter().any(|event| event.contains("data: 2")), "it is not held back");
-                let rest = String::from_utf8(cutter.begun).unwrap();
+                let rest = String::from_utf8(splitter.begun).unwrap();
                 assert_eq!(rest.trim_start(), "data: 3");
                 assert_eq!(events.concat() + &rest, text);
             }
@@ -157,20 +157,20 @@ mod tests {
     fn an_event_may_be_as_long_as_the_limit_and_others_may_follow() {
         let mut long = vec![b'x'; LONGEST_EVENT - 2];
         long.extend(b"\n\ndata: 2\n\n");
-        let whole = cutter().cut(&long).unwrap();
+        let whole = splitter().split(&long).unwrap();
         assert_eq!(whole.len(), long.len());
         long.insert(0, b'x');
-        let too_long = cutter().cut(&long).unwrap_err();
+        let too_long = splitter().split(&long).unwrap_err();
         assert_eq!((too_long.what, too_long.most), ("an event of the provider's answer", 16 << 20));
     }
 
     #[test]
     fn many_events_may_not_be_too_long_together() {
-        let mut cutter = cutter();
+        let mut splitter = splitter();
         let event = [&[b'x'; (1 << 20) - 2][..], b"\n\n"].concat();
         for _ in 0..256 {
-            assert_eq!(cutter.cut(&event).unwrap().len(), event.len());
+            assert_eq!(splitter.split(&event).unwrap().len(), event.len());
         }
-        assert_eq!(cutter.cut(b"\n").unwrap_err().most, 256 << 20);
+        assert_eq!(splitter.split(b"\n").unwrap_err().most, 256 << 20);
     }
 }

@@ -46,7 +46,7 @@ impl Connection {
     /// Makes a client with these settings. It does not connect yet.
     pub(super) fn new(settings: &HttpSettings) -> Result<Self, AgentErrorKind> {
         let url = base_url(settings)?;
-        let builder = plain(&url)?;
+        let builder = client_builder(&url)?;
         // A server on this machine is not contacted through a proxy.
         let builder = if is_loopback(url.as_str()) { builder.no_proxy() } else { builder };
         Ok(Self { provider: builder.build().map_err(no_client)?, base_url: url })
@@ -60,7 +60,7 @@ impl Connection {
     /// The HTTP crate's client, which connects through the relay.
     pub(super) fn client(&self, relay: &Relay<'_>) -> Result<Client, AgentErrorKind> {
         let proxy = relay.proxy().map_err(no_client)?;
-        let client = plain(&self.unencrypted())?.proxy(proxy).build().map_err(no_client)?;
+        let client = client_builder(&self.unencrypted())?.proxy(proxy).build().map_err(no_client)?;
         Client::builder().with_reqwest(client).build().map_err(no_client)
     }
 
@@ -82,7 +82,7 @@ impl Connection {
 }
 
 /// The settings that both clients share.
-fn plain(url: &Url) -> Result<reqwest::ClientBuilder, AgentErrorKind> {
+fn client_builder(url: &Url) -> Result<reqwest::ClientBuilder, AgentErrorKind> {
     let builder = reqwest::Client::builder().tls_backend_preconfigured(tls(url)?).http1_only();
     // Without compression a small answer cannot expand to a large one. Another crate may have enabled these features.
     let builder = builder.no_gzip().no_brotli().no_zstd().no_deflate();

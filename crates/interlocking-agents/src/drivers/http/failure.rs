@@ -103,14 +103,14 @@ pub(super) fn transport(error: &reqwest::Error) -> Failure {
 
 /// The kind of error by the status and, if that is not enough, by the provider's message.
 fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &Redactor) -> AgentErrorKind {
-    let said = Said::of(body, redactor);
-    let refused = || AgentErrorKind::Refused { reason: format!("{}: {}", status.as_u16(), said.words) };
+    let error = ProviderError::of(body, redactor);
+    let refused = || AgentErrorKind::Refused { reason: format!("{}: {}", status.as_u16(), error.message) };
     match status.as_u16() {
         413 => AgentErrorKind::PromptTooLong,
-        400 | 422 if said.is_too_long() => AgentErrorKind::PromptTooLong,
-        408 => AgentErrorKind::Connection { reason: format!("408: {}", said.words) },
+        400 | 422 if error.is_too_long() => AgentErrorKind::PromptTooLong,
+        408 => AgentErrorKind::Connection { reason: format!("408: {}", error.message) },
         // The account has no money left, so waiting does not help.
-        429 if said.kind == "insufficient_quota" || said.code == "insufficient_quota" => refused(),
+        429 if error.kind == "insufficient_quota" || error.code == "insufficient_quota" => refused(),
         429 => AgentErrorKind::RateLimited { retry_after: retry_after(headers) },
         500.. => AgentErrorKind::Overloaded,
         300..400 => configuration(format!(
@@ -123,13 +123,13 @@ fn status_kind(status: StatusCode, body: &str, headers: &HeaderMap, redactor: &R
 
 /// An error that arrived after the model had started.
 pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
-    let said = Said::of_value(body, redactor);
-    let words = || said.words.clone();
-    Failure::begun(match (&*said.kind, &*said.code) {
+    let error = ProviderError::of_value(body, redactor);
+    let message = || error.message.clone();
+    Failure::begun(match (&*error.kind, &*error.code) {
         ("rate_limit_error" | "rate_limit_exceeded" | "RESOURCE_EXHAUSTED", _) | (_, "rate_limit_exceeded" | "429") => {
             AgentErrorKind::RateLimited { retry_after: None }
         }
-        ("invalid_request_error" | "INVALID_ARGUMENT", _) if said.is_too_long() => AgentErrorKind::PromptTooLong,
+        ("invalid_request_error" | "INVALID_ARGUMENT", _) if error.is_too_long() => AgentErrorKind::PromptTooLong,
         (
             "invalid_request_error"
             | "authentication_error"
@@ -141,7 +141,7 @@ pub(super) fn in_the_stream(body: &Value, redactor: &Redactor) -> Failure {
             | "UNAUTHENTICATED"
             | "NOT_FOUND",
             _,
-        ) => AgentErrorKind::Refused { reason: words() },
+        ) => AgentErrorKind::Refused { reason: message() },
         // The provider is overloaded or broken; nothing else can happen in the middle of an answer.
         _ => AgentErrorKind::Overloaded,
     })
@@ -173,17 +173,17 @@ pub(super) fn filtered(reason: &str) -> Failure {
 }
 
 /// A provider's error message. All providers put it into an object `error`, or send such an object.
-struct Said {
+struct ProviderError {
     kind: String,
     code: String,
-    words: String,
+    message: String,
 }
 
-impl Said {
+impl ProviderError {
     fn of(body: &str, redactor: &Redactor) -> Self {
         match json_lines::value(body) {
             Some(value) => Self::of_value(&value, redactor),
-            None => Self { kind: String::new(), code: String::new(), words: shortened(body, redactor) },
+            None => Self { kind: String::new(), code: String::new(), message: shortened(body, redactor) },
         }
     }
 
@@ -197,24 +197,24 @@ impl Said {
             _ => String::new(),
         };
         let kind = if error["type"].is_string() { text("type") } else { text("status") };
-        let words = match error["message"].as_str().or(error.as_str()) {
+        let message = match error["message"].as_str().or(error.as_str()) {
             Some(message) => shortened(message, redactor),
             None => shortened(&error.to_string(), redactor),
         };
-        Self { kind, code: text("code"), words }
+        Self { kind, code: text("code"), message }
     }
 
     /// Whether the error is about the length of the prompt. Only OpenAI has a code for that; the others have sentences:
     /// "prompt is too long: 210000 tokens > 200000 maximum", "The input token count (…) exceeds the maximum number of
     /// tokens".
     fn is_too_long(&self) -> bool {
-        let words = self.words.to_lowercase();
+        let message = self.message.to_lowercase();
         self.code == "context_length_exceeded"
-            || words.contains("prompt is too long")
-            || words.contains("maximum context length")
-            || words.contains("context window")
-            || words.contains("exceed context limit")
-            || (words.contains("input token count") && words.contains("exceeds"))
+            || message.contains("prompt is too long")
+            || message.contains("maximum context length")
+            || message.contains("context window")
+            || message.contains("exceed context limit")
+            || (message.contains("input token count") && message.contains("exceeds"))
     }
 }
 

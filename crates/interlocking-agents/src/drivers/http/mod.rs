@@ -171,20 +171,20 @@ impl Agent for HttpModel {
         match outcome {
             Ok(answer) => {
                 let usage = reply::usage(&answer.usage, self.settings.prices.as_ref());
-                let answered = self.histories.answer(&session, exchanges, reply::remembered(&answer));
+                let answered = self.histories.answer(&session, exchanges, reply::history_text(&answer));
                 answered.map_err(|kind| AgentError::new(kind).in_session(session.clone(), usage))?;
                 Ok(reply::reply(context, answer, &form, session, usage))
             }
             Err(failure) => {
                 let usage = reply::spent(&failure.spent, self.settings.prices.as_ref());
-                Err(AgentError::new(hidden(failure.kind, relay.redactor())).in_session(session, usage))
+                Err(AgentError::new(redacted(failure.kind, relay.redactor())).in_session(session, usage))
             }
         }
     }
 }
 
 /// The same error without the key, which a provider may repeat in its message.
-fn hidden(mut kind: AgentErrorKind, redactor: &Redactor) -> AgentErrorKind {
+fn redacted(mut kind: AgentErrorKind, redactor: &Redactor) -> AgentErrorKind {
     match &mut kind {
         AgentErrorKind::Refused { reason: words }
         | AgentErrorKind::Connection { reason: words }

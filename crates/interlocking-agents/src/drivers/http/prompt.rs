@@ -48,7 +48,7 @@ impl Form {
     }
 
     /// Instructions for the model in addition to the turn's own system prompt.
-    fn told(&self) -> Option<String> {
+    fn instructions(&self) -> Option<String> {
         match self {
             Self::Text | Self::Schema(_) => None,
             Self::Tools(_) => {
@@ -77,7 +77,7 @@ fn is_reserved(tool: &DecisionTool) -> bool {
 /// The request for a turn in a session. The turn's prompt is the last in the session.
 pub(super) fn request(turn: &Turn, exchanges: &[Exchange], form: &Form, settings: &HttpSettings) -> ChatRequest {
     let mut request = ChatRequest::from_messages(messages(exchanges));
-    let system: Vec<String> = turn.system.clone().into_iter().chain(form.told()).collect();
+    let system: Vec<String> = turn.system.clone().into_iter().chain(form.instructions()).collect();
     if !system.is_empty() {
         request = request.with_system(system.join("\n\n"));
     }

@@ -38,7 +38,7 @@ pub(super) fn reply(context: &TurnContext<'_>, answer: Answer, form: &Form, sess
 
 /// The text of an answer that is kept in the session. Tool calls are described in words: then they need no tool result,
 /// and fit a later turn with other tools or without tools.
-pub(super) fn remembered(answer: &Answer) -> String {
+pub(super) fn history_text(answer: &Answer) -> String {
     let calls = answer.calls.iter().map(|call| format!("[called `{}` with {}]", call.fn_name, call.fn_arguments));
     let text = (!answer.text.trim().is_empty()).then(|| answer.text.clone());
     text.into_iter().chain(calls).collect::<Vec<_>>().join("\n\n")

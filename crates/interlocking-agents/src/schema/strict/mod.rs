@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use convert::Converter;
-use shape::{Fitting, Shape};
+use shape::{Resolver, Shape};
 
 /// The only field of a root that is not an object in the original schema.
 const ANSWER: &str = "answer";
@@ -75,7 +75,7 @@ impl StrictSchema {
     /// The original value of an answer in the strict dialect. Anything that is not in that dialect is returned
     /// unchanged.
     pub(crate) fn undo(&self, answer: Value) -> Value {
-        let fitting = Fitting { definitions: self.value.get("$defs"), shapes: &self.shapes };
-        fitting.undo(&self.root, answer)
+        let resolver = Resolver { definitions: self.value.get("$defs"), shapes: &self.shapes };
+        resolver.undo(&self.root, answer)
     }
 }

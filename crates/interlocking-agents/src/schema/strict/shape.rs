@@ -45,13 +45,13 @@ pub(super) fn item(index: usize) -> String {
 }
 
 /// What is needed to resolve references.
-pub(super) struct Fitting<'s> {
+pub(super) struct Resolver<'s> {
     /// The definitions of the strict schema.
     pub(super) definitions: Option<&'s Value>,
     pub(super) shapes: &'s BTreeMap<String, Shape>,
 }
 
-impl Fitting<'_> {
+impl Resolver<'_> {
     pub(super) fn undo(&self, shape: &Shape, value: Value) -> Value {
         match (shape, value) {
             (Shape::Text, Value::String(text)) => {
