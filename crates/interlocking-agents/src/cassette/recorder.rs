@@ -105,7 +105,7 @@ impl Recorder {
     /// # Errors
     ///
     /// Why a call could not be recorded. Callers that waited for a call have already received its error; this method
-    /// also reports the calls that were interrupted.
+    /// also reports calls whose future was dropped.
     pub fn calls(&self) -> Result<usize, CassetteError> {
         let recorded = self.recorded();
         recorded.failure.clone().map_or(Ok(recorded.calls), Err)
@@ -118,8 +118,8 @@ impl Recorder {
         taken.await.unwrap_or_else(|error| Err(of_file(&self.cassette, &std::io::Error::other(error))))
     }
 
-    /// Records a call, or the reason why it could not be recorded. This is synchronous on purpose: an interrupted call
-    /// is recorded while its future is dropped, so that the next call of a conversation finds a complete cassette.
+    /// Records a call, or the reason why it could not be recorded. This is synchronous on purpose: a cancelled call is
+    /// recorded while its future is dropped, so that the next call of a conversation finds a complete cassette.
     fn record(&self, call: &PendingCall<'_>, ended: Ended) -> Result<(), CassetteError> {
         let mut recorded = self.recorded();
         if let Some(failure) = &recorded.failure {

@@ -22,7 +22,8 @@ pub trait CallGate: Send + Sync {
     async fn acquire(&self, agent: &str) -> Result<Box<dyn CallPermit + '_>, CallRefused>;
 }
 
-/// Permission for one call. Dropped without a call of [`ended`](Self::ended) when the call is interrupted.
+/// Permission for one call. If the call's future is dropped, the permit is dropped without a call of
+/// [`ended`](Self::ended).
 pub trait CallPermit: Send {
     /// Reports the outcome of the call: its usage, or its error with the usage of this one call.
     ///
