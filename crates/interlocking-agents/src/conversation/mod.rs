@@ -165,9 +165,9 @@ impl<'a> Conversation<'a> {
                 Ok(mut reply) => {
                     let violations = match accept(&turn, &mut reply, events) {
                         Err(violations) => violations,
-                        Ok(None) => self.broken_rules(&turn, &reply),
+                        Ok(None) => self.violations_of(&turn, &reply),
                         Ok(Some(tool)) => {
-                            let violations = self.broken_rules(&turn, &reply).into_iter();
+                            let violations = self.violations_of(&turn, &reply).into_iter();
                             violations.map(|violation| tool.violation_of_input(violation)).collect()
                         }
                     };
@@ -269,7 +269,7 @@ impl<'a> Conversation<'a> {
     /// Makes one call of the agent, and interrupts it if it is idle for too long.
     async fn call_once(&self, hold: &SessionHold, events: &dyn AgentEvents, turn: &Turn) -> Result<Reply, AgentError> {
         let meter = EventMeter::default();
-        let outcome = self.metered(hold, events, &meter, turn).await.map_err(AgentError::shortened);
+        let outcome = self.call_until_idle(hold, events, &meter, turn).await.map_err(AgentError::shortened);
         if let events_left_out @ 1.. = meter.left_out() {
             tracing::warn!(events = events_left_out, "an agent reported more than is passed on");
             events.emit(AgentEvent::LeftOut { events: events_left_out });
@@ -277,7 +277,7 @@ impl<'a> Conversation<'a> {
         outcome
     }
 
-    async fn metered(
+    async fn call_until_idle(
         &self,
         hold: &SessionHold,
         events: &dyn AgentEvents,
@@ -309,8 +309,8 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    fn broken_rules(&self, turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
-        match (broken_rules(turn, reply), &self.check) {
+    fn violations_of(&self, turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
+        match (violations_of(turn, reply), &self.check) {
             (violations, Some(check)) if violations.is_empty() => check(reply.output.as_ref().unwrap_or(&Value::Null)),
             (violations, _) => violations,
         }
@@ -358,7 +358,7 @@ fn no_such_tool(name: &str, tools: &[DecisionTool]) -> String {
     format!("there is no tool {name:?} to decide with; there are {}", names.join(", "))
 }
 
-fn broken_rules(turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
+fn violations_of(turn: &Turn, reply: &Reply) -> Vec<SchemaViolation> {
     match (&turn.schema, &reply.output) {
         (None, _) => Vec::new(),
         (Some(schema), Some(output)) => schema.violations(output),

@@ -91,7 +91,7 @@ impl FaultPlan {
 
     /// The fault of a call, which uses up the rule.
     pub(super) fn next_fault(&mut self, call: u32, turn: &Turn) -> Option<Fault> {
-        let fitting = self.rules.iter_mut().find(|counted| counted.strikes(call, turn));
+        let fitting = self.rules.iter_mut().find(|counted| counted.applies(call, turn));
         if let Some(counted) = fitting {
             counted.used += 1;
             return Some(counted.rule.fault.clone());
@@ -169,7 +169,7 @@ impl Rule {
 }
 
 impl Counted {
-    fn strikes(&self, call: u32, turn: &Turn) -> bool {
+    fn applies(&self, call: u32, turn: &Turn) -> bool {
         self.rule.times.is_none_or(|times| self.used < times) && self.rule.fits(call, turn)
     }
 }
@@ -177,8 +177,8 @@ impl Counted {
 impl Chance {
     fn next_fault(&self, call: u32) -> Option<Fault> {
         let drawn = mixed(self.seed ^ mixed(call.into()));
-        let strikes = drawn % 100 < u64::from(self.percent);
-        strikes.then(|| self.faults[(drawn / 100 % self.faults.len() as u64) as usize].clone())
+        let is_drawn = drawn % 100 < u64::from(self.percent);
+        is_drawn.then(|| self.faults[(drawn / 100 % self.faults.len() as u64) as usize].clone())
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn corrupted(reply: Reply, fault: &Fault, turn: &Turn) -> Reply {
             let whole = reply.output.as_ref().map_or_else(|| "{\"answer\": true}".to_owned(), Value::to_string);
             Reply { text: Some(half(&whole)), ..silent(reply) }
         }
-        Fault::BrokenOutput => Reply { output: Some(breaking(turn.schema.as_deref())), ..silent(reply) },
+        Fault::BrokenOutput => Reply { output: Some(invalid_value(turn.schema.as_deref())), ..silent(reply) },
         Fault::Output(output) => Reply { output: Some(output.clone()), ..silent(reply) },
         Fault::HugeOutput { bytes } => huge(reply, *bytes),
         Fault::LossyText => {
@@ -40,7 +40,7 @@ fn half(text: &str) -> String {
 }
 
 /// A value that the schema forbids; null if it forbids none of the values that are tried.
-fn breaking(schema: Option<&Schema>) -> Value {
+fn invalid_value(schema: Option<&Schema>) -> Value {
     let tried = [json!({ "unexpected": [null] }), json!([]), json!({}), json!(""), json!(-0.5), Value::Null];
     let broken = tried.into_iter().find(|value| schema.is_some_and(|schema| !schema.violations(value).is_empty()));
     broken.unwrap_or(Value::Null)

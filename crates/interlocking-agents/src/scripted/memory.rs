@@ -63,7 +63,7 @@ pub(super) fn load(file: &Path, turns: usize) -> Result<Stage, MemoryError> {
     if remembered != turns || contents.stage.turns() != turns {
         return Err(MemoryError::OtherScript { file: file.to_owned(), remembered, turns });
     }
-    Ok(contents.stage.reopened())
+    Ok(contents.stage.for_new_process())
 }
 
 /// Replaces the file as a whole, so that the old file remains if the process is killed meanwhile.

@@ -193,7 +193,7 @@ impl ScriptedAgent {
     fn begin_turn(&self, turn: &Turn) -> Result<(usize, SessionId, bool), AgentErrorKind> {
         let mut stage = self.stage();
         stage.require(&turn.session)?;
-        let repeated = stage.repeated(&turn.session, &turn.prompt);
+        let repeated = stage.take_repeated(&turn.session, &turn.prompt);
         let index = match repeated {
             Some(played) => played.turn,
             None => matching::choose(&self.script, &stage.used, turn)?,
@@ -204,7 +204,7 @@ impl ScriptedAgent {
             stage.used[index] += 1;
         }
         stage.ask(&session, &turn.prompt, index, is_counted);
-        self.remember(&stage)?;
+        self.save_stage(&stage)?;
         Ok((index, session, is_counted))
     }
 
@@ -220,10 +220,10 @@ impl ScriptedAgent {
         if let Some(reply) = reply {
             stage.answer(session, reply);
         }
-        self.remember(&stage)
+        self.save_stage(&stage)
     }
 
-    fn remember(&self, stage: &Stage) -> Result<(), AgentErrorKind> {
+    fn save_stage(&self, stage: &Stage) -> Result<(), AgentErrorKind> {
         match &self.memory {
             Some(file) => {
                 memory::save(file, stage).map_err(|error| AgentErrorKind::Configuration { reason: error.to_string() })

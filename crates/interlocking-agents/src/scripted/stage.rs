@@ -58,14 +58,14 @@ impl Stage {
     }
 
     /// The state at the beginning of another process.
-    pub(super) fn reopened(self) -> Self {
+    pub(super) fn for_new_process(self) -> Self {
         Self { used: self.finished.clone(), recalled: self.last.clone(), ..self }
     }
 
     /// The turn that another process played last in its session for the same prompt: that process ended before it used
     /// the answer, and the prompt is now sent again. It is sent in a new session if the caller had not recorded the
     /// session either.
-    pub(super) fn repeated(&mut self, operation: &SessionOp, prompt: &str) -> Option<Played> {
+    pub(super) fn take_repeated(&mut self, operation: &SessionOp, prompt: &str) -> Option<Played> {
         let is_last = |session: &SessionId| {
             self.histories.get(session).and_then(|history| history.last()).is_some_and(|last| last.prompt == prompt)
         };
