@@ -143,7 +143,7 @@ impl ScriptedAgent {
     }
 
     /// The same with one more environment variable for the agent's commands. They inherit all other variables except
-    /// those that share cargo's build directory (`CARGO_TARGET_DIR`), because worktrees of one repository must not
+    /// those that set cargo's build directory (such as `CARGO_TARGET_DIR`), because worktrees of one repository must not
     /// share their builds.
     pub fn with_env(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.environment.push((key.into(), value.into()));
