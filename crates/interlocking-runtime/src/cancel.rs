@@ -7,20 +7,20 @@ use tokio::sync::Notify;
 
 /// Stops every run that was given a clone of it, once and for good.
 ///
-/// Running nodes are dropped where they wait; agents kill what they started. The run ends as
-/// [`Outcome::Cancelled`](crate::Outcome::Cancelled), or, where it was [suspended](Self::suspend), as
+/// Node executions are dropped at the point where they wait, and agents kill the programs that they started. The run ends
+/// as [`Outcome::Cancelled`](crate::Outcome::Cancelled), or, where it was [suspended](Self::suspend), as
 /// [`Outcome::Suspended`](crate::Outcome::Suspended).
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<State>);
 
-const GOING: u8 = 0;
+const RUNNING: u8 = 0;
 const CANCELLED: u8 = 1;
 /// Cancelled, and the runs may be resumed.
 const SUSPENDED: u8 = 2;
 
 #[derive(Debug, Default)]
 struct State {
-    /// [`GOING`], [`CANCELLED`] or [`SUSPENDED`]; once it is another than the first, it stays so.
+    /// [`RUNNING`], [`CANCELLED`] or [`SUSPENDED`]. Once it is not the first, it never changes.
     stage: AtomicU8,
     notify: Notify,
     children: Mutex<Vec<Weak<Self>>>,
@@ -32,12 +32,13 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Stops the runs. Runs that are suspended already stay so.
+    /// Stops the runs. Runs that were suspended before stay suspended.
     pub fn cancel(&self) {
         self.0.stop(CANCELLED);
     }
 
-    /// A token that is cancelled with this one, or by itself. Cancelling it does not cancel this one.
+    /// A new token that is cancelled together with this one, and can be cancelled alone. Cancelling it does not cancel
+    /// this one.
     #[must_use]
     pub fn child(&self) -> Self {
         let child = Self::new();
@@ -45,9 +46,9 @@ impl CancelToken {
         children.retain(|child| child.strong_count() > 0);
         children.push(Arc::downgrade(&child.0));
         drop(children);
-        // Looked at once the child is listed, so that no cancellation falls between the two.
+        // Read after the child is listed, so that no cancellation is lost between the two.
         match self.0.stage.load(Ordering::Acquire) {
-            GOING => {}
+            RUNNING => {}
             stage => child.0.stop(stage),
         }
         child
@@ -62,10 +63,10 @@ impl CancelToken {
     /// Whether the token is cancelled or suspended.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.0.stage.load(Ordering::Acquire) != GOING
+        self.0.stage.load(Ordering::Acquire) != RUNNING
     }
 
-    /// Whether the token was [suspended](Self::suspend) before anybody cancelled it.
+    /// Whether the token was [suspended](Self::suspend) without having been cancelled before.
     pub fn is_suspended(&self) -> bool {
         self.0.stage.load(Ordering::Acquire) == SUSPENDED
     }
@@ -74,7 +75,7 @@ impl CancelToken {
     pub async fn cancelled(&self) {
         let notified = self.0.notify.notified();
         let mut notified = std::pin::pin!(notified);
-        // Registered before the flag is read, so that no cancellation falls between the two.
+        // Registered before the flag is read, so that no cancellation is lost between the two.
         notified.as_mut().enable();
         if !self.is_cancelled() {
             notified.await;
@@ -83,14 +84,15 @@ impl CancelToken {
 }
 
 impl State {
-    /// Stops the runs in this way, unless they are stopped.
+    /// Stops the runs in this way, unless they are stopped already.
     fn stop(&self, stage: u8) {
-        if self.stage.compare_exchange(GOING, stage, Ordering::AcqRel, Ordering::Acquire).is_err() {
+        if self.stage.compare_exchange(RUNNING, stage, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return;
         }
-        // Before its children: a run that sees a child stopped knows that it is stopped itself.
+        // Notified before the children are stopped: when a run sees a child stopped, the run knows that it is stopped
+        // itself.
         self.notify.notify_waiters();
-        // Told when the list is free again: what they do is theirs.
+        // The list's lock is released before the children are stopped, so that nothing they do runs under it.
         let children: Vec<_> = self.children().iter().filter_map(Weak::upgrade).collect();
         children.iter().for_each(|child| child.stop(stage));
     }
@@ -129,7 +131,7 @@ mod tests {
         assert!(late.is_suspended() && late.is_cancelled());
     }
 
-    /// Of a cancellation and a suspension at once, one is that of the token and of all its children.
+    /// When a token is cancelled and suspended at once, the token and all its children end with the same one of the two.
     #[test]
     fn children_are_stopped_as_their_parents_are() {
         for _ in 0..2_000 {

@@ -1,15 +1,16 @@
-//! The time that events and reports tell.
+//! The clocks that events and reports use.
 
 use std::fmt;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// A clock that a run reads once a node execution.
+/// A clock, which a run reads once for each node execution.
 pub trait Clock: Send + Sync {
     /// The time since some fixed moment. Never goes back.
     fn now(&self) -> Elapsed;
 
-    /// What the calendar says: milliseconds since 1970 began. For what is recorded and compared by another process.
+    /// The calendar time, in milliseconds since 1970 began: for times that are recorded and that another process
+    /// compares.
     fn unix_ms(&self) -> u64 {
         unix_ms(SystemTime::now())
     }
@@ -20,13 +21,14 @@ fn unix_ms(time: SystemTime) -> u64 {
     since.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// A span of time, in nanoseconds; what is cheap to take a difference of.
+/// A time span in nanoseconds. Differences of spans are cheap.
 ///
-/// Shown as seconds.
+/// Displayed as seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Elapsed(u64);
 
-/// The system's monotonic clock in its cheapest form: exact to a few milliseconds, which is little beside an agent.
+/// The system's monotonic clock in its cheapest form: exact to a few milliseconds, which is little beside an agent's
+/// turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoarseClock;
 
@@ -35,33 +37,33 @@ pub struct CoarseClock;
 pub struct TokioClock(tokio::time::Instant);
 
 impl Elapsed {
-    /// So many nanoseconds.
+    /// A span of `nanos` nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
-    /// The same as a [`Duration`].
+    /// The span as a [`Duration`].
     pub const fn as_duration(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
-    /// Whole milliseconds.
+    /// The span in whole milliseconds.
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
-    /// Seconds.
+    /// The span in seconds.
     pub fn as_secs_f64(self) -> f64 {
         self.as_duration().as_secs_f64()
     }
 
-    /// The time that is `later` than this by so much.
+    /// The time that lies `later` after this one.
     #[inline]
     pub(crate) const fn plus(self, later: Self) -> Self {
         Self(self.0.saturating_add(later.0))
     }
 
-    /// The time from `earlier` to this; nothing if that is later.
+    /// The time from `earlier` to this one; zero if `earlier` is the later of the two.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
@@ -76,12 +78,12 @@ impl Clock for CoarseClock {
     }
 }
 
-/// Straight from the kernel, whose clock counts nanoseconds: no conversion, and no more calls than one.
+/// Reads the kernel's clock, which counts nanoseconds, directly: without a conversion, and in one call.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[inline]
 fn coarse() -> Elapsed {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
-    // Since boot, and neither part is negative.
+    // The kernel counts from boot, so neither part is negative.
     Elapsed((now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64))
 }
 
@@ -93,7 +95,7 @@ fn coarse() -> Elapsed {
 }
 
 impl TokioClock {
-    /// A clock that starts now. Must be called inside a runtime if that has its time paused.
+    /// Starts a clock at the current time. Must be called inside the runtime if that runtime's time is paused.
     pub fn start() -> Self {
         Self(tokio::time::Instant::now())
     }
@@ -104,7 +106,7 @@ impl Clock for TokioClock {
         Elapsed(self.0.elapsed().as_nanos().try_into().unwrap_or(u64::MAX))
     }
 
-    /// Goes with the runtime's time, from what the calendar said when the process first asked.
+    /// Advances with the runtime's time, from the calendar time at the process's first call.
     fn unix_ms(&self) -> u64 {
         static FIRST: LazyLock<(Instant, SystemTime)> = LazyLock::new(|| (Instant::now(), SystemTime::now()));
         let (first, system) = *FIRST;

@@ -1,6 +1,7 @@
-//! What an observer is told while a run goes on.
+//! Events that report the progress of a run.
 //!
-//! An [`Event`] round-trips through serde. Written as JSON, one a line, it is what `--events` writes; `docs/book/src/events.md` describes that.
+//! An [`Event`] round-trips through serde. `--events` writes events as JSON, one a line; `docs/book/src/events.md`
+//! describes that format.
 
 mod channel;
 mod transition;
@@ -20,15 +21,16 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// A name out of a graph's table, of a node, a slot or the graph: borrowed from the table, or owned where the event was read.
+/// The name of a node, a slot or a graph: borrowed from the graph's table, or owned where the event was deserialized.
 pub type Name = Cow<'static, str>;
 
 /// Something that happened in a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
-    /// The run that it happened in: the one that was started, or a child run.
+    /// The run that the event belongs to: the run that was started, or a child run.
     pub run: RunId,
-    /// When: milliseconds since the run that was started began, or was resumed, in this process. Child runs count from there, too.
+    /// The time in milliseconds since the run that was started began, or was resumed, in this process. Child runs count
+    /// from the same moment.
     pub at_ms: u64,
     /// What happened.
     #[serde(flatten)]
@@ -44,25 +46,26 @@ pub enum EventKind {
     RunStarted {
         /// The graph's name.
         graph: Name,
-        /// Of a child run: whose child it is.
+        /// For a child run: its parent, and the node execution that started it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Box<Origin>>,
     },
-    /// The run goes on although a node's demand of isolation cannot be kept, as it was told to.
+    /// A node demands isolation that the run cannot provide, and the run continues without it, as its settings allow.
     IsolationUnkept(Box<Unkept>),
-    /// A node's input is complete, and it runs.
+    /// A node's input is complete, and the node runs.
     NodeStarted(NodeRef),
-    /// A node's outcome is accepted and recorded; what it leads to starts now.
+    /// A node's outcome is accepted and recorded; its successors start next.
     NodeFinished {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// The place it went to.
+        /// Where the node's step leads.
         to: Targets,
-        /// How many milliseconds it ran.
+        /// How long the execution took, in milliseconds.
         took_ms: u64,
     },
-    /// The handler of a node that finishes now says what sort of message its outcome is.
+    /// A node's handler has labelled the node's outcome with the sort of message that it is. The event of the outcome
+    /// itself follows.
     Labelled {
         /// The node.
         #[serde(flatten)]
@@ -71,30 +74,31 @@ pub enum EventKind {
         #[serde(flatten)]
         label: Box<Label>,
     },
-    /// A node failed, and the run with it, unless the node's table says where it goes then.
+    /// A node failed. The run fails with it, unless the node's table has a route for the failure.
     NodeFailed {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// Why.
+        /// Why the node failed.
         message: String,
-        /// The place that it went to, along the route that its table has for that; absent where the run failed.
+        /// The place that the table's route for the failure leads to; absent where the run failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<Box<Name>>,
-        /// How many milliseconds it ran.
+        /// How long the execution took, in milliseconds.
         took_ms: u64,
     },
     /// A node's execution was cancelled: by another node's step, or with the run.
     NodeCancelled(NodeRef),
-    /// A node's execution waits for a person, or was interrupted, and the run stops where it stands. Once the run is resumed, the
-    /// execution starts again.
+    /// A node's execution waits for a person, or was interrupted, and the run stops without ending. When the run is
+    /// resumed, the execution starts again.
     NodeSuspended(NodeRef),
-    /// A node that has started waits for its turn: another one of the same `exclusive` name runs, somewhere in the tree of runs.
+    /// A node that has started waits for its turn: another node with the same `exclusive` name runs somewhere in the tree
+    /// of runs.
     NodeWaits {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// The name.
+        /// The `exclusive` name.
         exclusive: Name,
     },
     /// An entry beyond a node's bounds took the exhausted route.
@@ -107,40 +111,40 @@ pub enum EventKind {
         /// The place where the edge leads.
         edge: Name,
     },
-    /// A map node that has started knows its items, and starts their children.
+    /// A map node that has started has its list of items, and starts their children.
     MapStarted {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// How many there are; [more may be added](Self::ItemsAdded).
+        /// How many items there are; [more may be added](Self::ItemsAdded).
         items: u32,
-        /// How many of their children had ended before, so that they are not started.
+        /// How many items have a child that had ended before, and so is not started.
         ended: u32,
     },
-    /// A map node need not wait for the rest of its children, which are cancelled now.
+    /// A map node does not wait for the rest of its children, which are cancelled now.
     NodeDecided {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// Whether its quorum is reached; otherwise it no longer can be.
+        /// Whether the quorum is reached; if not, it can no longer be reached.
         reached: bool,
-        /// How many of its children have succeeded.
+        /// How many of the children have succeeded.
         succeeded: u32,
-        /// How many have not.
+        /// How many of the children have ended without success.
         failed: u32,
-        /// How many have not ended.
+        /// How many of the children have not ended.
         cancelled: u32,
     },
-    /// An event node that finishes now adds items to a map.
+    /// An event node that is about to finish adds items to a map.
     ItemsAdded {
         /// The event node.
         #[serde(flatten)]
         node: NodeRef,
         /// The map.
         map: Name,
-        /// How many.
+        /// How many items.
         items: u32,
-        /// Whether the map takes none, because it does not run, or has come to the end of its children.
+        /// Whether the map refuses the items, because it does not run or is done with its children.
         refused: bool,
     },
     /// A node's agent did something.
@@ -148,22 +152,22 @@ pub enum EventKind {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// What.
+        /// What the agent did.
         agent: Box<AgentEvent>,
     },
-    /// A node's handler said something.
+    /// A node's handler wrote a note.
     Note {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// What.
+        /// The note.
         text: String,
     },
-    /// A message for an event node was received: no node starts until it is handled, unless it was missed.
+    /// A message for an event node was received. Unless it was missed, no node starts until it is handled.
     Message {
         /// The event node.
         node: Name,
-        /// Whether nobody waited for it, and its node is transient: then it is lost.
+        /// Whether the message is lost, because its event node is transient and nothing in the run waited for a message.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missed: bool,
     },
@@ -175,22 +179,22 @@ pub enum EventKind {
         /// Why it failed, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<String>,
-        /// Whether the run had ended without it: an addendum.
+        /// Whether the run had ended before: the report is an addendum.
         late: bool,
     },
-    /// So many events, of this run or of others that are told together with it, were left out here, as [whoever listens](Events)
-    /// had not taken those before.
+    /// Events were left out here, because the [receiver](Events) had not taken earlier ones. They belong to this run, or
+    /// to other runs whose events go to the same receiver.
     LeftOut {
-        /// How many.
+        /// How many events.
         events: u64,
     },
     /// Every live token waits for a person.
     Waiting,
-    /// The run ended, or stops where it stands.
+    /// The run ended, or stopped and can be resumed.
     RunEnded {
         /// The outcome's [name](crate::Outcome::name).
         outcome: Name,
-        /// What all its agents used up.
+        /// What all agents of the run used up.
         usage: Usage,
     },
 }
@@ -216,14 +220,15 @@ pub enum Targets {
     All(Box<[Name]>),
 }
 
-/// Where events go. Called from inside the executor, so it must not block.
+/// Receives events. Called from inside the executor, so it must not block.
 ///
-/// Any closure `Fn(Event) + Send + Sync` is one.
+/// Every closure `Fn(Event) + Send + Sync` is an event sink.
 pub trait EventSink: Send + Sync {
     /// Takes one event.
     fn emit(&self, event: Event);
 
-    /// Takes two events at once: a node has finished, and the next one starts. The common case, and one call for it.
+    /// Takes two events at once: a node has finished, and the next one starts. This is the common case, and takes one
+    /// call.
     fn transition(&self, transition: &Transition<'_>) {
         self.emit(transition.finished());
         self.emit(transition.started());
@@ -242,7 +247,7 @@ impl<F: Fn(Event) + Send + Sync> EventSink for F {
     }
 }
 
-/// Tells two sinks, the first one first.
+/// Sends events to two sinks, to the first one first.
 pub(crate) struct Both(pub(crate) Arc<dyn EventSink>, pub(crate) Arc<dyn EventSink>);
 
 impl EventSink for Both {
@@ -258,9 +263,9 @@ impl EventSink for Both {
 }
 
 impl Event {
-    /// About how many bytes of memory it takes.
+    /// How many bytes of memory the event takes, approximately.
     pub fn size(&self) -> usize {
-        size_of::<Self>() + self.run.as_str().len() + self.kind.held()
+        size_of::<Self>() + self.run.as_str().len() + self.kind.heap_size()
     }
 }
 
@@ -292,8 +297,8 @@ impl EventKind {
         }
     }
 
-    /// What it holds beside itself; names are the table's.
-    fn held(&self) -> usize {
+    /// The bytes that the event holds outside itself. Names are not counted: they belong to the table.
+    fn heap_size(&self) -> usize {
         match self {
             Self::Agent { agent, .. } => agent.size(),
             Self::Note { text: words, .. }

@@ -1,4 +1,5 @@
-//! Runs graphs: the in-process executor of [Interlocking](https://docs.rs/interlocking), and what it runs with.
+//! Runs graphs: the in-process executor of [Interlocking](https://docs.rs/interlocking), and the services that a run
+//! uses.
 //!
 //! ```text
 //! Run::new(graph).with_agent("writer", agent).start(draft).await?   →   Report { outcome, usage, … }
@@ -6,24 +7,24 @@
 //!
 //! In reading order:
 //!
-//! - [`run`]: a run's settings, and [`Run::start`](run::Run::start).
-//! - [`outcome`]: what came of it.
-//! - [`llm`]: the node kind whose work an agent does, and its handler's four parts.
-//! - [`map`], [`graph`], [`human`], [`advisory`], [`observer`]: the kinds that run child graphs, ask people, or work beside the graph.
-//! - [`run_context`]: what a handler may ask of a run that is recorded.
-//! - [`budget`]: what a run may use; [`provider`]: how long it puts up with a provider that fails; [`allowance`]: both,
-//!   shared by runs; [`SharedLimits`]: what runs with budgets of their own share.
-//! - [`roles`]: which agent plays which role; [`roles::requirements`]: what is looked at before a run starts;
-//!   [`workspaces`]: where nodes work; [`isolation`]: how far their agents
-//!   are kept there.
-//! - [`event`]: what an observer is told while a run goes on; [`cancel`]: how to stop it.
-//! - [`clock`]: the time that both tell.
+//! - [`run`]: the settings of a run, and [`Run::start`](run::Run::start).
+//! - [`outcome`]: the result of a run.
+//! - [`llm`]: the node kind whose work an agent does, and the four parts of its handler.
+//! - [`map`], [`graph`], [`human`], [`advisory`], [`observer`]: the node kinds that run child graphs, ask people, or work
+//!   beside the graph.
+//! - [`run_context`]: what a handler can ask of a recorded run and of related runs.
+//! - [`budget`]: how much a run may use; [`provider`]: how long a run waits for a provider that fails; [`allowance`]:
+//!   both, shared by runs; [`SharedLimits`]: what runs with budgets of their own share.
+//! - [`roles`]: which agent plays which role; [`roles::requirements`]: what is checked before a run starts;
+//!   [`workspaces`]: where nodes work; [`isolation`]: how far agents are confined to these places.
+//! - [`event`]: the events that report the progress of a run; [`cancel`]: how to stop a run.
+//! - [`clock`]: the clock of events and reports.
 //! - [`service`]: many runs in one process, started by idempotent names, within shared limits.
-//! - [`journal`]: one record a node outcome, appended before any successor starts.
+//! - [`journal`]: one record for each node outcome, appended before any successor starts.
 //!
-//! **Invariant:** there is no superstep. A node starts the moment its input is complete, and waits for nobody else.
+//! **Invariant:** there are no supersteps. A node starts the moment its input is complete, and waits for no other node.
 //!
-//! **Invariant:** what a node execution asked for (its tokens, memory updates, commits) takes effect together, or not at
+//! **Invariant:** the effects of a node execution (its tokens, memory updates, commits) take place together, or not at
 //! all; an execution that failed or was cancelled leaves nothing but its cost.
 
 pub mod run;

@@ -2,8 +2,8 @@
 
 use std::sync::{self, MutexGuard, PoisonError};
 
-/// A mutex that panics do not poison. No code of this crate panics between two statements that belong together while it holds one, and
-/// none runs a handler meanwhile, so what a mutex guards is whole whoever panics.
+/// A mutex that panics do not poison. While code of this crate holds such a mutex, it runs no handler and does not panic
+/// between two statements that belong together, so the guarded value is consistent after any panic.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(sync::Mutex<T>);
 
