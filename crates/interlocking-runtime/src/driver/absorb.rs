@@ -1,4 +1,4 @@
-//! Absorbs the outcome of an execution, whichever way that ran: journal first, then the frontier, then what else it asked for.
+//! Absorbs the outcome of an execution of any kind: first into the journal, then into the frontier, then its other effects.
 
 use crate::clock::Elapsed;
 use crate::context::services::UntypedServices;
@@ -20,16 +20,16 @@ use interlocking_core::net::AlternativeIndex;
 use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
 
-/// What counts of an execution.
+/// The step and the effects of an execution whose outcome counts.
 struct Judged {
     step: Step<ErasedToken>,
     effects: Effects,
-    /// How it failed, where that is the way that its table gives it.
+    /// The failure, where the step is the table's route for it.
     failed: Option<Box<Failure>>,
 }
 
 impl Driver {
-    /// Absorbs the outcome of an execution that took so long; an error if it ends the run.
+    /// Absorbs the outcome of an execution that took `took`; an error if the outcome ends the run.
     pub(crate) async fn absorb(&mut self, completed: Completed, took: Elapsed) -> Result<(), End> {
         let Completed { execution, result, now } = completed;
         let _turns = self.shared.untyped().turns_of(execution);
@@ -37,7 +37,7 @@ impl Driver {
             return self.record_calls(execution).await;
         };
         judged.step = self.within_budget(execution, judged.step, took)?;
-        // The memory may be half updated, so its table's way for failures is not gone.
+        // The memory may be half updated, so the table's route for failures is not taken.
         let updated = self.shared.apply(execution, &judged.effects);
         let updated = updated.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?;
         let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
@@ -91,17 +91,17 @@ impl Driver {
             self.tasks.forget(execution);
             return Ok(None);
         }
-        self.journal_is_well()?;
+        self.check_journal()?;
         if let Ok(ErasedDone { route: Err(error), .. }) = &result {
             if let Some(stopped) = error.downcast_ref::<Stopped>() {
                 if handles_message {
                     return Err(End::Halted(Halt::Stopped(stopped.clone())));
                 }
-                // The rest of the run comes as far as it can without: it was paid for.
+                // The rest of the run continues as far as it can without this execution, because it was paid for.
                 let untyped = self.shared.untyped();
                 untyped.settings.tree().hold_back(stopped.clone());
                 untyped.idle().hold_back(execution);
-                // It does not go on in this process, and others may.
+                // The execution does not continue in this process, and others that wait for a turn may.
                 untyped.end_turns_of_executions();
                 return Ok(None);
             }
@@ -122,7 +122,8 @@ impl Driver {
         }
     }
 
-    /// The step, or the exhausted route of its edge where that is spent; an error if it has none, which ends the run.
+    /// The step, or the exhausted route of its edge if that edge is spent; an error if there is no such route, which ends the
+    /// run.
     #[inline]
     fn within_budget(
         &self,
@@ -153,7 +154,7 @@ impl Driver {
             .ok_or_else(|| self.failed(execution, edge_is_spent(self.net(), execution, edge), took))
     }
 
-    /// What an execution comes to that a test lets fail.
+    /// The failure that a test injects in place of an execution's outcome, if it injects one.
     #[inline]
     fn injected(&self, execution: Execution) -> Option<Result<ErasedDone, Interruption>> {
         let untyped = self.shared.untyped();
@@ -168,9 +169,9 @@ impl Driver {
         }
     }
 
-    /// The way that its table gives an execution which failed; an error where there is none, and the run fails.
+    /// The step along the table's route for the failure of an execution; an error if the table has none, and the run fails.
     ///
-    /// What it asked for beside its way on counts no more than its outcome does.
+    /// Like the outcome, the other effects that the execution asked for do not count.
     #[cold]
     fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged, End> {
         let route = self.net().node(execution.node).route_of(&failure.kind);
@@ -190,15 +191,15 @@ impl Driver {
         written.map_err(|error| self.journal_failed(error))
     }
 
-    /// Whether the journal or an observer is given the outcome of an execution.
+    /// Whether the outcome of an execution goes to the journal or to an observer.
     #[inline]
     fn is_shown(&mut self, execution: Execution) -> bool {
         let node = self.net().name(execution.node);
         self.recorded.is_some() || self.observes && self.background().is_observed(node)
     }
 
-    /// The map's execution that takes what an event node adds, with the items; it takes them once they are recorded. `None` where
-    /// none does, and the run is left as it is.
+    /// The map execution that takes the items that an event node adds, and these items; it takes them once they are recorded.
+    /// `None` where no map execution takes them; the run then stays unchanged.
     #[cold]
     fn admit(&self, execution: Execution, added: Addition, now: Elapsed) -> Option<(By, Vec<NewItem>)> {
         let (untyped, Addition { map, items }) = (self.untyped(), added);
@@ -215,7 +216,7 @@ impl Driver {
         Some((to?, items))
     }
 
-    /// Writes an outcome to the journal, if there is one; gives what is written.
+    /// Writes an outcome to the journal, if there is one; returns the outcome.
     async fn write(
         &mut self,
         execution: Execution,
@@ -238,13 +239,13 @@ impl Driver {
         })
     }
 
-    /// Says that an execution failed, which ends the run.
+    /// Emits the failure of an execution, which ends the run.
     pub(crate) fn failed(&self, execution: Execution, failure: Failure, took: Elapsed) -> End {
         self.emit_failed(execution, &failure, None, took);
         End::failed(failure)
     }
 
-    /// Tells the sink that an execution failed, and the token that goes on in its place, if one does.
+    /// Emits the failure of an execution, with the place of the token that continues instead, if there is one.
     fn emit_failed(&self, execution: Execution, failure: &Failure, token: Option<&ErasedToken>, took: Elapsed) {
         let untyped = self.untyped();
         let (node, message) = (untyped.node(execution), failure.message.clone());
@@ -276,7 +277,7 @@ impl Driver {
         for cancelled in cancelled {
             self.tasks.stop(cancelled);
             let untyped = self.shared.untyped();
-            // Its task ends in its own time; nobody is to be sent for an answer until then.
+            // Its task ends later. From here on, nobody is to be asked for the answer.
             if untyped.net.row(cancelled.node).kind == NodeKind::Human {
                 untyped.settings.tree().asks_no_more(untyped.run(), &untyped.by(cancelled));
             }
@@ -285,7 +286,7 @@ impl Driver {
         }
     }
 
-    /// A step's tokens as the journal has them; also remembers the payloads, for `input_of`.
+    /// Encodes a step's tokens for the journal; also stores the payloads for `input_of`.
     pub(crate) fn encode_tokens(&mut self, step: &Step<ErasedToken>) -> Result<Vec<TokenRecord>, JournalError> {
         let mut tokens = Vec::with_capacity(step.tokens().len());
         for token in step.tokens() {
@@ -342,8 +343,8 @@ impl Driver {
         })
     }
 
-    /// What an error of the journal ends the run as: it stops with its whole tree, to be resumed, unless the journal only
-    /// refuses what cannot be stored.
+    /// How the run ends after an error of the journal: it halts with its whole tree and can be resumed, unless the journal only
+    /// refused something that cannot be stored.
     pub(crate) fn journal_failed(&self, error: JournalError) -> End {
         if error.is_refusal() {
             return End::at_exit(FailureKind::Journal, error.to_string(), Vec::new());
@@ -352,8 +353,8 @@ impl Driver {
         End::Halted(Halt::Journal(error))
     }
 
-    /// An error if a journal of the tree has failed: nothing counts any more, whatever was made of that.
-    pub(crate) fn journal_is_well(&self) -> Result<(), End> {
+    /// An error if a journal of the tree has failed: then no outcome counts any more.
+    pub(crate) fn check_journal(&self) -> Result<(), End> {
         let error = self.recorded.as_ref().and_then(|_| self.untyped().settings.tree().journal_error());
         error.map_or(Ok(()), |error| Err(End::Halted(Halt::Journal(error))))
     }
@@ -368,7 +369,7 @@ impl Driver {
     }
 }
 
-/// The journal's error that a handler's error is, if the journal has failed.
+/// The journal's error that a handler's error contains, if the journal has failed.
 pub(crate) fn journal_error(error: &NodeError) -> Option<&JournalError> {
     error.downcast_ref::<JournalError>().filter(|error| !error.is_refusal())
 }

@@ -1,4 +1,5 @@
-//! Advisory nodes and observers: they run in the background, take no token of the run, and when one fails, only its own report says so.
+//! Advisory nodes and observers: they run in the background and take no token of the run. If one fails, only its own report
+//! says so.
 
 use crate::context::reports::Reports;
 use crate::driver::background_tasks::BackgroundTasks;
@@ -30,13 +31,13 @@ pub(crate) struct Background {
 pub(super) struct Observer {
     pub(super) node: NodeIndex,
     pub(super) queue: VecDeque<NodeOutcome>,
-    /// How many it has been shown.
+    /// How many outcomes it has been shown.
     pub(super) shown: u32,
     pub(super) busy: bool,
     pub(super) failed: bool,
 }
 
-/// What a background execution came to.
+/// The result of a background execution.
 pub(crate) struct Returned {
     pub(super) execution: Execution,
     pub(super) result: Result<ErasedDone, Interruption>,
@@ -56,18 +57,18 @@ impl Background {
         Self { net, tasks: BackgroundTasks::default(), observers, advisory: Vec::new(), reports: Reports::default() }
     }
 
-    /// Whether anybody observes this node.
+    /// Whether an observer observes this node.
     pub(crate) fn is_observed(&self, node: &str) -> bool {
         let rows = &self.net.table().nodes;
         self.observers.iter().any(|observer| rows[usize::from(observer.node)].observes.iter().any(|name| name == node))
     }
 
-    /// Whether anything works.
+    /// Whether a background execution runs.
     pub(crate) fn is_busy(&self) -> bool {
         self.tasks.len() > 0
     }
 
-    /// Whether anything works that does not wait for another process.
+    /// Whether a background execution runs that is not parked until another process continues the run.
     pub(crate) fn goes_on(&self, is_parked: impl Fn(Execution) -> bool) -> bool {
         self.tasks.len() > self.advisory.iter().filter(|execution| is_parked(**execution)).count()
     }
@@ -85,7 +86,7 @@ impl Background {
         self.tasks.spawn(async move { Returned { execution, result: performing.await } });
     }
 
-    /// Shows an outcome to whoever observes its node.
+    /// Shows an outcome to the observers of its node.
     pub(crate) fn observe(&mut self, shared: &Arc<dyn ErasedShared>, outcome: NodeOutcome) {
         let rows = &self.net.table().nodes;
         for at in 0..self.observers.len() {
@@ -98,7 +99,7 @@ impl Background {
         }
     }
 
-    /// Shows an observer that is idle what it has not seen yet.
+    /// Shows an idle observer the next outcome that it has not seen.
     pub(super) fn show_next(&mut self, shared: &Arc<dyn ErasedShared>, at: usize) {
         let observer = &mut self.observers[at];
         if observer.busy || observer.failed {
@@ -127,12 +128,12 @@ impl Background {
         self.reports.add(execution, Err(failure));
     }
 
-    /// Stops all that works, and waits until it has stopped: what it has cost is known then.
+    /// Stops all background executions and waits until they have stopped, because only then are their costs known.
     pub(crate) async fn shutdown(&mut self) {
         self.tasks.shutdown().await;
     }
 
-    /// The next execution that returns.
+    /// The next background execution that returns.
     pub(crate) fn poll_returned(&mut self, context: &mut Context<'_>) -> Poll<Returned> {
         match self.tasks.poll_next(context) {
             Poll::Ready(Some(returned)) => Poll::Ready(returned),

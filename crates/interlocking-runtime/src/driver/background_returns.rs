@@ -1,4 +1,4 @@
-//! How a driver handles what background executions return, and makes the run's output of their reports.
+//! How a driver handles the results of background executions, and makes the run's output from their reports.
 
 use crate::driver::Driver;
 use crate::driver::absorb::journal_error;
@@ -22,17 +22,17 @@ use interlocking_core::table::NodeKind;
 use std::future::poll_fn;
 use std::sync::Arc;
 
-/// What an advisory execution came to.
+/// The result of an advisory execution.
 struct AdvisoryEnd {
     execution: Execution,
     report: Result<Encoded, Failure>,
     /// The memory group that it updated.
     updated: Option<usize>,
-    /// What else it did: empty where it failed.
+    /// Its other effects; empty where it failed.
     did: OtherEffects,
 }
 
-/// What an advisory execution did beside its report.
+/// The effects of an advisory execution beside its report.
 #[derive(Default)]
 struct OtherEffects {
     posted: Vec<MessageRecord>,
@@ -57,7 +57,7 @@ impl Driver {
         }
     }
 
-    /// Handles what a background execution came to.
+    /// Handles the result of a background execution.
     pub(crate) async fn take_returned(&mut self, returned: Returned) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
@@ -68,7 +68,7 @@ impl Driver {
         {
             return Err(self.journal_failed(error.clone()));
         }
-        self.journal_is_well()?;
+        self.check_journal()?;
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
             match settled(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
@@ -102,7 +102,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Makes the output of what came to the exit: waits for the reports, up to the deadline, and gives them to the graph.
+    /// Makes the run's output from the exit's: waits for the reports, up to the deadline, and gives them to the graph.
     pub(crate) async fn conclude(&mut self, output: AnyValue) -> Result<AnyValue, End> {
         let net = self.net();
         if !net.features().reports {
@@ -115,8 +115,8 @@ impl Driver {
             while let Some(completed) = self.tasks.next() {
                 drop(self.shared.untyped().turns_of(completed.execution));
             }
-            if self.wait_for_any(Some(&mut over)).await? == Waited::UntilOver {
-                self.leave_behind(deadline);
+            if self.wait_for_any(Some(&mut over)).await? == Waited::Over {
+                self.abandon_background(deadline);
                 break;
             }
         }
@@ -133,16 +133,16 @@ impl Driver {
         }
     }
 
-    /// Gives up on background executions that are not done: each has a report that says so, and what it comes to later is recorded as
-    /// an addendum.
-    fn leave_behind(&mut self, deadline: std::time::Duration) {
+    /// Stops waiting for background executions that are not done: each gets a report that says so, and its later result is
+    /// recorded as an addendum.
+    fn abandon_background(&mut self, deadline: std::time::Duration) {
         let shared = self.shared.clone();
         let limit_ms = deadline.as_millis().try_into().unwrap_or(u64::MAX);
         let late = |execution| {
             let message = format!("was not done {deadline:?} after the run came to its exit");
             failure(shared.net(), execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
-        let given_up = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
+        let hold = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
         let background = self.background();
         for execution in std::mem::take(&mut background.advisory) {
             background.reports.add(execution, Err(late(execution)));
@@ -170,13 +170,13 @@ impl Driver {
                     tracing::warn!(%error, "an addendum to a run could not be recorded");
                 }
             }
-            // Dropped with all they hold, last: until then this process keeps its claim on the run.
-            drop((tasks, shared, given_up));
+            // Dropped last, with everything that they hold: until then this process keeps its claim on the run.
+            drop((tasks, shared, hold));
         }));
     }
 }
 
-/// What came of an advisory execution; `None` if it was stopped with its run.
+/// The result of an advisory execution; `None` if it was stopped with its run.
 fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryEnd> {
     let Returned { execution, result } = returned;
     let (mut updated, mut did) = (None, OtherEffects::default());
@@ -196,7 +196,7 @@ fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryE
     Some(AdvisoryEnd { execution, report, updated, did })
 }
 
-/// Records what an advisory execution came to after its run had ended, and sends what it has sent.
+/// Records the result of an advisory execution that ended after its run, and sends its messages.
 async fn record_late(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd) -> Result<(), JournalError> {
     record(shared, ended, true).await?;
     let untyped = shared.untyped();
@@ -209,7 +209,7 @@ async fn record_late(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd) -> Res
     }
 }
 
-/// Records what an advisory execution has used up that went on after its run's end, and was stopped with the parent of that.
+/// Records the usage of an advisory execution that continued after its run's end and was stopped with that run's parent.
 async fn record_spent(shared: &Arc<dyn ErasedShared>, execution: Execution) -> Result<(), JournalError> {
     let untyped = shared.untyped();
     let calls = untyped.calls_of(execution);
@@ -221,7 +221,7 @@ async fn record_spent(shared: &Arc<dyn ErasedShared>, execution: Execution) -> R
     }
 }
 
-/// Records what an advisory execution came to, and tells it.
+/// Records the result of an advisory execution, and emits its events.
 async fn record(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd, late: bool) -> Result<(), JournalError> {
     let untyped = shared.untyped();
     let (report, failure) = match &ended.report {

@@ -21,7 +21,7 @@ impl BackgroundTasks {
     pub(super) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Returned>> {
         loop {
             match self.0.poll_join_next(context) {
-                // A task catches what its node does; what ends it otherwise ends the runtime.
+                // A task catches its node's panic, so only the end of the runtime makes a join fail.
                 Poll::Ready(Some(Err(_))) => {}
                 Poll::Ready(Some(Ok(returned))) => return Poll::Ready(Some(returned)),
                 Poll::Ready(None) => return Poll::Ready(None),
@@ -30,7 +30,7 @@ impl BackgroundTasks {
         }
     }
 
-    /// Stops them all, and waits until they have stopped.
+    /// Stops all tasks, and waits until they have stopped.
     pub(super) async fn shutdown(&mut self) {
         self.0.shutdown().await;
     }

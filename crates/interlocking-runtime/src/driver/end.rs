@@ -8,9 +8,9 @@ use interlocking_core::table::EXIT;
 pub(crate) enum End {
     Failed(Box<Failure>),
     Cancelled,
-    /// The whole tree of runs stops where it stands, and can be resumed.
+    /// The whole tree of runs halts, and can be resumed.
     Halted(Halt),
-    /// A child run stops with its map node, while its tree goes on.
+    /// A child run stops with its map node, while its tree continues.
     LeftBehind,
 }
 
@@ -25,7 +25,7 @@ impl End {
     }
 }
 
-/// A failure of the run as a whole, and of no execution.
+/// A failure of the run as a whole, not of an execution.
 pub(crate) fn at_exit(kind: FailureKind, message: String, causes: Vec<String>) -> Failure {
     Failure { node: EXIT.to_owned(), visit: 0, attempt: 0, kind, message, causes }
 }

@@ -1,4 +1,4 @@
-//! How a run ends: what its end comes to, and its last records.
+//! How a run ends: its outcome, and its last records.
 
 use crate::driver::Driver;
 use crate::driver::end::{End, at_exit};
@@ -11,10 +11,10 @@ use crate::tree::Halt;
 use interlocking_core::failure::{Failure, FailureKind};
 
 impl Driver {
-    /// Records the end, unless a journal of the tree has failed: then the run can be resumed. So it can if its end cannot
-    /// be recorded, for nobody would find that again.
+    /// Records the end, unless a journal of the tree has failed: then the run can be resumed. The run can also be resumed if
+    /// its end cannot be recorded, because no other process would find that end.
     pub(crate) async fn finish(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
-        let end = self.journal_is_well().and(end);
+        let end = self.check_journal().and(end);
         let (mut outcome, mut failure, ended) = self.outcome(end);
         let output = self.reported_output(&outcome).unwrap_or_else(|error| {
             failure = Some(at_exit(FailureKind::Journal, error.to_string(), Vec::new()));
@@ -32,7 +32,7 @@ impl Driver {
         outcome
     }
 
-    /// What an end comes to, why it failed if it did, and whether it is for good; abandons what is left.
+    /// The outcome of an end, its failure if it has one, and whether the end is final; abandons the executions that are left.
     fn outcome(&mut self, end: Result<AnyValue, End>) -> (Outcome<AnyValue>, Option<Failure>, bool) {
         let outcome = match end {
             Ok(output) => Outcome::Finished(output),
@@ -46,11 +46,11 @@ impl Driver {
             Outcome::Finished(_) | Outcome::Cancelled => (None, true),
             _ => (None, false),
         };
-        // What the run goes on with when it is resumed has not ended.
+        // Executions that start again when the run is resumed are suspended, not cancelled.
         let left = if ended { EventKind::NodeCancelled } else { EventKind::NodeSuspended };
         for stopped in self.frontier.abandon() {
             let node = self.shared.untyped().node(stopped);
-            // What failed has ended by itself, and said so.
+            // The failed execution has ended by itself, and its failure was emitted.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
                 self.shared.untyped().tell(left(node));
             }
@@ -58,7 +58,7 @@ impl Driver {
         (outcome, failure, ended)
     }
 
-    /// The output as the journal has it, where it is not what came to the exit.
+    /// The encoded output for the journal, where it differs from the payload that reached the exit.
     fn reported_output(&self, outcome: &Outcome<AnyValue>) -> Result<Option<RecordedPayload>, JournalError> {
         match outcome {
             Outcome::Finished(output) if self.recorded.is_some() && self.net().features().reports => {
@@ -73,7 +73,7 @@ impl Driver {
         }
     }
 
-    /// Writes what has been spent and not recorded, and then how the run ended, if it did.
+    /// Records the usage that was not recorded yet, and then how the run ended, if it did.
     async fn write_end(&mut self, ended: Option<Entry>) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
         let untyped = self.shared.untyped();
@@ -87,13 +87,13 @@ impl Driver {
         }
     }
 
-    /// What a run that can be resumed ends as.
+    /// The outcome of a run that can be resumed.
     fn halted(&self, halt: Halt) -> Outcome<AnyValue> {
         match halt {
             Halt::Suspended => Outcome::Suspended,
             Halt::Waiting(questions) => Outcome::Waiting { questions },
             Halt::Journal(error) => Outcome::JournalFailed(error),
-            // By now it may have used more: what was under way came to its end first.
+            // The run may have used more by now, because the calls in progress ended first.
             Halt::Stopped(stopped) => self.shared.untyped().settings.stopped().unwrap_or(stopped).into(),
         }
     }

@@ -1,4 +1,4 @@
-//! The state in which a driver takes over a run: a new one, or one that its records were replayed for.
+//! The state in which a driver takes over a run: that of a new run, or that of a run whose records were replayed.
 
 use crate::erased::token::ErasedToken;
 use crate::journal::{By, Encoded, MessageRecord, NodeOutcome};
@@ -21,9 +21,9 @@ pub(crate) struct InitialState {
 
 /// What the driver of a resumed run does first.
 pub(crate) struct Resumption {
-    /// The executions that had begun, and begin once more.
+    /// The executions that had begun, and that start again.
     pub(crate) in_flight: Vec<(Execution, ErasedToken)>,
-    /// The same of advisory nodes.
+    /// The advisory executions that had begun, and that start again.
     pub(crate) advisory: Vec<(Execution, ErasedToken)>,
     /// The reports that background executions have made.
     pub(crate) reports: Vec<(Execution, Result<Encoded, Failure>)>,
@@ -31,8 +31,8 @@ pub(crate) struct Resumption {
     pub(crate) observed: Vec<NodeOutcome>,
     /// The messages that were recorded last, and may not have been sent.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
-    /// The failure that ends the run at once: it follows from the records, but none says so.
+    /// The failure that ends the run at once: it follows from the records, but no record says so.
     pub(crate) doomed: Option<Failure>,
-    /// The number of the last letter that had come when the run was retried; 0 if it never was.
+    /// The number of the last letter that had arrived when the run was retried; 0 if it never was retried.
     pub(crate) retried_after: u64,
 }

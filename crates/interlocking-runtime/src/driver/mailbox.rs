@@ -1,9 +1,9 @@
-//! Letters and messages: what others send to a run, and the event nodes that handle it.
+//! Letters and messages: what is sent to a run from outside, and how event nodes handle messages.
 //!
-//! A message is recorded when it is received. From then on no node starts; once none runs but those that wait for a person
-//! or for children, the event node has the run to itself (rule 13). Messages are handled one at a time, in the order in
-//! which they came (V3-151), and dropped once the run has come to its exit. One for a node that is transient is lost if nobody waits for
-//! it when it is received.
+//! A message is recorded when it is received. From then on no node starts. Once only nodes run that wait for a person or for
+//! children, the event node runs alone (rule 13). Messages are handled one at a time, in the order in which they arrived
+//! (V3-151), and are dropped once the run has reached its exit. A message for a transient node is lost if nothing in the run
+//! waits for it when it is received.
 
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
@@ -25,7 +25,7 @@ use interlocking_core::route::Step;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 
-/// Sends what an execution of `run` has sent. Each message has a key of its own, so that none is sent twice.
+/// Sends the messages of an execution of `run`. Each message has a key of its own, so that none is sent twice.
 pub(crate) async fn post(
     journal: &dyn Journal,
     run: &RunId,
@@ -45,10 +45,10 @@ pub(crate) async fn post(
 }
 
 impl Driver {
-    /// Takes a letter up.
+    /// Handles a letter.
     pub(crate) async fn take_letter(&mut self, Posted { number, letter }: Posted) -> Result<(), End> {
         let untyped = self.shared.untyped();
-        // The run does not wait from now on: the tree must not end as waiting before the letter is handled.
+        // The run stops waiting here: the tree must not end as waiting before the letter is handled.
         if let Some(child_slot) = untyped.settings.child_slot() {
             child_slot.set_waiting(false);
         }
@@ -80,7 +80,7 @@ impl Driver {
             record_writer.write(Entry::Answered { by: by.clone(), letter, answer: answer.clone().into() }).await?;
         }
         if let Some(node) = self.net().node_named(&by.node) {
-            // Unparked here, because its task is told only below: the run does not wait for this person any more.
+            // Unparked here, because its task is notified only below: from now on the run does not wait for this person.
             untyped.idle().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
         untyped.history().answered(by, answer);
@@ -91,7 +91,7 @@ impl Driver {
     async fn take_message(&mut self, letter: u64, name: &str, message: Encoded) -> Result<(), JournalError> {
         let net = self.net();
         let untyped = self.shared.untyped();
-        // Dropped: the run has come to its exit, and only waits for reports.
+        // Dropped: the run has reached its exit, and only waits for reports.
         if self.frontier.has_ended() {
             return Ok(());
         }
@@ -107,7 +107,7 @@ impl Driver {
                 return Ok(());
             }
         };
-        // Decided now, as the run stands, whatever works in it; whoever resumes it goes by the record.
+        // Decided by the state of the run at this moment; when the run is resumed, the record decides.
         let missed = net.row(node).transient && !self.frontier.awaits(node);
         if let Some(record_writer) = self.record_writer() {
             let entry = Entry::Received { node: name.to_owned(), letter, message: message.into(), missed };
@@ -120,14 +120,14 @@ impl Driver {
         Ok(())
     }
 
-    /// Has handlers see what waits to be handled.
+    /// Updates what handlers see of the letters and of the waiting messages.
     pub(crate) fn note_mail(&self) {
         if let Some(recorded) = &self.recorded {
             self.shared.untyped().mail().note(recorded.letters, recorded.mailbox.len());
         }
     }
 
-    /// Sends what an execution has sent.
+    /// Sends the messages of an execution.
     pub(crate) async fn post(&mut self, by: &By, messages: &[MessageRecord]) -> Result<(), JournalError> {
         let Some(record_writer) = self.record_writer() else { return Ok(()) };
         let journal = record_writer.journal.clone();
@@ -141,7 +141,7 @@ impl Driver {
             && !self.frontier.executions().any(|execution| keeps_waiting(self.net(), execution.node))
         {
             if self.frontier.has_ended() {
-                // After the exit there is nothing that a message could change (rule 13).
+                // After the exit a message cannot change anything (rule 13).
                 self.recorded.iter_mut().for_each(|recorded| recorded.mailbox.clear());
                 self.note_mail();
             } else if let Some((node, message)) = self.recorded.as_mut().and_then(|it| it.mailbox.pop_front()) {
@@ -152,7 +152,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts the event node, unless it may not handle so many messages: then it takes its route for that.
+    /// Starts the event node. If the node has handled as many messages as it may, the message takes the exhausted route
+    /// instead.
     async fn handle(&mut self, node: NodeIndex, message: ErasedToken) -> Result<(), End> {
         let (execution, exhausted) = self.frontier.enter_beside(node);
         self.recorded.iter_mut().for_each(|recorded| recorded.handling = Some(execution));
@@ -166,7 +167,7 @@ impl Driver {
         self.absorb(Completed { execution, result, now }, Elapsed::default()).await
     }
 
-    /// Where a message goes that comes after all that the event node may handle.
+    /// The exhausted route of a message beyond the event node's bounds.
     fn exhausted_event(&self, execution: Execution, limit: Limit, message: ErasedToken) -> Result<ErasedDone, End> {
         let untyped = self.untyped();
         let node = untyped.node(execution);

@@ -1,4 +1,4 @@
-//! Drives one run: starts the executions that are due, each as a task, waits for one to complete, and absorbs its outcome.
+//! Drives one run: starts each execution that is due as a task, waits until one completes, and absorbs its outcome.
 
 pub(crate) mod end;
 pub(crate) mod initial_state;
@@ -42,30 +42,31 @@ pub(crate) struct Driver {
     pub(crate) tasks: RunningTasks,
     /// Whether any node is observed.
     pub(crate) observes: bool,
-    /// Advisory nodes and observers, once there is something for them.
+    /// Advisory nodes and observers; `None` until there is one to run.
     pub(crate) background: Option<Box<Background>>,
-    /// Whether everybody was told that only people can take the run further.
-    pub(crate) said_waiting: bool,
+    /// Whether the driver has announced that only people can continue the run.
+    pub(crate) announced_waiting: bool,
     /// Whether the run has ended, was suspended, or has stopped otherwise.
     pub(crate) has_ended: bool,
-    /// Whether others may halt the run or park its executions while nodes run: there is a journal, or the run has child runs or
-    /// observers.
+    /// Whether something outside the driver may halt the run or park its executions while nodes run: the run has a journal,
+    /// child runs or observers.
     pub(crate) listens: bool,
 }
 
-/// What a driver has where there is a journal.
+/// The part of a driver that only a run with a journal has.
 pub(crate) struct Recorded {
     /// Writes the run's records.
     pub(crate) record_writer: Arc<RecordWriter>,
-    /// Holds the journal's claim on the run for this driver, and for what works on after the run's end.
+    /// Holds the journal's claim on the run, for this driver and for background work that continues after the run's end.
     pub(crate) executor: Executor,
     /// By place: the payload that arrived last.
     pub(crate) arrived: Vec<Option<Encoded>>,
-    /// The messages that wait for a safe point: the event node, and what it gets.
+    /// The messages that wait for a safe point: each with its event node and the token that the node gets.
     pub(crate) mailbox: VecDeque<(NodeIndex, ErasedToken)>,
-    /// The event node's execution that handles a message now.
+    /// The execution of an event node that handles a message now.
     pub(crate) handling: Option<Execution>,
-    /// Outcomes of map and human nodes that came while a message waited or was handled.
+    /// Outcomes that are absorbed later: those of map and human nodes while a message waits or is handled, and any that arrive
+    /// [while the driver awaits something else](Driver::meanwhile).
     pub(crate) held: VecDeque<Completed>,
     /// The number of the last letter that was received.
     pub(crate) letters: u64,
@@ -90,7 +91,7 @@ impl Driver {
             listens: recorded.is_some() || maps || observes,
             recorded,
             background: None,
-            said_waiting: false,
+            announced_waiting: false,
             has_ended: false,
         }
     }
@@ -101,7 +102,7 @@ impl Driver {
             Ok(output) => self.conclude(output).await,
             Err(end) => Err(end),
         };
-        // The whole tree stops with it; before any child is stopped, because another one would have its turn.
+        // The whole tree halts with this run, before any child is stopped: a stopped child would pass its turn to another one.
         if let Err(End::Halted(halt)) = &end {
             self.untyped().settings.tree().halt(halt.clone());
         }
@@ -113,7 +114,7 @@ impl Driver {
         if self.net().features().maps
             && let Some(tree) = self.untyped().settings.known_tree()
         {
-            // Children are stopped with their map node, and record what they have cost a moment later.
+            // Children are stopped with their map node, and record their costs a moment later.
             tree.childless(self.untyped().run()).await;
         }
         self.has_ended = true;
@@ -132,7 +133,7 @@ impl Driver {
         self.shared.untyped()
     }
 
-    /// Writes the run's records; `None` where there is no journal.
+    /// The writer of the run's records; `None` where there is no journal.
     #[inline]
     pub(crate) fn record_writer(&self) -> Option<&Arc<RecordWriter>> {
         self.recorded.as_ref().map(|recorded| &recorded.record_writer)
@@ -144,13 +145,13 @@ impl Driver {
         self.recorded.as_ref().is_some_and(|recorded| !recorded.mailbox.is_empty() || recorded.handling.is_some())
     }
 
-    /// The event node's execution that handles a message now.
+    /// The execution of an event node that handles a message now.
     #[inline]
     pub(crate) fn handling(&self) -> Option<Execution> {
         self.recorded.as_ref()?.handling
     }
 
-    /// The advisory nodes and observers; makes the place for them when it is first needed.
+    /// The advisory nodes and observers; created when first needed.
     pub(crate) fn background(&mut self) -> &mut Background {
         let net = self.net();
         self.background.get_or_insert_with(|| Box::new(Background::new(net)))
@@ -161,7 +162,7 @@ impl Driver {
         self.background.as_ref().is_some_and(|background| background.is_busy())
     }
 
-    /// Shows an outcome to whoever observes its node.
+    /// Shows an outcome to the observers of its node.
     pub(crate) fn observe(&mut self, outcome: NodeOutcome) {
         if self.observes {
             let shared = self.shared.clone();
@@ -169,7 +170,7 @@ impl Driver {
         }
     }
 
-    /// Starts once more what the records say had begun, and receives the letters that have come since.
+    /// Starts the executions again that had begun by the records, and receives the letters that have arrived since.
     pub(crate) async fn resume(&mut self, resumption: Resumption) -> Result<(), End> {
         self.note_mail();
         if let Some((by, messages)) = &resumption.posted {
@@ -186,7 +187,8 @@ impl Driver {
         }
         let untyped = self.untyped();
         let begins = |by: &By| resumption.in_flight.iter().any(|(execution, _)| untyped.by(*execution) == *by);
-        // What the records say may have been migrated since.
+        // The records may have been migrated since: a section is not awaited if the execution that leads to it does not start
+        // again.
         let turns = &untyped.settings.tree().turns;
         turns.give_up(|section| section.way(untyped.run()).is_some_and(|by| !begins(by)));
         let started = self.shared.untyped().now();
@@ -203,7 +205,7 @@ impl Driver {
             let shared = self.shared.clone();
             self.background().start(&shared, execution, token);
         }
-        // Letters first: else the run would say that it waits for an answer that is there.
+        // Letters are taken first: otherwise the run would announce that it waits for an answer that has already arrived.
         if let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() {
             let (record_writer, letters) = (record_writer.clone(), *letters);
             let letters = record_writer.journal.letters(self.shared.untyped().run(), letters).await;
@@ -216,14 +218,14 @@ impl Driver {
             }
             self.note_mail();
         }
-        // An answer that is there counts, however late it came.
+        // Started after the letters are taken: an answer that has arrived counts, however late it is.
         for (execution, token) in timed {
             self.start(execution, token);
         }
         Ok(())
     }
 
-    /// Runs nodes until the run comes to its exit.
+    /// Runs nodes until the run reaches its exit.
     pub(crate) async fn drive(&mut self) -> Result<AnyValue, End> {
         loop {
             if self.has_mail() {
@@ -232,7 +234,7 @@ impl Driver {
             if !self.has_mail() && self.frontier.has_due() {
                 self.start_due()?;
             }
-            // While something runs, the run neither has come to its exit nor is stuck.
+            // While something runs, the run has not reached its exit, and it is not stuck.
             if self.frontier.running() == 0 && self.handling().is_none() {
                 if let Some(output) = self.at_end()? {
                     return Ok(output);
@@ -262,8 +264,8 @@ impl Driver {
         }
     }
 
-    /// The next completed execution whose outcome may be absorbed now. While a message waits or is handled, those of map and human
-    /// nodes are held back.
+    /// The next completed execution whose outcome may be absorbed now. While a message waits or is handled, outcomes of map and
+    /// human nodes are held back.
     fn next_completed(&mut self) -> Option<Completed> {
         let (net, has_mail) = (self.net(), self.has_mail());
         let Some(recorded) = &mut self.recorded else { return self.tasks.next() };

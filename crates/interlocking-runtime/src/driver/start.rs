@@ -1,4 +1,4 @@
-//! How a driver starts what is due: each execution as a task of its own.
+//! How a driver starts the executions that are due, each as a task of its own.
 
 use crate::driver::{Driver, end::End};
 use crate::erased::token::ErasedToken;
@@ -11,7 +11,7 @@ use interlocking_core::frontier::{Due, Execution, Input, Limit, Payload, Violati
 impl Driver {
     /// Starts everything that is due.
     pub(crate) fn start_due(&mut self) -> Result<(), End> {
-        // Branches of one fork start at one moment.
+        // All executions get the same start time, so that the branches of a fork start at one moment.
         let mut started = None;
         self.tasks.gather(&self.shared, self.frontier.due());
         loop {
@@ -53,7 +53,7 @@ impl Driver {
         let token = match input {
             Input::One(token) => Some(token),
             Input::Slots(slots) => {
-                self.forget_what_did_not_come(execution, &slots);
+                self.clear_missing_inputs(execution, &slots);
                 self.shared.graph_type().join(execution.node, slots)
             }
         };
@@ -68,8 +68,9 @@ impl Driver {
         Ok(Some(token))
     }
 
-    /// What came to a slot in an earlier round is no input of a join that has not waited for it.
-    fn forget_what_did_not_come(&mut self, execution: Execution, slots: &[ErasedToken]) {
+    /// Clears the stored payloads of slots for which a join with a quorum did not wait: a payload of an earlier round is not
+    /// its input.
+    fn clear_missing_inputs(&mut self, execution: Execution, slots: &[ErasedToken]) {
         let node = self.net().node(execution.node);
         if let (Some(_), Some(recorded)) = (&node.quorum, &mut self.recorded) {
             let missing = node.places().filter(|&place| slots.iter().all(|token| usize::from(token.place()) != place));
@@ -84,7 +85,8 @@ impl Driver {
         let Some(step) = step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? else {
             return Err(End::failed(beyond_bounds(self.net(), execution, limit)));
         };
-        // Not recorded, because a replay takes the same route from the same input. Only kept for `input_of`.
+        // The step is not recorded, because a replay takes the same route from the same input. Its tokens are encoded only for
+        // `input_of`.
         if self.recorded.is_some()
             && let Err(error) = self.encode_tokens(&step)
         {
