@@ -170,7 +170,7 @@ impl Driver {
         }
     }
 
-    /// Starts the executions again that had begun by the records, and receives the letters that have arrived since.
+    /// Starts again the executions that had begun according to the records, and receives the letters that have arrived since.
     pub(crate) async fn resume(&mut self, resumption: Resumption) -> Result<(), End> {
         self.note_mail();
         if let Some((by, messages)) = &resumption.posted {

@@ -13,7 +13,7 @@ impl Driver {
     pub(crate) fn start_due(&mut self) -> Result<(), End> {
         // All executions get the same start time, so that the branches of a fork start at one moment.
         let mut started = None;
-        self.tasks.gather(&self.shared, self.frontier.due());
+        self.tasks.prepare_batch(&self.shared, self.frontier.due());
         loop {
             let mut taken;
             let (execution, input) = match self.frontier.next_plain() {

@@ -1,4 +1,4 @@
-//! An execution that no other of its run waits for.
+//! An execution that no other execution of its run waits for.
 
 use crate::erased::token::ErasedToken;
 use crate::execution::perform::Performed;

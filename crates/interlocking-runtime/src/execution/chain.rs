@@ -1,11 +1,11 @@
-//! A chain of node executions, one after the other on one task.
+//! A chain of node executions, which run one after the other in one task.
 //!
 //! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/book/src/performance.md`. Without it every node
 //! would run as a task of its own, which costs an allocation and some 3,000 instructions.
 //!
-//! Everything that a node execution has in the executor it has here: the cancellation check, the guard against panics,
-//! timeouts, both events, the bounds of the table. What is missing is what a lone token does not need: no task, no
-//! queue, and no allocation.
+//! In a chain, a node execution has the same guards as in the executor: the cancellation check, the guard against panics,
+//! timeouts, both events, the bounds of the table. It has no task, no queue and no allocation, because a lone token does not
+//! need them.
 
 use crate::cancel::CancelToken;
 use crate::clock::{Clock, Elapsed};
@@ -25,58 +25,60 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// What a chain needs to go on that has no event sink, no cancel token and no node with a timeout. Apart from [`Links`], because every
+/// What a chain without an event sink, a cancel token and timeouts needs to continue. Separate from [`Links`], because every
 /// run that waits in such a chain holds one (row "bytes of a parked run" of `docs/book/src/performance.md`).
 pub(crate) struct Plain<'c>(pub(crate) Solo<'c>);
 
-/// What any other chain needs to go on.
+/// What every other chain needs to continue.
 struct Links<'c> {
     plain: Plain<'c>,
-    /// Absent where no node has a timeout and nothing stops the run.
+    /// `None` where no node has a timeout and nothing can stop the run.
     current_node: Option<&'c CurrentNode>,
-    /// Absent where nothing can stop the run.
+    /// `None` where nothing can stop the run.
     cancel: Option<&'c CancelToken>,
-    /// Absent where there is no event sink; then the clock is not read either.
-    heard: Option<Box<Heard<'c>>>,
+    /// `None` where there is no event sink; then the clock is not read either.
+    reporter: Option<Box<Reporter<'c>>>,
 }
 
-/// How the event sink is told of a chain.
+/// Reports the progress of a chain to the event sink.
 ///
-/// In this order, so that `transition` has the address of the whole: one less to keep across a call (row "instructions a transition").
+/// The fields are in this order so that `transition` has the address of the whole: one less to keep across a call (row
+/// "instructions a transition").
 #[repr(C)]
-struct Heard<'c> {
-    /// The last transition: it ends at the node that runs.
+struct Reporter<'c> {
+    /// The last transition, which led to the node that runs now.
     transition: Transition<'c>,
     sink: &'c dyn EventSink,
     clock: &'c dyn Clock,
 }
 
-/// The node that a chain has come to, until [`chain`] has made the timer for it. Atomic only because the task may move between threads.
+/// The node that a chain has reached, until [`chain`] takes it to make the node's timer. Atomic only because the task may move
+/// between threads.
 pub(crate) struct CurrentNode(AtomicU16);
 
 impl CurrentNode {
-    /// No node, because no net has as many.
-    const SEEN: NodeIndex = NodeIndex::MAX;
+    /// No node: no net has this many.
+    const NONE: NodeIndex = NodeIndex::MAX;
 
-    pub(crate) const fn nowhere() -> Self {
-        Self(AtomicU16::new(Self::SEEN))
+    pub(crate) const fn none() -> Self {
+        Self(AtomicU16::new(Self::NONE))
     }
 
     #[inline]
-    fn come_to(&self, node: NodeIndex) {
+    fn set(&self, node: NodeIndex) {
         self.0.store(node, Ordering::Relaxed);
     }
 
-    /// The node, if it has not been seen.
-    fn see(&self) -> Option<NodeIndex> {
+    /// Takes the node, if it was not taken before.
+    fn take(&self) -> Option<NodeIndex> {
         let node = self.0.load(Ordering::Relaxed);
-        self.0.store(Self::SEEN, Ordering::Relaxed);
-        (node != Self::SEEN).then_some(node)
+        self.0.store(Self::NONE, Ordering::Relaxed);
+        (node != Self::NONE).then_some(node)
     }
 }
 
-/// Runs the execution that `solo` stands on, which is not watched and takes `input`, and those that it leads to. Gives what the last
-/// one came to, which the frontier must look at, and how long that took.
+/// Runs the execution of `solo`, which is not watched and takes `input`, and the executions that follow it. Returns the result
+/// of the last one, which the frontier must handle, and how long that execution took.
 pub(crate) async fn chain<G: Graph>(
     shared: &Shared<G>,
     solo: Solo<'_>,
@@ -84,14 +86,14 @@ pub(crate) async fn chain<G: Graph>(
 ) -> (Completed<Done<G>>, Elapsed) {
     let untyped = &shared.services.untyped;
     let execution = solo.execution();
-    let (nowhere, may_be_interrupted) =
-        (CurrentNode::nowhere(), shared.cancel().is_some() || untyped.net.features().timeouts);
-    let current_node = may_be_interrupted.then_some(&nowhere);
+    let (node_slot, may_be_interrupted) =
+        (CurrentNode::none(), shared.cancel().is_some() || untyped.net.features().timeouts);
+    let current_node = may_be_interrupted.then_some(&node_slot);
     if let Some(current_node) = current_node {
-        current_node.come_to(execution.node);
+        current_node.set(execution.node);
     }
-    let heard = untyped.settings.sink.as_deref().map(|sink| Box::new(Heard::new(untyped, sink, execution)));
-    let mut links = Links { plain: Plain(solo), current_node, cancel: shared.cancel(), heard };
+    let reporter = untyped.settings.sink.as_deref().map(|sink| Box::new(Reporter::new(untyped, sink, execution)));
+    let mut links = Links { plain: Plain(solo), current_node, cancel: shared.cancel(), reporter };
     let result = if links.is_cancelled() {
         Err(Interruption::Cancelled)
     } else {
@@ -102,20 +104,20 @@ pub(crate) async fn chain<G: Graph>(
             if let Poll::Ready(ended) = poll_caught(chain.as_mut(), context) {
                 return Poll::Ready(ended);
             }
-            if let Some(node) = current_node.and_then(CurrentNode::see) {
+            if let Some(node) = current_node.and_then(CurrentNode::take) {
                 waiting = interruptible(G::net().node(node).timeout, shared.cancel());
             }
             waiting.as_mut().map_or(Poll::Pending, |waiting| waiting.as_mut().poll(context).map(Err))
         })
         .await
     };
-    // Nobody asks for the time where nobody listens.
-    let (now, took) = links.heard.as_ref().map(|heard| heard.ended(untyped)).unwrap_or_default();
+    // Without an event sink the clock is not read.
+    let (now, took) = links.reporter.as_ref().map(|reporter| reporter.ended(untyped)).unwrap_or_default();
     (Completed { execution: links.plain.0.execution(), result, now }, took)
 }
 
-impl<'c> Heard<'c> {
-    /// Says that the first execution of a chain has started.
+impl<'c> Reporter<'c> {
+    /// Emits that the first execution of a chain has started.
     fn new(untyped: &'c UntypedServices, sink: &'c dyn EventSink, execution: Execution) -> Self {
         let Execution { node, visit, attempt } = execution;
         let started = untyped.now();
@@ -124,7 +126,7 @@ impl<'c> Heard<'c> {
         Self { transition, sink, clock: untyped.settings.clock() }
     }
 
-    /// When the last execution ended, which is now, and how long it took.
+    /// The time now, when the last execution has ended, and how long it took.
     fn ended(&self, untyped: &UntypedServices) -> (Elapsed, Elapsed) {
         let now = untyped.now();
         (now, now.since(self.transition.at()))
@@ -138,12 +140,12 @@ impl Links<'_> {
     }
 }
 
-/// What may interrupt a node that waits; nothing if it may take any time, and nothing can stop its run.
+/// What may interrupt a node that waits; `None` if the node has no timeout and nothing can stop its run.
 fn interruptible(
     limit: Option<Duration>,
     cancel: Option<&CancelToken>,
 ) -> Option<Pin<Box<dyn Future<Output = Interruption> + Send + '_>>> {
-    // A chain is recorded nowhere, so it asks nobody: all of its time is left.
+    // A chain is not recorded, so it asks no person, and all of its time is left.
     let limit = limit.map(|whole| Limit { whole, left: whole });
     match (limit, cancel) {
         (None, None) => None,
@@ -171,11 +173,11 @@ impl Relay for Links<'_> {
         }
         let next = *execution;
         if let Some(current_node) = self.current_node {
-            current_node.come_to(next.node);
+            current_node.set(next.node);
         }
-        if let Some(heard) = &mut self.heard {
-            heard.transition.go(next.node, next.visit, next.attempt, heard.clock);
-            heard.sink.transition(&heard.transition);
+        if let Some(reporter) = &mut self.reporter {
+            reporter.transition.go(next.node, next.visit, next.attempt, reporter.clock);
+            reporter.sink.transition(&reporter.transition);
         }
         true
     }

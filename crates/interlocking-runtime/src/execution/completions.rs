@@ -1,4 +1,4 @@
-//! What the tasks of a run share: their inputs, what stops them, and the queue to which they push their outcomes.
+//! The state that the tasks of a run share: their inputs, the stops, and the queue to which they push their outcomes.
 
 use crate::clock::Elapsed;
 use crate::erased::done::ErasedDone;
@@ -20,26 +20,26 @@ pub(crate) struct Completed<D = ErasedDone> {
     pub(crate) now: Elapsed,
 }
 
-/// What the tasks of one run share.
+/// The state that the tasks of one run share.
 pub(crate) struct TaskState {
     pub(crate) completions: Completions,
     pub(crate) inputs: InputSlots,
     pub(crate) stops: Stops,
 }
 
-/// The queue of executions that have completed, and that the driver has not taken.
+/// The queue of completed executions that the driver has not taken.
 pub(crate) struct Completions(Mutex<Queue>);
 
 struct Queue {
     completed: VecDeque<Completed>,
-    /// The driver's, while it waits.
+    /// The waker of the driver while it waits.
     waker: Option<Waker>,
 }
 
 /// By node: the input of the task that is about to begin.
 pub(crate) struct InputSlots(Box<[Mutex<InputSlot>]>);
 
-/// An input, and for whom it is.
+/// An input, and the execution that it is for.
 pub(crate) struct InputSlot {
     pub(crate) execution: Execution,
     pub(crate) input: Option<ErasedToken>,
@@ -63,7 +63,7 @@ impl Completions {
         }
     }
 
-    /// Moves all that have completed to `taken`, which is empty.
+    /// Moves all completed executions to `taken`, which must be empty.
     pub(crate) fn poll_take(&self, taken: &mut VecDeque<Completed>, context: &mut Context<'_>) -> Poll<()> {
         let mut queue = self.0.lock();
         if queue.completed.is_empty() {
@@ -78,8 +78,8 @@ impl Completions {
 
 impl InputSlots {
     fn new(net: &Net) -> Self {
-        let nobody = |node| Mutex::new(InputSlot { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
-        Self((0..net.nodes().len() as NodeIndex).map(nobody).collect())
+        let empty = |node| Mutex::new(InputSlot { execution: Execution { node, visit: 0, attempt: 0 }, input: None });
+        Self((0..net.nodes().len() as NodeIndex).map(empty).collect())
     }
 
     #[inline]

@@ -1,5 +1,5 @@
-//! What guards a node execution: against panics, timeouts and cancellation; its turn, and its workspace. Nothing here depends on a graph's
-//! types.
+//! Guards a node execution against panics, timeouts and cancellation, waits for its turn and prepares its workspace. Nothing
+//! here depends on a graph's types.
 
 use crate::cancel::CancelToken;
 use crate::context::services::UntypedServices;
@@ -14,41 +14,42 @@ use std::task::Poll;
 use std::time::Duration;
 use tracing::Instrument;
 
-/// An execution, and what there is to guard it by.
+/// An execution, and what is needed to guard it.
 #[derive(Clone, Copy)]
 pub(crate) struct Guarded<'run> {
     pub(crate) untyped: &'run UntypedServices,
     pub(crate) execution: Execution,
-    /// What may stop this execution alone; absent where it can only end with its run.
+    /// What may stop this execution alone; `None` where it only stops with its run.
     pub(crate) stops: Option<&'run Stops>,
 }
 
-/// How much a step is guarded.
+/// How a step is guarded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Watch {
-    /// It [is watched](Guarded::is_watched), and has not begun.
+    /// The step [is watched](Guarded::is_watched), and has not begun.
     FromTheStart,
-    /// It has begun, and waits.
+    /// The step has begun, and waits.
     Waiting,
 }
 
-/// A step of whatever graph.
+/// A step of any graph.
 pub(crate) type Step<'step> = Pin<&'step mut (dyn Future<Output = ()> + Send + 'step)>;
 
-/// How long an execution may take, and how much of that is left.
+/// How long an execution may take, and how much of that time is left.
 pub(crate) struct Limit {
     pub(crate) whole: Duration,
     pub(crate) left: Duration,
 }
 
-/// Whether somebody may be tracing. Quicker than to ask whether anybody is (row "instructions a transition" of `docs/book/src/performance.md`).
+/// Whether tracing may be enabled. Cheaper than asking whether it is (row "instructions a transition" of
+/// `docs/book/src/performance.md`).
 #[inline]
 pub(crate) fn may_be_traced() -> bool {
     tracing::Level::INFO <= tracing::level_filters::LevelFilter::current()
 }
 
-/// Whether an execution needs more than the guard: it waits for its turn, its workspace is made ready and compared, or somebody
-/// traces.
+/// Whether an execution needs more than the guard: it waits for its turn, its workspace is prepared and compared, or tracing is
+/// enabled.
 #[inline]
 pub(crate) fn is_watched(untyped: &UntypedServices, execution: Execution) -> bool {
     (untyped.net.features().guarded && untyped.net.node(execution.node).guarded)
@@ -60,14 +61,15 @@ impl<'run> Guarded<'run> {
         self.untyped.settings.cancel.as_ref()
     }
 
-    /// Whether it is stopped, or its run is.
+    /// Whether the execution or its run is stopped.
     #[inline]
     pub(crate) fn is_stopped(self) -> bool {
         self.cancel().is_some_and(CancelToken::is_cancelled)
             || self.stops.is_some_and(|stops| stops.is_stopped(self.execution))
     }
 
-    /// What an execution comes to that has no time left when it begins: a person was asked by another process, and has not answered.
+    /// The interruption of an execution that has no time left when it begins: another process asked a person, who has not
+    /// answered.
     #[inline]
     pub(crate) fn overdue(self) -> Option<Interruption> {
         let is_overdue =
@@ -75,22 +77,22 @@ impl<'run> Guarded<'run> {
         is_overdue.then(|| Interruption::TimedOut(self.whole_time().unwrap_or_default()))
     }
 
-    /// Whether it needs more than the guard.
+    /// Whether the execution needs more than the guard.
     #[inline]
     pub(crate) fn is_watched(self) -> bool {
         is_watched(self.untyped, self.execution)
     }
 
-    /// How long it may take.
+    /// How long the execution may take.
     fn whole_time(self) -> Option<Duration> {
         self.untyped.net.node(self.execution.node).timeout
     }
 
-    /// Runs a step to its end, or to what interrupts it. Gives the commit at which the step began to work, where it is one that works in a
+    /// Runs a step to its end or to its interruption. Returns the commit at which the step began to work, if it works in a
     /// workspace.
     pub(crate) async fn run(self, step: Step<'_>, watch: Watch) -> Result<Option<Commit>, Interruption> {
         match watch {
-            // Boxed, so that a step that waits does not carry this one's state.
+            // Boxed, so that a step that waits does not carry this state.
             Watch::FromTheStart => Box::pin(self.watched(step)).await,
             Watch::Waiting => self.go_on(step).await.map(|()| None),
         }
@@ -112,10 +114,10 @@ impl<'run> Guarded<'run> {
             return guarded.await.map(|()| None);
         }
         let in_turn = async {
-            // Its timeout begins when it has it.
+            // The timeout begins once the execution has its turn.
             let turn = untyped.turn(execution).await;
             if turn.is_some() && self.is_stopped() {
-                // Whoever had it was stopped, too, and maybe in the middle.
+                // The execution that had the turn before was stopped, too, perhaps in the middle of its work.
                 return Err(Interruption::Cancelled);
             }
             let began_at = if row.works { self.in_workspace(guarded).await } else { guarded.await.map(|()| None) };
@@ -124,7 +126,7 @@ impl<'run> Guarded<'run> {
             }
             began_at
         };
-        // What is done before and after can be stopped too.
+        // What happens before and after the step can be stopped too.
         let (mut worked, mut stopped) = (pin!(in_turn), pin!(self.stopped()));
         poll_fn(|context| match worked.as_mut().poll(context) {
             Poll::Pending => stopped.as_mut().poll(context).map(|()| Err(Interruption::Cancelled)),
@@ -133,7 +135,8 @@ impl<'run> Guarded<'run> {
         .await
     }
 
-    /// Runs a step that has not begun until it is ready, panics, takes longer than its node may, or it or its run is stopped.
+    /// Runs a step that has not begun until it is ready, panics or exceeds its node's timeout, or until it or its run is
+    /// stopped.
     async fn begin(self, mut step: Step<'_>) -> Result<(), Interruption> {
         match poll_fn(|context| Poll::Ready(poll_caught(step.as_mut(), context))).await {
             Poll::Ready(done) => done,
@@ -141,7 +144,7 @@ impl<'run> Guarded<'run> {
         }
     }
 
-    /// Goes on with a step that has begun and was not ready.
+    /// Continues a step that has begun and was not ready.
     async fn go_on(self, mut step: Step<'_>) -> Result<(), Interruption> {
         let left = |whole| self.untyped.time_left(self.execution).unwrap_or(whole);
         let limit = self.whole_time().map(|whole| Limit { whole, left: left(whole) });
@@ -173,7 +176,8 @@ impl<'run> Guarded<'run> {
         .await
     }
 
-    /// Runs a node in its workspace, which is made ready before; one that may only read it is compared before and after.
+    /// Runs a node in its workspace, which is prepared before. If the node may only read it, the workspace is compared before
+    /// and after.
     async fn in_workspace(
         self,
         guarded: impl Future<Output = Result<(), Interruption>>,
@@ -191,7 +195,7 @@ impl<'run> Guarded<'run> {
     }
 }
 
-/// Resolves when an execution has taken as long as it may, or is `stopped`.
+/// Resolves when the time that is left has passed, or when `stopped` resolves.
 pub(crate) async fn interruption(limit: Option<Limit>, stopped: impl Future<Output = ()>) -> Interruption {
     let Some(Limit { whole, left }) = limit else {
         stopped.await;

@@ -1,4 +1,4 @@
-//! What an execution came to: its step, or why it has none.
+//! The result of an execution: its step, or why it has none.
 
 use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
@@ -16,7 +16,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Why a guarded future did not come to its end.
+/// Why a guarded future did not run to its end.
 pub(crate) enum Interruption {
     Panicked(Box<dyn Any + Send>),
     TimedOut(Duration),
@@ -38,7 +38,7 @@ pub(crate) fn poll_caught<T>(
     }
 }
 
-/// Runs `future` to its end, or to its panic; gives the words of that.
+/// Runs `future` to its end, and catches its panic; the error is the panic's message.
 pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
     let mut future = pin!(future);
     poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
@@ -48,12 +48,12 @@ pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, Stri
     .await
 }
 
-/// Calls `act`, and catches its panic; gives the words of that.
+/// Calls `act`, and catches its panic; the error is the panic's message.
 pub(crate) fn caught_now<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(act)).map_err(|panic| panic_message(&*panic))
 }
 
-/// What `encode` gives; where it panics, that is the error.
+/// The result of `encode`; if it panics, an error.
 pub(crate) fn encode_caught(
     encode: impl FnOnce() -> Result<Encoded, serde_json::Error>,
 ) -> Result<Encoded, serde_json::Error> {
@@ -61,10 +61,10 @@ pub(crate) fn encode_caught(
     encoded.unwrap_or_else(|panic| Err(serde::ser::Error::custom(format_args!("it panics: {panic}"))))
 }
 
-/// What an execution with an outcome asks for.
+/// The step and the effects of an accepted outcome.
 pub(crate) type Accepted = (Step<ErasedToken>, Effects);
 
-/// The step and the effects of an execution; why it failed if it has none, or `None` where it was stopped with its run.
+/// The step and the effects of an execution; the error is its failure, or `None` where it was stopped with its run.
 #[inline]
 pub(crate) fn settled(
     net: &Net,
@@ -82,7 +82,7 @@ pub(crate) fn settled(
 }
 
 impl Interruption {
-    /// The failure that this is; `None` where the run was cancelled.
+    /// The failure for this interruption; `None` where the run was cancelled.
     fn into_failure(self, net: &Net, execution: Execution) -> Option<Failure> {
         let (kind, message) = match self {
             Self::Cancelled => return None,
@@ -113,12 +113,12 @@ pub(crate) fn failure(
     Failure { node, visit: execution.visit, attempt: execution.attempt, kind, message, causes }
 }
 
-/// The failure of an execution, part of whose work panicked in its driver.
+/// The failure of an execution for a panic in the part of its work that the driver does.
 pub(crate) fn panicked(net: &Net, execution: Execution, panic: String) -> Failure {
     failure(net, execution, FailureKind::Panic, panic, Vec::new())
 }
 
-/// What sort of failure a handler's error is.
+/// The kind of failure of a handler's error.
 pub(crate) fn kind_of(error: &NodeError) -> FailureKind {
     if error.is::<interlocking_agents::AgentError>() || error.is::<crate::nodes::llm::OutputMismatch>() {
         FailureKind::Agent

@@ -1,9 +1,9 @@
 //! A run that is one chain of nodes, from its entry on.
 //!
-//! A service may have many thousands of runs waiting, and most of them only go from node to node, recorded nowhere. Such a run
-//! needs no driver: it is a token, the counts of its nodes, and the services that its handlers use, all of it in the future that the
-//! caller holds. The first outcome that a chain cannot go on with (a fork, a commit, a node that may not be entered again) is given to
-//! a [`Driver`], which goes on to the end.
+//! A service may have many thousands of waiting runs, and most of them only go from node to node and are not recorded. Such a
+//! run needs no driver: it is a token, the counts of its nodes, and the services that its handlers use, all of it in the future
+//! that the caller holds. The first outcome with which a chain cannot continue (a fork, a commit, a node that may not be
+//! entered again) is handed to a [`Driver`], which runs the rest.
 //!
 //! Exists for the rows "bytes of a parked run" and "ten thousand runs" of `docs/book/src/performance.md`.
 
@@ -30,10 +30,11 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 
-/// A run that has done no more than a chain, and is recorded nowhere; `None` only while it changes.
+/// An unrecorded run that has been only a chain so far; `None` only while its stage changes.
 pub(crate) struct Lone<G: Graph>(Option<Stage<G>>);
 
-/// How far a lone run has come. One enum, and not two values, so that the run's beginning and the run itself share their memory.
+/// The stage of a lone run. One enum and not two values, so that what the run starts from and the run itself share their
+/// memory.
 enum Stage<G: Graph> {
     Fresh(Arc<G>, Settings, G::Entry),
     Running(Running<G>),
@@ -45,17 +46,18 @@ struct Running<G: Graph> {
     single: Single<'static>,
 }
 
-/// A lone run that begins, and its entry's token.
+/// A lone run that has just begun, and the token of its entry.
 type Beginning<'l, G> = (&'l mut Running<G>, <G as Graph>::Token);
 
 impl<G: Graph> Lone<G> {
-    /// Whether a run may be one: nothing is to be asked before it begins, or written or watched while its nodes run.
+    /// Whether a run may be a lone run: nothing is checked before it begins, and nothing is recorded, timed or observed while
+    /// its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
         let is_observed = G::net().features().observes;
         !settings.is_recorded() && !settings.is_timed() && !is_observed && !asks_agents(G::net())
     }
 
-    /// A run before its entry.
+    /// A run that has not begun.
     pub(crate) fn new(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Self {
         Self(Some(Stage::Fresh(graph, settings, entry)))
     }
@@ -80,7 +82,7 @@ impl<G: Graph> Lone<G> {
                     let mut chain = pin!(shared.services.graph.chain(input, entered, &mut plain));
                     poll_fn(move |context| poll_caught(chain.as_mut(), context)).await
                 };
-                // Nobody listens, so nobody has asked for the time either.
+                // Without an event sink the clock is not read.
                 (Completed { execution: plain.0.execution(), result, now: Elapsed::default() }, Elapsed::default())
             } else {
                 Box::pin(chain(shared, single.solo(first), input)).await
@@ -92,11 +94,11 @@ impl<G: Graph> Lone<G> {
         }
     }
 
-    /// Begins, and gives the entry's token; `None` if it had begun.
+    /// Begins the run and returns the entry's token; `None` if the run had begun before.
     ///
     /// # Errors
     ///
-    /// What the run lacks.
+    /// [`StartError`] says what the run lacks.
     fn begin(&mut self) -> Result<Option<Beginning<'_, G>>, StartError> {
         let Some(Stage::Fresh(graph, settings, entry)) = self.0.take() else { return Ok(None) };
         let begun = Running { shared: Shared::new(unrecorded(graph, settings)?), single: Single::entered(G::net()) };
@@ -109,7 +111,8 @@ impl<G: Graph> Lone<G> {
         }
     }
 
-    /// Goes on with a run that is more than a chain: from what its last execution came to, or from its entry's token.
+    /// Continues a run that is more than a chain with a driver: from the result of its last execution, or from its entry's
+    /// token.
     async fn drive(
         self,
         execution: Execution,
@@ -128,11 +131,11 @@ impl<G: Graph> Lone<G> {
     }
 }
 
-/// The report of a run that was a chain up to its exit, without effects, child runs, reports or workspaces of its own; else gives back
-/// what its last execution came to.
+/// The report of a run that was a chain up to its exit, without effects, child runs, reports or workspaces of its own;
+/// otherwise the error is the result of the run's last execution.
 ///
-/// Exists for the row "ten thousand runs" of `docs/book/src/performance.md`: without it each of them would make a frontier and a driver at its
-/// end, some 5,700 instructions beyond its 3,000.
+/// Exists for the row "ten thousand runs" of `docs/book/src/performance.md`: without it each of these runs would make a
+/// frontier and a driver at its end, some 5,700 instructions beyond its 3,000.
 fn end<G: Graph>(
     shared: &Shared<G>,
     single: &Single<'static>,
@@ -163,12 +166,12 @@ fn end<G: Graph>(
     Ok(report(&services.untyped, single.entries(), outcome))
 }
 
-/// Whether a chain may begin with the entry.
+/// Whether a chain may start at the entry.
 fn may_chain<G: Graph>(shared: &Shared<G>, first: Execution) -> bool {
     !G::net().features().guarded && !is_watched(&shared.services.untyped, first)
 }
 
-/// Whether nobody listens to a chain, nothing can stop it, and none of its nodes has a timeout.
+/// Whether a chain has no event sink, nothing can stop it, and none of its nodes has a timeout.
 fn is_plain<G: Graph>(shared: &Shared<G>) -> bool {
     shared.services.untyped.settings.sink.is_none() && shared.cancel().is_none() && !G::net().features().timeouts
 }

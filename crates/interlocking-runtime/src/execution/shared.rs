@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// What every execution of a run needs, behind one pointer that each task clones.
 pub(crate) struct Shared<G: Graph> {
     pub(crate) services: RunServices<G>,
-    /// What its tasks share, once there are any.
+    /// The state that the run's tasks share; created with the first of them.
     task_state: OnceBox<TaskState>,
 }
 
@@ -30,7 +30,7 @@ impl<G: Graph> Shared<G> {
         Self { services, task_state: OnceBox::new() }
     }
 
-    /// What stops the run; absent where nothing can.
+    /// The token that stops the run; `None` where nothing can stop it.
     #[inline]
     pub(crate) fn cancel(&self) -> Option<&CancelToken> {
         self.services.untyped.settings.cancel.as_ref()

@@ -1,8 +1,8 @@
 //! Stops single executions that run as tasks of their own.
 //!
-//! Nobody holds a handle to a task, so it is freed by the thread on which it ends, while its memory is cached (row "a forked branch" of
-//! `docs/book/src/performance.md`). So it cannot be aborted by a handle: a task looks here whether it is stopped, before it begins and whenever it
-//! has to wait.
+//! A task has no handle, so that it is freed by the thread on which it ends, while its memory is cached (row "a forked branch"
+//! of `docs/book/src/performance.md`). So it cannot be aborted: instead, a task checks here whether it is stopped, before it
+//! begins and whenever it has to wait.
 
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
@@ -12,17 +12,17 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 
-/// Which executions of a run are stopped, and which would like to know.
+/// The executions of a run that are stopped, and those that wait to be told.
 #[derive(Default)]
 pub(crate) struct Stops {
-    /// Whether anything was ever stopped. While nothing was, a task that begins needs no lock.
+    /// Whether anything was ever stopped. Until then, a task that begins needs no lock.
     any: AtomicBool,
     list: Mutex<List>,
 }
 
 #[derive(Default)]
 struct List {
-    /// All are.
+    /// Whether all executions are stopped.
     all: bool,
     /// `None` for an execution that is stopped and has not completed; a waker for one that waits to be told.
     executions: HashMap<Execution, Option<Waker>>,
@@ -42,7 +42,7 @@ impl Stops {
         waiting.flatten().into_iter().for_each(Waker::wake);
     }
 
-    /// Stops every execution, those that are not known yet as well.
+    /// Stops every execution, including those that are not known yet.
     pub(crate) fn stop_all(&self) {
         let mut list = self.list.lock();
         list.all = true;

@@ -1,5 +1,5 @@
-//! An execution that runs as a task of its own: all that a branch of a fork costs beside its token (row "a forked branch" of
-//! `docs/book/src/performance.md`).
+//! An execution that runs as a task of its own: this is all that a branch of a fork costs beside its token (row "a forked
+//! branch" of `docs/book/src/performance.md`).
 
 use crate::erased::done::ErasedDone;
 use crate::erased::shared::ErasedShared;
@@ -15,10 +15,10 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// From how many bytes on an allocation costs less than moving a task several times.
+/// From this many bytes on, an allocation costs less than moving a task several times.
 const LARGE: usize = 1_024;
 
-/// What a task holds. It is complete when this is dropped.
+/// The state of a task. The execution is complete when this is dropped.
 pub(crate) struct Task<G: Graph> {
     shared: Arc<Shared<G>>,
     execution: Execution,
@@ -42,7 +42,7 @@ impl<G: Graph> Task<G> {
     }
 }
 
-/// Tells the driver what an execution came to.
+/// Tells the driver the result of an execution.
 pub(crate) fn complete(shared: &dyn ErasedShared, execution: Execution, result: Result<ErasedDone, Interruption>) {
     let untyped = shared.untyped();
     if untyped.net.features().maps && !is_held_back(&result) {
@@ -52,15 +52,15 @@ pub(crate) fn complete(shared: &dyn ErasedShared, execution: Execution, result: 
     shared.task_state().completions.push(Completed { execution, result, now });
 }
 
-/// Whether an execution goes on in another process, for what it may use is used up.
+/// Whether an execution continues in another process, because a budget or limit is used up.
 fn is_held_back(result: &Result<ErasedDone, Interruption>) -> bool {
     matches!(result, Ok(ErasedDone { route: Err(error), .. }) if error.downcast_ref::<Stopped>().is_some())
 }
 
-/// Spawns a task. A runtime moves what it is given several times, and this holds the state of every handler of the graph.
+/// Spawns a task. A runtime moves a task several times, and this one holds the state of every handler of the graph.
 #[inline(always)]
 fn spawn_task<T: Future<Output = ()> + Send + 'static>(task: T) {
-    // Known when this is compiled, so that one of the two ways is.
+    // Known at compile time, so that only one of the two ways is compiled.
     if const { size_of::<T>() > LARGE } { spawn_boxed(Box::pin(task)) } else { drop(tokio::spawn(task)) }
 }
 
@@ -81,7 +81,7 @@ impl<G: Graph> Performed<G> for Task<G> {
     #[inline]
     fn take_input(&mut self) -> Option<G::Token> {
         let mut slot = self.shared.task_state().inputs.of(self.execution.node);
-        // A task that was stopped may come late, and find what its successor is to take.
+        // A task that was stopped may run late, and find the input of its successor.
         if slot.execution == self.execution { slot.input.as_mut().map(ErasedToken::take) } else { None }
     }
 

@@ -1,7 +1,8 @@
 //! The executions of a run that run as [tasks of their own](crate::execution::task).
 //!
-//! All of them push their outcomes to one queue, and the driver takes all that are there at once. What is unusual here (no `JoinSet`, inputs
-//! beside their tasks, a [`CROWD`] that is spawned together) is for the row "a forked branch" of `docs/book/src/performance.md`.
+//! All tasks push their outcomes to one queue, and the driver takes all outcomes that are there at once. The unusual parts (no
+//! `JoinSet`, inputs beside their tasks, a [`BATCH`] that is spawned together) are for the row "a forked branch" of
+//! `docs/book/src/performance.md`.
 
 use crate::clock::Elapsed;
 use crate::erased::shared::ErasedShared;
@@ -16,32 +17,32 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// From how many executions on that start at once they are handed over so many at a time.
-const CROWD: usize = 32;
+/// When more executions than this start at once, this many are spawned together.
+const BATCH: usize = 32;
 
-/// The tasks that are under way, once there has been any. Stops them when it is dropped.
+/// The tasks in progress; `None` until there is one. Stops them when it is dropped.
 #[derive(Default)]
 pub(crate) struct RunningTasks(Option<Box<TaskSet>>);
 
 /// The tasks of a run, as its driver sees them.
 struct TaskSet {
     shared: Arc<dyn ErasedShared>,
-    /// How many tasks have not been taken by [`next`](RunningTasks::next), the stopped ones included.
+    /// How many tasks have not been returned by [`next`](RunningTasks::next), including stopped ones.
     unfinished: usize,
-    /// What was taken from the queue, and not by `next` yet.
+    /// Completed executions that were taken from the queue, and not yet returned by `next`.
     completed: VecDeque<Completed>,
     /// By node: when its latest task started.
     started: Vec<Elapsed>,
-    /// Whether the runtime has several threads. Only then is a crowd spawned together.
+    /// Whether the runtime has several threads. Only then is a batch spawned together.
     threads: bool,
-    /// Whether a crowd starts now.
-    crowded: bool,
-    /// The tasks that are spawned together next.
-    crowd: Vec<HeldBack>,
+    /// Whether the tasks that start now are spawned in batches.
+    batches: bool,
+    /// The tasks of the next batch.
+    batch: Vec<PendingTask>,
 }
 
 /// A task that is not spawned yet. Its execution is complete when this is dropped.
-struct HeldBack {
+struct PendingTask {
     shared: Arc<dyn ErasedShared>,
     execution: Execution,
     is_spawned: bool,
@@ -53,26 +54,26 @@ impl RunningTasks {
             let started = vec![Elapsed::default(); shared.net().nodes().len()];
             let threads =
                 Handle::try_current().is_ok_and(|runtime| runtime.runtime_flavor() != RuntimeFlavor::CurrentThread);
-            let (unfinished, completed, crowded, crowd) = Default::default();
-            Box::new(TaskSet { shared: shared.clone(), unfinished, completed, started, threads, crowded, crowd })
+            let (unfinished, completed, batches, batch) = Default::default();
+            Box::new(TaskSet { shared: shared.clone(), unfinished, completed, started, threads, batches, batch })
         })
     }
 
-    /// Whether no task is left that `next` has not given.
+    /// Whether `next` has returned all tasks.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|tasks| tasks.unfinished == 0)
     }
 
-    /// Says how many tasks are about to start: they may be held back until [`launch`](Self::launch).
+    /// Says how many tasks are about to start. They may be kept in a batch until [`launch`](Self::launch).
     #[inline]
-    pub(crate) fn gather(&mut self, shared: &Arc<dyn ErasedShared>, due: usize) {
-        if due > CROWD || self.0.is_some() {
+    pub(crate) fn prepare_batch(&mut self, shared: &Arc<dyn ErasedShared>, due: usize) {
+        if due > BATCH || self.0.is_some() {
             let tasks = self.tasks(shared);
-            tasks.crowded = due > CROWD && tasks.threads;
+            tasks.batches = due > BATCH && tasks.threads;
         }
     }
 
-    /// Runs `execution` in a task of its own. Takes the input.
+    /// Runs `execution` in a task of its own. Takes `input`.
     pub(crate) fn start(
         &mut self,
         shared: &Arc<dyn ErasedShared>,
@@ -87,21 +88,21 @@ impl RunningTasks {
         let tasks = self.tasks(shared);
         tasks.started[usize::from(execution.node)] = started;
         tasks.unfinished += 1;
-        if !tasks.crowded {
+        if !tasks.batches {
             return shared.clone().spawn(execution);
         }
-        if tasks.crowd.is_empty() {
-            tasks.crowd.reserve_exact(CROWD);
+        if tasks.batch.is_empty() {
+            tasks.batch.reserve_exact(BATCH);
         }
-        tasks.crowd.push(HeldBack { shared: shared.clone(), execution, is_spawned: false });
-        if tasks.crowd.len() == CROWD {
+        tasks.batch.push(PendingTask { shared: shared.clone(), execution, is_spawned: false });
+        if tasks.batch.len() == BATCH {
             tasks.launch();
         }
     }
 
-    /// Starts those that were held back.
+    /// Spawns the tasks that are left in the batch.
     pub(crate) fn launch(&mut self) {
-        if let Some(tasks) = self.0.as_mut().filter(|tasks| !tasks.crowd.is_empty()) {
+        if let Some(tasks) = self.0.as_mut().filter(|tasks| !tasks.batch.is_empty()) {
             tasks.launch();
         }
     }
@@ -115,7 +116,7 @@ impl RunningTasks {
         Some(completed)
     }
 
-    /// Takes what has completed; [`next`](Self::next) gives it.
+    /// Takes all completed executions from the queue; [`next`](Self::next) returns them.
     pub(crate) fn poll_completed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         match &mut self.0 {
             Some(tasks) => tasks.shared.task_state().completions.poll_take(&mut tasks.completed, context),
@@ -128,7 +129,7 @@ impl RunningTasks {
         self.0.as_ref().map_or(Elapsed::default(), |tasks| tasks.started[usize::from(node)])
     }
 
-    /// Forgets a task that was stopped and has completed.
+    /// Forgets a stopped task that has completed.
     pub(crate) fn forget(&self, execution: Execution) {
         if let Some(tasks) = &self.0 {
             tasks.shared.task_state().stops.forget(execution);
@@ -150,7 +151,7 @@ impl RunningTasks {
         if let Some(tasks) = &mut self.0 {
             tasks.shared.task_state().stops.stop_all();
             // Tasks that were not spawned yet complete when they are dropped.
-            tasks.crowd.clear();
+            tasks.batch.clear();
         }
         while !self.is_empty() {
             if self.next().is_none() {
@@ -161,14 +162,14 @@ impl RunningTasks {
 }
 
 impl TaskSet {
-    /// Starts those that were held back.
+    /// Spawns the tasks of the batch.
     ///
-    /// One task spawns the tasks of all of them, on a thread of the runtime. From outside each would go through the
-    /// queue that the runtime's threads share, and these, quicker than who spawns, would fall asleep and have to be
-    /// woken time and again.
+    /// One task spawns all of them, on a thread of the runtime. If each were spawned from outside, it would go through the
+    /// queue that the runtime's threads share, and these threads, which are faster than the one that spawns, would fall asleep
+    /// and have to be woken time and again.
     fn launch(&mut self) {
-        let crowd = std::mem::take(&mut self.crowd);
-        spawn_boxed(Box::pin(async move { crowd.into_iter().for_each(HeldBack::spawn) }));
+        let batch = std::mem::take(&mut self.batch);
+        spawn_boxed(Box::pin(async move { batch.into_iter().for_each(PendingTask::spawn) }));
     }
 }
 
@@ -178,14 +179,14 @@ impl Drop for TaskSet {
     }
 }
 
-impl HeldBack {
+impl PendingTask {
     fn spawn(mut self) {
         self.is_spawned = true;
         self.shared.clone().spawn(self.execution);
     }
 }
 
-impl Drop for HeldBack {
+impl Drop for PendingTask {
     fn drop(&mut self) {
         if !self.is_spawned {
             complete(&*self.shared, self.execution, Err(Interruption::TaskLost));
