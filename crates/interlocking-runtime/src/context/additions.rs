@@ -1,7 +1,8 @@
 //! Items that event nodes add to map nodes.
 //!
-//! An execution of a map takes items from when it is due until it has given its handler the last of its children, or its quorum is
-//! decided: then it closes. While an addition is being recorded it does not, so that what is recorded is taken.
+//! A map's execution takes items from the moment it is due until it has given its handler the last of its children, or its
+//! quorum is decided; then it closes. It does not close while an addition is being recorded, so that every recorded item is
+//! taken.
 
 use crate::journal::By;
 use crate::mutex::Mutex;
@@ -13,7 +14,7 @@ use tokio::sync::Notify;
 /// The additions of one run.
 #[derive(Default)]
 pub(crate) struct Additions {
-    /// By execution of a map.
+    /// The inbox of each map execution.
     inboxes: Mutex<HashMap<By, Inbox>>,
     changed: Notify,
 }
@@ -21,7 +22,7 @@ pub(crate) struct Additions {
 #[derive(Default)]
 struct Inbox {
     items: Vec<NewItem>,
-    /// How many of them the map has taken.
+    /// How many of the items the map has taken.
     taken: usize,
     /// Whether an addition is being recorded.
     held: bool,
@@ -43,7 +44,7 @@ impl Additions {
         inbox.held
     }
 
-    /// What was held for is recorded, or is not to be.
+    /// Adds the items after [`hold`](Self::hold): they are recorded, or there are none.
     pub(crate) fn add(&self, map: By, items: Vec<NewItem>) {
         let mut inboxes = self.inboxes.lock();
         let inbox = inboxes.entry(map).or_default();
@@ -56,36 +57,37 @@ impl Additions {
     /// The items that a map has not taken; waits until there are some.
     pub(crate) async fn next(&self, map: &By) -> Vec<NewItem> {
         loop {
-            let mut told = pin!(self.changed.notified());
-            told.as_mut().enable();
+            let mut notified = pin!(self.changed.notified());
+            notified.as_mut().enable();
             let items = self.untaken(map);
             if !items.is_empty() {
                 return items;
             }
-            told.await;
+            notified.await;
         }
     }
 
-    /// The same without waiting.
+    /// The items that a map has not taken, without waiting.
     pub(crate) fn untaken(&self, map: &By) -> Vec<NewItem> {
         self.inboxes.lock().get(map).map(|inbox| inbox.untaken().to_vec()).unwrap_or_default()
     }
 
-    /// Whether a map is about to take items.
+    /// Whether a map has items that it is about to take.
     pub(crate) fn has_untaken(&self, map: &By) -> bool {
         self.inboxes.lock().get(map).is_some_and(|inbox| !inbox.closed && !inbox.untaken().is_empty())
     }
 
-    /// A map has taken so many more.
+    /// Notes that a map has taken `items` more.
     pub(crate) fn took(&self, map: &By, items: usize) {
         self.inboxes.lock().entry(map.clone()).or_default().taken += items;
         self.changed.notify_waiters();
     }
 
-    /// Closes a map that has taken all that there is. Where there are more, or are about to be, it waits for any change, and gives false.
+    /// Closes a map that has taken all its items. If it has not, or an addition is being recorded, waits for any change and
+    /// returns false.
     pub(crate) async fn close(&self, map: &By) -> bool {
-        let mut told = pin!(self.changed.notified());
-        told.as_mut().enable();
+        let mut notified = pin!(self.changed.notified());
+        notified.as_mut().enable();
         {
             let mut inboxes = self.inboxes.lock();
             let inbox = inboxes.entry(map.clone()).or_default();
@@ -94,11 +96,11 @@ impl Additions {
                 return true;
             }
         }
-        told.await;
+        notified.await;
         false
     }
 
-    /// Closes a map whatever it has taken: its execution is over.
+    /// Closes a map even if it has not taken all its items, because its execution is over.
     pub(crate) fn close_now(&self, map: &By) {
         self.inboxes.lock().entry(map.clone()).or_default().closed = true;
     }

@@ -1,4 +1,4 @@
-//! Writes down which session an agent has begun, while its turn goes on: what is interrupted goes on in that session.
+//! Records which session an agent has begun, while its turn is in progress: an interrupted turn continues in that session.
 
 use crate::context::services::UntypedServices;
 use crate::journal::{By, Entry, JournalError};
@@ -26,7 +26,7 @@ impl<'run> BegunSessions<'run> {
         Self { untyped, by, conversation, agent, noted: Mutex::default() }
     }
 
-    /// Takes note of an event; does not wait.
+    /// Notes an event; does not wait.
     pub(crate) fn note(&self, event: &AgentEvent) {
         let (AgentEvent::Started { session }, Some(record_writer)) = (event, &self.untyped.record_writer) else {
             return;
@@ -42,7 +42,7 @@ impl<'run> BegunSessions<'run> {
             agent: self.agent.to_owned(),
             session: session.clone(),
         };
-        // Whoever drops the run does not wait for this, and nobody else has the run until it is written.
+        // A run that is dropped does not wait for this write. The hold keeps other executors from the run until it is written.
         let Some(hold) = record_writer.hold() else { return };
         let record_writer = record_writer.clone();
         noted.writes.push(tokio::spawn(async move {
@@ -52,7 +52,7 @@ impl<'run> BegunSessions<'run> {
         }));
     }
 
-    /// Waits until all of it is written.
+    /// Waits until all sessions are recorded.
     pub(crate) async fn written(self) -> Result<(), JournalError> {
         let Noted { writes, .. } = self.noted.into_inner();
         for write in writes {

@@ -1,4 +1,4 @@
-//! The child runs that a run's nodes have started, as the journal knows them.
+//! The child runs that a run's nodes have started, as the journal has them.
 
 use crate::journal::record::taken_by;
 use crate::journal::{By, Journal, JournalError, Origin, RunSummary};
@@ -11,29 +11,29 @@ use std::collections::BTreeMap;
 pub struct ChildRun {
     /// The run.
     pub run: RunId,
-    /// The execution that started it; of one that a map has adopted, the last that did.
+    /// The execution that started the run; if a map has adopted the run, the execution that adopted it last.
     pub by: By,
-    /// Its item's key; of a graph node's child, the node's name.
+    /// The key of the run's item; for the child of a graph node, the node's name.
     pub key: String,
     /// Which of the items with this key it is, 1-based.
     pub number: u32,
-    /// How it ended: `finished`, `failed` or `cancelled`; `None` where it has not.
+    /// How the run ended: `finished`, `failed` or `cancelled`; `None` where it has not ended.
     pub ended: Option<String>,
-    /// What it has done in its workspaces, by their names.
+    /// What the run has committed in its workspaces, by their names.
     pub workspaces: BTreeMap<String, Committed>,
 }
 
-/// What the journal knows of a workspace.
+/// The commits that the journal has of a workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
-    /// The commit that it began at.
+    /// The commit at which the run began to work there.
     pub base: String,
-    /// The one that counts.
+    /// The commit that counts.
     pub head: String,
 }
 
-/// The children that a node has started, those of earlier executions first, in the order of their keys.
+/// The children that a node has started: those of earlier executions first, then in the order of their keys.
 pub(crate) async fn children_of(
     journal: &dyn Journal,
     parent: &RunId,

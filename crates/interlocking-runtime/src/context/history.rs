@@ -1,4 +1,4 @@
-//! What single executions did before the process that runs them now: read from the journal, and kept up to date.
+//! What single executions did in earlier processes: read from the journal, and kept up to date in this process.
 
 use crate::journal::{By, Encoded};
 use crate::mutex::Mutex;
@@ -6,7 +6,7 @@ use interlocking_agents::SessionId;
 use interlocking_core::run_id::RunId;
 use std::collections::HashMap;
 
-/// What single executions of a run have done, beside their outcomes.
+/// What single executions of a run have done beside their outcomes.
 #[derive(Debug, Default)]
 pub(crate) struct History(Mutex<Executions>);
 
@@ -17,14 +17,14 @@ struct Executions {
     conversations: HashMap<By, u32>,
     /// The latest session of an agent, by the number of its conversation.
     sessions: HashMap<(By, u32), (String, SessionId)>,
-    /// By node, visit and name.
+    /// The results of effects done once, by node, visit and name.
     once: HashMap<(String, u32, String), Encoded>,
-    /// The question and the schema of an answer.
+    /// By execution: the question that it has asked, and the schema of its answer.
     questions: HashMap<By, (Encoded, Encoded)>,
-    /// When a question was asked whose time is limited, in milliseconds since 1970.
+    /// When each question with limited time was asked, in milliseconds since 1970.
     asked_at_ms: HashMap<By, u64>,
     answers: HashMap<By, Encoded>,
-    /// Of a map node that need not wait for the rest: the children that had ended by then.
+    /// For a map node that need not wait for the rest of its children: the children that had ended at its decision.
     decisions: HashMap<By, Vec<RunId>>,
 }
 
@@ -37,7 +37,7 @@ impl History {
         self.0.lock().restarts.get(by).copied().unwrap_or_default()
     }
 
-    /// Begins a conversation of an execution; gives its number, which is 1 for the first.
+    /// Begins a conversation of an execution and returns its number, which is 1 for the first.
     pub(crate) fn begin_conversation(&self, by: &By) -> u32 {
         let mut executions = self.0.lock();
         let begun = executions.conversations.entry(by.clone()).or_default();
@@ -49,7 +49,7 @@ impl History {
         self.0.lock().sessions.insert((by, conversation), (agent, session));
     }
 
-    /// The session that `agent` had begun for this conversation of an execution that was interrupted.
+    /// The session that `agent` had begun for this conversation of an interrupted execution.
     pub(crate) fn session(&self, by: &By, conversation: u32, agent: &str) -> Option<SessionId> {
         let executions = self.0.lock();
         executions.restarts.get(by)?;
@@ -71,7 +71,7 @@ impl History {
         executions.questions.insert(by, (question, schema));
     }
 
-    /// When a question was asked that nobody has answered, if its time is limited.
+    /// When a question with limited time was asked, if it has no answer yet.
     pub(crate) fn open_since_ms(&self, by: &By) -> Option<u64> {
         let executions = self.0.lock();
         executions.asked_at_ms.get(by).copied().filter(|_| !executions.answers.contains_key(by))
@@ -89,7 +89,7 @@ impl History {
         self.0.lock().decisions.insert(by, ended);
     }
 
-    /// The children that had ended when a map node needed not wait for the rest, if it has come to that.
+    /// The children that had ended when a map node decided not to wait for the rest; `None` if it has not decided.
     pub(crate) fn decision(&self, by: &By) -> Option<Vec<RunId>> {
         self.0.lock().decisions.get(by).cloned()
     }

@@ -1,19 +1,19 @@
-//! What others have written to a run, as its handlers see it.
+//! The letters and messages to a run, as its handlers see them.
 
 use crate::journal::{Journal, JournalError};
 use crate::mutex::Mutex;
 use interlocking_core::run_id::RunId;
 use tokio::sync::Notify;
 
-/// What others have written to a run.
+/// The state of the letters and messages to a run.
 #[derive(Default)]
 pub(crate) struct Mail {
     state: Mutex<Seen>,
-    /// Told of every change.
+    /// Notified of every change.
     changed: Notify,
 }
 
-/// How far the driver has come.
+/// How far the driver has read the letters.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// The number of the last letter that was taken up.
@@ -29,12 +29,12 @@ impl Mail {
         self.changed.notify_waiters();
     }
 
-    /// Whether a message waits to be handled, or was written to the run and is about to be taken up, which is waited for.
+    /// Whether a message waits to be handled. If the journal has a letter that is not taken up yet, waits until it is.
     pub(crate) async fn is_any(&self, journal: &dyn Journal, run: &RunId) -> Result<bool, JournalError> {
         loop {
-            let mut told = std::pin::pin!(self.changed.notified());
-            // Registered before it is looked, so that nothing falls between the two.
-            told.as_mut().enable();
+            let mut notified = std::pin::pin!(self.changed.notified());
+            // Registered before the state is read, so that no change is missed between the two.
+            notified.as_mut().enable();
             let Seen { last_letter, messages } = *self.state.lock();
             if messages > 0 {
                 return Ok(true);
@@ -42,7 +42,7 @@ impl Mail {
             if journal.letters(run, last_letter).await?.is_empty() {
                 return Ok(false);
             }
-            told.await;
+            notified.await;
         }
     }
 }

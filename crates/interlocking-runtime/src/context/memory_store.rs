@@ -10,9 +10,9 @@ use std::any::Any;
 pub(crate) trait MemoryStore: Send + Sync {
     /// The [`MemoryCell`].
     fn cell(&self) -> &(dyn Any + Send + Sync);
-    /// Applies updates; true if there were any.
+    /// Applies the updates; true if there were any.
     fn apply(&self, effects: &Effects) -> bool;
-    /// The value now.
+    /// The current value.
     fn encode(&self) -> Result<Encoded, serde_json::Error>;
     /// Sets the value.
     fn restore(&self, json: &str) -> Result<(), String>;

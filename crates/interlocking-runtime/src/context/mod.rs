@@ -1,4 +1,4 @@
-//! What handlers reach through their context.
+//! What handlers reach through their context, and how it is kept.
 
 pub(crate) mod additions;
 pub(crate) mod begun_sessions;

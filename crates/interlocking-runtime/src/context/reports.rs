@@ -1,4 +1,4 @@
-//! What nodes beside the graph reported, until its exit reads it.
+//! The reports of advisory nodes and observers, kept until the graph's exit reads them.
 
 use crate::context::memory_store::{MemoryStore, read};
 use crate::journal::Encoded;
@@ -8,7 +8,7 @@ use interlocking_core::graph::{ReportSource, Reported, Value};
 use interlocking_core::net::{Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
-/// What nodes beside a graph reported.
+/// The reports of a graph's advisory nodes and observers.
 #[derive(Debug, Default)]
 pub(crate) struct Reports(Vec<(NodeIndex, u32, Result<Encoded, Failure>)>);
 
@@ -17,7 +17,8 @@ impl Reports {
         self.0.push((execution.node, execution.visit, report));
     }
 
-    /// Adds the report of each observer that has none yet: its memory. Each with the number of outcomes that it was `shown`.
+    /// Adds, for each observer that has no report yet, its memory as its report, with the number of outcomes that it was
+    /// `shown`.
     pub(crate) fn add_observers(&mut self, net: &Net, memories: &[Box<dyn MemoryStore>], shown: &[(NodeIndex, u32)]) {
         for (node, row) in net.table().nodes.iter().enumerate() {
             let node = node as NodeIndex;

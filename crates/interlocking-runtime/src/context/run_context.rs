@@ -1,4 +1,4 @@
-//! What a handler may ask of a run that is recorded, and of the runs around it: an extension of its [`Cx`].
+//! What a handler can ask of a recorded run and of related runs: an extension of its [`Cx`].
 
 use crate::context::child_run::children_of;
 pub use crate::context::child_run::{ChildRun, Committed};
@@ -18,9 +18,9 @@ use serde::Serialize;
 use std::future::Future;
 use std::sync::Arc;
 
-/// What a handler may ask of a run that is recorded, and of the runs around it.
+/// What a handler can ask of a recorded run, and of the runs around it.
 ///
-/// A letter that goes out once, though the process may end between that and the node's outcome:
+/// A letter that is sent once, although the process may end between the sending and the node's outcome:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -54,86 +54,86 @@ use std::sync::Arc;
 /// # }
 /// ```
 pub trait RunContext<N: Node> {
-    /// Does `effect` once in this visit, and gives its result: a repeated execution, or a later attempt of the same visit,
-    /// gets the recorded one.
+    /// Performs `effect` once in this visit, and returns its result: a repeated execution, or a later attempt of the same
+    /// visit, gets the recorded result.
     ///
-    /// The effect itself is outside: a crash between it and its record repeats it, so it should bear that, with
-    /// [`once_key`](Self::once_key) as its idempotency key.
+    /// The effect itself is outside the journal: a crash between the effect and its record repeats the effect. So it should
+    /// tolerate a repetition, with [`once_key`](Self::once_key) as its idempotency key.
     ///
     /// # Errors
     ///
-    /// The effect's; nothing is recorded then. That the record cannot be written, or read as `T`.
+    /// The effect's error; nothing is recorded then. Also an error if the record cannot be written, or cannot be read as a `T`.
     fn once<T: Value>(
         &mut self,
         name: &str,
         effect: impl Future<Output = Result<T, NodeError>> + Send,
     ) -> impl Future<Output = Result<T, NodeError>> + Send;
 
-    /// A key that is the same whenever this visit does the effect called `name`, and otherwise never: for services that
-    /// take one.
+    /// The idempotency key of the effect called `name` in this visit: the same each time this visit performs it, and different
+    /// for everything else. For services that take such a key.
     fn once_key(&self, name: &str) -> String;
 
-    /// Begins a session of its own, called like the node: what `before` says where a turn needs to know nothing of earlier
+    /// Begins a new session of this run, named after the node. `before` returns it where a turn needs no knowledge of earlier
     /// ones.
     fn fresh_session(&self) -> SessionOp;
 
-    /// How often this execution was begun before, and came to no outcome: by a crash, by a suspension of the run, or by a failure
-    /// after which the run was retried.
+    /// How often this execution was begun before without an outcome: because of a crash, of a suspension of the run, or of a
+    /// failure after which the run was retried.
     fn restarts(&self) -> u32;
 
-    /// How deep this run is: 0 for one that was started, 1 for its children, 2 for theirs.
+    /// The depth of this run: 0 for a run that was started, 1 for its children, 2 for their children.
     fn depth(&self) -> u32;
 
-    /// The `depth` of the node `Child`, a map or graph node: while [`depth`](Self::depth) is less, it may run children. `None`
-    /// where it has none, and nothing limits them.
+    /// The `depth` of the map or graph node `Child`: the node may run children while [`depth`](Self::depth) is less. `None`
+    /// where the node has no `depth`, and nothing limits it.
     fn depth_limit<Child>(&self) -> Option<u32>
     where
         Child: RunsChildren<Graph = N::Graph>;
 
-    /// The graph that this run is of, for map and graph nodes whose children are runs of the same graph.
+    /// The graph of this run, for map and graph nodes whose children are runs of the same graph.
     ///
     /// # Errors
     ///
-    /// That the executor does not know it.
+    /// An error if the executor does not know the graph.
     fn own_graph(&self) -> Result<Arc<N::Graph>, ContextError>;
 
-    /// The run's workspaces: what [`Run::with_workspaces`](crate::Run::with_workspaces) was given, or what it
-    /// [made of that](crate::Workspaces::of_run) for this run. As a `&dyn Any` it can be asked for its type.
+    /// The run's workspaces: those that [`Run::with_workspaces`](crate::Run::with_workspaces) was given, or those that it [made
+    /// from them](crate::Workspaces::of_run) for this run. As a `&dyn Any` they can be downcast to their type.
     ///
     /// # Errors
     ///
-    /// That the executor does not know them.
+    /// An error if the executor does not know the workspaces.
     fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError>;
 
     /// The run that this one is a child of.
     fn parent(&self) -> Option<RunId>;
 
-    /// The other runs that the parent of this one has started and that have not ended, in the order of their names: by the journal, so
-    /// that none is missing which is resumed later than this one.
+    /// The other runs that this run's parent has started and that have not ended, ordered by name. They are read from the
+    /// journal, so that runs which are resumed later than this one are included.
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// The journal's error.
     fn siblings(&self) -> impl Future<Output = Result<Vec<RunId>, JournalError>> + Send;
 
-    /// The child runs that the node `Child`, a map or graph node, has started or adopted in this run, as the journal knows them: those of earlier
-    /// executions first, and of one execution in the order of their keys. None where nothing is recorded.
+    /// The child runs that the map or graph node `Child` has started or adopted in this run, as the journal has them: those of
+    /// earlier executions first, and those of one execution in the order of their keys. Empty where nothing is recorded.
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// The journal's error.
     fn children<Child>(&self) -> impl Future<Output = Result<Vec<ChildRun>, JournalError>> + Send
     where
         Child: RunsChildren<Graph = N::Graph>;
 
-    /// Has the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
+    /// Lets the node's agent do one turn: for advisory and event nodes that have a `prompt` and an `output`.
     ///
-    /// When an execution is repeated that was interrupted, its first call goes on in the session that its first call had begun, its second in
-    /// that of the second, and so on: ask in the same order each time.
+    /// When an interrupted execution is repeated, its first call continues the session that its first call had begun, its
+    /// second call that of the second, and so on. So make the calls in the same order each time.
     ///
     /// # Errors
     ///
-    /// That the prompt cannot be rendered, the agent's, or that the run may make no more calls.
+    /// An error if the prompt cannot be rendered or the run may make no more calls; otherwise the agent's error.
     fn converse(
         &mut self,
         prompt: N::Prompt<'_>,
@@ -142,8 +142,8 @@ pub trait RunContext<N: Node> {
     where
         N: LLM;
 
-    /// The same, and says what the agent is told about itself, beside its own system prompt: what
-    /// [`LLMHandler::system`](crate::llm::LLMHandler::system) says of the agents of other nodes.
+    /// The same as [`converse`](Self::converse), with a `system` prompt that the agent gets beside its own: what
+    /// [`LLMHandler::system`](crate::llm::LLMHandler::system) is for the agents of other nodes.
     ///
     /// # Errors
     ///
@@ -157,55 +157,58 @@ pub trait RunContext<N: Node> {
     where
         N: LLM;
 
-    /// Adds items to map node `Map`, behind those that it has, and leaves the run as it is otherwise: what an event node does that says
-    /// `adds_to`. They are recorded with this execution's outcome.
+    /// Adds items to the map node `Map`, behind those that it has, and leaves the run unchanged otherwise. An event node with
+    /// `adds_to` can do this. The items are recorded with this execution's outcome.
     ///
-    /// The map takes them from when it has its input until it has given its handler the last of its children, or its quorum is decided. Where
-    /// none takes them, they are refused, as `items_added` tells: nothing is changed.
+    /// The map takes items from the moment it has its input until it has given its handler the last of its children, or its
+    /// quorum is decided. Where no map takes them, the items are refused, which the event `items_added` says: nothing is
+    /// changed.
     ///
     /// # Errors
     ///
-    /// That an item cannot be recorded: its entry value cannot be serialized, or it has
-    /// [workspaces of its own](Item::with_workspaces).
+    /// An error if an item cannot be recorded: its entry value cannot be serialized, or it has [workspaces of its
+    /// own](Item::with_workspaces).
     fn add<Map>(&mut self, items: impl IntoIterator<Item = Item<Map::Child>>) -> Route<N>
     where
         Map: Maps<Graph = N::Graph>,
         N: AddsTo<Map>;
 
-    /// Sends a message to the event node `Event` of run `to`, when this execution's outcome is accepted. Messages of one
-    /// run arrive in the order in which they were sent (V3-151); one to a run that has ended is dropped.
+    /// Sends a message to the event node `Event` of run `to`, once this execution's outcome is accepted. Messages from one run
+    /// arrive in the order in which they were sent (V3-151). A message to a run that has ended is dropped.
     ///
     /// # Errors
     ///
-    /// That the run keeps no journal, in which messages lie, that the message cannot be serialized, or that `Event` is no
-    /// event node.
+    /// An error if this run has no journal, which is where messages are kept, if the message cannot be serialized, or if
+    /// `Event` is not an event node.
     fn send<Event>(&mut self, to: &RunId, message: &Event::Input) -> Result<(), NodeError>
     where
         Event: Node,
         Event::Input: Serialize;
 
-    /// Whether a message waits to be handled once this execution has ended, before any other begins; also one that was written to the run
-    /// before this asks, and has not been received.
+    /// Whether a message waits to be handled when this execution has ended, before any other begins. This includes a message
+    /// that was written to the run before this call and has not been received yet.
     ///
     /// # Errors
     ///
-    /// The journal's.
+    /// The journal's error.
     fn has_mail(&self) -> impl Future<Output = Result<bool, JournalError>> + Send;
 
-    /// Waits until it is this run's turn among the runs of its tree that ask under `name`, in the order in which they ask. The run keeps
-    /// it, whichever of its nodes runs, until it [gives it back](Self::give_turn_back) or ends: so several executions, such as making,
-    /// judging and landing a candidate, are one step to others. Asking for a turn that the run has changes nothing.
+    /// Waits for this run's turn among the runs of its tree that ask under `name`, in the order in which they ask. The run
+    /// keeps the turn, whichever of its nodes runs, until it [gives the turn back](Self::give_turn_back) or ends. So several
+    /// executions, such as making, judging and landing a candidate, are one step to other runs. Asking for a turn that the run
+    /// has changes nothing.
     ///
-    /// A run that another process takes up has none, and asks again: it comes before all others, if it had the turn by the last outcome
-    /// that was recorded of it. A run keeps its turn when a budget is used up: the runs that wait for it go on in the process that takes
-    /// that run up. Whoever has one must wait neither for a person nor for a run that asks for the same.
+    /// A run that another process resumes has no turn, and asks again: it comes before all others if it had the turn after its
+    /// last recorded outcome. A run keeps its turn when a budget is used up: the runs that wait for the turn continue in the
+    /// process that resumes the run. A run with a turn must wait neither for a person nor for a run that asks for the same
+    /// turn.
     ///
     /// # Errors
     ///
-    /// That the executor knows no other runs.
+    /// An error if the executor knows no other runs.
     fn take_turn(&self, name: &str) -> impl Future<Output = Result<(), ContextError>> + Send;
 
-    /// Ends this run's turn, if it has it: once this execution's outcome counts, and what it has sent is there.
+    /// Ends this run's turn, if it has one, once this execution's outcome is accepted and its messages are sent.
     fn give_turn_back(&self, name: &str);
 }
 
@@ -281,7 +284,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
                     others.sort();
                     Ok(others)
                 }
-                // Where nothing is recorded, nothing is received either.
+                // Without a journal no message can be received, and the siblings that run now are all there are.
                 Some((None, _, siblings, _)) => Ok(siblings),
                 _ => Ok(Vec::new()),
             }
@@ -322,7 +325,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     where
         N: LLM,
     {
-        // Rendered at once: what the prompt borrows is needed no longer then.
+        // Rendered at once, so that what the prompt borrows is not needed later.
         let prompt = prompt.render();
         async move { ask::<N>(self, system, prompt?, session).await }
     }

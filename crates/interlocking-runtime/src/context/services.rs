@@ -1,4 +1,4 @@
-//! What handlers reach through their context.
+//! What handlers reach through their context, and what the executor keeps for it.
 
 use crate::clock::Elapsed;
 use crate::context::additions::Additions;
@@ -42,7 +42,7 @@ pub(crate) struct RunServices<G: Graph> {
     pub(crate) memories: Box<[Box<dyn MemoryStore>]>,
 }
 
-/// What handlers may ask for again.
+/// What handlers may ask for again: values of a run with a journal.
 pub(crate) struct Kept<G: Graph> {
     pub(crate) entry: G::Entry,
     /// The last input of each place, as its node took it.
@@ -53,33 +53,33 @@ pub(crate) struct Kept<G: Graph> {
 pub(crate) struct UntypedServices {
     pub(crate) net: &'static Net,
     pub(crate) settings: Settings,
-    /// When the run began, or the one that was started, where this is a child of it.
+    /// When the run began; for a child run, when the started run began.
     pub(crate) started: Elapsed,
     /// Writes the run's records; `None` where the run has no journal.
     pub(crate) record_writer: Option<Arc<RecordWriter>>,
     pub(super) notes: OnceBox<Notes>,
 }
 
-/// What is noted of a run that talks to agents or people, has effects, or was resumed: made when the first of it comes.
+/// Notes on a run that talks to agents or people, has effects, or was resumed. Created when the first of these happens.
 #[derive(Default)]
 pub(super) struct Notes {
     history: History,
     idle: Arc<IdleExecutions>,
-    /// Told of every answer that was received.
+    /// Notified of every answer that is received.
     answered: Notify,
     calls: Mutex<Vec<UnrecordedCall>>,
     schemas: Mutex<HashMap<NodeIndex, Arc<Schema>>>,
-    /// Of executions that are exclusive.
+    /// The turns of exclusive executions.
     pub(super) turns: KeptTurns,
-    /// Of the run.
+    /// The turns of the run.
     pub(super) run_turns: KeptRunTurns,
-    /// What others have written to the run.
+    /// The state of the letters and messages to the run.
     mail: Mail,
-    /// Items for maps.
+    /// Items that event nodes have added to maps.
     additions: Arc<Additions>,
 }
 
-/// An agent call that neither the journal has nor any observer.
+/// An agent call that neither the journal nor an observer has been told of.
 struct UnrecordedCall {
     by: Execution,
     entry: LedgerEntry,
@@ -102,7 +102,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
         let payloads = kept.inputs.lock()[row.places()].to_vec();
         let mut tokens = Vec::with_capacity(payloads.len());
         for (payload, place) in payloads.into_iter().zip(row.first_place..) {
-            // A join with a quorum fires without some.
+            // A join with a quorum fires without some of its inputs.
             let payload = match payload {
                 Some(payload) => payload,
                 None if row.quorum.is_some() => continue,
@@ -143,7 +143,7 @@ impl<G: Graph> Services<G> for RunServices<G> {
 }
 
 impl<G: Graph> RunServices<G> {
-    /// Those behind a handler's context.
+    /// The services behind a handler's context.
     pub(crate) fn of<'run, N: Node<Graph = G>>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
         cx.extension().downcast_ref().ok_or_else(|| ContextError::NoSupport { what: "it is another one".into() })
     }
@@ -172,7 +172,7 @@ impl UntypedServices {
         self.notes.get_or_init(Box::default)
     }
 
-    /// What single executions did before this process, and since.
+    /// What single executions did, before this process and in it.
     pub(crate) fn history(&self) -> &History {
         &self.notes().history
     }
@@ -182,7 +182,7 @@ impl UntypedServices {
         &self.notes().additions
     }
 
-    /// Which executions only wait.
+    /// The executions that only wait.
     pub(crate) fn idle(&self) -> &Arc<IdleExecutions> {
         &self.notes().idle
     }
@@ -192,12 +192,12 @@ impl UntypedServices {
         self.notes.get().map_or(0, |notes| notes.idle.count())
     }
 
-    /// Tells whoever waits for an answer that one was received.
+    /// Notifies the executions that wait for an answer that one was received.
     pub(crate) fn tell_of_answer(&self) {
         self.notes().answered.notify_waiters();
     }
 
-    /// The one behind a handler's context.
+    /// The services behind a handler's context.
     pub(crate) fn of<'run, N: Node>(cx: &Cx<'run, N>) -> Result<&'run Self, ContextError> {
         Ok(&RunServices::of(cx)?.untyped)
     }
@@ -216,23 +216,23 @@ impl UntypedServices {
             self.settings.tree().asks(OpenQuestion { run: self.run().clone(), by: by.clone(), question, schema })
         });
         loop {
-            let mut told = std::pin::pin!(answered.notified());
-            // Registered before the answer is looked for, so that none falls between the two.
-            told.as_mut().enable();
+            let mut notified = std::pin::pin!(answered.notified());
+            // Registered before the answer is looked for, so that no answer is missed between the two.
+            notified.as_mut().enable();
             if let Some(answer) = history.answer(by) {
                 return answer;
             }
             let _parked = idle.park(execution);
-            told.await;
+            notified.await;
         }
     }
 
-    /// What others have written to the run.
+    /// The state of the letters and messages to the run.
     pub(crate) fn mail(&self) -> &Mail {
         &self.notes().mail
     }
 
-    /// Whether a message waits to be handled, or was written to the run and is about to be taken up, which is waited for.
+    /// Whether a message waits to be handled. If a letter to the run has not been taken up yet, waits until it is.
     pub(crate) async fn has_mail(&self) -> Result<bool, JournalError> {
         match &self.settings.journal {
             Some(journal) => self.mail().is_any(&**journal, self.run()).await,
@@ -240,7 +240,7 @@ impl UntypedServices {
         }
     }
 
-    /// How much is left of the time that an execution may take which begins now; `None` where it is not limited.
+    /// How much time is left to an execution that begins now; `None` where its time is not limited.
     pub(crate) fn time_left(&self, execution: Execution) -> Option<Duration> {
         let whole = self.net.node(execution.node).timeout?;
         if self.net.row(execution.node).kind != NodeKind::Human {
@@ -251,7 +251,7 @@ impl UntypedServices {
         Some(whole.saturating_sub(Duration::from_millis(waited)))
     }
 
-    /// Whether an execution has what it asked a person.
+    /// Whether a person has answered the execution's question.
     pub(crate) fn is_answered(&self, execution: Execution) -> bool {
         self.history().answer(&self.by(execution)).is_some()
     }
@@ -261,19 +261,19 @@ impl UntypedServices {
         self.additions().has_untaken(&self.by(execution))
     }
 
-    /// The time since the run that was started began.
+    /// The time since the started run began.
     #[inline]
     pub(crate) fn now(&self) -> Elapsed {
         self.settings.clock().now().since(self.started)
     }
 
-    /// The run begins now.
+    /// Begins the run now.
     pub(crate) fn begin(&mut self) {
         self.started = self.settings.clock().now();
         self.emit_begun(None);
     }
 
-    /// Tells the sink that the run has begun, and whose child it is, if it is one.
+    /// Emits that the run has begun, and its origin, if it is a child.
     pub(crate) fn emit_begun(&self, origin: Option<Origin>) {
         self.emit(|| {
             let graph = Cow::Borrowed(self.net.table().graph.as_str());
@@ -284,7 +284,8 @@ impl UntypedServices {
         }
     }
 
-    /// Tells what isolation a run goes without; there is some only where it was told to go on.
+    /// Emits which isolation demands are not kept. There are such demands only where the run's settings accept weaker
+    /// isolation.
     #[cold]
     fn tell_of_weaker_isolation(&self) {
         let options = self.settings.options();
@@ -294,7 +295,7 @@ impl UntypedServices {
         }
     }
 
-    /// Tells the sink that the run has ended.
+    /// Emits that the run has ended.
     pub(crate) fn emit_ended(&self, outcome: &'static str) {
         self.emit(|| EventKind::RunEnded { outcome: outcome.into(), usage: self.ledger().total() });
     }
@@ -306,19 +307,19 @@ impl UntypedServices {
         NodeRef { node: Cow::Borrowed(self.net.name(node)), visit, attempt }
     }
 
-    /// Tells the sink, if there is one; the event is made only then.
+    /// Emits an event if there is a sink; the event is made only then.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if self.settings.sink.is_some() {
             self.emit_at(self.now(), kind);
         }
     }
 
-    /// The same of something rare, which is made whether there is a sink or not.
+    /// Emits a rare event, which is made whether there is a sink or not.
     pub(crate) fn tell(&self, kind: EventKind) {
         self.emit(|| kind);
     }
 
-    /// The same as [`emit`](Self::emit) of something whose time is known.
+    /// The same as [`emit`](Self::emit), for an event whose time is known.
     #[inline]
     pub(crate) fn emit_at(&self, at: Elapsed, kind: impl FnOnce() -> EventKind) {
         if let Some(sink) = &self.settings.sink {
@@ -326,18 +327,18 @@ impl UntypedServices {
         }
     }
 
-    /// Tells the sink what sort of message an outcome is.
+    /// Emits the label of an outcome.
     pub(crate) fn emit_label(&self, execution: Execution, label: &Label, at: Elapsed) {
         self.emit_at(at, || EventKind::Labelled { node: self.node(execution), label: Box::new(label.clone()) });
     }
 
-    /// Tells the sink that an execution has started.
+    /// Emits that an execution has started.
     #[inline]
     pub(crate) fn emit_started(&self, execution: Execution, started: Elapsed) {
         self.emit_at(started, || EventKind::NodeStarted(self.node(execution)));
     }
 
-    /// Tells the sink that an execution has finished.
+    /// Emits that an execution has finished.
     #[inline]
     pub(crate) fn emit_finished<P: Payload>(&self, execution: Execution, step: &Step<P>, now: Elapsed, took: Elapsed) {
         self.emit_at(now, || {
@@ -357,13 +358,13 @@ impl UntypedServices {
         &self.net.place(token.place()).name
     }
 
-    /// Tells the sink what an agent did.
+    /// Emits what an agent did.
     pub(crate) fn agent_event(&self, node: &'static str, execution: Execution, agent: AgentEvent) {
         let node = NodeRef { node: Cow::Borrowed(node), visit: execution.visit, attempt: execution.attempt };
         self.emit(|| EventKind::Agent { node, agent: Box::new(agent) });
     }
 
-    /// Books an agent call.
+    /// Books the usage of an agent call.
     pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
         if self.record_writer.is_some() || self.is_observed(by.node) {
@@ -372,20 +373,21 @@ impl UntypedServices {
         self.settings.tree().spent(self.run(), entry);
     }
 
-    /// Whether an observer is shown what comes of a node.
+    /// Whether an observer is shown the outcomes of a node.
     fn is_observed(&self, node: NodeIndex) -> bool {
         let name = self.net.name(node);
         self.net.table().nodes.iter().any(|row| row.observes.iter().any(|observed| observed == name))
     }
 
-    /// The agent calls of one execution that neither the journal has nor any observer; from now on they have them.
+    /// Takes the agent calls of one execution of which neither the journal nor an observer has been told; the caller tells
+    /// them.
     pub(crate) fn calls_of(&self, execution: Execution) -> Vec<LedgerEntry> {
         let Some(notes) = self.notes.get() else { return Vec::new() };
         let mut calls = notes.calls.lock();
         calls.extract_if(.., |call| call.by == execution).map(|call| call.entry).collect()
     }
 
-    /// The executions that made calls which the journal has not.
+    /// The executions that made agent calls which the journal does not have.
     pub(crate) fn unrecorded(&self) -> Vec<Execution> {
         let mut executions: Vec<Execution> = Vec::new();
         let Some(notes) = self.notes.get() else { return executions };
@@ -397,12 +399,12 @@ impl UntypedServices {
         executions
     }
 
-    /// Every agent call so far, those of child runs included.
+    /// All agent calls so far, including those of child runs.
     pub(crate) fn ledger(&self) -> Ledger {
         self.settings.known_tree().map(|tree| tree.ledger(self.run())).unwrap_or_default()
     }
 
-    /// The schema of a node's output, made once a run.
+    /// The schema of a node's output, made once for each run.
     pub(crate) fn schema(
         &self,
         node: NodeIndex,

@@ -1,4 +1,4 @@
-//! Whose turn it is, as handlers and the driver ask.
+//! Turns, as handlers and the driver ask for them.
 
 use crate::context::services::UntypedServices;
 use crate::event::EventKind;
@@ -9,27 +9,28 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 impl UntypedServices {
-    /// Waits until it is the turn of an execution, if its node is exclusive.
+    /// Waits until an execution has its turn, if its node is exclusive.
     pub(crate) async fn turn(&self, execution: Execution) -> Option<Arc<Turn>> {
         let row = self.net.row(execution.node);
         let name = row.exclusive.as_deref()?;
-        let (turn, told) = self.ask_for_turn(Queue::Nodes(name.into()), execution);
+        let (turn, wakeup) = self.ask_for_turn(Queue::Nodes(name.into()), execution);
         let turn = Arc::new(turn);
-        if let Some(told) = told {
+        if let Some(wakeup) = wakeup {
             let node = self.node(execution);
             tracing::debug!(run = %self.run(), node = %node.node, exclusive = name, "waiting for its turn");
             self.emit(|| EventKind::NodeWaits { node, exclusive: name.into() });
-            self.until_it_comes(&turn, &told, execution).await;
+            self.wait_for_turn(&turn, &wakeup, execution).await;
             tracing::debug!(run = %self.run(), node = self.net.name(execution.node), exclusive = name, "has its turn");
         }
-        self.unless_halted().await;
+        self.stop_if_halted().await;
         if row.kind == NodeKind::Graph {
             self.keep_turn(execution, turn.clone());
         }
         Some(turn)
     }
 
-    /// Asks for a turn: gives it, or a place in the queue with what is told once it may have come.
+    /// Asks for a turn: returns the turn, or a place in the queue with the [`Notify`] that is notified once the turn may have
+    /// come.
     fn ask_for_turn(&self, queue: Queue, execution: Execution) -> (Turn, Option<Arc<Notify>>) {
         self.settings.tree().turns.ask(queue, || {
             let (idle, child_slot) = (self.idle().clone(), self.settings.child_slot().cloned());
@@ -41,33 +42,34 @@ impl UntypedServices {
         })
     }
 
-    async fn until_it_comes(&self, turn: &Turn, told: &Notify, execution: Execution) {
+    async fn wait_for_turn(&self, turn: &Turn, wakeup: &Notify, execution: Execution) {
         while !turn.has_come() {
-            // Whoever has the turn may be held back, and then it does not come in this process.
+            // If the execution that has the turn is held back, the turn does not come in this process.
             let _parked = self.settings.tree().held_back_by().map(|_| self.idle().park(execution));
-            told.notified().await;
+            wakeup.notified().await;
         }
     }
 
-    /// Goes on only if the tree does: whoever had the turn was stopped in the middle otherwise, and this one is about to be.
-    async fn unless_halted(&self) {
+    /// Never resolves if the tree has halted: the execution that had the turn was stopped in the middle of its work, and this
+    /// one is about to be stopped.
+    async fn stop_if_halted(&self) {
         if self.settings.tree().halted.is_cancelled() {
             std::future::pending::<()>().await;
         }
     }
 
-    /// The turn of an execution lasts until its end is absorbed.
+    /// Keeps the turn of an execution until its end is absorbed.
     pub(crate) fn keep_turn(&self, execution: Execution, turn: Arc<Turn>) {
         self.notes().turns.keep(execution, turn);
     }
 
-    /// The turn of a graph node's execution, which lasts as long as its child holds this.
+    /// Shares the turn of a graph node's execution with its child. The turn lasts as long as the child holds this.
     pub(crate) fn share_turn(&self, execution: Execution) -> Option<Arc<Turn>> {
         if self.net.features().exclusive { self.notes().turns.share(execution) } else { None }
     }
 
-    /// The turns that end with an execution whose end is absorbed now: its own, and those that it has given back. They last until these
-    /// are dropped.
+    /// The turns that end with an execution whose end is absorbed now: its own, and those that it has given back. They last
+    /// until the returned values are dropped.
     #[inline]
     pub(crate) fn turns_of(&self, execution: Execution) -> (Option<Arc<Turn>>, Vec<Option<Turn>>) {
         self.notes
@@ -75,31 +77,32 @@ impl UntypedServices {
             .map_or_else(Default::default, |notes| (notes.turns.of(execution), notes.run_turns.of(execution)))
     }
 
-    /// An execution has come to an end: whoever waits for a section below it waits no longer.
-    pub(crate) fn leads_to_no_section(&self, execution: Execution) {
+    /// An execution has ended: the turns stop waiting for sections below it.
+    pub(crate) fn forget_sections_below(&self, execution: Execution) {
         if let Some(tree) = self.settings.known_tree() {
             tree.turns.give_up(|section| section.passes(self.run(), &self.by(execution)));
         }
     }
 
-    /// Ends the turns of executions whose end nobody absorbs any more, and those of the run.
+    /// Ends the turns of executions whose end is never absorbed, and those of the run.
     pub(crate) fn end_turns(&self) {
         self.end_turns_of_executions();
         if let Some(notes) = self.notes.get() {
             notes.run_turns.end();
         }
-        self.asks_no_more(None);
+        self.forget_earlier_turns(None);
     }
 
-    /// Ends the turns of executions whose end nobody absorbs any more. The run keeps its own: what it does in them is done in part.
+    /// Ends the turns of executions whose end is never absorbed. The run keeps its own turns, because its work in them is half
+    /// done.
     pub(crate) fn end_turns_of_executions(&self) {
         if let Some(notes) = self.notes.get() {
             notes.turns.end();
         }
     }
 
-    /// The run does not ask again for the turn of this name that it had in another process; without a name, for none.
-    fn asks_no_more(&self, name: Option<&str>) {
+    /// The run does not ask again for the turn called `name` that it had in another process; without a name, for no such turn.
+    fn forget_earlier_turns(&self, name: Option<&str>) {
         let is_it = |queue: &Queue| match queue {
             Queue::Runs(other) => name.is_none_or(|name| name == other),
             Queue::Nodes(_) => false,
@@ -116,22 +119,22 @@ impl UntypedServices {
         }
     }
 
-    /// The names of the turns that the run has once what came of an execution counts.
+    /// The names of the turns that the run still has once the outcome of an execution counts.
     pub(crate) fn turns_after(&self, execution: Execution) -> Vec<String> {
         self.notes.get().map_or_else(Vec::new, |notes| notes.run_turns.after(execution))
     }
 
-    /// Waits until it is the run's turn among those of its tree that ask under one name, unless it has it.
+    /// Waits for the run's turn among the runs of its tree that ask under one name, unless the run has it.
     pub(crate) async fn take_turn(&self, name: &str, execution: Execution) {
         let kept = &self.notes().run_turns;
         if kept.has(name) {
             return;
         }
-        let (turn, told) = self.ask_for_turn(Queue::Runs(name.to_owned().into()), execution);
-        if let Some(told) = told {
-            self.until_it_comes(&turn, &told, execution).await;
+        let (turn, wakeup) = self.ask_for_turn(Queue::Runs(name.to_owned().into()), execution);
+        if let Some(wakeup) = wakeup {
+            self.wait_for_turn(&turn, &wakeup, execution).await;
         }
-        self.unless_halted().await;
+        self.stop_if_halted().await;
         kept.keep(name, turn);
     }
 
@@ -139,7 +142,7 @@ impl UntypedServices {
     pub(crate) fn give_turn_back(&self, name: &str, by: Execution) {
         let kept = &self.notes().run_turns;
         if !kept.has(name) {
-            self.asks_no_more(Some(name));
+            self.forget_earlier_turns(Some(name));
         }
         kept.give_back(name, by);
     }

@@ -1,4 +1,4 @@
-//! What one node execution's turn with its agent uses up: admitted call by call, and booked however it ends.
+//! The usage of one agent turn of a node execution: each call is admitted first, and booked however the turn ends.
 
 use crate::context::services::UntypedServices;
 use crate::limits::allowance::Pass;
@@ -8,8 +8,8 @@ use interlocking_agents::{AgentError, AgentEvent, CallGate, CallPermit, CallRefu
 use interlocking_core::frontier::Execution;
 use std::sync::MutexGuard;
 
-/// Books what a turn used up: one that is interrupted by a timeout or a cancellation may have made a call whose price nobody
-/// will learn.
+/// Books the usage of a turn. A turn that is interrupted by a timeout or a cancellation may have made a call whose price stays
+/// unknown.
 pub(crate) struct UsageGuard<'run> {
     untyped: &'run UntypedServices,
     execution: Execution,
@@ -22,14 +22,14 @@ pub(crate) struct UsageGuard<'run> {
 #[derive(Default)]
 struct SoFar {
     session: Option<SessionId>,
-    /// Of the calls that have ended.
+    /// The usage of the calls that have ended.
     usage: Usage,
-    /// Whether any call was made, and whether one is under way.
+    /// Whether any call was made, and whether one is in progress.
     called: bool,
     calling: bool,
 }
 
-/// A call under way.
+/// A call in progress.
 struct Call<'b>(Pass<'b>);
 
 impl<'run> UsageGuard<'run> {
@@ -49,10 +49,10 @@ impl<'run> UsageGuard<'run> {
         }
     }
 
-    /// The turn has ended by itself.
+    /// The turn has ended without an interruption.
     pub(crate) fn settle(mut self, session: Option<SessionId>, spent: Usage) {
         self.settled = true;
-        // A turn that was refused before its first call is none.
+        // A turn that was refused before its first call used nothing.
         if self.so_far().called {
             self.untyped.spent(self.execution, self.agent, self.role, session, spent);
         }

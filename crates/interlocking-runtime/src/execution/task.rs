@@ -46,7 +46,7 @@ impl<G: Graph> Task<G> {
 pub(crate) fn complete(shared: &dyn ErasedShared, execution: Execution, result: Result<ErasedDone, Interruption>) {
     let untyped = shared.untyped();
     if untyped.net.features().maps && !is_held_back(&result) {
-        untyped.leads_to_no_section(execution);
+        untyped.forget_sections_below(execution);
     }
     let now = untyped.now();
     shared.task_state().completions.push(Completed { execution, result, now });
