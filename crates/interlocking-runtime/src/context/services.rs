@@ -213,7 +213,12 @@ impl UntypedServices {
         let Notes { history, idle, answered, .. } = self.notes();
         let _asking = history.question(by).map(|(question, schema)| {
             let [question, schema] = [question, schema].map(|json| serde_json::from_str(&json).unwrap_or_default());
-            self.settings.tree().asks(OpenQuestion { run: self.run().clone(), by: by.clone(), question, schema })
+            self.settings.tree().open_question(OpenQuestion {
+                run: self.run().clone(),
+                by: by.clone(),
+                question,
+                schema,
+            })
         });
         loop {
             let mut notified = std::pin::pin!(answered.notified());

@@ -34,11 +34,11 @@ impl UntypedServices {
     fn ask_for_turn(&self, queue: Queue, execution: Execution) -> (Turn, Option<Arc<Notify>>) {
         self.settings.tree().turns.ask(queue, || {
             let (idle, child_slot) = (self.idle().clone(), self.settings.child_slot().cloned());
-            let goes_on = Box::new(move || {
+            let on_turn = Box::new(move || {
                 child_slot.iter().for_each(|child_slot| child_slot.set_waiting(false));
                 idle.leave(execution);
             });
-            Asker { run: self.run().clone(), by: self.by(execution), goes_on }
+            Asker { run: self.run().clone(), by: self.by(execution), on_turn }
         })
     }
 
@@ -80,7 +80,7 @@ impl UntypedServices {
     /// An execution has ended: the turns stop waiting for sections below it.
     pub(crate) fn forget_sections_below(&self, execution: Execution) {
         if let Some(tree) = self.settings.known_tree() {
-            tree.turns.give_up(|section| section.passes(self.run(), &self.by(execution)));
+            tree.turns.forget_sections(|section| section.passes(self.run(), &self.by(execution)));
         }
     }
 
@@ -108,7 +108,7 @@ impl UntypedServices {
             Queue::Nodes(_) => false,
         };
         if let Some(tree) = self.settings.known_tree() {
-            tree.turns.give_up(|section| section.run.as_ref() == Some(self.run()) && is_it(&section.queue));
+            tree.turns.forget_sections(|section| section.run.as_ref() == Some(self.run()) && is_it(&section.queue));
         }
     }
 

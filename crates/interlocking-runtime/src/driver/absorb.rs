@@ -279,7 +279,7 @@ impl Driver {
             let untyped = self.shared.untyped();
             // Its task ends later. From here on, nobody is to be asked for the answer.
             if untyped.net.row(cancelled.node).kind == NodeKind::Human {
-                untyped.settings.tree().asks_no_more(untyped.run(), &untyped.by(cancelled));
+                untyped.settings.tree().close_question(untyped.run(), &untyped.by(cancelled));
             }
             let node = untyped.node(cancelled);
             untyped.tell(EventKind::NodeCancelled(node));

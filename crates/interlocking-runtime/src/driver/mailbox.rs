@@ -52,7 +52,7 @@ impl Driver {
         if let Some(child_slot) = untyped.settings.child_slot() {
             child_slot.set_waiting(false);
         }
-        untyped.settings.tree().has_read(untyped.run(), number);
+        untyped.settings.tree().received_letter(untyped.run(), number);
         if let Some(recorded) = &mut self.recorded {
             recorded.letters = recorded.letters.max(number);
         }

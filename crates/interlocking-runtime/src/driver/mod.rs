@@ -115,7 +115,7 @@ impl Driver {
             && let Some(tree) = self.untyped().settings.known_tree()
         {
             // Children are stopped with their map node, and record their costs a moment later.
-            tree.childless(self.untyped().run()).await;
+            tree.wait_for_child_tasks(self.untyped().run()).await;
         }
         self.has_ended = true;
         self.finish(end).await
@@ -190,7 +190,7 @@ impl Driver {
         // The records may have been migrated since: a section is not awaited if the execution that leads to it does not start
         // again.
         let turns = &untyped.settings.tree().turns;
-        turns.give_up(|section| section.way(untyped.run()).is_some_and(|by| !begins(by)));
+        turns.forget_sections(|section| section.path(untyped.run()).is_some_and(|by| !begins(by)));
         let started = self.shared.untyped().now();
         let is_timed = |(execution, _): &(Execution, ErasedToken)| {
             let net = self.net();

@@ -233,13 +233,13 @@ impl Driver {
     async fn has_unread_letters(&mut self) -> Result<bool, JournalError> {
         let Some(Recorded { record_writer, letters, .. }) = self.recorded.as_deref() else { return Ok(false) };
         let untyped = self.shared.untyped();
-        let read = untyped.settings.tree().read();
+        let read = untyped.settings.tree().read_letters();
         let own = (untyped.run(), letters);
         for (run, letter) in read.iter().map(|(run, letter)| (run, letter)).chain([own]) {
             if !record_writer.journal.letters(run, *letter).await?.is_empty() {
                 return Ok(true);
             }
         }
-        Ok(read != untyped.settings.tree().read())
+        Ok(read != untyped.settings.tree().read_letters())
     }
 }

@@ -1,4 +1,4 @@
-//! Child runs: what they are called, how they are run, and what is made of their ends.
+//! Child runs: their names, how they are run, and how their ends are handled.
 
 use crate::journal::record::taken_by;
 use crate::journal::{By, Journal, JournalError, Origin, RunSummary};
@@ -17,9 +17,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Which child of a run: the node that runs it, the execution of that, its item's key, and which of the items with that key it is.
+/// Identifies a child of a run: the node that runs it, that node's execution, the key of its item, and its number among the
+/// items with that key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Kin<'run> {
+pub(crate) struct ChildIdentity<'run> {
     pub(crate) parent: &'run RunId,
     pub(crate) node: &'static str,
     pub(crate) visit: u32,
@@ -28,32 +29,33 @@ pub(crate) struct Kin<'run> {
     pub(crate) number: u32,
 }
 
-impl Kin<'_> {
-    /// As the journal has it.
+impl ChildIdentity<'_> {
+    /// The origin that the journal records.
     pub(crate) fn origin(self) -> Origin {
         let Self { parent, node, visit, attempt, key, number } = self;
         Origin::Child { parent: parent.clone(), node: node.to_owned(), visit, attempt, key, number }
     }
 }
 
-/// The name of a new child. No part runs into the next: each is written with its length. `others` counts the names before
-/// it that were somebody else's.
-pub(crate) fn child_id(root: &RunId, kin: &Kin<'_>, others: u32) -> RunId {
+/// The name of a new child. Each part is hashed with its length, so that no part runs into the next. `others` counts the names
+/// before this one that belong to other runs.
+pub(crate) fn child_id(root: &RunId, identity: &ChildIdentity<'_>, others: u32) -> RunId {
     let mut hash = Fnv::default();
-    for part in [kin.parent.as_str(), kin.node, &kin.key] {
+    for part in [identity.parent.as_str(), identity.node, &identity.key] {
         hash.write(&(part.len() as u64).to_le_bytes());
         hash.write(part.as_bytes());
     }
-    for number in [kin.visit, kin.attempt, kin.number, others] {
+    for number in [identity.visit, identity.attempt, identity.number, others] {
         hash.write(&number.to_le_bytes());
     }
     let root: String = root.as_str().chars().take(RunId::MAX_LENGTH - 17).collect();
-    // Without what a cut may have left at its end, a hyphen, it is a run id again.
+    // The cut may leave a hyphen at the end. Without it, the name is a run id again.
     let name = format!("{}-{:016x}", root.trim_end_matches('-'), hash.0);
-    name.parse().unwrap_or_else(|_| kin.parent.clone())
+    name.parse().unwrap_or_else(|_| identity.parent.clone())
 }
 
-/// The name of a child that is run anew, so many times after `before`: the same with its number, `-2` after a first run.
+/// The name of a child that is run anew, `times` times after `before`: the same name with its number, which is `-2` after a
+/// first run.
 pub(crate) fn anew_id(before: &RunId, times: u32) -> RunId {
     let name = before.as_str();
     let number = |name: &str| name.parse::<u32>().ok().filter(|number| *number > 1 && *name == number.to_string());
@@ -62,13 +64,13 @@ pub(crate) fn anew_id(before: &RunId, times: u32) -> RunId {
         _ => (name, 1),
     };
     let suffix = format!("-{}", number.saturating_add(times));
-    // The end tells it from its siblings; the beginning is the root's name, which may be cut.
+    // The end distinguishes the name from those of its siblings; the beginning is the root's name, which may be cut.
     let (root, own) = first.split_at(first.len().saturating_sub(17));
     let root: String = root.chars().take(RunId::MAX_LENGTH.saturating_sub(own.len() + suffix.len())).collect();
     format!("{}{own}{suffix}", root.trim_end_matches('-')).parse().unwrap_or_else(|_| before.clone())
 }
 
-/// FNV-1a: what makes the same name today and in the next version, which the standard library's hash need not.
+/// FNV-1a, which makes the same name in every version. The standard library's hash does not promise that.
 struct Fnv(u64);
 
 impl Default for Fnv {
@@ -85,10 +87,11 @@ impl Fnv {
     }
 }
 
-/// Boxed, which is what lets a graph be its own child.
+/// Boxed, so that a graph can be its own child.
 type Running<T> = Pin<Box<dyn Future<Output = Option<Result<T, ChildFailure>>> + Send>>;
 
-/// Runs a child to its end for an execution of its map node, or resumes where it was; `None` if it stops where it stands, with its map node or with the whole tree.
+/// Runs a child to its end for an execution of its map node, or resumes it; `None` if the child stops without having ended,
+/// with its map node or with the whole tree.
 pub(crate) fn run_child<C: Graph>(
     graph: Arc<C>,
     settings: Box<Settings>,
@@ -98,8 +101,8 @@ pub(crate) fn run_child<C: Graph>(
 ) -> Running<C::Output> {
     Box::pin(async move {
         let (tree, run) = (settings.tree().clone(), settings.run.clone());
-        // One that was stopped a moment ago may not have let go of its run.
-        tree.left(&run).await;
+        // A child that was stopped a moment ago may still hold its run.
+        tree.wait_until_left(&run).await;
         let begin = Begin::Child { entry: Box::new(entry), origin, taken_by };
         let result = match execute(graph, settings, begin).await {
             Err(error) => match of_journal(error, &run) {
@@ -120,8 +123,8 @@ pub(crate) fn run_child<C: Graph>(
     })
 }
 
-/// What a child did not start for, as an error of the journal, if it is one: also where what is recorded of it cannot be gone on
-/// with.
+/// The journal's error for which a child did not start, if that is the reason. It also counts as an error of the journal if the
+/// child cannot continue from its records.
 fn of_journal(error: StartError, run: &RunId) -> Result<JournalError, StartError> {
     match error {
         StartError::Entry(error) if !error.is_refusal() => Ok(error),
@@ -140,12 +143,14 @@ pub(crate) struct Predecessors(Vec<Predecessor>);
 /// A child that a map node has started before.
 struct Predecessor {
     summary: RunSummary,
-    /// The execution that started it: visit and attempt. Of one that came to nothing, the last that went on with it.
+    /// The execution that started the child: visit and attempt. For a child that failed or was cancelled, the last execution
+    /// that continued with it.
     entry: (u32, u32),
 }
 
 impl Predecessors {
-    /// Reads them from the journal, once those of earlier executions have come to rest: until then nobody knows how they end.
+    /// Reads the children from the journal, once those of earlier executions have stopped: until then it is not known how they
+    /// end.
     pub(crate) async fn read(
         journal: &dyn Journal,
         tree: &Tree,
@@ -156,8 +161,8 @@ impl Predecessors {
         let known = Self::listed(journal, parent, node).await?;
         let mut waited = false;
         for child in known.0.iter().filter(|child| child.entry < entry && child.summary.ended.is_none()) {
-            tree.left(&child.summary.run).await;
-            // What was being written as it was stopped is written before its run can be claimed.
+            tree.wait_until_left(&child.summary.run).await;
+            // Writes that were pending when the child was stopped are finished before its run can be claimed.
             match claims::claim(journal, &child.summary.run).await {
                 Ok(_) | Err(JournalError::Held { .. }) => waited = true,
                 Err(error) => return Err(error),
@@ -173,7 +178,7 @@ impl Predecessors {
                 && node == name
             {
                 let mut entry = (*visit, *attempt);
-                // Only of such a one is it asked whose it was at last.
+                // Only for such a child does it matter which execution had it last.
                 if summary.came_to_nothing()
                     && let Some(taken_by) = taken_by(&journal.load(&summary.run).await?)
                 {
@@ -186,35 +191,36 @@ impl Predecessors {
         Ok(Self(known))
     }
 
-    /// Whether one of them is called so.
+    /// Whether one of the children has this name.
     pub(crate) fn has(&self, run: &RunId) -> bool {
         self.0.iter().any(|child| child.summary.run == *run)
     }
 
     /// The latest child of an equal item.
-    pub(crate) fn latest(&self, kin: &Kin<'_>) -> Option<&RunId> {
-        self.latest_equal(kin).map(|child| &child.summary.run)
+    pub(crate) fn latest(&self, identity: &ChildIdentity<'_>) -> Option<&RunId> {
+        self.latest_equal(identity).map(|child| &child.summary.run)
     }
 
-    fn latest_equal(&self, kin: &Kin<'_>) -> Option<&Predecessor> {
-        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == kin.key && *number == kin.number);
+    fn latest_equal(&self, identity: &ChildIdentity<'_>) -> Option<&Predecessor> {
+        let is_equal = |child: &&Predecessor| matches!(&child.summary.origin, Some(Origin::Child { key, number, .. }) if *key == identity.key && *number == identity.number);
         self.0.iter().rev().find(is_equal)
     }
 
-    /// Whether the one that is called so has ended; `None` if there is none.
+    /// Whether the child with this name has ended; `None` if there is no such child.
     pub(crate) fn has_ended(&self, run: &RunId) -> Option<bool> {
         self.0.iter().find(|child| child.summary.run == *run).map(|child| child.summary.ended.is_some())
     }
 
-    /// The run that this child goes on with, and its origin; `None` if it begins anew. The same execution resumes what it
-    /// had started or adopted, however that ended; a later one `adopts` the latest child of an equal item, unless that came to nothing.
-    pub(crate) fn of(&self, kin: &Kin<'_>, adopts: bool) -> Option<(RunId, Origin)> {
-        let latest = self.latest_equal(kin)?;
-        let goes_on = latest.entry == (kin.visit, kin.attempt) || adopts && !latest.summary.came_to_nothing();
+    /// The run that this child continues, and its origin; `None` if the child begins anew. The same execution resumes the child
+    /// that it had started or adopted, however that ended. A later execution that `adopts` takes the latest child of an equal
+    /// item, unless that child failed or was cancelled.
+    pub(crate) fn of(&self, identity: &ChildIdentity<'_>, adopts: bool) -> Option<(RunId, Origin)> {
+        let latest = self.latest_equal(identity)?;
+        let goes_on = latest.entry == (identity.visit, identity.attempt) || adopts && !latest.summary.came_to_nothing();
         goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
     }
 
-    /// Ends those of executions before `entry` with which nobody goes on any more.
+    /// Ends the children of executions before `entry` that nothing continues.
     pub(crate) async fn end(
         &self,
         journal: &dyn Journal,
@@ -242,11 +248,11 @@ mod tests {
         assert_eq!(anew_id(&first, 1), id("night-7-29f20020aff60e81-2"));
         assert_eq!(anew_id(&first, 2), id("night-7-29f20020aff60e81-3"));
         assert_eq!(anew_id(&id("night-7-29f20020aff60e81-2"), 1), id("night-7-29f20020aff60e81-3"));
-        // Sixteen digits are a hash, and not how often.
+        // Sixteen digits are a hash, and not the number of a repetition.
         assert_eq!(anew_id(&id("night-7-2912002011116081"), 1), id("night-7-2912002011116081-2"));
         let root: RunId = "x".repeat(RunId::MAX_LENGTH).parse().unwrap();
-        let kin = Kin { parent: &root, node: "c", visit: 1, attempt: 1, key: String::new(), number: 1 };
-        let long = child_id(&root, &kin, 0);
+        let identity = ChildIdentity { parent: &root, node: "c", visit: 1, attempt: 1, key: String::new(), number: 1 };
+        let long = child_id(&root, &identity, 0);
         let anew = anew_id(&long, 1);
         assert_eq!(anew.as_str().len(), RunId::MAX_LENGTH);
         assert!(anew.as_str().ends_with(&format!("{}-2", &long.as_str()[long.as_str().len() - 17..])), "{anew}");
@@ -256,7 +262,7 @@ mod tests {
     #[test]
     fn each_child_has_a_name_of_its_own() {
         let root: RunId = "r".parse().unwrap();
-        let named = |key: &str, number| Kin {
+        let named = |key: &str, number| ChildIdentity {
             parent: &root,
             node: "children",
             visit: 1,
@@ -271,17 +277,17 @@ mod tests {
             child_id(&root, &named("a#1", 1), 0),
             child_id(&root, &named("", 1), 0),
             child_id(&root, &named("a", 1), 1),
-            child_id(&root, &Kin { parent: &one, ..named("a", 1) }, 0),
-            child_id(&root, &Kin { visit: 2, ..named("a", 1) }, 0),
-            child_id(&root, &Kin { attempt: 2, ..named("a", 1) }, 0),
-            child_id(&root, &Kin { node: "childrena", ..named("", 1) }, 0),
-            child_id(&root, &Kin { node: "children\0", ..named("", 1) }, 0),
+            child_id(&root, &ChildIdentity { parent: &one, ..named("a", 1) }, 0),
+            child_id(&root, &ChildIdentity { visit: 2, ..named("a", 1) }, 0),
+            child_id(&root, &ChildIdentity { attempt: 2, ..named("a", 1) }, 0),
+            child_id(&root, &ChildIdentity { node: "childrena", ..named("", 1) }, 0),
+            child_id(&root, &ChildIdentity { node: "children\0", ..named("", 1) }, 0),
             child_id(&root, &named("\0", 1), 0),
         ];
         let all: std::collections::BTreeSet<_> = others.iter().chain([&one]).collect();
         assert_eq!(all.len(), 11, "{one} {others:?}");
         let long: RunId = format!("{}-{}", "x".repeat(46), "y".repeat(17)).parse().unwrap();
-        let child = child_id(&long, &Kin { parent: &long, ..named("k", 1) }, 0);
+        let child = child_id(&long, &ChildIdentity { parent: &long, ..named("k", 1) }, 0);
         assert!(child.as_str().starts_with(&format!("{}-", "x".repeat(46))));
     }
 }

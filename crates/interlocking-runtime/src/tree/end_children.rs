@@ -6,7 +6,7 @@ use crate::tree::Tree;
 use interlocking_core::run_id::RunId;
 use std::pin::Pin;
 
-/// Records the end of the children of a run that has ended: those that its map nodes stopped, and theirs (rule 15).
+/// Records the end of the children of a run that has ended (those that its map nodes stopped), and of their children (rule 15).
 pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &RunId) -> Result<(), JournalError> {
     for child in journal.children(parent).await? {
         if child.ended.is_none() {
@@ -16,22 +16,22 @@ pub(crate) async fn end_children(journal: &dyn Journal, tree: &Tree, parent: &Ru
     Ok(())
 }
 
-/// Records the end of a child that nobody resumes, and of its own children.
+/// Records the end of a child that is never resumed, and of its own children.
 pub(crate) fn end_child<'a>(
     journal: &'a dyn Journal,
     tree: &'a Tree,
     run: &'a RunId,
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
-        tree.left(run).await;
+        tree.wait_until_left(run).await;
         let _claim = match claims::claim(journal, run).await {
             Ok(claim) => claim,
-            // Another executor has it, and records its end.
+            // Another executor holds the child, and records its end.
             Err(JournalError::Held { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
         let records = journal.load(run).await?;
-        // Addenda may have come after its end.
+        // Addenda may follow the end.
         if ending(&records).is_some() {
             return Ok(());
         }

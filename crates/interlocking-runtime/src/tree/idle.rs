@@ -1,7 +1,7 @@
-//! Which executions of a run are idle: they wait for a person and for nothing else, or are held back because a budget is used up.
+//! Idle executions of a run: they wait for a person and for nothing else, or are held back because a budget is used up.
 //!
-//! A run waits for people when all its executions are parked. A child run that waits tells its map node's execution, which is parked
-//! when all its children wait.
+//! A run waits for people when all its executions are parked. A child run that waits tells the execution of its map node, which
+//! is parked when all its children wait.
 
 use crate::mutex::Mutex;
 use interlocking_core::frontier::Execution;
@@ -13,9 +13,9 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(crate) struct IdleExecutions {
     parked: Mutex<HashSet<Execution>>,
-    /// Those that do not go on in this process, even when their children end.
+    /// The executions that do not continue in this process, even when their children end.
     held_back: Mutex<HashSet<Execution>>,
-    /// Told of every change; the run's driver listens.
+    /// Notified of every change; the run's driver listens.
     pub(crate) changed: Notify,
 }
 
@@ -23,21 +23,21 @@ pub(crate) struct IdleExecutions {
 pub(crate) struct ChildGroup {
     idle: Arc<IdleExecutions>,
     execution: Execution,
-    /// How many may run at once. The others cannot begin before one of these has ended.
+    /// How many children may run at once. The others cannot begin until one of these has ended.
     concurrency: usize,
-    /// The slot of their parent run among its own siblings, if that is a child run itself.
+    /// The parent run's own slot among its siblings, if the parent is a child run.
     above: Option<Weak<ChildSlot>>,
-    /// How many have not ended, and how many of them are waiting.
+    /// How many children have not ended, and how many of these wait.
     counts: Mutex<(usize, usize)>,
 }
 
-/// One child's place among its siblings. It has ended when this is dropped.
+/// One child's place among its siblings. The child has ended when this is dropped.
 pub(crate) struct ChildSlot {
     siblings: Arc<ChildGroup>,
     waiting: Mutex<bool>,
 }
 
-/// A parked execution. It goes on when this is dropped.
+/// A parked execution. The execution continues when this is dropped.
 pub(crate) struct Parked<'run> {
     idle: &'run IdleExecutions,
     execution: Execution,
@@ -55,7 +55,7 @@ impl IdleExecutions {
         self.set(execution, true);
     }
 
-    /// Unparks an execution whose task has not been polled yet since it may go on.
+    /// Unparks an execution that may continue, before its task is polled.
     pub(crate) fn leave(&self, execution: Execution) {
         self.set(execution, false);
     }
@@ -102,7 +102,7 @@ impl ChildGroup {
         Arc::new(Self { idle, execution, concurrency, above: above.map(Arc::downgrade), counts: Mutex::default() })
     }
 
-    /// One more child.
+    /// Adds a child.
     pub(crate) fn child_slot(self: &Arc<Self>) -> Arc<ChildSlot> {
         self.count(1, 0);
         Arc::new(ChildSlot { siblings: self.clone(), waiting: Mutex::new(false) })
@@ -113,7 +113,8 @@ impl ChildGroup {
         *counts = (counts.0.saturating_add_signed(alive), counts.1.saturating_add_signed(waiting));
         let all_wait = counts.0 > 0 && counts.0.min(self.concurrency) == counts.1;
         self.idle.set(self.execution, all_wait);
-        // All parents are told at once. Would each driver tell the next, the root might end the tree as waiting before it is told.
+        // All ancestors are told at once. If each driver told the next one, the root might end the tree as waiting before it is
+        // told.
         if !all_wait && let Some(above) = self.above.as_ref().and_then(Weak::upgrade) {
             above.set_waiting(false);
         }
@@ -121,7 +122,7 @@ impl ChildGroup {
 }
 
 impl ChildSlot {
-    /// Says whether the child waits for a person and for nothing else.
+    /// Sets whether the child waits for a person and for nothing else.
     pub(crate) fn set_waiting(&self, waiting: bool) {
         let mut known = self.waiting.lock();
         if *known != waiting {

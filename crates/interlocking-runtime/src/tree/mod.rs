@@ -1,4 +1,4 @@
-//! A run with all its children: who belongs to it, what its people are asked, and what stopped it as a whole.
+//! A run with all its child runs: which of them are executed, which questions are open, and what halted the tree as a whole.
 
 pub(crate) mod past_calls;
 pub(crate) mod end_children;
@@ -28,34 +28,35 @@ pub(crate) struct Tree {
     /// The child runs that are being executed.
     members: Mutex<BTreeMap<RunId, Member>>,
     questions: Mutex<BTreeMap<(RunId, By), OpenQuestion>>,
-    /// Why no run of the tree goes on, though none has ended; the first reason counts, but for a journal that failed.
+    /// Why no run of the tree continues, although none has ended. The first reason counts, except that a failed journal
+    /// replaces any other.
     halt: Mutex<Option<Halt>>,
     pub(crate) halted: CancelToken,
     /// The budget or limit that holds executions back, if any does.
     used_up: Mutex<Option<Stopped>>,
-    /// Notified when a member or a task of a child is gone.
+    /// Notified when a child run is no longer executed, and when the task of a child has ended.
     left: Notify,
     usage: Mutex<TreeUsage>,
-    /// Whose turn it is among those that never overlap.
+    /// The turns of nodes and runs that never overlap.
     pub(crate) turns: Arc<Turns>,
     /// By parent run: how many tasks of its children have not ended.
     tasks: Mutex<BTreeMap<RunId, usize>>,
     /// Cancelled when the root run's future is dropped before its end.
     pub(crate) abandoned: CancelToken,
-    /// The journal of the runs that are dropped with it.
+    /// The journal of the runs that are dropped together with the root run.
     abandoned_in: OnceLock<Arc<dyn Journal>>,
 }
 
 /// What all runs of a tree have used up.
 #[derive(Default)]
 struct TreeUsage {
-    /// In the order in which they ended, those of runs that have ended included.
+    /// The calls in the order in which they ended, including those of runs that have ended.
     calls: Vec<(RunId, LedgerEntry)>,
-    /// By child run.
+    /// The parent of each child run.
     parents: BTreeMap<RunId, RunId>,
 }
 
-/// The task of a child. It has ended when this is dropped.
+/// The task of a child. The task has ended when this is dropped.
 pub(crate) struct ChildTask {
     tree: Arc<Tree>,
     parent: RunId,
@@ -65,32 +66,33 @@ pub(crate) struct ChildTask {
 /// A child run that is being executed.
 struct Member {
     parent: RunId,
-    /// The number of the last letter that it has received; `None` until its journal has the run, and others can write to it.
+    /// The number of the last letter that the run has received; `None` until the journal has the run, and others can write to
+    /// it.
     letters: Option<u64>,
-    /// Set once the root run is dropped. This one is dropped as well, as soon as its task is polled.
+    /// Set once the root run is dropped. This run is then dropped as well, as soon as its task is polled.
     leaving: Option<Leaving>,
 }
 
-/// Why a run does not go on, though it has not ended.
+/// Why a run does not continue, although it has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
-    /// Somebody asked for it.
+    /// The run was suspended on request.
     Suspended,
     /// Every live token waits for a person: the open questions.
     Waiting(Vec<OpenQuestion>),
-    /// A budget is used up, or a provider goes on failing.
+    /// A budget is used up, or a provider keeps failing.
     Stopped(Stopped),
     /// A journal failed.
     Journal(JournalError),
 }
 
-/// A child run that is being executed. It is no more when this is dropped.
+/// A child run that is being executed, until this is dropped.
 pub(crate) struct Membership {
     tree: Arc<Tree>,
     run: RunId,
 }
 
-/// An execution that waits for an answer. Its question is open no more when this is dropped.
+/// An execution that waits for an answer. Its question is open until this is dropped.
 pub(crate) struct AskedQuestion<'tree> {
     tree: &'tree Tree,
     asked: (RunId, By),
@@ -112,7 +114,8 @@ impl Tree {
         Membership { tree: self.clone(), run }
     }
 
-    /// The root run's future is dropped before its end, and with it all other runs of the tree. They are recorded in `journal`.
+    /// The root run's future is dropped before the run's end, and all other runs of the tree with it. They are recorded in
+    /// `journal`.
     pub(crate) fn abandon(&self, journal: Option<&Arc<dyn Journal>>) {
         if let Some(journal) = journal {
             let mut members = self.members.lock();
@@ -135,58 +138,58 @@ impl Tree {
         others.map(|(other, _)| other.clone()).collect()
     }
 
-    /// A child run has taken a letter up. (The root's driver keeps its own number.)
-    pub(crate) fn has_read(&self, run: &RunId, letter: u64) {
+    /// Notes that a child run has received a letter. (The root's driver keeps its own number.)
+    pub(crate) fn received_letter(&self, run: &RunId, letter: u64) {
         if let Some(member) = self.members.lock().get_mut(run) {
             member.letters = member.letters.max(Some(letter));
         }
     }
 
     /// The child runs that others can write to, and the last letter that each has received.
-    pub(crate) fn read(&self) -> Vec<(RunId, u64)> {
+    pub(crate) fn read_letters(&self) -> Vec<(RunId, u64)> {
         let members = self.members.lock();
         members.iter().filter_map(|(run, member)| Some((run.clone(), member.letters?))).collect()
     }
 
     /// Waits until `run` is not being executed.
-    pub(crate) async fn left(&self, run: &RunId) {
+    pub(crate) async fn wait_until_left(&self, run: &RunId) {
         self.wait_until(|members| !members.contains_key(run)).await;
     }
 
-    /// Whether any child run is being executed but `run`.
+    /// Whether any child run other than `run` is being executed.
     pub(crate) fn has_others(&self, run: &RunId) -> bool {
         self.members.lock().keys().any(|other| other != run)
     }
 
-    /// Waits until no child run is being executed but `run`.
+    /// Waits until no child run other than `run` is being executed.
     pub(crate) async fn alone(&self, run: &RunId) {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
     }
 
-    /// A `child` of `parent` has a task of its own.
+    /// Registers a task that runs `child`, a child of `parent`.
     pub(crate) fn has_task(self: &Arc<Self>, parent: RunId, child: RunId) -> ChildTask {
         *self.tasks.lock().entry(parent.clone()).or_default() += 1;
         ChildTask { tree: self.clone(), parent, child }
     }
 
     /// Waits until no child of `parent` has a task.
-    pub(crate) async fn childless(&self, parent: &RunId) {
+    pub(crate) async fn wait_for_child_tasks(&self, parent: &RunId) {
         loop {
-            let mut told = std::pin::pin!(self.left.notified());
-            told.as_mut().enable();
+            let mut notified = std::pin::pin!(self.left.notified());
+            notified.as_mut().enable();
             if !self.tasks.lock().contains_key(parent) {
                 return;
             }
-            told.await;
+            notified.await;
         }
     }
 
-    /// A call has ended.
+    /// Books a call that has ended.
     pub(crate) fn spent(&self, run: &RunId, call: LedgerEntry) {
         self.usage.lock().calls.push((run.clone(), call));
     }
 
-    /// Calls were made before this process.
+    /// Books calls that were made before this process.
     pub(crate) fn had_spent(&self, past: Vec<PastCalls>) {
         let mut usage = self.usage.lock();
         for PastCalls { run, parent, calls, .. } in past {
@@ -199,7 +202,7 @@ impl Tree {
     pub(crate) fn ledger(&self, run: &RunId) -> Ledger {
         let usage = self.usage.lock();
         let is_below = |other: &RunId| {
-            // No way up is longer, unless it leads round.
+            // A path upwards is never longer than this, except in a cycle.
             let mut left = usage.parents.len();
             let mut above = Some(other);
             while let Some(other) = above.filter(|other| *other != run) {
@@ -214,26 +217,26 @@ impl Tree {
         ledger
     }
 
-    async fn wait_until(&self, is_so: impl Fn(&BTreeMap<RunId, Member>) -> bool) {
+    async fn wait_until(&self, condition: impl Fn(&BTreeMap<RunId, Member>) -> bool) {
         loop {
-            let mut told = std::pin::pin!(self.left.notified());
-            told.as_mut().enable();
-            if is_so(&self.members.lock()) {
+            let mut notified = std::pin::pin!(self.left.notified());
+            notified.as_mut().enable();
+            if condition(&self.members.lock()) {
                 return;
             }
-            told.await;
+            notified.await;
         }
     }
 
-    /// A question is open, until what this gives is dropped, or [sooner](Self::asks_no_more).
-    pub(crate) fn asks(&self, question: OpenQuestion) -> AskedQuestion<'_> {
+    /// Opens a question until the returned value is dropped, or until it is [closed](Self::close_question) earlier.
+    pub(crate) fn open_question(&self, question: OpenQuestion) -> AskedQuestion<'_> {
         let asked = (question.run.clone(), question.by.clone());
         self.questions.lock().insert(asked.clone(), question);
         AskedQuestion { tree: self, asked }
     }
 
     /// Closes a question before its execution's task has ended.
-    pub(crate) fn asks_no_more(&self, run: &RunId, by: &By) {
+    pub(crate) fn close_question(&self, run: &RunId, by: &By) {
         self.questions.lock().remove(&(run.clone(), by.clone()));
     }
 
@@ -241,10 +244,10 @@ impl Tree {
         self.questions.lock().values().cloned().collect()
     }
 
-    /// An execution may not go on: what the runs may use is used up.
+    /// Notes that an execution may not continue, because what the runs may use is used up.
     pub(crate) fn hold_back(&self, stopped: Stopped) {
         self.used_up.lock().get_or_insert(stopped);
-        self.turns.tell_all();
+        self.turns.wake_all();
     }
 
     /// Why executions are held back, if any are.
@@ -252,7 +255,7 @@ impl Tree {
         self.used_up.lock().clone()
     }
 
-    /// Stops every run of the tree where it stands.
+    /// Halts every run of the tree, so that it can be resumed.
     pub(crate) fn halt(&self, halt: Halt) {
         let mut reason = self.halt.lock();
         let is_journals = |halt: &Halt| matches!(halt, Halt::Journal(_));
@@ -263,14 +266,15 @@ impl Tree {
         self.halted.cancel();
     }
 
-    /// The journal of a run of the tree gave this error: all runs stop, unless the journal only refused what cannot be stored.
+    /// Handles an error of the journal of a run of the tree: all runs halt, unless the journal only refused something that
+    /// cannot be stored.
     pub(crate) fn journal_failed(&self, error: &JournalError) {
         if !error.is_refusal() {
             self.halt(Halt::Journal(error.clone()));
         }
     }
 
-    /// How a journal of the tree failed, if one did.
+    /// The error of a journal of the tree that failed, if one did.
     pub(crate) fn journal_error(&self) -> Option<JournalError> {
         if !self.halted.is_cancelled() {
             return None;
@@ -281,14 +285,14 @@ impl Tree {
         }
     }
 
-    /// Why the tree was stopped.
+    /// Why the tree was halted, if it was.
     pub(crate) fn halted_by(&self) -> Option<Halt> {
         self.halt.lock().clone()
     }
 }
 
 impl Membership {
-    /// The run's journal has it, and it has received the letters until this one.
+    /// Notes that the journal has the run, and that the run has received all letters up to number `letters`.
     pub(crate) fn is_recorded(&self, letters: u64) {
         if let Some(member) = self.tree.members.lock().get_mut(&self.run) {
             member.letters = Some(letters);
@@ -306,7 +310,7 @@ impl Drop for ChildTask {
             }
         }
         drop(tasks);
-        self.tree.turns.give_up(|section| section.is_within(&self.child));
+        self.tree.turns.forget_sections(|section| section.is_within(&self.child));
         self.tree.left.notify_waiters();
     }
 }

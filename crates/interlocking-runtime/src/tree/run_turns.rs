@@ -1,8 +1,8 @@
-//! The turns of one run, which it takes with other runs of its tree.
+//! The turns that one run takes among the runs of its tree.
 //!
-//! A run keeps its turn from execution to execution. It ends when the outcome of the execution that gives it back is absorbed: whoever is
-//! next finds in memory, workspace and journal what the run left. Every outcome says which turns the run has after it: in another process
-//! it has none, and comes first where it asks again.
+//! A run keeps its turn from execution to execution. The turn ends when the outcome of the execution that gives it back is
+//! absorbed, so that the next run finds in memory, workspace and journal what this run left. Every outcome records which turns
+//! the run has after it. In another process the run has no turn, and comes first when it asks again.
 
 use crate::mutex::Mutex;
 use crate::tree::turns::Turn;
@@ -15,14 +15,14 @@ pub(crate) struct KeptRunTurns(Mutex<Kept>);
 
 #[derive(Default)]
 struct Kept {
-    /// Those that it has, by name; `None` where it had it in an earlier process, and has not asked again.
+    /// The turns that the run has, by name; `None` where it had the turn in an earlier process, and has not asked again.
     held: BTreeMap<String, Option<Turn>>,
-    /// Those that an execution has given back, until what came of it is absorbed.
+    /// The turns that an execution has given back, until its outcome is absorbed.
     given_back: Vec<(Execution, String, Option<Turn>)>,
 }
 
 impl KeptRunTurns {
-    /// The run had these turns when its process ended.
+    /// Notes the turns that the run had when its process ended.
     pub(crate) fn had(&self, names: Vec<String>) {
         self.0.lock().held.extend(names.into_iter().map(|name| (name, None)));
     }
@@ -32,12 +32,12 @@ impl KeptRunTurns {
         self.0.lock().held.get(name).is_some_and(Option::is_some)
     }
 
-    /// The run has a turn from now on.
+    /// Keeps a turn of the run from now on.
     pub(crate) fn keep(&self, name: &str, turn: Turn) {
         self.0.lock().held.insert(name.to_owned(), Some(turn));
     }
 
-    /// The run's turn ends when the outcome of an execution is absorbed.
+    /// Gives a turn back. It ends when the outcome of the execution is absorbed.
     pub(crate) fn give_back(&self, name: &str, by: Execution) {
         let mut kept = self.0.lock();
         if let Some((name, turn)) = kept.held.remove_entry(name) {
@@ -45,20 +45,20 @@ impl KeptRunTurns {
         }
     }
 
-    /// The names of those that the run has once what came of an execution counts.
+    /// The names of the turns that the run has once the outcome of an execution counts.
     pub(crate) fn after(&self, execution: Execution) -> Vec<String> {
         let kept = self.0.lock();
         let given_back = kept.given_back.iter().filter(|(by, ..)| *by != execution).map(|(_, name, _)| name);
         kept.held.keys().chain(given_back).cloned().collect()
     }
 
-    /// The turns that an execution has given back; they end when these are dropped.
+    /// Takes the turns that an execution has given back; they end when the returned values are dropped.
     pub(crate) fn of(&self, execution: Execution) -> Vec<Option<Turn>> {
         let given_back = &mut self.0.lock().given_back;
         given_back.extract_if(.., |(by, ..)| *by == execution).map(|(_, _, turn)| turn).collect()
     }
 
-    /// Ends all: nothing is absorbed any more.
+    /// Ends all turns, because no outcome is absorbed any more.
     pub(crate) fn end(&self) {
         let kept = std::mem::take(&mut *self.0.lock());
         drop(kept);
@@ -77,7 +77,7 @@ mod tests {
         let (turns, kept) = (Arc::new(Turns::default()), KeptRunTurns::default());
         let take = |name: &'static str| {
             let by = By { node: "a".to_owned(), visit: 1, attempt: 1 };
-            let asker = || Asker { run: "r".parse().unwrap(), by, goes_on: Box::new(|| {}) };
+            let asker = || Asker { run: "r".parse().unwrap(), by, on_turn: Box::new(|| {}) };
             Some(turns.ask(Queue::Runs(name.into()), asker).0).filter(Turn::has_come)
         };
         let (by, other) = (Execution { node: 1, visit: 1, attempt: 1 }, Execution { node: 2, visit: 1, attempt: 1 });

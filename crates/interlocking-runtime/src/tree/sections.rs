@@ -1,6 +1,6 @@
-//! Sections: what lasts over several executions while nobody else of its queue may begin, in the next process neither. One is the child run
-//! of a graph node that is `exclusive`; what that may not do is in [`section_rules`](crate::run::section_rules). The other is what a run
-//! does while it has its turn.
+//! Sections: work that lasts over several executions, during which nothing else of its queue may begin, in the next process
+//! neither. One kind is the child run of a graph node that is `exclusive`; [`section_rules`](crate::run::section_rules) has
+//! what such a child may not do. The other kind is what a run does while it has its turn.
 
 use crate::journal::account::family;
 use crate::journal::record::{taken_by, turns};
@@ -10,59 +10,59 @@ use crate::tree::turns::Queue;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::{NodeKind, Table};
 
-/// A section that was under way when the process ended which executed it.
+/// A section that was in progress when the process that executed it ended.
 #[derive(Debug)]
 pub(crate) struct Section {
-    /// Where its turn is waited for.
+    /// The queue in which the section's turn is awaited.
     pub(crate) queue: Queue,
-    /// The executions that lead to it, each with its run: from one of the run that was started to that of the graph node whose child it
-    /// is, or that of the map node whose child has the turn.
-    pub(crate) way: Vec<(RunId, By)>,
-    /// The run that has the turn, where it is not the execution at the end of the way that has it.
+    /// The executions that lead to the section, each with its run: from an execution of the run that was started to that of the
+    /// graph node whose child is the section, or to that of the map node whose child has the turn.
+    pub(crate) path: Vec<(RunId, By)>,
+    /// The run that has the turn; `None` where the execution at the end of the path has it.
     pub(crate) run: Option<RunId>,
 }
 
 impl Section {
-    /// Whether it is that of this execution.
+    /// Whether the section belongs to this execution.
     pub(crate) fn is_of(&self, run: &RunId, by: &By) -> bool {
         match &self.run {
             Some(own) => own == run,
-            None => self.way.last().is_some_and(|(last, node)| last == run && node == by),
+            None => self.path.last().is_some_and(|(last, node)| last == run && node == by),
         }
     }
 
-    /// Whether this execution leads to it.
+    /// Whether this execution leads to the section.
     pub(crate) fn passes(&self, run: &RunId, by: &By) -> bool {
-        self.way(run) == Some(by)
+        self.path(run) == Some(by)
     }
 
-    /// The execution of `run` that leads to it.
-    pub(crate) fn way(&self, run: &RunId) -> Option<&By> {
-        self.way.iter().find(|(other, _)| other == run).map(|(_, by)| by)
+    /// The execution of `run` that leads to the section.
+    pub(crate) fn path(&self, run: &RunId) -> Option<&By> {
+        self.path.iter().find(|(other, _)| other == run).map(|(_, by)| by)
     }
 
-    /// Whether it is in `run`, or below it.
+    /// Whether the section is in `run`, or below it.
     pub(crate) fn is_within(&self, run: &RunId) -> bool {
-        self.way(run).is_some() || self.run.as_ref() == Some(run)
+        self.path(run).is_some() || self.run.as_ref() == Some(run)
     }
 
-    /// The child run through which this execution leads to it; `None` also where it is the execution's own.
+    /// The child run through which this execution leads to the section; `None` also where the section is the execution's own.
     pub(crate) fn child_of(&self, run: &RunId, by: &By) -> Option<&RunId> {
-        let at = self.way.iter().position(|(other, node)| other == run && node == by)?;
-        self.way.get(at + 1).map(|(child, _)| child).or(self.run.as_ref())
+        let at = self.path.iter().position(|(other, node)| other == run && node == by)?;
+        self.path.get(at + 1).map(|(child, _)| child).or(self.run.as_ref())
     }
 }
 
-/// The sections that were under way in `run` and all below it, by the records: a child of a graph node that is `exclusive` has begun,
-/// and its node is not done; or a run has its turn, and has not ended.
+/// The sections that were in progress in `run` and in all runs below it, according to the records: a child of a graph node that
+/// is `exclusive` has begun, and its node is not done; or a run has its turn, and has not ended.
 pub(crate) async fn under_way(journal: &dyn Journal, run: &RunId) -> Result<Vec<Section>, JournalError> {
     let runs = journal.runs().await?;
     let family = family(&runs, run);
     let records = journal.load(run).await?;
     let mut sections = of_run(run, &records, &[]);
     let mut open = vec![(run, records, Vec::new())];
-    while let Some((run, records, way)) = open.pop() {
-        // The first of the family is nobody's child here, whatever the journal says.
+    while let Some((run, records, path)) = open.pop() {
+        // The first run of the family is not a child here, whatever the journal says.
         let children = family.iter().skip(1).copied().filter(|child| is_child(child, run));
         let children: Vec<&RunSummary> = children.collect();
         if children.is_empty() {
@@ -74,15 +74,15 @@ pub(crate) async fn under_way(journal: &dyn Journal, run: &RunId) -> Result<Vec<
             let records = journal.load(&child.run).await?;
             let Some(by) = started_by(child, &records).filter(|by| in_flight.contains(by)) else { continue };
             let Some(row) = table.node(&by.node) else { continue };
-            let way: Vec<_> = way.iter().cloned().chain([(run.clone(), by)]).collect();
+            let path: Vec<_> = path.iter().cloned().chain([(run.clone(), by)]).collect();
             match &row.exclusive {
                 Some(name) if row.kind == NodeKind::Graph => {
-                    sections.push(Section { queue: Queue::Nodes(name.clone().into()), way, run: None });
+                    sections.push(Section { queue: Queue::Nodes(name.clone().into()), path, run: None });
                 }
-                // Within a section there are none.
+                // A section contains no other sections.
                 _ if child.ended.is_none() => {
-                    sections.extend(of_run(&child.run, &records, &way));
-                    open.push((&child.run, records, way));
+                    sections.extend(of_run(&child.run, &records, &path));
+                    open.push((&child.run, records, path));
                 }
                 _ => {}
             }
@@ -91,10 +91,13 @@ pub(crate) async fn under_way(journal: &dyn Journal, run: &RunId) -> Result<Vec<
     Ok(sections)
 }
 
-/// What a run with these records does in its turns.
-fn of_run(run: &RunId, records: &[Record], way: &[(RunId, By)]) -> Vec<Section> {
-    let section =
-        |name: &String| Section { queue: Queue::Runs(name.clone().into()), way: way.to_vec(), run: Some(run.clone()) };
+/// The sections that are turns of a run with these records.
+fn of_run(run: &RunId, records: &[Record], path: &[(RunId, By)]) -> Vec<Section> {
+    let section = |name: &String| Section {
+        queue: Queue::Runs(name.clone().into()),
+        path: path.to_vec(),
+        run: Some(run.clone()),
+    };
     turns(records).iter().map(section).collect()
 }
 
@@ -109,7 +112,7 @@ fn table(entry: &Entry) -> Option<&Table> {
     }
 }
 
-/// The execution that goes on with a child that has these records.
+/// The execution that continues a child with these records.
 fn started_by(child: &RunSummary, records: &[Record]) -> Option<By> {
     taken_by(records).cloned().or_else(|| match &child.origin {
         Some(Origin::Child { node, visit, attempt, .. }) => {

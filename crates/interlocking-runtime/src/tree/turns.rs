@@ -1,11 +1,11 @@
-//! Whose turn it is in a whole tree of runs, in the order in which they came to ask: that of one execution at a time of those that are
-//! `exclusive` under one name, and that of one run at a time of those that ask under one.
+//! Turns in a whole tree of runs, in the order in which they are asked for: of the executions that are `exclusive` under one
+//! name, one at a time has its turn, and of the runs that ask under one name, one at a time.
 //!
-//! An execution's turn lasts from before its workspace is made ready until its outcome is absorbed: whoever is next finds in memory,
-//! workspace and journal what it left. That of a graph node lasts until its child has come to rest, too; and [that of a
-//! run](super::run_turns) from execution to execution. It is in memory alone; who asked in a process that has ended has none. But a child
-//! run that was under way then is a [section](super::sections) of which a part is done, and so is what a run has done in its turn: in the
-//! next process that turn comes before all others of its queue.
+//! An execution's turn lasts from before its workspace is prepared until its outcome is absorbed, so that the next execution
+//! finds in memory, workspace and journal what this one left. The turn of a graph node also lasts until its child has stopped,
+//! and [that of a run](super::run_turns) lasts from execution to execution. Turns are in memory alone: when a process ends, its
+//! turns end. But a child run that was in progress then is a half-done [section](super::sections), and so is what a run has
+//! done in its turn: in the next process, the turn of a section comes before all others of its queue.
 
 use super::sections::Section;
 use crate::journal::By;
@@ -22,11 +22,11 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(crate) struct Turns {
     lanes: Mutex<Lanes>,
-    /// Whether there may be sections that are waited for. While there are none, whoever ends needs no lock.
+    /// Whether sections may be expected. While none are, the end of an execution needs no lock.
     expects: AtomicBool,
 }
 
-/// Who takes turns with whom.
+/// A queue of executions or runs that take turns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Queue {
     /// The executions of nodes that are `exclusive` under this name.
@@ -38,47 +38,47 @@ pub(crate) enum Queue {
 #[derive(Default)]
 struct Lanes {
     by_queue: HashMap<Queue, Lane>,
-    /// How often somebody has asked.
+    /// How many times a turn was asked for.
     asked: u64,
 }
 
-/// Those of one queue.
+/// The state of one queue.
 #[derive(Default)]
 struct Lane {
     holder: Option<u64>,
-    queue: VecDeque<Asking>,
-    /// The sections that were begun by another process, until each has its turn, or comes no more.
+    queue: VecDeque<Waiter>,
+    /// The sections that another process began, until each has its turn or is no longer expected.
     begun: Vec<Section>,
 }
 
-/// Somebody who waits.
-struct Asking {
+/// An asker that waits.
+struct Waiter {
     number: u64,
     asker: Asker,
-    told: Arc<Notify>,
+    wakeup: Arc<Notify>,
 }
 
-/// Who asks for a turn.
+/// The execution that asks for a turn.
 pub(crate) struct Asker {
     pub(crate) run: RunId,
     pub(crate) by: By,
-    /// Called once it has its turn, before whoever gave that goes on.
-    pub(crate) goes_on: Box<dyn Fn() + Send>,
+    /// Called once the execution has its turn, before the previous holder of the turn continues.
+    pub(crate) on_turn: Box<dyn Fn() + Send>,
 }
 
-/// A turn, or a place in the queue. Whoever is next has its turn when this is dropped.
+/// A turn, or a place in the queue. When it is dropped, the next asker has its turn.
 pub(crate) struct Turn {
     turns: Arc<Turns>,
     queue: Queue,
     number: u64,
 }
 
-/// The turns of executions that have come to an end, until what came of them is absorbed; and those of graph nodes.
+/// The turns of executions that have ended, until their outcomes are absorbed; and the turns of graph nodes.
 #[derive(Default)]
 pub(crate) struct KeptTurns(Mutex<Vec<(Execution, Arc<Turn>)>>);
 
 impl Turns {
-    /// Asks for a turn: gives it, or a place in the queue with what is told once it may have come.
+    /// Asks for a turn: returns the turn, or a place in the queue with what is notified once the turn may have come.
     pub(crate) fn ask(self: &Arc<Self>, queue: Queue, asker: impl FnOnce() -> Asker) -> (Turn, Option<Arc<Notify>>) {
         let mut lanes = self.lanes.lock();
         lanes.asked += 1;
@@ -86,24 +86,24 @@ impl Turns {
         let lane = lanes.lane(&queue);
         let turn = Turn { turns: self.clone(), queue, number };
         if lane.holder.is_none() && lane.begun.is_empty() {
-            // Then nobody waits either.
+            // Then no asker waits either.
             lane.holder = Some(number);
             return (turn, None);
         }
-        let told = Arc::new(Notify::new());
-        lane.queue.push_back(Asking { number, asker: asker(), told: told.clone() });
+        let wakeup = Arc::new(Notify::new());
+        lane.queue.push_back(Waiter { number, asker: asker(), wakeup: wakeup.clone() });
         lane.give();
         let has_come = lane.holder == Some(number);
-        (turn, Some(told).filter(|_| !has_come))
+        (turn, Some(wakeup).filter(|_| !has_come))
     }
 
-    /// Has everybody who waits look around: what executions may use is used up.
-    pub(crate) fn tell_all(&self) {
+    /// Wakes every asker that waits, because what executions may use is used up.
+    pub(crate) fn wake_all(&self) {
         let lanes = self.lanes.lock();
-        lanes.by_queue.values().flat_map(|lane| &lane.queue).for_each(|asking| asking.told.notify_one());
+        lanes.by_queue.values().flat_map(|lane| &lane.queue).for_each(|waiter| waiter.wakeup.notify_one());
     }
 
-    /// These sections come before all others of their queues.
+    /// Expects these sections: they come before all others of their queues.
     pub(crate) fn expect(&self, sections: Vec<Section>) {
         self.expects.store(!sections.is_empty(), Ordering::Release);
         let mut lanes = self.lanes.lock();
@@ -112,20 +112,20 @@ impl Turns {
         }
     }
 
-    /// Whether a section is waited for that is in `run`, or below it.
+    /// Whether a section that is in `run`, or below it, is expected.
     pub(crate) fn expects(&self, run: &RunId) -> bool {
         self.expects.load(Ordering::Acquire)
             && self.lanes.lock().by_queue.values().flat_map(|lane| &lane.begun).any(|section| section.is_within(run))
     }
 
-    /// Waits no longer for the sections that come no more.
-    pub(crate) fn give_up(&self, comes_no_more: impl Fn(&Section) -> bool) {
+    /// Stops expecting the sections that will not come.
+    pub(crate) fn forget_sections(&self, is_void: impl Fn(&Section) -> bool) {
         if !self.expects.load(Ordering::Acquire) {
             return;
         }
         let mut lanes = self.lanes.lock();
         for lane in lanes.by_queue.values_mut() {
-            lane.begun.retain(|section| !comes_no_more(section));
+            lane.begun.retain(|section| !is_void(section));
             lane.give();
         }
         self.expects.store(lanes.by_queue.values().any(|lane| !lane.begun.is_empty()), Ordering::Release);
@@ -139,7 +139,7 @@ impl Lanes {
 }
 
 impl Lane {
-    /// Gives the turn to who is next, if nobody has it.
+    /// Gives the turn to the next asker, if the turn is free.
     fn give(&mut self) {
         if self.holder.is_some() {
             return;
@@ -147,20 +147,20 @@ impl Lane {
         let is_begun = |begun: &[Section], asker: &Asker| begun.iter().position(|it| it.is_of(&asker.run, &asker.by));
         let next = match &self.begun[..] {
             [] => (!self.queue.is_empty()).then_some(0),
-            begun => self.queue.iter().position(|asking| is_begun(begun, &asking.asker).is_some()),
+            begun => self.queue.iter().position(|waiter| is_begun(begun, &waiter.asker).is_some()),
         };
-        let Some(Asking { number, asker, told }) = next.and_then(|at| self.queue.remove(at)) else { return };
+        let Some(Waiter { number, asker, wakeup }) = next.and_then(|at| self.queue.remove(at)) else { return };
         if let Some(at) = is_begun(&self.begun, &asker) {
             self.begun.remove(at);
         }
         self.holder = Some(number);
-        (asker.goes_on)();
-        told.notify_one();
+        (asker.on_turn)();
+        wakeup.notify_one();
     }
 }
 
 impl Turn {
-    /// Whether it has come.
+    /// Whether the turn has come.
     pub(crate) fn has_come(&self) -> bool {
         self.turns.lanes.lock().lane(&self.queue).holder == Some(self.number)
     }
@@ -174,7 +174,7 @@ impl Drop for Turn {
             lane.holder = None;
             lane.give();
         } else {
-            lane.queue.retain(|asking| asking.number != self.number);
+            lane.queue.retain(|waiter| waiter.number != self.number);
         }
     }
 }
@@ -188,19 +188,19 @@ impl KeptTurns {
         }
     }
 
-    /// The turn of an execution, which keeps it.
+    /// The turn of an execution, which also keeps it.
     pub(crate) fn share(&self, execution: Execution) -> Option<Arc<Turn>> {
         self.0.lock().iter().find(|(other, _)| *other == execution).map(|(_, turn)| turn.clone())
     }
 
-    /// The turn of an execution; it ends when that is dropped.
+    /// Takes the turn of an execution; it ends when the returned value is dropped.
     pub(crate) fn of(&self, execution: Execution) -> Option<Arc<Turn>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(other, _)| *other == execution)?;
         Some(kept.swap_remove(at).1)
     }
 
-    /// Ends all: nothing is absorbed any more.
+    /// Ends all turns, because no outcome is absorbed any more.
     pub(crate) fn end(&self) {
         let kept = std::mem::take(&mut *self.0.lock());
         drop(kept);
@@ -225,13 +225,13 @@ mod tests {
     }
 
     fn asker(of: &str, node: &str) -> Asker {
-        Asker { run: run(of), by: by(node), goes_on: Box::new(|| {}) }
+        Asker { run: run(of), by: by(node), on_turn: Box::new(|| {}) }
     }
 
     /// The section `till` of graph node `node` of run `r`, whose parent run is `root`.
     fn section(node: &str) -> Section {
-        let way = vec![(run("root"), by("map")), (run("r"), by(node))];
-        Section { queue: Queue::Nodes("till".into()), way, run: None }
+        let path = vec![(run("root"), by("map")), (run("r"), by(node))];
+        Section { queue: Queue::Nodes("till".into()), path, run: None }
     }
 
     #[test]
@@ -291,8 +291,8 @@ mod tests {
     fn a_run_that_had_its_turn_comes_first() {
         let turns = Arc::new(Turns::default());
         let till = || Queue::Runs("till".into());
-        let way = vec![(run("root"), by("map"))];
-        turns.expect(vec![Section { queue: till(), way, run: Some(run("r")) }]);
+        let path = vec![(run("root"), by("map"))];
+        turns.expect(vec![Section { queue: till(), path, run: Some(run("r")) }]);
         assert!(turns.expects(&run("r")) && turns.expects(&run("root")) && !turns.expects(&run("other")));
         let (other, _) = turns.ask(till(), || asker("other", "pay"));
         assert!(!other.has_come() && ask(&turns, "till", "pay").has_come(), "nodes are in a queue of their own");
@@ -307,9 +307,9 @@ mod tests {
         let turns = Arc::new(Turns::default());
         turns.expect(vec![section("till")]);
         let other = ask(&turns, "till", "other");
-        turns.give_up(|section| section.passes(&run("r"), &by("other")));
+        turns.forget_sections(|section| section.passes(&run("r"), &by("other")));
         assert!(!other.has_come());
-        turns.give_up(|section| section.passes(&run("root"), &by("map")));
+        turns.forget_sections(|section| section.passes(&run("root"), &by("map")));
         assert!(other.has_come());
     }
 }

@@ -6,7 +6,7 @@ use crate::context::services::UntypedServices;
 use crate::event::EventKind;
 use crate::journal::{By, Origin};
 use crate::limits::allowance::{Allowance, Stopped};
-use crate::tree::child::{Kin, Predecessors, anew_id, child_id, run_child};
+use crate::tree::child::{ChildIdentity, Predecessors, anew_id, child_id, run_child};
 use crate::tree::end_children::end_child;
 use crate::tree::idle::ChildGroup;
 use crate::workspaces::parent_journal::WriteEntry;
@@ -79,7 +79,9 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
         starter.start(planned).await?;
     }
     let is_started = |child: &RunId| starter.pool.is_under_way(child);
-    turns.give_up(|section| section.child_of(untyped.run(), &starter.by).is_some_and(|child| !is_started(child)));
+    turns.forget_sections(|section| {
+        section.child_of(untyped.run(), &starter.by).is_some_and(|child| !is_started(child))
+    });
     if starter.decided.is_some() {
         starter.pool.close_now();
     }
@@ -148,18 +150,18 @@ impl<'run, C: Graph> Starter<'run, C> {
         };
         let number = *self.equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
         let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
-        let kin = Kin { parent, node: &self.row.name, visit, attempt, key: key.clone(), number };
-        let before = item.anew_after.as_ref().filter(|run| self.known.latest(&kin) == Some(*run));
-        let (run, origin) = match self.known.of(&kin, self.row.adopt && !item.anew && before.is_none()) {
+        let identity = ChildIdentity { parent, node: &self.row.name, visit, attempt, key: key.clone(), number };
+        let before = item.anew_after.as_ref().filter(|run| self.known.latest(&identity) == Some(*run));
+        let (run, origin) = match self.known.of(&identity, self.row.adopt && !item.anew && before.is_none()) {
             Some(known) => known,
             None => {
                 let root = &self.untyped.settings.tree().root;
                 let is_free = |run: &RunId| !self.known.has(run) && !self.taken.contains(run);
                 let run = match before {
                     Some(before) => (1..).map(|times| anew_id(before, times)).find(is_free),
-                    None => (0..).map(|others| child_id(root, &kin, others)).find(is_free),
+                    None => (0..).map(|others| child_id(root, &identity, others)).find(is_free),
                 };
-                (run.unwrap_or_else(|| parent.clone()), kin.origin())
+                (run.unwrap_or_else(|| parent.clone()), identity.origin())
             }
         };
         self.taken.insert(run.clone());
