@@ -1,7 +1,7 @@
 //! The node kind that works beside the graph and reports at its exit.
 //!
-//! An advisory node is started by another node's outcome, `cx.spawn::<graph::node>(input)`, and its token is never among
-//! the run's. Its failure never fails the graph; the exit waits for it up to a deadline (HY-67, HY-257).
+//! The outcome of another node starts an advisory node with `cx.spawn::<graph::node>(input)`. The advisory node's token is
+//! never among the run's. Its failure never fails the graph, and the exit waits for it up to a deadline (HY-67, HY-257).
 
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -12,7 +12,7 @@ use std::future::Future;
 
 /// A node that works beside the graph.
 ///
-/// What works beside the graph may fail, and the run finishes all the same:
+/// An advisory node may fail, and the run finishes all the same:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -61,7 +61,7 @@ pub struct AdvisoryNode<H>(pub H);
 
 /// The handler of an [`AdvisoryNode`].
 ///
-/// A count that is made beside the work, and heard at the exit:
+/// A count that is made beside the work, and read at the exit:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -112,7 +112,7 @@ pub struct AdvisoryNode<H>(pub H);
     label = "missing `impl AdvisoryHandler<{N}> for {Self}`"
 )]
 pub trait AdvisoryHandler<N: Reports>: Send + Sync {
-    /// Does the work, and says what it reports at the exit.
+    /// Does the work, and returns what the node reports at the exit.
     fn advise(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Result<N::Report, NodeError>> + Send;
 }
 

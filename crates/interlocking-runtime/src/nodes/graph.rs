@@ -1,9 +1,9 @@
 //! The node kind that runs a child graph once.
 //!
 //! The child is a run with a journal of its own, and shares its parent's agents, budgets and observers, as the children of a
-//! [map](super::map) do. Its output is what the node goes on with. If it fails, so does the node, with
+//! [map](super::map) do. The node continues with the child's output. If the child fails, the node fails with
 //! [`FailureKind::Child`](interlocking_core::failure::FailureKind::Child), which holds the child's failure. A node that is
-//! resumed after a crash goes on with the child that it had; one that is entered again begins a new one.
+//! resumed after a crash continues the child that it had; a node that is entered again begins a new child.
 
 use super::map::{self, Item};
 use crate::context::services::UntypedServices;
@@ -15,10 +15,10 @@ use interlocking_core::route::Route;
 use std::future::Future;
 use std::sync::Arc;
 
-/// A node that runs a child graph once: `GraphNode<Child>`, made by `GraphNode(child)`, where the child starts with the
-/// node's input and its output goes to the one target; otherwise `GraphNode<Handler>`.
+/// A node that runs a child graph once. Where the child starts with the node's input and its output goes to the node's one
+/// target, the node is a `GraphNode<Child>`, made by `GraphNode(child)`; otherwise it is a `GraphNode<Handler>`.
 ///
-/// A node whose child takes what it gets, and returns what it goes on with:
+/// A node whose child takes the node's input, and returns what the node's target takes:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -64,10 +64,10 @@ pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
     GraphNode { inner: Arc::new(inner) }
 }
 
-/// The handler of a [`GraphNode`](struct@GraphNode) whose child starts with something else than the node's input, or whose output is not
-/// simply the payload of its one target.
+/// The handler of a [`GraphNode`](struct@GraphNode) whose child starts with something else than the node's input, or whose
+/// output is not simply the payload of its one target.
 ///
-/// A node that says what of its input its child gets, and what becomes of the result:
+/// A node that gives its child a part of its input, and makes its own output from the child's:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -124,21 +124,21 @@ pub fn GraphNode<H>(inner: H) -> GraphNode<H> {
     note = "a node with one target needs no handler: `GraphNode<Child>`, with the graph that its row names"
 )]
 pub trait GraphHandler<N: Runs>: Send + Sync {
-    /// The graph that the child runs; where it is the node's own, [`own_graph`](crate::RunContext::own_graph) gives it.
+    /// The graph that the child runs. Where it is the node's own graph, [`own_graph`](crate::RunContext::own_graph) returns it.
     ///
     /// # Errors
     ///
-    /// The node fails with it.
+    /// The node fails with the error.
     fn graph(&self, cx: &Cx<'_, N>) -> Result<Arc<N::Child>, NodeError>;
 
-    /// What the child starts with.
+    /// The value that the child starts with.
     fn entry(
         &self,
         input: &N::Input,
         cx: &mut Cx<'_, N>,
     ) -> impl Future<Output = Result<<N::Child as Graph>::Entry, NodeError>> + Send;
 
-    /// Takes what the child ended with, and says where to go next.
+    /// Takes the child's output, and says where to go next.
     fn after(
         &self,
         input: N::Input,
@@ -147,7 +147,7 @@ pub trait GraphHandler<N: Runs>: Send + Sync {
     ) -> impl Future<Output = Route<N>> + Send;
 }
 
-/// Who conducts a graph node `N` that holds an `H`.
+/// How a graph node `N` that holds an `H` runs: with a handler, or without.
 #[doc(hidden)]
 pub trait Conducts<N: Runs, H>: Sized {
     /// Runs the node once.
@@ -176,7 +176,7 @@ impl<N: Runs<By: Conducts<N, H>>, H: Send + Sync> Kind<N> for GraphNode<H> {
     }
 }
 
-/// Runs the child to its end, as the only one of a map: its key is the node's name.
+/// Runs the child to its end, as the only child of a map. The child's key is the node's name.
 async fn child<N: Runs>(
     graph: Arc<N::Child>,
     entry: <N::Child as Graph>::Entry,

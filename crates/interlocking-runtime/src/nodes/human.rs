@@ -1,10 +1,11 @@
 //! The node kind that asks a person.
 //!
-//! The run parks on a typed question: it is recorded, the process may end, and whoever answers, hours later and on another
-//! machine, is checked against the question's schema. The question is asked once, however often the run is resumed.
+//! The run parks on a typed question. The question is recorded, so that the process may end. The answer may come hours later
+//! and from another machine, and is checked against the question's schema. The question is asked once, however often the run is
+//! resumed.
 //!
-//! A `timeout` limits how long there is to answer, from when the question was asked on: while nobody executes the run, too. A run that
-//! waits in no process is timed out when it is resumed after that, unless an answer has come.
+//! A `timeout` limits the time for the answer. The time counts from when the question was asked, and also passes while no
+//! process executes the run. A run that waits in no process times out when it is resumed too late, unless an answer has come.
 
 use crate::context::services::UntypedServices;
 pub use crate::journal::question::OpenQuestion;
@@ -19,7 +20,7 @@ use std::future::Future;
 
 /// A node that asks a person.
 ///
-/// The run ends where only a person can take it further, and goes on once that has answered:
+/// The run ends where only a person can continue it, and goes on once that person has answered:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -128,7 +129,8 @@ where
             let asked_at_ms = untyped.net.node(execution.node).timeout.map(|_| untyped.settings.clock().unix_ms());
             let (asked, allowed) = (question.clone().into(), schema.clone().into());
             let entry = Entry::Asked { by: by.clone(), question: asked, schema: allowed, asked_at_ms };
-            // Known before it is recorded: who reads the journal may answer at once, and an answer to no question is dropped.
+            // Noted before it is recorded: a reader of the journal may answer at once, and an answer to an unknown question is
+            // dropped.
             UntypedServices::of(cx)?.history().asked(by.clone(), question, schema, asked_at_ms);
             record_writer.write_detached(entry).await?;
         }

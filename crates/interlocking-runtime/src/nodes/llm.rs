@@ -1,7 +1,8 @@
 //! The node kind whose work an agent does.
 //!
-//! A handler has four parts: the system prompt, the user prompt's context and session (`before`), the way the prompt is
-//! rendered (its askama template), and the way on (`after`). In outline; `docs/book/src/handlers.md` has it whole, and compiled:
+//! A handler has four parts: the system prompt; the user prompt's context and the session (`before`); the way the prompt is
+//! rendered (its askama template); and the choice of what follows (`after`). In outline; `docs/book/src/handlers.md` has the
+//! whole handler, compiled:
 //!
 //! ```text
 //! impl LLMHandler<newsroom::write> for Write {
@@ -14,8 +15,8 @@
 //! }
 //! ```
 //!
-//! A node whose row has no `prompt` is asked with its input, and has a [`ReplyHandler`], which is `after` alone; one that has
-//! one target besides, which takes what the agent returns, needs no handler: its field is a plain `LLMNode`.
+//! A node whose row has no `prompt` has its input as its prompt. Its handler is a [`ReplyHandler`], which is `after` alone. If
+//! the node also has one target, which takes what the agent returns, it needs no handler: its field is a plain `LLMNode`.
 
 mod reply_handler;
 
@@ -41,10 +42,10 @@ use std::future::Future;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A node whose work an agent does. Where its input is its prompt, and its one target takes what the agent returns, nobody
-/// handles it: the field's type is `LLMNode`, and its value `LLMNode(PassOn)`.
+/// A node whose work an agent does. Where the node's input is its prompt, and its one target takes what the agent returns, the
+/// node needs no handler: the field's type is `LLMNode`, and its value `LLMNode(PassOn)`.
 ///
-/// The input is the prompt, and the answer is the output: nobody handles this node.
+/// The input is the prompt, and the answer is the output, so this node has no handler:
 ///
 /// ```
 /// use interlocking::agents::ScriptedAgent;
@@ -80,13 +81,13 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LLMNode<H = PassOn>(pub H);
 
-/// The row of an [`LLMNode`]: what its prompt is made of and what its agent returns. Written by `#[derive(Graph)]`.
+/// The row of an [`LLMNode`]: the context of its prompt, and its agent's output. Written by `#[derive(Graph)]`.
 pub trait LLM: Node {
     /// The context of the prompt's template.
     type Prompt<'a>: Prompt;
     /// The structured output.
     type Output: AgentOutput;
-    /// Who makes the prompt: [`FromHandler`] or [`FromInput`].
+    /// What makes the prompt: [`FromHandler`] or [`FromInput`].
     type PromptFrom;
 }
 
@@ -96,7 +97,7 @@ pub enum FromHandler {}
 /// The row has no `prompt`: the node's input is the prompt, and a [`ReplyHandler`] takes the answer.
 pub enum FromInput {}
 
-/// What is rendered into an agent's prompt. Every askama template is one.
+/// A value that is rendered into an agent's prompt. Every askama template is a prompt.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a prompt",
     label = "derive `askama::Template` for it",
@@ -107,24 +108,25 @@ pub trait Prompt {
     ///
     /// # Errors
     ///
-    /// What the template engine reports.
+    /// The error of the template engine.
     fn render(&self) -> Result<String, NodeError>;
 }
 
 /// What an agent returns: data with a JSON schema.
 ///
-/// Implemented for every type that qualifies. What it takes to be one are no supertraits, so that a type without is told of in one error.
+/// Implemented for every type that qualifies. The requirements are not supertraits, so that a type which lacks them gets one
+/// error.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an agent's answer: it has no JSON schema, or is not serde data",
     label = "an agent is asked for this by its schema",
     note = "write `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]` on `{Self}` and on the types of its fields"
 )]
 pub trait AgentOutput: Sized + Send + 'static {
-    /// Its schema.
+    /// The type's schema.
     #[doc(hidden)]
     fn schema() -> serde_json::Value;
 
-    /// Reads it.
+    /// Reads a value of the type.
     #[doc(hidden)]
     fn read<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error>;
 }
@@ -140,7 +142,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> AgentOutput for T {
     }
 }
 
-/// An answer as serde data.
+/// An agent's answer as serde data.
 struct Answered<T>(T);
 
 impl<'de, T: AgentOutput> Deserialize<'de> for Answered<T> {
@@ -151,7 +153,7 @@ impl<'de, T: AgentOutput> Deserialize<'de> for Answered<T> {
 
 /// What `before` returns: the prompt's context, and the session that the turn runs in.
 ///
-/// A second attempt goes on in the session of the first, which the node remembers:
+/// A second attempt continues the session of the first, which the node remembers:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -201,9 +203,9 @@ impl<'de, T: AgentOutput> Deserialize<'de> for Answered<T> {
 /// ```
 pub type Ask<P> = Result<(P, SessionOp), NodeError>;
 
-/// What an agent answered.
+/// An agent's answer.
 ///
-/// The output is what the agent claims: the handler looks, and says what it cost.
+/// The output is what the agent claims: this handler checks it, and notes what it cost.
 ///
 /// ```
 /// use interlocking::agents::ScriptedAgent;
@@ -249,13 +251,13 @@ pub type Ask<P> = Result<(P, SessionOp), NodeError>;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply<T> {
-    /// The structured output, valid under its schema. Claims, not facts: what can be checked should be.
+    /// The structured output, valid under its schema. It contains claims, not facts: check what can be checked.
     pub output: T,
     /// The session, to continue or to fork.
     pub session: SessionId,
-    /// What the turn used up, correction rounds included.
+    /// What the turn used up, including correction rounds.
     pub usage: Usage,
-    /// How many correction rounds it took.
+    /// How many correction rounds the turn took.
     pub corrections: u32,
     /// How often the agent was reminded to decide.
     pub nudges: u32,
@@ -265,7 +267,7 @@ pub struct Reply<T> {
 
 /// The handler of an [`LLMNode`].
 ///
-/// An agent writes until a letter is short enough; `before` makes the prompt of the input and of what the handler has:
+/// An agent writes until a letter is short enough; `before` makes the prompt from the input and from what the handler holds:
 ///
 /// ```
 /// use interlocking::agents::ScriptedAgent;
@@ -325,7 +327,7 @@ pub struct Reply<T> {
     note = "its `before` makes the `prompt` of the row of `{N}`; a row without `prompt` asks with its input, and a `ReplyHandler` does"
 )]
 pub trait LLMHandler<N: LLM>: Send + Sync {
-    /// What the agent is told about itself, beside its own system prompt.
+    /// The system prompt that the agent gets beside its own.
     fn system(&self) -> Option<String> {
         None
     }
@@ -342,10 +344,10 @@ pub trait LLMHandler<N: LLM>: Send + Sync {
         cx: &mut Cx<'_, N>,
     ) -> impl Future<Output = Route<N>> + Send;
 
-    /// Says where to go when the agent has no valid answer: it failed, fell silent, or was wrong to the end. The error says
-    /// how, in which session, and what it had cost. The node fails, unless its handler knows better.
+    /// Says where to go when the agent has no valid answer: it failed, it stopped responding, or its answer stayed invalid to
+    /// the end. The error says how, in which session, and what that cost. Without an implementation, the node fails.
     ///
-    /// Not asked when the run as a whole may not go on: then nothing is wrong with the node.
+    /// Not called when the run as a whole may not continue: then nothing is wrong with the node.
     fn unanswered(
         &self,
         input: N::Input,
@@ -361,9 +363,9 @@ pub trait LLMHandler<N: LLM>: Send + Sync {
 #[derive(Debug, Error)]
 #[error("the output fits its schema but does not parse as `{expected}`: {reason}")]
 pub struct OutputMismatch {
-    /// The type.
+    /// The Rust type.
     pub expected: &'static str,
-    /// The parser's words.
+    /// The parser's message.
     pub reason: String,
 }
 
@@ -383,7 +385,7 @@ async fn converse<N: LLM>(
         .ok_or_else(|| ContextError::NoSupport { what: format!("no agent plays role `{role}`") })?;
     let execution = cx.execution();
     let by = untyped.by(execution);
-    // What was interrupted goes on in the session that it had begun, which knows what was done.
+    // An interrupted execution continues in the session that it had begun, which knows what was done.
     let nth = untyped.history().begin_conversation(&by);
     let begun = untyped.history().session(&by, nth, player.agent.name());
     let fresh = begun.is_some().then(|| session.clone());
@@ -412,13 +414,13 @@ async fn converse<N: LLM>(
         untyped.agent_event(cx.node(), execution, event);
     };
     let conversation = Conversation::new(&*player.agent)
-        // What the schema allows but serde refuses is corrected by the agent too, not found out afterwards.
+        // What the schema allows but serde refuses is corrected by the agent too, instead of failing afterwards.
         .with_check(deserializes_as::<Answered<N::Output>>)
         .with_nudges(player.nudges.unwrap_or(options.nudges))
         .with_lost_session(player.lost_session.unwrap_or(options.lost_session))
         .with_call_gate(&usage_guard);
     let conversation = match fresh {
-        // If the agent knows nothing of it any more, from the beginning.
+        // If the agent has lost that session, the turn starts from the beginning.
         Some(session) => conversation.with_instead_of_lost(session),
         None => conversation,
     };
@@ -436,7 +438,7 @@ async fn converse<N: LLM>(
     let completion = match outcome {
         Ok(completion) => completion,
         Err(error) if matches!(*error.kind, AgentErrorKind::CallRefused { .. }) => {
-            // Not a failure of this node: the run as a whole may not go on.
+            // This is not a failure of this node: the run as a whole may not continue.
             return Err(untyped.settings.stopped().map_or_else(|| error.into(), Into::into));
         }
         Err(error) => return Ok(Err(error)),
@@ -447,7 +449,7 @@ async fn converse<N: LLM>(
     Ok(Ok(Reply { output, session, usage, corrections, nudges, lost }))
 }
 
-/// Looks whether an agent's workspace is as it should be.
+/// Checks whether an agent's workspace is as it should be.
 async fn verify(
     untyped: &UntypedServices,
     row: &NodeRow,
@@ -467,8 +469,8 @@ async fn verify(
     })))
 }
 
-/// Has an agent do one turn for a node that is no [`LLMNode`] and has a prompt and an output all the same: an advisory node
-/// or an event node with `prompt` and `output`.
+/// Lets an agent do one turn for a node that is not an [`LLMNode`] but has a prompt and an output: an advisory node or an event
+/// node with `prompt` and `output`.
 pub(crate) async fn ask<N: LLM>(
     cx: &Cx<'_, N>,
     system: Option<String>,

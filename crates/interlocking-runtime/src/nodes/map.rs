@@ -1,15 +1,15 @@
 //! The node kind that runs a child graph for each of a list of items.
 //!
-//! How many items there are is known only at run time. Children run at once up to the node's `concurrency`; each is a run
-//! with a journal of its own, and shares its parent's agents, budgets and observers. A child's failure is a value. The
-//! child may be the graph itself: recursion, capped by the node's `depth`.
+//! How many items there are is known only at run time. Up to `concurrency` children run at once. Each child is a run with a
+//! journal of its own, and shares its parent's agents, budgets and observers. A child's failure is a value. The child graph may
+//! be the node's own graph: such a recursion is limited by the node's `depth`.
 //!
-//! A child is known by its parent, the node, that node's execution and its item's key. So a map node that is resumed after a
-//! crash goes on with the children that it had, and does nothing again that was done. One that is entered again begins its
-//! items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
-//! failed, and but for items that say they [run anew](Item::anew).
+//! A child is identified by its parent, the node, the node's execution and the key of its item. So a map node that is resumed
+//! after a crash continues the children that it had, and repeats nothing that was done. A map node that is entered again begins
+//! its items anew, unless its table says `adopt`: then it adopts the children whose items have equal keys, except those that
+//! failed or were cancelled, and except for items that are to [run anew](Item::anew).
 //!
-//! A node with a `quorum` need not wait for all of them: [`EnoughHandler`].
+//! A node with a `quorum` need not wait for all children: see [`EnoughHandler`].
 
 mod children;
 mod quorum;
@@ -85,7 +85,7 @@ pub struct MapNode<H>(pub H);
 
 /// The handler of a [`MapNode`].
 ///
-/// Texts that are counted side by side:
+/// Texts whose words are counted side by side:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -149,11 +149,12 @@ pub struct MapNode<H>(pub H);
     label = "missing `impl MapHandler<{N}> for {Self}`"
 )]
 pub trait MapHandler<N: Maps>: Send + Sync {
-    /// The graph that the children run; where it is the node's own, [`own_graph`](crate::RunContext::own_graph) gives it.
+    /// The graph that the children run. Where it is the node's own graph, [`own_graph`](crate::RunContext::own_graph) returns
+    /// it.
     ///
     /// # Errors
     ///
-    /// The node fails with it.
+    /// The node fails with the error.
     fn graph(&self, cx: &Cx<'_, N>) -> Result<Arc<N::Child>, NodeError>;
 
     /// The items: what the children start with. There may be none.
@@ -163,9 +164,9 @@ pub trait MapHandler<N: Maps>: Send + Sync {
         cx: &mut Cx<'_, N>,
     ) -> impl Future<Output = Result<Vec<Item<N::Child>>, NodeError>> + Send;
 
-    /// Takes the children's results, one at a time or all at once, and says where to go next. Children that are still
-    /// under way when this returns are stopped: a later entry of a node that says `adopt` goes on with them, and any other
-    /// ends them, as the end of the run does.
+    /// Takes the children's results, one at a time or all at once, and says where to go next. Children that are still running
+    /// when this returns are stopped: a later entry of a node that says `adopt` continues them; a later entry of any other node
+    /// ends them, and so does the end of the run.
     fn gather(
         &self,
         input: N::Input,
@@ -174,12 +175,12 @@ pub trait MapHandler<N: Maps>: Send + Sync {
     ) -> impl Future<Output = Route<N>> + Send;
 }
 
-/// What the child of an item has come to; `None` while it has not ended.
+/// The result of an item's child; `None` while the child has not ended.
 pub type Ended<O> = Option<Result<O, ChildFailure>>;
 
 /// The handler of a [`MapNode`] with `quorum = enough`, beside its [`MapHandler`].
 ///
-/// Parts that are built until they come to fifty:
+/// Parts are built until their sum is fifty:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -248,17 +249,18 @@ pub type Ended<O> = Option<Result<O, ChildFailure>>;
     note = "the table says `quorum = enough`; `quorum = 2` needs no handler"
 )]
 pub trait EnoughHandler<N: Maps>: MapHandler<N> {
-    /// Whether the rest need not be waited for, and is cancelled: asked after each child's end, with what all have come to
-    /// by then, in the order of their items. The node then goes on with [`gather`](MapHandler::gather).
+    /// Whether the rest of the children need not be waited for and can be cancelled. Called after each child's end with the
+    /// results of all children so far, in the order of their items. If true, the node continues with
+    /// [`gather`](MapHandler::gather).
     ///
-    /// It only looks: `cx` takes no effects here. Once it has said so, a run that is resumed does not ask again.
+    /// This only looks: `cx` takes no effects here. Once it has returned true, a run that is resumed does not call it again.
     fn enough(&self, ended: &[Ended<<N::Child as Graph>::Output>], cx: &Cx<'_, N>)
     -> impl Future<Output = bool> + Send;
 }
 
-/// What a child starts with.
+/// An item of a map: what a child starts with.
 ///
-/// With a key it is the same item in a later entry of its node, though it starts with something else:
+/// With a key, an item is the same item in a later entry of its node, although it starts with something else:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -319,17 +321,17 @@ pub struct Item<C: Graph> {
     workspaces: Option<WorkspacesFor>,
 }
 
-/// Makes a child's workspaces, given its run's name.
+/// Makes a child's workspaces from the name of the child's run.
 type WorkspacesFor = Box<dyn FnOnce(&RunId) -> Arc<dyn Workspaces> + Send>;
 
 impl<C: Graph> Item<C> {
-    /// An item that was added.
+    /// An item that an event node has added.
     fn of_record(NewItem { entry, key, anew, anew_after }: NewItem) -> Result<Self, NodeError> {
         let Stored(entry) = serde_json::from_str(&entry)?;
         Ok(Self { entry, key: Some(key), anew, anew_after, workspaces: None })
     }
 
-    /// The item as it is recorded where it is added.
+    /// The item as it is recorded when it is added.
     pub(crate) fn into_record(self) -> Result<NewItem, NodeError> {
         if self.workspaces.is_some() {
             return Err("an item that is added has no workspaces of its own, which no journal can keep: those of its \
@@ -346,39 +348,40 @@ impl<C: Graph> Item<C> {
         Self { entry, key: None, anew: false, anew_after: None, workspaces: None }
     }
 
-    /// The same with a key: what makes it the same item when a node that says `adopt` is entered again.
+    /// The item with a key, which makes it the same item when a node that says `adopt` is entered again.
     #[must_use]
     pub fn with_key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// The same, to be run anew in each entry of the node, though that says `adopt`.
+    /// The item, to be run anew in each entry of the node, although the node says `adopt`.
     #[must_use]
     pub fn anew(mut self) -> Self {
         self.anew = true;
         self
     }
 
-    /// The same, to be run anew in place of `run`, a child of an equal item that has done what is not to stay, though the node says
-    /// `adopt`. Where `run` is not the latest such child, that is adopted as always; so an item may say this in every later entry of
-    /// the node, and runs anew once.
+    /// The item, to be run anew in place of `run`, although the node says `adopt`: `run` is a child of an equal item, and its
+    /// result is not to be kept. Where `run` is not the latest such child, the latest is adopted as always. So an item may say
+    /// this in every later entry of the node, and runs anew once.
     ///
-    /// What runs anew is a run of its own, with this item's entry value and with an id that says which it is: `night-7-29f20020aff60e81-2`
-    /// after `night-7-29f20020aff60e81`. What that came to stays in the journal.
+    /// The new run has this item's entry value, and an id with a number: `night-7-29f20020aff60e81-2` after
+    /// `night-7-29f20020aff60e81`. The result of the earlier run stays in the journal.
     #[must_use]
     pub fn anew_after(mut self, run: &RunId) -> Self {
         self.anew_after = Some(run.clone());
         self
     }
 
-    /// The same with workspaces of its own, in place of its parent's.
+    /// The item with workspaces of its own, in place of its parent's.
     #[must_use]
     pub fn with_workspaces(self, workspaces: Arc<dyn Workspaces>) -> Self {
         self.with_workspaces_for(|_| workspaces)
     }
 
-    /// The same with those that `workspaces` makes of the run's name, which is the same whenever the child is resumed.
+    /// The item with the workspaces that `workspaces` makes from the run's name, which is the same whenever the child is
+    /// resumed.
     #[must_use]
     pub fn with_workspaces_for(
         mut self,
@@ -389,10 +392,10 @@ impl<C: Graph> Item<C> {
     }
 }
 
-/// Who says of map node `N` with handler `H` that there is enough.
+/// How a map node `N` with handler `H` says that it has enough.
 #[doc(hidden)]
 pub trait SaysEnough<N: Maps, H>: Sized {
-    /// Whether there is.
+    /// Whether it has enough.
     fn enough(
         handler: &H,
         ended: &[Ended<<N::Child as Graph>::Output>],
@@ -416,20 +419,22 @@ impl<N: Maps, H: EnoughHandler<N>> SaysEnough<N, H> for Judged {
     }
 }
 
-/// A handler that can be asked for what its node's table says.
-struct Asked<'a, 'run, N: Maps, H> {
+/// A map's handler and its context, to be asked whether the node has enough.
+struct EnoughQuery<'a, 'run, N: Maps, H> {
     handler: &'a H,
     cx: &'a Cx<'run, N>,
 }
 
-impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask<<N::Child as Graph>::Output> for Asked<'_, '_, N, H> {
+impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Ask<<N::Child as Graph>::Output>
+    for EnoughQuery<'_, '_, N, H>
+{
     fn is_enough(&mut self, ended: &[Ended<<N::Child as Graph>::Output>]) -> impl Future<Output = bool> + Send {
         N::Quorum::enough(self.handler, ended, self.cx)
     }
 }
 
-/// Waits for `node`, and starts the children of what is added meanwhile.
-async fn beside<T, C: Graph>(
+/// Waits for `node`, and starts the children of items that are added meanwhile.
+async fn while_starting_added<T, C: Graph>(
     starter: &mut Starter<'_, C>,
     node: impl Future<Output = Result<T, NodeError>> + Send,
 ) -> Result<T, NodeError> {
@@ -450,9 +455,9 @@ impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Kind<N> for MapNode<H>
         if let Some(quorum) = untyped.net.row(N::INDEX).quorum {
             let is_decided = starter.decided.is_some();
             let waiting = Waiting { untyped, execution, quorum, is_decided };
-            let settled = settle(waiting, children, Asked { handler: &self.0, cx });
-            children = beside(&mut starter, settled).await?;
+            let settled = settle(waiting, children, EnoughQuery { handler: &self.0, cx });
+            children = while_starting_added(&mut starter, settled).await?;
         }
-        beside(&mut starter, self.0.gather(input, children, cx)).await
+        while_starting_added(&mut starter, self.0.gather(input, children, cx)).await
     }
 }

@@ -1,10 +1,10 @@
 //! The node kind that sees what other nodes do, and reports at the exit.
 //!
-//! An observer sees the outcomes of the nodes in `observes(…)` in the order in which they were accepted, one at a time,
-//! and folds them into its report. It never steers: its failure, or its panic, changes nothing but its report (HY-68).
+//! An observer sees the outcomes of the nodes in `observes(…)` in the order in which they were accepted, one at a time, and
+//! folds them into its report. It never steers the run: its failure or its panic changes nothing but its report (HY-68).
 //!
-//! What it has seen is not recorded again: a resumed run shows it the recorded outcomes from the first one on, so a report
-//! should depend on nothing else.
+//! What it has seen is not recorded again: in a resumed run it is shown the recorded outcomes from the first one on. So a
+//! report should depend on nothing else.
 
 use crate::journal::NodeOutcome;
 use interlocking_core::context::Cx;
@@ -16,9 +16,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 
-/// A node that sees what others do.
+/// A node that sees what other nodes do.
 ///
-/// Its failure is its own: it is missed at the exit, and nowhere else.
+/// When it fails, only its report at the exit is missing:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -63,10 +63,10 @@ use std::future::Future;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ObserverNode<H>(pub H);
 
-/// What an observer sees of an observed node: an outcome that was accepted, with its payloads. Of an advisory node it is what
-/// that reported, as what came to `exit`; of one that failed, or that is late, it sees nothing.
+/// What an observer sees of an observed node: an accepted outcome with its payloads. An advisory node's report is seen as a
+/// payload that the node sent to `exit`; nothing is seen of an advisory node that failed, or that is late.
 ///
-/// An observer of several nodes asks which one it was, and what that sent where:
+/// An observer of several nodes asks which node it was, and what that node sent where:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -122,7 +122,7 @@ pub struct Observation(pub NodeOutcome);
 
 /// The handler of an [`ObserverNode`].
 ///
-/// A count of what another node wrote, of which that knows nothing:
+/// A count of what another node wrote, without that node knowing of it:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -174,7 +174,7 @@ pub struct Observation(pub NodeOutcome);
     label = "missing `impl ObserverHandler<{N}> for {Self}`"
 )]
 pub trait ObserverHandler<N: Reports>: Send + Sync {
-    /// Takes one observation into the report.
+    /// Folds one observation into the report.
     fn observe(&self, seen: &Observation, report: &mut N::Report)
     -> impl Future<Output = Result<(), NodeError>> + Send;
 }
@@ -199,11 +199,11 @@ impl Observation {
         &self.0.node
     }
 
-    /// What it sent to the place called `place`, if it sent anything there.
+    /// What the node sent to the place called `place`, if it sent anything there.
     ///
     /// # Errors
     ///
-    /// Where that is no `T`.
+    /// An error if the payload is not a `T`.
     pub fn sent<T: DeserializeOwned>(&self, place: &str) -> Result<Option<T>, NodeError> {
         let token = self.0.tokens.iter().find(|token| token.place == place);
         let json = token.and_then(|token| token.payload.json());

@@ -1,4 +1,4 @@
-//! LLM nodes whose prompt is their input: the handler of one, and the node that needs none.
+//! LLM nodes whose prompt is their input: their handler, and the node that needs none.
 
 use super::{FromHandler, FromInput, LLM, LLMHandler, LLMNode, Prompt, Reply, converse};
 use crate::context::run_context::RunContext;
@@ -9,8 +9,8 @@ use interlocking_core::kind::Kind;
 use interlocking_core::route::Route;
 use std::future::Future;
 
-/// The handler of an [`LLMNode`] whose row has no `prompt`: its input is the prompt, and each turn begins a fresh session,
-/// unless [`session`](Self::session) says otherwise.
+/// The handler of an [`LLMNode`] whose row has no `prompt`: the node's input is the prompt, and each turn begins a fresh
+/// session, unless [`session`](Self::session) says otherwise.
 ///
 /// ```
 /// use interlocking::agents::ScriptedAgent;
@@ -55,12 +55,12 @@ use std::future::Future;
     note = "the row of `{N}` has no `prompt`, so its input is the prompt; with `prompt = …` in the row, an `LLMHandler` makes it"
 )]
 pub trait ReplyHandler<N: LLM>: Send + Sync {
-    /// What the agent is told about itself, beside its own system prompt.
+    /// The system prompt that the agent gets beside its own.
     fn system(&self) -> Option<String> {
         None
     }
 
-    /// Says which session the turn runs in: a fresh one, called like the node.
+    /// Says which session the turn runs in. Without an implementation, it is a fresh one, named after the node.
     fn session(
         &self,
         input: &N::Input,
@@ -90,11 +90,12 @@ pub trait ReplyHandler<N: LLM>: Send + Sync {
     }
 }
 
-/// What an [`LLMNode`] holds that nobody handles: its input is the prompt, and its one target takes the agent's output.
+/// Takes the place of a handler in an [`LLMNode`] that needs none: the node's input is the prompt, and its one target takes the
+/// agent's output.
 ///
 /// The field's type is `LLMNode`, without a handler.
 ///
-/// It stands where a handler would, also in a `Default` graph:
+/// `PassOn` stands where a handler would, also in a `Default` graph:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -125,7 +126,7 @@ pub struct PassOn;
 
 /// An LLM node whose input is its prompt. Written by `#[derive(Graph)]`.
 pub trait AsksWithInput: LLM<PromptFrom = FromInput> {
-    /// The same value.
+    /// The input as the prompt.
     fn prompt(input: &Self::Input) -> &Self::Prompt<'_>;
 }
 
@@ -136,7 +137,7 @@ pub trait AsksWithInput: LLM<PromptFrom = FromInput> {
     note = "the field of a node that has one target and no handler is a plain `LLMNode`"
 )]
 pub trait PassesReplyOn: AsksWithInput {
-    /// The way on with the agent's output.
+    /// The route that takes the agent's output to the node's one target.
     ///
     /// # Errors
     ///
@@ -150,19 +151,19 @@ impl<N: PassesReplyOn> ReplyHandler<N> for PassOn {
     }
 }
 
-/// What the agent of a node without a handler returned, as the node's target takes it.
+/// Converts what the agent of a node without a handler returned into what the node's target takes.
 pub fn as_reply<O: IsReply<P>, P>(output: O) -> P {
     output.reply()
 }
 
-/// What an agent returns, where its node's target takes the same. Implemented for every type.
+/// What an agent returns, where its node's target takes the same type. Implemented for every type.
 #[diagnostic::on_unimplemented(
     message = "the agent returns `{Self}`, and this target takes `{P}`",
     label = "does not take what the agent returns",
     note = "let the target take `{Self}`, or give the node a handler, which makes one of the other: `LLMNode<Handler>` and `impl ReplyHandler`"
 )]
 pub trait IsReply<P> {
-    /// The same.
+    /// The same value.
     fn reply(self) -> P;
 }
 
@@ -173,7 +174,7 @@ impl<T> IsReply<T> for T {
     }
 }
 
-/// How an LLM node `N` that holds an `H` runs, by where its prompt is from.
+/// How an LLM node `N` that holds an `H` runs, depending on what makes its prompt.
 #[doc(hidden)]
 pub trait Prompts<N: LLM, H>: Sized {
     /// Runs the node once.
@@ -206,7 +207,7 @@ impl<N: AsksWithInput, H: ReplyHandler<N>> Prompts<N, H> for FromInput {
 
 impl<N: LLM<PromptFrom: Prompts<N, H>>, H: Send + Sync> Kind<N> for LLMNode<H> {
     fn run(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send {
-        // Boxed: beside an agent's turn the allocation is nothing, and the graph's own future stays small.
+        // Boxed: the allocation is negligible beside an agent's turn, and the graph's own future stays small.
         Box::pin(N::PromptFrom::run(&self.0, input, cx))
     }
 }

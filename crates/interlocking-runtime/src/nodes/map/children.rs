@@ -1,4 +1,4 @@
-//! The children of one execution of a map node: who has ended, and who is under way.
+//! The children of one execution of a map node: which have ended, and which are running.
 
 use crate::cancel::CancelToken;
 use crate::context::additions::Additions;
@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 /// A child that has ended.
 ///
-/// One child failed, which its parent only notes:
+/// One child fails, which its parent only notes:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -77,21 +77,21 @@ use tokio::task::JoinSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Child<O> {
-    /// The position of its item.
+    /// The position of the child's item.
     pub item: usize,
-    /// The run.
+    /// The child run.
     pub run: RunId,
-    /// Its item's key.
+    /// The key of the child's item.
     pub key: String,
-    /// Which of the items with this key it is, 1-based: equal ones are told apart by their order.
+    /// Which of the items with this key it is, 1-based: items with equal keys are told apart by their order.
     pub number: u32,
-    /// Its output, or how it failed.
+    /// The child's output, or how the child failed.
     pub result: Result<O, ChildFailure>,
 }
 
 /// The children of one execution of a map node (PRG-32).
 ///
-/// They are taken as they end, and those that are left are stopped where the handler goes on without them:
+/// Children are taken as they end. Those that are left are stopped when the handler continues without them:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -149,7 +149,7 @@ pub struct Child<O> {
 /// ```
 pub struct Children<C: Graph>(pub(super) Arc<Pool<C>>);
 
-/// Who an item's child is.
+/// The run, the key and the number of an item's child.
 #[derive(Clone)]
 pub(super) struct Named {
     pub(super) run: RunId,
@@ -157,10 +157,10 @@ pub(super) struct Named {
     pub(super) number: u32,
 }
 
-/// What is shared by whoever starts children and whoever takes them.
+/// What the code that starts children shares with the code that takes them.
 pub(super) struct Pool<C: Graph> {
     tree: Arc<Tree>,
-    /// Where others add items to this execution, if any may.
+    /// The inbox for items that event nodes add to this execution, if any may.
     inbox: Option<(By, Arc<Additions>)>,
     state: Mutex<State<C::Output>>,
 }
@@ -169,13 +169,13 @@ struct State<O> {
     /// The children, by position of their items.
     named: Vec<Named>,
     tasks: JoinSet<Option<Child<O>>>,
-    /// By position of its item: what stops each alone.
+    /// By position of its item: the token that stops one child alone.
     stops: BTreeMap<usize, CancelToken>,
-    /// Whether any has stopped where it stood: then the node does, too.
+    /// Whether any child has stopped without having ended: then the node stops, too.
     have_stopped: bool,
     /// By position of its item: the runs that have not been taken.
     pending: BTreeMap<usize, RunId>,
-    /// Those that have ended and are not taken yet, beside the tasks.
+    /// The children that have ended and are not taken yet, beside the tasks.
     completed: VecDeque<Child<O>>,
 }
 
@@ -185,7 +185,7 @@ impl<C: Graph> Children<C> {
         self.0.state.lock().pending.values().cloned().collect()
     }
 
-    /// The next child that ends; `None`, at once, when all have been taken (PRG-33).
+    /// The next child that ends; `None`, at once, when all children have been taken (PRG-33).
     pub async fn any(&mut self) -> Option<Child<C::Output>> {
         loop {
             let child = poll_fn(|context| self.0.poll_any(context)).await;
@@ -213,7 +213,7 @@ impl<C: Graph> Pool<C> {
         Self { tree, inbox, state: Mutex::new(State { named, tasks, stops, have_stopped, pending, completed }) }
     }
 
-    /// There is one more child: gives its position.
+    /// Adds a child, and returns its position.
     pub(super) fn name(&self, named: Named) -> usize {
         let mut state = self.state.lock();
         state.named.push(named);
@@ -230,12 +230,12 @@ impl<C: Graph> Pool<C> {
         self.state.lock().named.len()
     }
 
-    /// The items that others have added and that are not among the children.
+    /// The added items that are not among the children yet.
     pub(super) fn added(&self) -> Vec<NewItem> {
         self.inbox.as_ref().map(|(by, additions)| additions.untaken(by)).unwrap_or_default()
     }
 
-    /// The same; waits until there are some.
+    /// The added items that are not among the children yet; waits until there are some.
     pub(super) async fn next_added(&self) -> Vec<NewItem> {
         match &self.inbox {
             Some((by, additions)) => additions.next(by).await,
@@ -243,14 +243,14 @@ impl<C: Graph> Pool<C> {
         }
     }
 
-    /// So many more of the items that others have added are among the children.
+    /// Notes that `items` more of the added items are among the children.
     pub(super) fn took(&self, items: usize) {
         if let Some((by, additions)) = &self.inbox {
             additions.took(by, items);
         }
     }
 
-    /// Takes no more items; false where there are some, or are about to be: then it waits for any change.
+    /// Stops taking items. If there are more, or an addition is being recorded, waits for any change and returns false.
     pub(super) async fn close(&self) -> bool {
         match &self.inbox {
             Some((by, additions)) => additions.close(by).await,
@@ -258,14 +258,14 @@ impl<C: Graph> Pool<C> {
         }
     }
 
-    /// Takes no more items, whatever there is.
+    /// Stops taking items, even if there are more.
     pub(super) fn close_now(&self) {
         if let Some((by, additions)) = &self.inbox {
             additions.close_now(by);
         }
     }
 
-    /// Has a child run as a task of its own.
+    /// Runs a child as a task of its own.
     pub(super) fn spawn(
         &self,
         item: usize,
@@ -291,14 +291,14 @@ impl<C: Graph> Pool<C> {
         state.pending.iter().any(|(item, pending)| pending == run && state.stops.contains_key(item))
     }
 
-    /// A child has ended, without a task or before it is taken again.
+    /// Adds a child that has ended: without a task, or to be taken once more.
     pub(super) fn complete(&self, child: Child<C::Output>) {
         let mut state = self.state.lock();
         state.pending.insert(child.item, child.run.clone());
         state.completed.push_back(child);
     }
 
-    /// Cancels those that have not been taken, and gives what they come to; nothing of those that never began.
+    /// Cancels the children that have not been taken, and returns their results; nothing for those that never began.
     pub(super) async fn cancel(&self) -> Vec<Child<C::Output>> {
         self.state.lock().stops.values().for_each(CancelToken::cancel);
         let mut ended = Vec::new();
@@ -311,7 +311,7 @@ impl<C: Graph> Pool<C> {
 
     fn poll_any(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
         match self.poll_ended(context) {
-            // The node stops with it.
+            // The node stops together with the child.
             Poll::Ready(None) if self.state.lock().have_stopped => Poll::Pending,
             polled => polled,
         }
@@ -325,7 +325,7 @@ impl<C: Graph> Pool<C> {
                 match state.tasks.poll_join_next(context) {
                     Poll::Ready(Some(Ok(Some(child)))) => break child,
                     Poll::Ready(Some(Ok(None))) => state.have_stopped = true,
-                    // A child's task catches every panic; what ends it otherwise is the end of the runtime.
+                    // A child's task catches every panic, so only the end of the runtime makes a join fail.
                     Poll::Ready(Some(Err(_))) => {}
                     Poll::Ready(None) => return Poll::Ready(None),
                     Poll::Pending => return Poll::Pending,
@@ -339,7 +339,8 @@ impl<C: Graph> Pool<C> {
 }
 
 impl<C: Graph> Drop for Children<C> {
-    /// Stops those that are still under way. They record what they have cost, unless the run itself is dropped: then they are, too.
+    /// Stops the children that are still running. They record what they have cost, unless the run itself is dropped: then they
+    /// are dropped, too.
     fn drop(&mut self) {
         self.0.close_now();
         let mut state = self.0.state.lock();

@@ -1,8 +1,9 @@
 //! A map that need not wait for all of its children.
 //!
-//! Once as many have succeeded as its `quorum` says, or its handler has enough, the rest is cancelled; so it is once the quorum can no
-//! longer be reached. The decision is one record, written before anything is cancelled: a run that is resumed after it decides
-//! nothing again. What a child comes to counts by its own record, also where it ends while the others are being cancelled.
+//! Once as many children have succeeded as the `quorum` says, or the handler has enough, the rest is cancelled. The rest is
+//! also cancelled once the quorum can no longer be reached. The decision is one record, which is written before anything is
+//! cancelled: a run that is resumed after it does not decide again. A child's result counts by the child's own record, even if
+//! the child ends while the others are being cancelled.
 
 use super::Ended;
 use super::children::{Child, Children, Named};
@@ -15,7 +16,7 @@ use interlocking_core::graph::Graph;
 use interlocking_core::table::Quorum;
 use std::future::Future;
 
-/// Asks a map's handler whether there is enough.
+/// Asks a map's handler whether it has enough.
 pub(super) trait Ask<O> {
     fn is_enough(&mut self, ended: &[Ended<O>]) -> impl Future<Output = bool> + Send;
 }
@@ -25,11 +26,11 @@ pub(super) struct Waiting<'run> {
     pub(super) untyped: &'run UntypedServices,
     pub(super) execution: Execution,
     pub(super) quorum: Quorum,
-    /// Whether it is decided already, or need not be waited for to be.
+    /// Whether it is already decided that the rest is cancelled.
     pub(super) is_decided: bool,
 }
 
-/// Waits until the quorum is reached, or no longer can be, and cancels the rest: all children have ended in what this gives.
+/// Waits until the quorum is reached, or no longer can be, and cancels the rest. All of the returned children have ended.
 pub(super) async fn settle<C: Graph>(
     waiting: Waiting<'_>,
     mut children: Children<C>,
@@ -82,7 +83,7 @@ async fn wait<C: Graph>(
     }
 }
 
-/// Records the decision, and tells of it.
+/// Records the decision, and emits it.
 async fn decide<O>(waiting: &Waiting<'_>, reached: bool, ended: &Results<O>, named: &[Named]) -> Result<(), NodeError> {
     let (untyped, by) = (waiting.untyped, waiting.untyped.by(waiting.execution));
     let runs = ended.results.iter().zip(named).filter(|(result, _)| result.is_some());
@@ -104,11 +105,11 @@ async fn decide<O>(waiting: &Waiting<'_>, reached: bool, ended: &Results<O>, nam
     Ok(())
 }
 
-/// What children have come to.
+/// The results of children.
 struct Results<O> {
-    /// By position of their items.
+    /// The results, by position of their items.
     results: Vec<Ended<O>>,
-    /// The positions of those that have ended, in the order in which they did.
+    /// The positions of the children that have ended, in the order in which they ended.
     order: Vec<usize>,
 }
 
@@ -119,7 +120,7 @@ impl<O> Default for Results<O> {
 }
 
 impl<O> Results<O> {
-    /// There are so many children.
+    /// Makes room for this many children.
     fn make_room(&mut self, children: usize) {
         self.results.resize_with(children, || None);
     }
@@ -134,7 +135,8 @@ impl<O> Results<O> {
         self.results.iter().filter(|result| matches!(result, Some(Ok(_)))).count()
     }
 
-    /// Has the children give all of them: in the order in which they ended, and then those that have been cancelled.
+    /// Puts all results back to be taken again: first in the order in which the children ended, then those of cancelled
+    /// children.
     fn give_back<C: Graph<Output = O>>(mut self, children: &Children<C>) {
         let named = children.0.named();
         self.make_room(named.len());

@@ -1,4 +1,4 @@
-//! Starts the children of one execution of a map node, or goes on with those that it had.
+//! Starts the children of one execution of a map node, or continues those that it had.
 
 use super::Item;
 use super::children::{Child, Children, Named, Pool};
@@ -25,7 +25,7 @@ use tokio::sync::Semaphore;
 pub(in crate::nodes) struct Starter<'run, C: Graph> {
     pub(super) untyped: &'run UntypedServices,
     pub(super) by: By,
-    /// The children that had ended when the rest was cancelled, if it has come to that.
+    /// The children that had ended when the rest was cancelled; `None` if the rest is not cancelled.
     pub(super) decided: Option<Vec<RunId>>,
     pub(super) execution: Execution,
     row: &'static NodeRow,
@@ -42,7 +42,7 @@ pub(in crate::nodes) struct Starter<'run, C: Graph> {
     taken: HashSet<RunId>,
 }
 
-/// An item with what it is run as.
+/// An item with the run that it is run as.
 struct Planned<C: Graph> {
     position: usize,
     named: Named,
@@ -50,8 +50,8 @@ struct Planned<C: Graph> {
     item: Item<C>,
 }
 
-/// Starts the children of an execution, or goes on with those that it had. Where it is decided that the rest is cancelled,
-/// none begins.
+/// Starts the children of an execution, or continues those that it had. Where it is decided that the rest is cancelled, no
+/// child of the rest begins.
 pub(in crate::nodes) async fn start<'run, C: Graph>(
     untyped: &'run UntypedServices,
     execution: Execution,
@@ -63,17 +63,17 @@ pub(in crate::nodes) async fn start<'run, C: Graph>(
     for item in starter.added()? {
         planned.push(starter.plan(item)?);
     }
-    starter.end_the_others().await?;
+    starter.end_unused().await?;
     if let Some(Quorum::AtLeast(count)) = starter.row.quorum
         && planned.len() < count as usize
     {
-        // So few cannot do: none begins.
+        // There are fewer items than the quorum needs, so none begins.
         starter.decided.get_or_insert_default();
     }
-    starter.tell_of(&planned);
+    starter.emit_map_started(&planned);
     let children = Children(starter.pool.clone());
     let turns = untyped.settings.tree().turns.clone();
-    // Those with a section under way come first, and need not wait for the others.
+    // Children with a section in progress come first, and need not wait for the others.
     planned.sort_by_cached_key(|planned| !turns.expects(&planned.named.run));
     for planned in planned {
         starter.start(planned).await?;
@@ -92,7 +92,7 @@ impl<'run, C: Graph> Starter<'run, C> {
     async fn new(untyped: &'run UntypedServices, execution: Execution, graph: &Arc<C>) -> Result<Self, NodeError> {
         let (row, by, tree) = (untyped.net.row(execution.node), untyped.by(execution), untyped.settings.tree());
         let entry = (execution.visit, execution.attempt);
-        // Only an execution that is not the node's first, or was begun before, can have any.
+        // Only an execution that is not the node's first, or that was begun before, can have earlier children.
         let journal = untyped.settings.journal.as_deref();
         let journal = journal.filter(|_| entry != (1, 1) || untyped.history().restarts(&by) > 0);
         let known = match journal {
@@ -110,8 +110,8 @@ impl<'run, C: Graph> Starter<'run, C> {
         Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, equal, taken })
     }
 
-    /// Tells how many items there are.
-    fn tell_of(&self, planned: &[Planned<C>]) {
+    /// Emits how many items there are.
+    fn emit_map_started(&self, planned: &[Planned<C>]) {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let has_ended = |planned: &&Planned<C>| self.known.has_ended(&planned.named.run) == Some(true);
         self.untyped.emit(|| EventKind::MapStarted {
@@ -121,7 +121,7 @@ impl<'run, C: Graph> Starter<'run, C> {
         });
     }
 
-    /// Starts what others add, as long as the execution goes on.
+    /// Starts the children of added items, for as long as the execution runs.
     pub(super) async fn start_added(&mut self) -> Result<Infallible, NodeError> {
         loop {
             let items = self.pool.next_added().await;
@@ -129,20 +129,21 @@ impl<'run, C: Graph> Starter<'run, C> {
                 let planned = self.plan(Item::of_record(item)?)?;
                 self.start(planned).await?;
                 self.pool.took(1);
-                // Whoever has looked whether the run waits for people has found it busy with this.
+                // A driver that checked before whether the run waits for people found this execution busy with the item: it has
+                // to check again.
                 self.untyped.idle().changed.notify_one();
             }
         }
     }
 
-    /// What others have added before.
+    /// The items that were added before.
     fn added(&self) -> Result<Vec<Item<C>>, NodeError> {
         let items = self.pool.added();
         self.pool.took(items.len());
         items.into_iter().map(Item::of_record).collect()
     }
 
-    /// Finds for an item the run that it goes on with, or names a new one.
+    /// Finds the run that an item continues, or names a new one.
     fn plan(&mut self, item: Item<C>) -> Result<Planned<C>, NodeError> {
         let key = match &item.key {
             Some(key) => key.clone(),
@@ -170,20 +171,20 @@ impl<'run, C: Graph> Starter<'run, C> {
         Ok(Planned { position, named, origin, item })
     }
 
-    /// Ends the children of earlier executions with which nobody goes on.
-    async fn end_the_others(&self) -> Result<(), NodeError> {
+    /// Ends the children of earlier executions that nothing continues.
+    async fn end_unused(&self) -> Result<(), NodeError> {
         let Some(journal) = self.untyped.settings.journal.as_deref() else { return Ok(()) };
         let is_left = |origin: &Origin| match origin {
             Origin::Child { key, number, .. } => self.equal.get(key).is_none_or(|most| number > most),
             Origin::Fork { .. } => false,
         };
         let (tree, entry) = (self.untyped.settings.tree(), (self.execution.visit, self.execution.attempt));
-        // What has no item this time may have one again.
+        // A child without an item this time may get one again.
         let goes_on = |run: &RunId, origin: &Origin| self.taken.contains(run) || self.row.adopt && is_left(origin);
         Ok(self.known.end(journal, tree, entry, goes_on).await?)
     }
 
-    /// Starts the child of an item, unless it is decided that it comes to nothing.
+    /// Starts the child of an item, unless it is decided that this child is cancelled.
     async fn start(&mut self, planned: Planned<C>) -> Result<(), NodeError> {
         let Planned { position, named: Named { run, key, number }, origin, item } = planned;
         let has_ended = self.known.has_ended(&run);
@@ -228,11 +229,11 @@ impl<'run, C: Graph> Starter<'run, C> {
             (tree.has_task(untyped.run().clone(), run.clone()), settings.cancel.clone().unwrap_or_default());
         let (abandoned, stopped, child) = (tree.abandoned.clone(), stop.clone(), run.clone());
         let turn = untyped.share_turn(self.execution);
-        // Others may wait for a section in it, and have the slots.
+        // Other executions may wait for a section in this child, and hold the slots.
         let expected = tree.turns.expects(&run).then(|| slots.clone().try_acquire_owned());
         self.pool.spawn(position, run, stop, async move {
             let _turn = turn;
-            // Dropped last but for the turn: whoever waits for it finds the child's run free.
+            // Dropped last, except for the turn: whatever waits for the task then finds the child's run free.
             let _task = task;
             let _slot = match expected {
                 Some(slot) => slot.ok(),
