@@ -1,4 +1,4 @@
-//! What came of an execution of whatever graph.
+//! The result of an execution of any graph.
 
 use crate::erased::token::ErasedToken;
 use interlocking_core::context::Effects;
@@ -13,7 +13,7 @@ pub(crate) struct ErasedDone {
 }
 
 impl ErasedDone {
-    /// The same without its type. A single token comes to lie in `memory`, which is the execution's input.
+    /// Removes the type. A single token is put into `memory`, which held the execution's input.
     #[inline]
     pub(crate) fn new<G: Graph>(done: Done<G>, memory: Option<ErasedToken>) -> Self {
         let Done { route, effects } = done;

@@ -1,4 +1,4 @@
-//! What a run asks of its graph's type, whatever that is.
+//! What a run needs of its graph's type, for any graph.
 
 use crate::context::memory_store::{MemoryStore, memories, read};
 use crate::context::services::{Kept, RunServices, UntypedServices};
@@ -17,16 +17,16 @@ use std::any::Any;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// What a run begins or ends with.
+/// The entry value or the output of a run.
 pub(crate) type AnyValue = Box<dyn Any + Send + Sync>;
 
 /// The graph that a run executes.
 pub(crate) type AnyGraph = Arc<dyn Any + Send + Sync>;
 
-/// What a graph says of itself by its type alone. It panics if it is given what is another graph's.
+/// What a graph's type provides without a value of the graph. The methods panic if they get a value of another graph.
 pub(crate) trait GraphType: Sync {
     fn net(&self) -> &'static Net;
-    /// Those of the graph, and of all below it.
+    /// The nets of the graph and of all graphs below it.
     fn nets(&self) -> Nets;
     /// The token that a run starts with.
     fn enter(&self, entry: AnyValue) -> ErasedToken;
@@ -50,8 +50,8 @@ pub(crate) trait GraphType: Sync {
     fn encode_output(&self, output: &AnyValue) -> Result<Encoded, serde_json::Error>;
     /// The cells of all memory groups, in order.
     fn memories(&self) -> Box<[Box<dyn MemoryStore>]>;
-    /// What every execution of a run of `graph` needs. `kept` is what handlers may ask for again: the entry value, and by place the last
-    /// input.
+    /// What every execution of a run of `graph` needs. `kept` is what handlers may ask for again: the entry value, and by place
+    /// the last input.
     fn shared(
         &self,
         graph: AnyGraph,
@@ -63,7 +63,7 @@ pub(crate) trait GraphType: Sync {
 
 /// Why a payload cannot be read.
 pub(crate) struct Unreadable {
-    /// Which of its fields.
+    /// The field that cannot be read.
     pub(crate) path: String,
     pub(crate) reason: String,
 }
@@ -74,7 +74,8 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
-/// Reads the token of a place. It is the one function that does: each costs a graph the code for all of its payloads.
+/// Reads the token of a place. No other function does, because each such function costs a graph the code for all of its
+/// payloads.
 pub(crate) fn read_token<G: Graph>(place: PlaceIndex, json: &str) -> Result<G::Token, Unreadable> {
     let mut track = serde_path_to_error::Track::new();
     let mut json = serde_json::Deserializer::from_str(json);
@@ -89,11 +90,11 @@ pub(crate) fn graph_type<G: Graph>() -> &'static dyn GraphType {
 
 struct TypeOf<G>(PhantomData<fn() -> G>);
 
-/// A value with its type.
+/// The value with its type.
 ///
 /// # Panics
 ///
-/// It is of another type.
+/// If the value is of another type.
 pub(crate) fn typed<T: 'static>(value: AnyValue) -> T {
     value.downcast().map_or_else(|_| unreachable!("a run has values of its own graph only"), |value| *value)
 }

@@ -1,8 +1,8 @@
-//! A run without the types of its graph: what the driver works on, so that it is compiled once and not for each graph.
+//! A run without the types of its graph: what the driver works on, so that the driver is compiled once, and not for each graph.
 //!
-//! A token is boxed where it reaches the driver; an execution leaves its outcome's token in the box that its input came in. Chains of
-//! executions ([`chain`](crate::execution::chain)) and runs that are no more than one ([`lone`](crate::execution::lone)) keep their types, and
-//! box nothing.
+//! A token is boxed when it reaches the driver, and an execution leaves its outcome's token in the box in which its input came.
+//! Chains of executions ([`chain`](crate::execution::chain)) and runs that are only one chain
+//! ([`lone`](crate::execution::lone)) keep their types, and box nothing.
 
 pub(crate) mod done;
 pub(crate) mod graph_type;

@@ -1,4 +1,4 @@
-//! A token of whatever graph.
+//! A token of any graph.
 
 use crate::execution::interruption::encode_caught;
 use crate::journal::Encoded;
@@ -9,25 +9,25 @@ use interlocking_core::net::PlaceIndex;
 use std::any::Any;
 use std::sync::Arc;
 
-/// A token without its type. Once its graph has [taken](Self::take) it, this is the memory in which another one can [lie](Self::refill).
+/// A token without its type. Once its graph has [taken](Self::take) it, its memory can [hold another token](Self::refill).
 pub(crate) struct ErasedToken(Memory);
 
 /// A token's place, and where its payload is.
 enum Memory {
-    /// It has memory of its own.
+    /// The token has memory of its own.
     Own(PlaceIndex, Box<dyn Slot>),
-    /// In that of a fork, as the token of this branch.
+    /// The token is in the memory of a fork, as the token of this branch.
     Forked(PlaceIndex, u32, Arc<dyn Branches>),
 }
 
-/// A token, as far as its type does not matter.
+/// The operations of a token that do not need its type.
 trait Slot: Any + Send + Sync {
     fn is_value(&self) -> bool;
     fn copy(&self) -> Option<ErasedToken>;
     fn encode(&self) -> Result<Encoded, serde_json::Error>;
 }
 
-/// The tokens of a fork, in one place: so none has an allocation of its own. Each is its branch's alone.
+/// The tokens of a fork in one allocation, so that none needs its own. Each token belongs to one branch alone.
 struct Forked<T>(Box<[Mutex<Option<T>>]>);
 
 trait Branches: Any + Send + Sync {
@@ -53,17 +53,17 @@ impl ErasedToken {
     ///
     /// # Panics
     ///
-    /// The token is of another graph, or was taken before.
+    /// If the token is of another graph, or was taken before.
     pub(crate) fn take<T: Token>(&mut self) -> T {
         let taken = self.with(Option::take).flatten();
         taken.unwrap_or_else(|| unreachable!("a run has tokens of its own graph only, and takes each once"))
     }
 
-    /// Puts another token of the graph in the memory of this one.
+    /// Puts another token of the graph into the memory of this one.
     ///
     /// # Panics
     ///
-    /// The memory is of another graph.
+    /// If the memory is of another graph.
     pub(crate) fn refill<T: Token>(mut self, token: T) -> Self {
         let (Memory::Own(place, _) | Memory::Forked(place, ..)) = &mut self.0;
         *place = token.place();

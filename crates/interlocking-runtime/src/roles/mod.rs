@@ -19,26 +19,27 @@ pub struct Roles {
     otherwise: Option<Player>,
 }
 
-/// An agent, and the model it shall use.
+/// An agent, and the model that it is to use.
 #[derive(Clone)]
 pub struct Player {
     /// The agent.
     pub agent: Arc<dyn Agent>,
-    /// The model in the agent's own naming; when absent the one that the node names, and then the agent's default.
+    /// The model in the agent's own naming. If absent, the model that the node names, and if that is absent too, the agent's
+    /// default.
     pub model: Option<String>,
-    /// When the agent is reminded to decide; as its run says when absent.
+    /// When the agent is reminded to decide. If absent, the run's setting applies.
     pub nudges: Option<Nudges>,
-    /// What becomes of a turn whose session the agent has lost; as its run says when absent.
+    /// What happens to a turn whose session the agent has lost. If absent, the run's setting applies.
     pub lost_session: Option<LostSession>,
 }
 
 impl Roles {
-    /// No role is bound.
+    /// Binds no role.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Every role is played by this agent.
+    /// Binds every role to this agent.
     pub fn all(agent: Arc<dyn Agent>) -> Self {
         let mut roles = Self::new();
         roles.bind_others(Player::new(agent));
@@ -55,12 +56,12 @@ impl Roles {
         self.otherwise = Some(player);
     }
 
-    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `bindings` says; a role that it says nothing about
-    /// keeps its player. Only agents that some role needs are made.
+    /// Binds the roles of `G`, and of the graphs that its map nodes run, as `bindings` says. A role that `bindings` does not
+    /// mention keeps its player. Only agents that some role needs are made.
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError`] with everything that is wrong with what was said, a role that the graph does not have included;
+    /// [`RoleBindingsError`] with everything that is wrong with `bindings`, including roles that the graph does not have;
     /// nothing is bound then.
     pub fn bind_all<G: Graph>(&mut self, bindings: &RoleBindings) -> Result<(), RoleBindingsError> {
         let asked_for = asked_for(&Nets::of::<G>());
@@ -71,8 +72,9 @@ impl Roles {
         Ok(())
     }
 
-    /// Looks whether every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what is
-    /// asked of it, and that can work here: what a run looks at when it starts, for a program that has much to do before.
+    /// Checks that every role of `G`, and of the graphs that its map nodes run, is played by an agent that can do what its
+    /// nodes need, and that can work here. A run checks the same when it starts; this is for a program that has much to do
+    /// before that.
     ///
     /// # Errors
     ///
@@ -83,7 +85,7 @@ impl Roles {
         requirements::ask(&nets, self).await
     }
 
-    /// The roles that are bound, by name, each with who plays it; then all others, if anybody plays them.
+    /// The roles that are bound, by name, each with its player; then the player of all other roles, if there is one.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines: Vec<_> = self.bound.iter().map(|(role, player)| format!("`{role}` by {player}")).collect();
         lines.sort();
@@ -91,7 +93,7 @@ impl Roles {
         lines
     }
 
-    /// Who plays `role`.
+    /// The player of `role`.
     pub fn player(&self, role: &str) -> Option<&Player> {
         self.bound.get(role).or(self.otherwise.as_ref())
     }

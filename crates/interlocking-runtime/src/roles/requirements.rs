@@ -1,4 +1,5 @@
-//! Whether every role that a graph asks for is played, by an agent that can do what is asked of it: known before a run starts.
+//! Whether every role that a graph asks for is played, by an agent that can do what the nodes need. This is checked before a
+//! run starts.
 
 use crate::roles::{Player, Roles};
 use crate::run::start_error::StartError;
@@ -38,7 +39,7 @@ pub struct Incapable {
     pub role: String,
     /// [`Agent::name`].
     pub agent: String,
-    /// What the node needs, and the agent does not do.
+    /// What the node needs, and the agent cannot do.
     pub reason: String,
 }
 
@@ -49,7 +50,7 @@ pub struct NotReady {
     pub roles: Vec<String>,
     /// [`Agent::name`].
     pub agent: String,
-    /// [Its words](Agent::ready).
+    /// The agent's [error message](Agent::ready).
     pub reason: String,
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn asked_for(nets: &Nets) -> Vec<AskedFor> {
     all
 }
 
-/// Looks whether each role is played, by an agent that does what its nodes need.
+/// Checks that each role is played, by an agent that can do what its nodes need.
 pub(crate) fn check(nets: &Nets, roles: &Roles) -> Result<(), StartError> {
     let unbound: Vec<AskedFor> =
         asked_for(nets).into_iter().filter(|asked_for| roles.player(&asked_for.role).is_none()).collect();
@@ -90,15 +91,15 @@ pub(crate) fn check(nets: &Nets, roles: &Roles) -> Result<(), StartError> {
     let incapable: Vec<Incapable> = asking(nets)
         .filter_map(|(role, row, node)| {
             let player = roles.player(role)?;
-            let reason = lack(row, player)?;
+            let reason = missing_capability(row, player)?;
             Some(Incapable { node, role: role.to_owned(), agent: player.agent.name().to_owned(), reason })
         })
         .collect();
     if incapable.is_empty() { Ok(()) } else { Err(StartError::IncapableAgents { incapable }) }
 }
 
-/// What a node needs and its agent does not do.
-fn lack(row: &NodeRow, player: &Player) -> Option<String> {
+/// What a node needs and its agent cannot do, if there is something.
+fn missing_capability(row: &NodeRow, player: &Player) -> Option<String> {
     let workspace = row.workspace.as_ref().filter(|_| !player.agent.capabilities().works)?;
     let does = if row.read_only { "read" } else { "change" };
     Some(format!("the node is there to {does} the files of workspace `{workspace}`, and the agent works with none"))
@@ -128,7 +129,8 @@ pub(crate) async fn ask(nets: &Nets, roles: &Roles) -> Result<(), StartError> {
 
 type Answering<'a> = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'a>>;
 
-/// Their answers, in their order. All in one task: an agent that looks for its program waits for it, and does no work.
+/// The answers, in the order of the questions. All are awaited in one task, because an agent that looks for its program only
+/// waits for it, and does no work.
 async fn all_of(mut asked: Vec<Answering<'_>>) -> Vec<Result<(), AgentError>> {
     let mut answers: Vec<Option<Result<(), AgentError>>> = asked.iter().map(|_| None).collect();
     poll_fn(|context| {
@@ -143,7 +145,7 @@ async fn all_of(mut asked: Vec<Answering<'_>>) -> Vec<Result<(), AgentError>> {
     answers.into_iter().flatten().collect()
 }
 
-/// The tables to look at: those of a whole tree of runs where it starts, and its own of a child.
+/// The nets to check: for a run that is started those of its whole tree, and for a child run its own.
 pub(crate) fn nets_of(net: &'static Net, depth: u32, all: impl FnOnce() -> Nets) -> Nets {
     if depth == 0 && net.features().maps {
         return all();
@@ -186,12 +188,12 @@ impl fmt::Display for NotReady {
     }
 }
 
-/// One line each.
+/// Lists the items, one line each.
 pub(crate) fn lines(items: &[impl fmt::Display]) -> String {
     items.iter().map(|item| format!("\n  {item}")).collect()
 }
 
-/// Who plays something, for a message about roles that nobody plays.
+/// The roles that are bound, for a message about roles that are not bound.
 pub(crate) fn bound_lines(bound: &[String]) -> String {
     match bound {
         [] => "no role is bound".to_owned(),

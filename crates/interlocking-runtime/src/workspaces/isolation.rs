@@ -1,7 +1,7 @@
-//! Whether what a table demands of isolation can be kept where a run is, and what keeps an agent's programs.
+//! Whether a run can keep the isolation that its table demands, and what confines an agent's programs.
 //!
-//! **Invariant:** no agent works less apart than its node demands, unless the run was told to go on without, and then it
-//! says so.
+//! **Invariant:** no agent works with less isolation than its node demands, unless the run was told to accept that, and then
+//! the run reports it.
 
 use crate::roles::Roles;
 use crate::run::settings::Settings;
@@ -15,7 +15,7 @@ use interlocking_sandbox::{Protection, Sandbox};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What cannot be kept of a table's demands.
+/// The demands of a table that cannot be kept.
 pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> Vec<Unkept> {
     let mut unkept = Vec::new();
     for row in &net.table().nodes {
@@ -53,7 +53,8 @@ pub(crate) fn unkept(net: &Net, workspaces: &dyn Workspaces, roles: &Roles) -> V
     unkept
 }
 
-/// The nodes that this one is blind to, and whose agents' sessions its own agent can read all the same; with where they are.
+/// The nodes that this node is blind to although its own agent can read the sessions of their agents; each with the place of
+/// the sessions.
 fn readable_sessions<'t>(
     net: &'t Net,
     row: &'t NodeRow,
@@ -61,12 +62,12 @@ fn readable_sessions<'t>(
 ) -> impl Iterator<Item = (&'t str, PathBuf)> + 't {
     let own = session_store(row, roles);
     hidden_stores(net, row, roles).filter(move |(_, hidden)| {
-        // One within the other can be read, too.
+        // If one directory contains the other, the sessions can be read, too.
         own.as_ref().is_some_and(|own| hidden.starts_with(own) || own.starts_with(hidden))
     })
 }
 
-/// Where the agents of the nodes that this one is blind to keep their sessions.
+/// Where the agents of the nodes that this node is blind to keep their sessions.
 fn hidden_stores<'t>(
     net: &'t Net,
     row: &'t NodeRow,
@@ -82,11 +83,11 @@ fn session_store(row: &NodeRow, roles: &Roles) -> Option<PathBuf> {
     roles.player(role)?.agent.session_store(Some(role), None)
 }
 
-/// Refuses a turn in a session that its agent must not read: one of a node that its own is blind to.
+/// Refuses a turn in a session that the node's agent must not read: a session of a node that it is blind to.
 ///
 /// # Errors
 ///
-/// [`WorkspaceError::Unusable`], which says whose it is.
+/// [`WorkspaceError::Unusable`], which names the node that the session belongs to.
 pub(crate) fn refuse_hidden(
     settings: &Settings,
     net: &Net,
@@ -113,12 +114,12 @@ pub(crate) fn refuse_hidden(
     }
 }
 
-/// What confines the programs of a node's agent, if the node demands that.
+/// The sandbox that confines the programs of a node's agent, if the node demands one.
 ///
 /// # Errors
 ///
-/// [`WorkspaceError::Unconfined`] where the place has nothing to confine them with, although it said that it had;
-/// [`WorkspaceError::Unusable`] where that lets the agent read sessions that its node is blind to.
+/// [`WorkspaceError::Unconfined`] where the workspace has no sandbox, although it offered one; [`WorkspaceError::Unusable`]
+/// where the sandbox lets the agent read sessions that its node is blind to.
 pub(crate) fn sandbox(settings: &Settings, net: &Net, row: &NodeRow) -> Result<Option<Arc<Sandbox>>, WorkspaceError> {
     let (Some(Isolation::Sandbox), Some(workspace)) = (row.isolation, &row.workspace) else { return Ok(None) };
     let options = settings.options();
@@ -136,7 +137,7 @@ pub(crate) fn sandbox(settings: &Settings, net: &Net, row: &NodeRow) -> Result<O
                 }),
             }
         }
-        // What the machine can enforce is enforced all the same.
+        // Weaker isolation is accepted, but what the machine can enforce is enforced all the same.
         (Some(sandbox), true) => Ok(Some(Arc::new(Protection::ALL.into_iter().fold(sandbox, Sandbox::accept_without)))),
         (None, true) => Ok(None),
         (None, false) => Err(WorkspaceError::Unconfined { workspace: workspace.clone() }),

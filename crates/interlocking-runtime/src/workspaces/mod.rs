@@ -19,27 +19,27 @@ use thiserror::Error;
 
 /// Finds the places that nodes name with `workspace = "name"`.
 ///
-/// A place may come into being while the run goes on: when a node that works there [is about to begin](Self::ready), or when a
-/// node that makes worktrees registers them with the value that implements this.
+/// A place may be created while the run is in progress: when a node that works there [is about to begin](Self::ready), or when
+/// a node that makes worktrees registers them with the value that implements this trait.
 ///
-/// A handler gets at the run's value with [`RunContext::workspaces`](crate::RunContext::workspaces).
+/// A handler gets the run's workspaces with [`RunContext::workspaces`](crate::RunContext::workspaces).
 #[async_trait]
 pub trait Workspaces: Any + Send + Sync {
-    /// The workspaces that this run has for itself; none where it shares these, whose names then mean the same places in every
-    /// run that does.
+    /// The workspaces that this run has for itself. `None` where it shares these workspaces, whose names then mean the same
+    /// places in every run that shares them.
     ///
-    /// Asked before a run is started or resumed, of the workspaces that it was given. Of a child run: of its parent's, or of those
-    /// that its [item has](crate::nodes::map::Item::with_workspaces).
+    /// Called before a run is started or resumed, on the workspaces that it was given. For a child run these are its parent's,
+    /// or those that its [item has](crate::nodes::map::Item::with_workspaces).
     fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
         let _ = run;
         None
     }
 
-    /// Makes the place called `name` ready, which may be the moment at which it is made; gives the commit that it begins at, if
-    /// the journal is to know it before any node has said that it
-    /// [committed](interlocking_core::context::Cx::committed) something there.
+    /// Makes the place called `name` ready, which may mean to create it. Returns the commit at which the place begins, if the
+    /// journal is to know it before any node has said that it [committed](interlocking_core::context::Cx::committed) something
+    /// there.
     ///
-    /// Asked before each execution of a node that names the place. The node fails with the error.
+    /// Called before each execution of a node that names the place. The node fails with the error.
     ///
     /// # Errors
     ///
@@ -49,65 +49,65 @@ pub trait Workspaces: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Told that the run has come to rest, of workspaces that [it has for itself](Self::of_run): nobody works there any more. Told
-    /// again where a run that has ended is resumed.
+    /// Called when the run has come to rest, on workspaces that [it has for itself](Self::of_run): nothing works there any
+    /// more. Called again when a run that has ended is resumed.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where something could not be taken away. The run's outcome stands; the error is logged.
+    /// [`WorkspaceError`] where something could not be removed. The run's outcome stands; the error is logged.
     async fn ended(&self, end: RunEnd) -> Result<(), WorkspaceError> {
         let _ = end;
         Ok(())
     }
 
-    /// The commit that counts in the place called `name`, where the journal is about to be told that `commit` was made there, if that is
-    /// another: one that the journal has already and that was made later. Without a word to the contrary, what is recorded last was
-    /// made last.
+    /// Called when the journal is about to record that `commit` was made in the place called `name`. Returns the commit that
+    /// counts there, if it is another one: a commit that the journal has already and that was made later. By default, the commit
+    /// that is recorded last counts.
     fn recorded(&self, name: &str, commit: &str) -> Option<String> {
         let _ = (name, commit);
         None
     }
 
-    /// Told the last commit that the journal knows of the place called `name`, of a run that has ended: nobody will work there.
+    /// Called with the last commit that the journal has of the place called `name`, of a run that has ended: nothing will work
+    /// there.
     fn left_at(&self, name: &str, commit: &str) {
         let _ = (name, commit);
     }
 
-    /// Told the first commit that the journal knows of the place called `name`, which is what it was made at; before the place is
-    /// [opened](Self::open) or [restored](Self::restore).
+    /// Called with the first commit that the journal has of the place called `name`, which is the commit that the place was
+    /// made at. Called before the place is [opened](Self::open) or [restored](Self::restore).
     fn began(&self, name: &str, commit: &str) {
         let _ = (name, commit);
     }
 
-    /// Where the place called `name` is now.
+    /// The current path of the place called `name`.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where there is none (yet).
+    /// [`WorkspaceError`] where there is no such place (yet).
     fn locate(&self, name: &str) -> Result<PathBuf, WorkspaceError>;
 
     /// A description of everything that differs from the place's last recorded state, one line a difference.
     ///
-    /// Asked before and after a node that is `read_only`; the node fails if the answer changed.
+    /// Called before and after a node that is `read_only`; the node fails if the answer changed.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where that cannot be found out.
+    /// [`WorkspaceError`] where the differences cannot be found out.
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError>;
 
-    /// How far the place called `name` keeps an agent from everything outside, on this machine. Without a word to the
-    /// contrary, not at all.
+    /// How far the place called `name` isolates an agent from everything outside, on this machine. By default, not at all.
     ///
-    /// Asked before a run starts or is resumed, of a place that need not be there yet, for nodes that demand some
-    /// `isolation`.
+    /// Called before a run starts or is resumed, for nodes that demand some `isolation`. The place need not exist yet.
     fn isolation(&self, name: &str) -> IsolationOffer {
         let _ = name;
         IsolationOffer::of(Isolation::Worktree)
     }
 
-    /// What confines the programs of an agent that works in the place called `name`; none where nothing does.
+    /// The sandbox that confines the programs of an agent that works in the place called `name`; `None` where nothing confines
+    /// them.
     ///
-    /// Asked before each turn of an agent whose node demands `isolation = "sandbox"`.
+    /// Called before each turn of an agent whose node demands `isolation = "sandbox"`.
     ///
     /// # Errors
     ///
@@ -117,43 +117,44 @@ pub trait Workspaces: Any + Send + Sync {
         Ok(None)
     }
 
-    /// Everything in which the place called `name` is not what it was handed over as, one line each: another commit or branch
-    /// than it should be at, a link led astray, files changed that are nobody's to change.
+    /// Every difference between the place called `name` and the place as it was handed over, one line each: another commit or
+    /// branch than expected, a link that leads elsewhere, changes to files that no agent may change.
     ///
-    /// Asked before an agent starts there and after it has ended, whatever came of its turn; the node fails if there is
-    /// anything.
+    /// Called before an agent starts there, and after its turn has ended, whatever the result. The node fails if there is any
+    /// difference.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where that cannot be found out.
+    /// [`WorkspaceError`] where the differences cannot be found out.
     async fn verify(&self, name: &str, moment: Moment) -> Result<Vec<String>, WorkspaceError> {
         let _ = (name, moment);
         Ok(Vec::new())
     }
 
-    /// The commit that the place called `name` stands at; `None` where it is under no version control, or is not there yet.
+    /// The commit at which the place called `name` stands; `None` where it is under no version control, or does not exist yet.
     ///
-    /// Asked when a run starts, so that the journal knows where to put the place back to before any node has said that it
+    /// Called when a run starts, so that the journal knows the commit to put the place back to before any node has said that it
     /// [committed](interlocking_core::context::Cx::committed) something.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where that cannot be found out.
+    /// [`WorkspaceError`] where the commit cannot be found out.
     async fn commit(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
         let _ = name;
         Ok(None)
     }
 
-    /// Makes the place called `name` for a run that is a [fork](crate::journal::fork), at `commit`: the last that its history tells of;
-    /// does nothing where it is there already.
+    /// Makes the place called `name` for a run that is a [fork](crate::journal::fork), at `commit`: the last commit in the
+    /// fork's history. Does nothing where the place exists already.
     ///
-    /// Asked whenever a fork is resumed, before the place is [opened](Self::open) or [restored](Self::restore), of every place whose
-    /// commit its history knows. The place is the new run's own: the other run goes on in its.
+    /// Called whenever a fork is resumed, for every place whose commit its history has, before the place is
+    /// [opened](Self::open) or [restored](Self::restore). The place is the new run's own: the other run continues in its own
+    /// place.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where it cannot be made, because the commit is gone for example. Without a word to the contrary, that nobody
-    /// knows how.
+    /// [`WorkspaceError`] where the place cannot be made, because the commit is gone for example. By default, that these
+    /// workspaces cannot make a place.
     async fn make(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let reason = format!(
             "a fork needs a place of its own, and these workspaces do not say how one is made at {commit}: `Workspaces::make`"
@@ -163,22 +164,22 @@ pub trait Workspaces: Any + Send + Sync {
     }
 
     /// Makes the place called `name` known to this process, which resumes a run in which a node has said that it
-    /// [committed](interlocking_core::context::Cx::committed) there; `commit` is the last.
+    /// [committed](interlocking_core::context::Cx::committed) there; `commit` is the last such commit.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where there is no such place any more.
+    /// [`WorkspaceError`] where the place does not exist any more.
     async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let _ = (name, commit);
         Ok(())
     }
 
-    /// The same for a place in which a node was interrupted, which is put back to `commit`: what that node has left there is
-    /// removed, git's locks among it, which stay where a process is killed amid a commit.
+    /// The same as [`open`](Self::open), for a place in which a node was interrupted. The place is put back to `commit`: what
+    /// that node has left there is removed, including git's locks, which stay when a process is killed during a commit.
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where that is not possible.
+    /// [`WorkspaceError`] where the place cannot be put back.
     async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let reason =
             format!("`{name}` cannot be put back to {commit}: it is under no version control that is known here");
@@ -192,25 +193,25 @@ pub trait Workspaces: Any + Send + Sync {
 pub struct RunScope<'a> {
     /// The run.
     pub run: &'a RunId,
-    /// Its table, which names its places.
+    /// The run's table, which names its places.
     pub table: &'a Table,
-    /// Whether it begins now for sure: nothing of it can be there yet.
+    /// Whether the run certainly begins now: nothing of it can exist yet.
     pub is_new: bool,
-    /// Whose child it is, if it is one.
+    /// The run's parent, if it is a child run.
     pub parent: Option<ParentScope<'a>>,
 }
 
-/// Whose child a run is.
+/// The parent of a child run.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ParentScope<'a> {
-    /// The run.
+    /// The parent run.
     pub run: &'a RunId,
     /// The place in which the map node works that starts the child.
     pub workspace: Option<&'a str>,
     /// The key of the child's item.
     pub key: &'a str,
-    /// The parent's journal, for what the child moves of the parent's.
+    /// The parent's journal, to record what the child moves in the parent's places.
     pub journal: &'a ParentJournal,
 }
 
@@ -224,7 +225,7 @@ pub enum RunEnd {
     Failed,
     /// It was cancelled.
     Cancelled,
-    /// It was stopped where it stood, and may be resumed.
+    /// It stopped without having ended, and may be resumed.
     Stopped,
 }
 
@@ -237,7 +238,7 @@ pub enum Moment {
     After,
 }
 
-/// A place that is not what it was handed over as, before an agent's turn or after it.
+/// A place that is not as it was handed over, before an agent's turn or after it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
     "workspace `{workspace}` is not as it should be {}:{}{}",
@@ -248,11 +249,11 @@ pub enum Moment {
 pub struct Strayed {
     /// The place.
     pub workspace: String,
-    /// When it was found out.
+    /// When the differences were found.
     pub moment: Moment,
     /// What is wrong, one line each.
     pub findings: Vec<String>,
-    /// What the agent's turn ended with, if that was an error.
+    /// The error of the agent's turn, if it ended with one.
     pub agent: Option<String>,
 }
 
@@ -262,10 +263,10 @@ pub enum WorkspaceError {
     /// There is no place of that name.
     #[error("there is no such place; known are: {}", if known.is_empty() { "none".to_owned() } else { known.join(", ") })]
     Unknown {
-        /// The places there are.
+        /// The places that are known.
         known: Vec<String>,
     },
-    /// The place cannot be examined.
+    /// The place cannot be used.
     #[error("{reason}")]
     Unusable {
         /// What is wrong, and what to do.
@@ -277,10 +278,10 @@ pub enum WorkspaceError {
         /// What it changed, one line a difference.
         changes: Vec<String>,
     },
-    /// A place is not what it was handed over as.
+    /// A place is not as it was handed over.
     #[error(transparent)]
     Strayed(Box<Strayed>),
-    /// There is nothing to confine an agent's programs with.
+    /// The place has no sandbox to confine an agent's programs.
     #[error("workspace `{workspace}` has no sandbox, which its node demands: nothing was started there")]
     Unconfined {
         /// The place.
@@ -296,19 +297,19 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// No directory.
+    /// Contains no directory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one more directory.
+    /// Adds a directory.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         self.paths.insert(name.into(), path.into());
         self
     }
 
-    /// The same with one more, whose agents `sandbox` confines to [its place](Sandbox::place).
+    /// Adds the [place](Sandbox::place) of `sandbox`, which confines agents to it.
     #[must_use]
     pub fn with_sandbox(mut self, name: impl Into<String>, sandbox: Sandbox) -> Self {
         let name = name.into();

@@ -4,20 +4,20 @@ use interlocking_core::table::Isolation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A node whose demand cannot be kept.
+/// A node whose isolation demand cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unkept {
     /// The node.
     pub node: String,
     /// Its workspace.
     pub workspace: String,
-    /// What it demands.
+    /// The isolation that the node demands.
     pub demanded: Isolation,
     /// The nodes that it is to be blind to.
     pub blind_to: Vec<String>,
-    /// What there is.
+    /// The isolation that there is.
     pub given: Isolation,
-    /// Why there is no more.
+    /// Why there is no more isolation.
     pub reason: String,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Unkept {
     }
 }
 
-/// One line each.
+/// Lists the nodes, one line each.
 pub(crate) fn lines(unkept: &[Unkept]) -> String {
     unkept.iter().map(|unkept| format!("\n  {unkept}")).collect()
 }
