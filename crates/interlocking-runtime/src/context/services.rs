@@ -193,7 +193,7 @@ impl UntypedServices {
     }
 
     /// Notifies the executions that wait for an answer that one was received.
-    pub(crate) fn tell_of_answer(&self) {
+    pub(crate) fn notify_answered(&self) {
         self.notes().answered.notify_waiters();
     }
 
@@ -285,14 +285,14 @@ impl UntypedServices {
             EventKind::RunStarted { graph, origin: origin.map(Box::new) }
         });
         if self.net.features().isolation {
-            self.tell_of_weaker_isolation();
+            self.emit_unkept_isolation();
         }
     }
 
     /// Emits which isolation demands are not kept. There are such demands only where the run's settings accept weaker
     /// isolation.
     #[cold]
-    fn tell_of_weaker_isolation(&self) {
+    fn emit_unkept_isolation(&self) {
         let options = self.settings.options();
         for unkept in isolation::unkept(self.net, &*options.workspaces, &options.roles) {
             tracing::warn!(run = %self.run(), "going on with less isolation than demanded: {unkept}");
@@ -320,7 +320,7 @@ impl UntypedServices {
     }
 
     /// Emits a rare event, which is made whether there is a sink or not.
-    pub(crate) fn tell(&self, kind: EventKind) {
+    pub(crate) fn emit_rare(&self, kind: EventKind) {
         self.emit(|| kind);
     }
 
@@ -370,12 +370,12 @@ impl UntypedServices {
     }
 
     /// Books the usage of an agent call.
-    pub(crate) fn spent(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
+    pub(crate) fn book_call(&self, by: Execution, agent: &str, role: &str, session: Option<SessionId>, usage: Usage) {
         let entry = LedgerEntry { agent: agent.to_owned(), role: Some(role.to_owned()), session, usage };
         if self.record_writer.is_some() || self.is_observed(by.node) {
             self.notes().calls.lock().push(UnrecordedCall { by, entry: entry.clone() });
         }
-        self.settings.tree().spent(self.run(), entry);
+        self.settings.tree().book_call(self.run(), entry);
     }
 
     /// Whether an observer is shown the outcomes of a node.

@@ -72,15 +72,15 @@ impl UntypedServices {
     /// until the returned values are dropped.
     #[inline]
     pub(crate) fn turns_of(&self, execution: Execution) -> (Option<Arc<Turn>>, Vec<Option<Turn>>) {
-        self.notes
-            .get()
-            .map_or_else(Default::default, |notes| (notes.turns.of(execution), notes.run_turns.of(execution)))
+        self.notes.get().map_or_else(Default::default, |notes| {
+            (notes.turns.take(execution), notes.run_turns.take_given_back(execution))
+        })
     }
 
     /// An execution has ended: the turns stop waiting for sections below it.
     pub(crate) fn forget_sections_below(&self, execution: Execution) {
         if let Some(tree) = self.settings.known_tree() {
-            tree.turns.forget_sections(|section| section.passes(self.run(), &self.by(execution)));
+            tree.turns.forget_sections(|section| section.leads_through(self.run(), &self.by(execution)));
         }
     }
 

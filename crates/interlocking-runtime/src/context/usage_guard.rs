@@ -54,7 +54,7 @@ impl<'run> UsageGuard<'run> {
         self.settled = true;
         // A turn that was refused before its first call used nothing.
         if self.so_far().called {
-            self.untyped.spent(self.execution, self.agent, self.role, session, spent);
+            self.untyped.book_call(self.execution, self.agent, self.role, session, spent);
         }
     }
 
@@ -93,7 +93,7 @@ impl Drop for UsageGuard<'_> {
             usage += Usage { calls: 1, unpriced_calls: 1, ..Usage::default() };
         }
         if called {
-            self.untyped.spent(self.execution, self.agent, self.role, session, usage);
+            self.untyped.book_call(self.execution, self.agent, self.role, session, usage);
         }
     }
 }

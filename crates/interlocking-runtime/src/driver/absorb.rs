@@ -7,7 +7,7 @@ use crate::erased::done::ErasedDone;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
 use crate::execution::completions::Completed;
-use crate::execution::interruption::{Interruption, caught_now, failure, panicked, settled};
+use crate::execution::interruption::{Interruption, accepted_or_failure, caught_now, failure, panicked};
 use crate::journal::rules::edge_is_spent;
 use crate::journal::{AddedItems, By, Encoded, Entry, JournalError, MessageRecord, NodeOutcome, TokenRecord};
 use crate::limits::allowance::Stopped;
@@ -21,7 +21,7 @@ use interlocking_core::route::Step;
 use interlocking_core::table::NodeKind;
 
 /// The step and the effects of an execution whose outcome counts.
-struct Judged {
+struct AcceptedOutcome {
     step: Step<ErasedToken>,
     effects: Effects,
     /// The failure, where the step is the table's route for it.
@@ -33,20 +33,20 @@ impl Driver {
     pub(crate) async fn absorb(&mut self, completed: Completed, took: Elapsed) -> Result<(), End> {
         let Completed { execution, result, now } = completed;
         let _turns = self.shared.untyped().turns_of(execution);
-        let Some(mut judged) = self.judge(execution, result, took)? else {
+        let Some(mut accepted) = self.accept(execution, result, took)? else {
             return self.record_calls(execution).await;
         };
-        judged.step = self.within_budget(execution, judged.step, took)?;
+        accepted.step = self.within_budget(execution, accepted.step, took)?;
         // The memory may be half updated, so the table's route for failures is not taken.
-        let updated = self.shared.apply(execution, &judged.effects);
+        let updated = self.shared.apply(execution, &accepted.effects);
         let updated = updated.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?;
-        let added = judged.effects.take_added().and_then(|added| self.admit(execution, added, now));
-        let spawned = match judged.effects.is_empty() {
+        let added = accepted.effects.take_added().and_then(|added| self.accept_items(execution, added, now));
+        let spawned = match accepted.effects.is_empty() {
             true => Vec::new(),
-            false => self.shared.graph_type().take_spawned(&mut judged.effects),
+            false => self.shared.graph_type().take_spawned(&mut accepted.effects),
         };
-        let outcome = if self.is_shown(execution) {
-            let mut outcome = self.record(execution, &judged, &spawned, updated, took);
+        let outcome = if self.is_recorded_or_observed(execution) {
+            let mut outcome = self.record(execution, &accepted, &spawned, updated, took);
             if let (Ok(outcome), Some((to, items))) = (&mut outcome, &added) {
                 outcome.added = Some(Box::new(AddedItems::of(to, items)));
             }
@@ -57,10 +57,10 @@ impl Driver {
         if let Some((map, items)) = added {
             self.untyped().additions().add(map, items);
         }
-        if let Some(label) = judged.effects.label() {
+        if let Some(label) = accepted.effects.label() {
             self.untyped().emit_label(execution, label, now);
         }
-        let Judged { step, failed, .. } = judged;
+        let AcceptedOutcome { step, failed, .. } = accepted;
         match failed {
             None => self.shared.untyped().emit_finished(execution, &step, now, took),
             Some(failure) => self.emit_failed(execution, &failure, step.tokens().first(), took),
@@ -80,12 +80,12 @@ impl Driver {
 
     /// The step and the effects of an execution; `None` if its outcome does not count, an error if it ends the run.
     #[inline]
-    fn judge(
+    fn accept(
         &mut self,
         execution: Execution,
         result: Result<ErasedDone, Interruption>,
         took: Elapsed,
-    ) -> Result<Option<Judged>, End> {
+    ) -> Result<Option<AcceptedOutcome>, End> {
         let handles_message = self.handling() == Some(execution);
         if !handles_message && !self.frontier.is_current(execution) {
             self.tasks.forget(execution);
@@ -115,9 +115,9 @@ impl Driver {
             Ok(ErasedDone { route: Ok(_), .. }) => self.injected(execution).unwrap_or(result),
             _ => result,
         };
-        match settled(self.net(), execution, result) {
-            Ok((step, effects)) => Ok(Some(Judged { step, effects, failed: None })),
-            Err(Some(failure)) => self.routed(execution, failure, took).map(Some),
+        match accepted_or_failure(self.net(), execution, result) {
+            Ok((step, effects)) => Ok(Some(AcceptedOutcome { step, effects, failed: None })),
+            Err(Some(failure)) => self.route_failure(execution, failure, took).map(Some),
             Err(None) => Err(self.stopped()),
         }
     }
@@ -148,7 +148,7 @@ impl Driver {
         let untyped = self.shared.untyped();
         let node = untyped.node(execution);
         let target = self.net().place(token.place()).name.as_str();
-        untyped.tell(EventKind::EdgeExhausted { node, edge: target.into() });
+        untyped.emit_rare(EventKind::EdgeExhausted { node, edge: target.into() });
         caught_now(|| self.shared.graph_type().exhausted_edge(edge, token))
             .map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))?
             .ok_or_else(|| self.failed(execution, edge_is_spent(self.net(), execution, edge), took))
@@ -173,11 +173,16 @@ impl Driver {
     ///
     /// Like the outcome, the other effects that the execution asked for do not count.
     #[cold]
-    fn routed(&self, execution: Execution, failure: Box<Failure>, took: Elapsed) -> Result<Judged, End> {
+    fn route_failure(
+        &self,
+        execution: Execution,
+        failure: Box<Failure>,
+        took: Elapsed,
+    ) -> Result<AcceptedOutcome, End> {
         let route = self.net().node(execution.node).route_of(&failure.kind);
         let step = caught_now(|| route.and_then(|route| self.shared.graph_type().failed(route, (*failure).clone())));
         match step.map_err(|panic| self.failed(execution, panicked(self.net(), execution, panic), took))? {
-            Some(step) => Ok(Judged { step, effects: Effects::default(), failed: Some(failure) }),
+            Some(step) => Ok(AcceptedOutcome { step, effects: Effects::default(), failed: Some(failure) }),
             None => Err(self.failed(execution, *failure, took)),
         }
     }
@@ -193,7 +198,7 @@ impl Driver {
 
     /// Whether the outcome of an execution goes to the journal or to an observer.
     #[inline]
-    fn is_shown(&mut self, execution: Execution) -> bool {
+    fn is_recorded_or_observed(&mut self, execution: Execution) -> bool {
         let node = self.net().name(execution.node);
         self.recorded.is_some() || self.observes && self.background().is_observed(node)
     }
@@ -201,7 +206,7 @@ impl Driver {
     /// The map execution that takes the items that an event node adds, and these items; it takes them once they are recorded.
     /// `None` where no map execution takes them; the run then stays unchanged.
     #[cold]
-    fn admit(&self, execution: Execution, added: Addition, now: Elapsed) -> Option<(By, Vec<NewItem>)> {
+    fn accept_items(&self, execution: Execution, added: Addition, now: Elapsed) -> Option<(By, Vec<NewItem>)> {
         let (untyped, Addition { map, items }) = (self.untyped(), added);
         let to = self.frontier.live(map).map(|map| untyped.by(map)).filter(|map| untyped.additions().hold(map));
         untyped.emit_at(now, || EventKind::ItemsAdded {
@@ -250,7 +255,7 @@ impl Driver {
         let untyped = self.untyped();
         let (node, message) = (untyped.node(execution), failure.message.clone());
         let to = token.map(|token| Box::new(untyped.place_name(token).into()));
-        untyped.tell(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
+        untyped.emit_rare(EventKind::NodeFailed { node, message, to, took_ms: took.as_millis() });
     }
 
     /// Moves the tokens of a step, and stops the executions whose tokens it cleared.
@@ -282,7 +287,7 @@ impl Driver {
                 untyped.settings.tree().close_question(untyped.run(), &untyped.by(cancelled));
             }
             let node = untyped.node(cancelled);
-            untyped.tell(EventKind::NodeCancelled(node));
+            untyped.emit_rare(EventKind::NodeCancelled(node));
         }
     }
 
@@ -309,12 +314,12 @@ impl Driver {
     fn record(
         &mut self,
         execution: Execution,
-        judged: &Judged,
+        accepted: &AcceptedOutcome,
         spawned: &[ErasedToken],
         updated: Option<usize>,
         took: Elapsed,
     ) -> Result<NodeOutcome, JournalError> {
-        let (net, Judged { step, effects, failed }) = (self.net(), judged);
+        let (net, AcceptedOutcome { step, effects, failed }) = (self.net(), accepted);
         let tokens = self.encode_tokens(step)?;
         let untyped = self.shared.untyped();
         let mut spawned_records = Vec::with_capacity(spawned.len());

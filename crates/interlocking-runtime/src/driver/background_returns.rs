@@ -11,7 +11,7 @@ use crate::erased::graph_type::AnyValue;
 use crate::erased::shared::ErasedShared;
 use crate::erased::token::ErasedToken;
 use crate::event::EventKind;
-use crate::execution::interruption::{caught, failure, kind_of, panicked, settled};
+use crate::execution::interruption::{accepted_or_failure, caught, failure, kind_of, panicked};
 use crate::execution::task::spawn_boxed;
 use crate::journal::rules::beyond_bounds;
 use crate::journal::{Encoded, Entry, JournalError, MessageRecord, NodeOutcome};
@@ -50,7 +50,7 @@ impl Driver {
             None => self.background().start(&shared, execution, token),
             Some(limit) => {
                 let untyped = shared.untyped();
-                untyped.tell(EventKind::NodeExhausted(untyped.node(execution)));
+                untyped.emit_rare(EventKind::NodeExhausted(untyped.node(execution)));
                 let failure = beyond_bounds(shared.net(), execution, limit);
                 self.background().reports.add(execution, Err(failure));
             }
@@ -58,7 +58,7 @@ impl Driver {
     }
 
     /// Handles the result of a background execution.
-    pub(crate) async fn take_returned(&mut self, returned: Returned) -> Result<(), End> {
+    pub(crate) async fn handle_returned(&mut self, returned: Returned) -> Result<(), End> {
         let execution = returned.execution;
         let shared = self.shared.clone();
         let _turns = shared.untyped().turns_of(execution);
@@ -70,7 +70,7 @@ impl Driver {
         }
         self.check_journal()?;
         if let Some(at) = self.background().observers.iter().position(|observer| observer.node == execution.node) {
-            match settled(shared.net(), execution, returned.result) {
+            match accepted_or_failure(shared.net(), execution, returned.result) {
                 Ok((_, effects)) => {
                     let background = self.background();
                     match shared.apply(execution, &effects) {
@@ -103,7 +103,7 @@ impl Driver {
     }
 
     /// Makes the run's output from the exit's: waits for the reports, up to the deadline, and gives them to the graph.
-    pub(crate) async fn conclude(&mut self, output: AnyValue) -> Result<AnyValue, End> {
+    pub(crate) async fn make_output(&mut self, output: AnyValue) -> Result<AnyValue, End> {
         let net = self.net();
         if !net.features().reports {
             return Ok(output);
@@ -126,7 +126,7 @@ impl Driver {
         reports.add_observers(net, self.shared.memories(), &shown);
         let shared = self.shared.clone();
         let finished = caught(shared.finish(output, reports));
-        match self.meanwhile(finished).await? {
+        match self.wait_for(finished).await? {
             Ok(Ok(output)) => Ok(output),
             Ok(Err(error)) => Err(End::at_exit(kind_of(&error), error.to_string(), Failure::causes_of(&*error))),
             Err(panic) => Err(End::at_exit(FailureKind::Panic, panic, Vec::new())),
@@ -180,7 +180,7 @@ impl Driver {
 fn ended(shared: &Arc<dyn ErasedShared>, returned: Returned) -> Option<AdvisoryEnd> {
     let Returned { execution, result } = returned;
     let (mut updated, mut did) = (None, OtherEffects::default());
-    let report = match settled(shared.net(), execution, result) {
+    let report = match accepted_or_failure(shared.net(), execution, result) {
         Err(None) => return None,
         Err(Some(failure)) => Err(*failure),
         Ok((_, effects)) => match shared.apply(execution, &effects) {
@@ -241,6 +241,6 @@ async fn record(shared: &Arc<dyn ErasedShared>, ended: &AdvisoryEnd, late: bool)
         untyped.emit_label(ended.execution, label, untyped.now());
     }
     let node = untyped.node(ended.execution);
-    untyped.tell(EventKind::Reported { node, failure: message, late });
+    untyped.emit_rare(EventKind::Reported { node, failure: message, late });
     Ok(())
 }

@@ -11,7 +11,7 @@ pub(crate) enum End {
     /// The whole tree of runs halts, and can be resumed.
     Halted(Halt),
     /// A child run stops with its map node, while its tree continues.
-    LeftBehind,
+    ChildStopped,
 }
 
 impl End {

@@ -39,7 +39,7 @@ impl Driver {
             Err(End::Failed(failure)) => Outcome::Failed(*failure),
             Err(End::Cancelled) => Outcome::Cancelled,
             Err(End::Halted(halt)) => self.halted(halt),
-            Err(End::LeftBehind) => Outcome::Suspended,
+            Err(End::ChildStopped) => Outcome::Suspended,
         };
         let (failure, ended) = match &outcome {
             Outcome::Failed(failure) => (Some(failure.clone()), true),
@@ -52,7 +52,7 @@ impl Driver {
             let node = self.shared.untyped().node(stopped);
             // The failed execution has ended by itself, and its failure was emitted.
             if failure.as_ref().is_none_or(|failure| failure.node != node.node) {
-                self.shared.untyped().tell(left(node));
+                self.shared.untyped().emit_rare(left(node));
             }
         }
         (outcome, failure, ended)

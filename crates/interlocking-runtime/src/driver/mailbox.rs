@@ -84,7 +84,7 @@ impl Driver {
             untyped.idle().leave(Execution { node, visit: by.visit, attempt: by.attempt });
         }
         untyped.history().answered(by, answer);
-        untyped.tell_of_answer();
+        untyped.notify_answered();
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl Driver {
             let entry = Entry::Received { node: name.to_owned(), letter, message: message.into(), missed };
             record_writer.write(entry).await?;
         }
-        untyped.tell(EventKind::Message { node: net.name(node).into(), missed });
+        untyped.emit_rare(EventKind::Message { node: net.name(node).into(), missed });
         if let Some(recorded) = self.recorded.as_mut().filter(|_| !missed) {
             recorded.mailbox.push_back((node, token));
         }
@@ -171,7 +171,7 @@ impl Driver {
     fn exhausted_event(&self, execution: Execution, limit: Limit, message: ErasedToken) -> Result<ErasedDone, End> {
         let untyped = self.untyped();
         let node = untyped.node(execution);
-        untyped.tell(EventKind::NodeExhausted(node));
+        untyped.emit_rare(EventKind::NodeExhausted(node));
         let step = caught_now(|| self.shared.graph_type().exhausted(execution.node, limit, message));
         match step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? {
             Some(step @ Step::One(..)) => Ok(ErasedDone { route: Ok(step), effects: Effects::default() }),

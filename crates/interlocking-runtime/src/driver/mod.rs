@@ -50,7 +50,7 @@ pub(crate) struct Driver {
     pub(crate) has_ended: bool,
     /// Whether something outside the driver may halt the run or park its executions while nodes run: the run has a journal,
     /// child runs or observers.
-    pub(crate) listens: bool,
+    pub(crate) accepts_signals: bool,
 }
 
 /// The part of a driver that only a run with a journal has.
@@ -66,7 +66,7 @@ pub(crate) struct Recorded {
     /// The execution of an event node that handles a message now.
     pub(crate) handling: Option<Execution>,
     /// Outcomes that are absorbed later: those of map and human nodes while a message waits or is handled, and any that arrive
-    /// [while the driver awaits something else](Driver::meanwhile).
+    /// [while the driver awaits something else](Driver::wait_for).
     pub(crate) held: VecDeque<Completed>,
     /// The number of the last letter that was received.
     pub(crate) letters: u64,
@@ -88,7 +88,7 @@ impl Driver {
             frontier,
             tasks: RunningTasks::default(),
             observes,
-            listens: recorded.is_some() || maps || observes,
+            accepts_signals: recorded.is_some() || maps || observes,
             recorded,
             background: None,
             announced_waiting: false,
@@ -99,7 +99,7 @@ impl Driver {
     /// Waits for the reports, stops what still runs, and records the end.
     pub(crate) async fn wind_up(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
         let end = match end {
-            Ok(output) => self.conclude(output).await,
+            Ok(output) => self.make_output(output).await,
             Err(end) => Err(end),
         };
         // The whole tree halts with this run, before any child is stopped: a stopped child would pass its turn to another one.

@@ -80,7 +80,7 @@ impl Driver {
 
     fn exhaust(&mut self, execution: Execution, limit: Limit, token: ErasedToken) -> Result<(), End> {
         let node = self.shared.untyped().node(execution);
-        self.shared.untyped().tell(EventKind::NodeExhausted(node));
+        self.shared.untyped().emit_rare(EventKind::NodeExhausted(node));
         let step = caught_now(|| self.shared.graph_type().exhausted(execution.node, limit, token));
         let Some(step) = step.map_err(|panic| End::failed(panicked(self.net(), execution, panic)))? else {
             return Err(End::failed(beyond_bounds(self.net(), execution, limit)));

@@ -61,7 +61,7 @@ pub(crate) enum Waited {
 impl Driver {
     /// Waits until something happens; an error if that ends the run.
     pub(crate) async fn wait(&mut self) -> Result<(), End> {
-        let may_be_parked = self.listens || self.shared.untyped().parked() > 0;
+        let may_be_parked = self.accepts_signals || self.shared.untyped().parked() > 0;
         if may_be_parked && self.check_parked()? {
             Box::pin(self.wait_for_people()).await?;
         }
@@ -83,7 +83,7 @@ impl Driver {
         let woken = {
             // Boxed, and created only where they are needed, because a run that waits holds them in memory.
             let mut cancelled = shared.cancel().map(|cancel| Box::pin(cancel.cancelled()));
-            let mut signal = self.listens.then(|| Box::pin(signalled(untyped)));
+            let mut signal = self.accepts_signals.then(|| Box::pin(signalled(untyped)));
             let Self { tasks, background, recorded, .. } = self;
             std::future::poll_fn(|context| {
                 if tasks.poll_completed(context).is_ready() {
@@ -119,7 +119,7 @@ impl Driver {
         match woken {
             Woken::Completed | Woken::Parked => {}
             Woken::Over => return Ok(Waited::Over),
-            Woken::Background(returned) => Box::pin(self.take_returned(returned)).await?,
+            Woken::Background(returned) => Box::pin(self.handle_returned(returned)).await?,
             Woken::Letter(posted) => {
                 self.recorded.iter_mut().for_each(|recorded| recorded.next_letter = None);
                 let posted = posted.map_err(|error| self.journal_failed(error))?;
@@ -133,7 +133,7 @@ impl Driver {
 
     /// Awaits `done`, and handles what a driver handles while it waits; an error if that ends the run. Executions that complete
     /// before `done` resolves are held for later.
-    pub(crate) async fn meanwhile<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
+    pub(crate) async fn wait_for<T: Send>(&mut self, done: impl Future<Output = T> + Send) -> Result<T, End> {
         let result = Mutex::new(None);
         let keep = async {
             let done = done.await;
@@ -161,7 +161,7 @@ impl Driver {
             return End::Cancelled;
         }
         if self.shared.untyped().settings.is_left_behind() {
-            return End::LeftBehind;
+            return End::ChildStopped;
         }
         match self.shared.untyped().settings.stopped() {
             // The run was suspended because its wall time is used up.
@@ -194,7 +194,7 @@ impl Driver {
         self.announced_waiting = !has_unread_letters && self.is_parked();
         let untyped = self.untyped();
         match self.announced_waiting {
-            true if untyped.settings.options().awaits_people => untyped.tell(EventKind::Waiting),
+            true if untyped.settings.options().awaits_people => untyped.emit_rare(EventKind::Waiting),
             true => return Err(End::Halted(Halt::Waiting(untyped.settings.tree().questions()))),
             false => {}
         }

@@ -66,7 +66,7 @@ pub(crate) type Accepted = (Step<ErasedToken>, Effects);
 
 /// The step and the effects of an execution; the error is its failure, or `None` where it was stopped with its run.
 #[inline]
-pub(crate) fn settled(
+pub(crate) fn accepted_or_failure(
     net: &Net,
     execution: Execution,
     result: Result<ErasedDone, Interruption>,

@@ -18,7 +18,7 @@ mod start;
 pub use self::children::{Child, Children};
 pub(super) use self::start::start;
 
-use self::quorum::{Ask, Waiting, settle};
+use self::quorum::{Ask, Waiting, wait_for_quorum};
 use self::start::Starter;
 use crate::context::services::UntypedServices;
 use crate::workspaces::Workspaces;
@@ -455,7 +455,7 @@ impl<N: Maps<Quorum: SaysEnough<N, H>>, H: MapHandler<N>> Kind<N> for MapNode<H>
         if let Some(quorum) = untyped.net.row(N::INDEX).quorum {
             let is_decided = starter.decided.is_some();
             let waiting = Waiting { untyped, execution, quorum, is_decided };
-            let settled = settle(waiting, children, EnoughQuery { handler: &self.0, cx });
+            let settled = wait_for_quorum(waiting, children, EnoughQuery { handler: &self.0, cx });
             children = while_starting_added(&mut starter, settled).await?;
         }
         while_starting_added(&mut starter, self.0.gather(input, children, cx)).await

@@ -167,7 +167,7 @@ impl Tree {
     }
 
     /// Registers a task that runs `child`, a child of `parent`.
-    pub(crate) fn has_task(self: &Arc<Self>, parent: RunId, child: RunId) -> ChildTask {
+    pub(crate) fn register_task(self: &Arc<Self>, parent: RunId, child: RunId) -> ChildTask {
         *self.tasks.lock().entry(parent.clone()).or_default() += 1;
         ChildTask { tree: self.clone(), parent, child }
     }
@@ -185,7 +185,7 @@ impl Tree {
     }
 
     /// Books a call that has ended.
-    pub(crate) fn spent(&self, run: &RunId, call: LedgerEntry) {
+    pub(crate) fn book_call(&self, run: &RunId, call: LedgerEntry) {
         self.usage.lock().calls.push((run.clone(), call));
     }
 

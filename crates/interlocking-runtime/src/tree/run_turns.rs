@@ -53,7 +53,7 @@ impl KeptRunTurns {
     }
 
     /// Takes the turns that an execution has given back; they end when the returned values are dropped.
-    pub(crate) fn of(&self, execution: Execution) -> Vec<Option<Turn>> {
+    pub(crate) fn take_given_back(&self, execution: Execution) -> Vec<Option<Turn>> {
         let given_back = &mut self.0.lock().given_back;
         given_back.extract_if(.., |(by, ..)| *by == execution).map(|(_, _, turn)| turn).collect()
     }
@@ -82,17 +82,17 @@ mod tests {
         };
         let (by, other) = (Execution { node: 1, visit: 1, attempt: 1 }, Execution { node: 2, visit: 1, attempt: 1 });
         kept.keep("main", take("main").unwrap());
-        drop(kept.of(by));
+        drop(kept.take_given_back(by));
         assert!(kept.has("main") && take("main").is_none() && take("other").is_some());
         kept.give_back("main", by);
         assert!(!kept.has("main") && take("main").is_none(), "its outcome is not absorbed yet");
         assert_eq!((kept.after(by), kept.after(other)), (Vec::new(), vec!["main".to_owned()]));
-        drop(kept.of(by));
+        drop(kept.take_given_back(by));
         kept.keep("main", take("main").unwrap());
         kept.end();
         assert!(take("main").is_some() && kept.after(by).is_empty());
         kept.give_back("main", by);
-        assert!(kept.of(by).is_empty(), "it had none");
+        assert!(kept.take_given_back(by).is_empty(), "it had none");
     }
 
     #[test]

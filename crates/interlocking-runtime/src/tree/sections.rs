@@ -24,7 +24,7 @@ pub(crate) struct Section {
 
 impl Section {
     /// Whether the section belongs to this execution.
-    pub(crate) fn is_of(&self, run: &RunId, by: &By) -> bool {
+    pub(crate) fn belongs_to(&self, run: &RunId, by: &By) -> bool {
         match &self.run {
             Some(own) => own == run,
             None => self.path.last().is_some_and(|(last, node)| last == run && node == by),
@@ -32,7 +32,7 @@ impl Section {
     }
 
     /// Whether this execution leads to the section.
-    pub(crate) fn passes(&self, run: &RunId, by: &By) -> bool {
+    pub(crate) fn leads_through(&self, run: &RunId, by: &By) -> bool {
         self.path(run) == Some(by)
     }
 

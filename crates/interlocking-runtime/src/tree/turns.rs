@@ -119,13 +119,13 @@ impl Turns {
     }
 
     /// Stops expecting the sections that will not come.
-    pub(crate) fn forget_sections(&self, is_void: impl Fn(&Section) -> bool) {
+    pub(crate) fn forget_sections(&self, is_obsolete: impl Fn(&Section) -> bool) {
         if !self.expects.load(Ordering::Acquire) {
             return;
         }
         let mut lanes = self.lanes.lock();
         for lane in lanes.by_queue.values_mut() {
-            lane.begun.retain(|section| !is_void(section));
+            lane.begun.retain(|section| !is_obsolete(section));
             lane.give();
         }
         self.expects.store(lanes.by_queue.values().any(|lane| !lane.begun.is_empty()), Ordering::Release);
@@ -144,7 +144,8 @@ impl Lane {
         if self.holder.is_some() {
             return;
         }
-        let is_begun = |begun: &[Section], asker: &Asker| begun.iter().position(|it| it.is_of(&asker.run, &asker.by));
+        let is_begun =
+            |begun: &[Section], asker: &Asker| begun.iter().position(|it| it.belongs_to(&asker.run, &asker.by));
         let next = match &self.begun[..] {
             [] => (!self.queue.is_empty()).then_some(0),
             begun => self.queue.iter().position(|waiter| is_begun(begun, &waiter.asker).is_some()),
@@ -194,7 +195,7 @@ impl KeptTurns {
     }
 
     /// Takes the turn of an execution; it ends when the returned value is dropped.
-    pub(crate) fn of(&self, execution: Execution) -> Option<Arc<Turn>> {
+    pub(crate) fn take(&self, execution: Execution) -> Option<Arc<Turn>> {
         let mut kept = self.0.lock();
         let at = kept.iter().position(|(other, _)| *other == execution)?;
         Some(kept.swap_remove(at).1)
@@ -264,9 +265,9 @@ mod tests {
         let (turns, kept) = (Arc::new(Turns::default()), KeptTurns::default());
         let of = |node| Execution { node, visit: 1, attempt: 1 };
         kept.keep(of(1), Arc::new(ask(&turns, "main", "a")));
-        assert!(kept.of(of(2)).is_none() && !ask(&turns, "main", "b").has_come());
+        assert!(kept.take(of(2)).is_none() && !ask(&turns, "main", "b").has_come());
         let child = kept.share(of(1));
-        drop(kept.of(of(1)));
+        drop(kept.take(of(1)));
         assert!(!ask(&turns, "main", "b").has_come(), "its child has not come to rest");
         drop(child);
         kept.keep(of(2), Arc::new(ask(&turns, "main", "b")));
@@ -307,9 +308,9 @@ mod tests {
         let turns = Arc::new(Turns::default());
         turns.expect(vec![section("till")]);
         let other = ask(&turns, "till", "other");
-        turns.forget_sections(|section| section.passes(&run("r"), &by("other")));
+        turns.forget_sections(|section| section.leads_through(&run("r"), &by("other")));
         assert!(!other.has_come());
-        turns.forget_sections(|section| section.passes(&run("root"), &by("map")));
+        turns.forget_sections(|section| section.leads_through(&run("root"), &by("map")));
         assert!(other.has_come());
     }
 }

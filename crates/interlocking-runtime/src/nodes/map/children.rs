@@ -172,7 +172,7 @@ struct State<O> {
     /// By position of its item: the token that stops one child alone.
     stops: BTreeMap<usize, CancelToken>,
     /// Whether any child has stopped without having ended: then the node stops, too.
-    have_stopped: bool,
+    any_stopped: bool,
     /// By position of its item: the runs that have not been taken.
     pending: BTreeMap<usize, RunId>,
     /// The children that have ended and are not taken yet, beside the tasks.
@@ -208,13 +208,13 @@ impl<C: Graph> Children<C> {
 
 impl<C: Graph> Pool<C> {
     pub(super) fn new(tree: Arc<Tree>, inbox: Option<(By, Arc<Additions>)>) -> Self {
-        let (named, stops, have_stopped, pending, completed) = Default::default();
+        let (named, stops, any_stopped, pending, completed) = Default::default();
         let tasks = JoinSet::new();
-        Self { tree, inbox, state: Mutex::new(State { named, tasks, stops, have_stopped, pending, completed }) }
+        Self { tree, inbox, state: Mutex::new(State { named, tasks, stops, any_stopped, pending, completed }) }
     }
 
     /// Adds a child, and returns its position.
-    pub(super) fn name(&self, named: Named) -> usize {
+    pub(super) fn add(&self, named: Named) -> usize {
         let mut state = self.state.lock();
         state.named.push(named);
         state.named.len() - 1
@@ -305,14 +305,14 @@ impl<C: Graph> Pool<C> {
         while let Some(child) = poll_fn(|context| self.poll_ended(context)).await {
             ended.push(child);
         }
-        self.state.lock().have_stopped = false;
+        self.state.lock().any_stopped = false;
         ended
     }
 
     fn poll_any(&self, context: &mut Context<'_>) -> Poll<Option<Child<C::Output>>> {
         match self.poll_ended(context) {
             // The node stops together with the child.
-            Poll::Ready(None) if self.state.lock().have_stopped => Poll::Pending,
+            Poll::Ready(None) if self.state.lock().any_stopped => Poll::Pending,
             polled => polled,
         }
     }
@@ -324,7 +324,7 @@ impl<C: Graph> Pool<C> {
             None => loop {
                 match state.tasks.poll_join_next(context) {
                     Poll::Ready(Some(Ok(Some(child)))) => break child,
-                    Poll::Ready(Some(Ok(None))) => state.have_stopped = true,
+                    Poll::Ready(Some(Ok(None))) => state.any_stopped = true,
                     // A child's task catches every panic, so only the end of the runtime makes a join fail.
                     Poll::Ready(Some(Err(_))) => {}
                     Poll::Ready(None) => return Poll::Ready(None),

@@ -31,7 +31,7 @@ pub(super) struct Waiting<'run> {
 }
 
 /// Waits until the quorum is reached, or no longer can be, and cancels the rest. All of the returned children have ended.
-pub(super) async fn settle<C: Graph>(
+pub(super) async fn wait_for_quorum<C: Graph>(
     waiting: Waiting<'_>,
     mut children: Children<C>,
     mut handler: impl Ask<C::Output>,

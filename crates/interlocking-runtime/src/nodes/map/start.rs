@@ -38,7 +38,7 @@ pub(in crate::nodes) struct Starter<'run, C: Graph> {
     /// The children that the node has started before.
     known: Predecessors,
     /// How many items have each key.
-    equal: HashMap<String, u32>,
+    counts: HashMap<String, u32>,
     taken: HashSet<RunId>,
 }
 
@@ -102,12 +102,12 @@ impl<'run, C: Graph> Starter<'run, C> {
         let concurrency = row.concurrency.map_or(Semaphore::MAX_PERMITS, |limit| limit as usize);
         let siblings = ChildGroup::new(untyped.idle().clone(), execution, concurrency, untyped.settings.child_slot());
         let decided = untyped.history().decision(&by);
-        let (allowance, equal, taken) = Default::default();
+        let (allowance, counts, taken) = Default::default();
         let takes_items = untyped.net.table().nodes.iter().any(|other| other.adds_to.contains(&row.name));
         let inbox = takes_items.then(|| (by.clone(), untyped.additions().clone()));
         let (graph, pool) = (graph.clone(), Arc::new(Pool::new(tree.clone(), inbox)));
         let slots = Arc::new(Semaphore::new(concurrency));
-        Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, equal, taken })
+        Ok(Self { untyped, by, decided, execution, row, graph, pool, siblings, slots, allowance, known, counts, taken })
     }
 
     /// Emits how many items there are.
@@ -149,7 +149,7 @@ impl<'run, C: Graph> Starter<'run, C> {
             Some(key) => key.clone(),
             None => serde_json::to_string(&Stored(&item.entry))?,
         };
-        let number = *self.equal.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
+        let number = *self.counts.entry(key.clone()).and_modify(|number| *number += 1).or_insert(1);
         let (parent, Execution { visit, attempt, .. }) = (self.untyped.run(), self.execution);
         let identity = ChildIdentity { parent, node: &self.row.name, visit, attempt, key: key.clone(), number };
         let before = item.anew_after.as_ref().filter(|run| self.known.latest(&identity) == Some(*run));
@@ -167,7 +167,7 @@ impl<'run, C: Graph> Starter<'run, C> {
         };
         self.taken.insert(run.clone());
         let named = Named { run, key, number };
-        let position = self.pool.name(named.clone());
+        let position = self.pool.add(named.clone());
         Ok(Planned { position, named, origin, item })
     }
 
@@ -175,7 +175,7 @@ impl<'run, C: Graph> Starter<'run, C> {
     async fn end_unused(&self) -> Result<(), NodeError> {
         let Some(journal) = self.untyped.settings.journal.as_deref() else { return Ok(()) };
         let is_left = |origin: &Origin| match origin {
-            Origin::Child { key, number, .. } => self.equal.get(key).is_none_or(|most| number > most),
+            Origin::Child { key, number, .. } => self.counts.get(key).is_none_or(|most| number > most),
             Origin::Fork { .. } => false,
         };
         let (tree, entry) = (self.untyped.settings.tree(), (self.execution.visit, self.execution.attempt));
@@ -226,7 +226,7 @@ impl<'run, C: Graph> Starter<'run, C> {
         settings.run = run.clone();
         let (graph, slots, taken_by) = (self.graph.clone(), self.slots.clone(), self.by.clone());
         let (task, stop) =
-            (tree.has_task(untyped.run().clone(), run.clone()), settings.cancel.clone().unwrap_or_default());
+            (tree.register_task(untyped.run().clone(), run.clone()), settings.cancel.clone().unwrap_or_default());
         let (abandoned, stopped, child) = (tree.abandoned.clone(), stop.clone(), run.clone());
         let turn = untyped.share_turn(self.execution);
         // Other executions may wait for a section in this child, and hold the slots.
