@@ -1,11 +1,11 @@
-//! Stopping a run from outside: for good, or so that it can be resumed.
+//! Stops runs from outside: permanently, or so that they can be resumed.
 
 use crate::mutex::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, MutexGuard, Weak};
 use tokio::sync::Notify;
 
-/// Stops every run that was given a clone of it, once and for good.
+/// Stops every run that was given a clone of it, once and permanently.
 ///
 /// Node executions are dropped at the point where they wait, and agents kill the programs that they started. The run ends
 /// as [`Outcome::Cancelled`](crate::Outcome::Cancelled), or, where it was [suspended](Self::suspend), as

@@ -108,7 +108,7 @@ pub enum EventKind {
         /// The node.
         #[serde(flatten)]
         node: NodeRef,
-        /// The place where the edge leads.
+        /// The place that the edge leads to.
         edge: Name,
     },
     /// A map node that has started has its list of items, and starts their children.

@@ -105,7 +105,7 @@ pub trait RunContext<N: Node> {
     /// An error if the executor does not know the workspaces.
     fn workspaces(&self) -> Result<Arc<dyn Workspaces>, ContextError>;
 
-    /// The run that this one is a child of.
+    /// The run's parent, if it is a child run.
     fn parent(&self) -> Option<RunId>;
 
     /// The other runs that this run's parent has started and that have not ended, ordered by name. They are read from the

@@ -112,7 +112,7 @@ impl UntypedServices {
         }
     }
 
-    /// The run had these turns when its process ended.
+    /// Notes the turns that the run had when its process ended.
     pub(crate) fn had_turns(&self, names: Vec<String>) {
         if !names.is_empty() {
             self.notes().run_turns.had(names);
@@ -138,7 +138,7 @@ impl UntypedServices {
         kept.keep(name, turn);
     }
 
-    /// The run's turn ends when the outcome of an execution is absorbed.
+    /// Gives the run's turn back. It ends when the outcome of the execution `by` is absorbed.
     pub(crate) fn give_turn_back(&self, name: &str, by: Execution) {
         let kept = &self.notes().run_turns;
         if !kept.has(name) {

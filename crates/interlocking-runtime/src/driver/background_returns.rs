@@ -26,7 +26,7 @@ use std::sync::Arc;
 struct AdvisoryEnd {
     execution: Execution,
     report: Result<Encoded, Failure>,
-    /// The memory group that it updated.
+    /// The memory group that the execution updated.
     updated: Option<usize>,
     /// Its other effects; empty where it failed.
     did: OtherEffects,

@@ -39,7 +39,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts one execution, now.
+    /// Starts one execution at once.
     pub(crate) fn start(&mut self, execution: Execution, input: ErasedToken) {
         let started = self.shared.untyped().now();
         self.shared.untyped().emit_started(execution, started);

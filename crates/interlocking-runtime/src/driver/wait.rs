@@ -29,7 +29,7 @@ enum Woken {
 enum Signal {
     /// An execution was parked, or continues.
     Parked,
-    /// The whole tree of runs stops.
+    /// The whole tree of runs halts.
     Halted,
 }
 

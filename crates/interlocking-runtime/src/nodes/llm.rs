@@ -85,7 +85,7 @@ pub struct LLMNode<H = PassOn>(pub H);
 pub trait LLM: Node {
     /// The context of the prompt's template.
     type Prompt<'a>: Prompt;
-    /// The structured output.
+    /// The type of the agent's structured output.
     type Output: AgentOutput;
     /// What makes the prompt: [`FromHandler`] or [`FromInput`].
     type PromptFrom;

@@ -26,7 +26,7 @@ pub struct AskedFor {
 pub struct Asking {
     /// The node.
     pub node: String,
-    /// Its graph, where that is a child graph of the one that is run.
+    /// The node's graph, if that is a child graph of the run's graph.
     pub graph: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct NotReady {
     pub reason: String,
 }
 
-/// The role of a node that asks for one.
+/// The role that a node asks for, if it asks for one.
 fn role(row: &NodeRow) -> Option<&str> {
     row.is_prompted().then(|| row.agent.as_ref().unwrap_or(&row.name).as_str())
 }

@@ -49,7 +49,7 @@ impl IdleExecutions {
         Parked { idle: self, execution }
     }
 
-    /// Parks an execution that does not go on in this process.
+    /// Parks an execution that does not continue in this process.
     pub(crate) fn hold_back(&self, execution: Execution) {
         self.held_back.lock().insert(execution);
         self.set(execution, true);

@@ -145,13 +145,13 @@ impl Tree {
         }
     }
 
-    /// The child runs that others can write to, and the last letter that each has received.
+    /// The child runs that other runs can write to, and the last letter that each has received.
     pub(crate) fn read_letters(&self) -> Vec<(RunId, u64)> {
         let members = self.members.lock();
         members.iter().filter_map(|(run, member)| Some((run.clone(), member.letters?))).collect()
     }
 
-    /// Waits until `run` is not being executed.
+    /// Waits until `run` is no longer executed.
     pub(crate) async fn wait_until_left(&self, run: &RunId) {
         self.wait_until(|members| !members.contains_key(run)).await;
     }

@@ -43,7 +43,7 @@ pub trait Workspaces: Any + Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where it cannot be made.
+    /// [`WorkspaceError`] where the place cannot be made ready.
     async fn ready(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
         let _ = name;
         Ok(None)
@@ -187,7 +187,7 @@ pub trait Workspaces: Any + Send + Sync {
     }
 }
 
-/// The run that workspaces are asked for.
+/// The run whose workspaces are asked for.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RunScope<'a> {
@@ -219,13 +219,13 @@ pub struct ParentScope<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RunEnd {
-    /// It finished.
+    /// The run finished.
     Finished,
-    /// It failed.
+    /// The run failed.
     Failed,
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
-    /// It stopped without having ended, and may be resumed.
+    /// The run stopped without having ended, and may be resumed.
     Stopped,
 }
 
@@ -234,7 +234,7 @@ pub enum RunEnd {
 pub enum Moment {
     /// An agent is about to start.
     Before,
-    /// Its turn has ended.
+    /// An agent's turn has ended.
     After,
 }
 

@@ -9,11 +9,11 @@ use std::fmt;
 pub struct Unkept {
     /// The node.
     pub node: String,
-    /// Its workspace.
+    /// The node's workspace.
     pub workspace: String,
     /// The isolation that the node demands.
     pub demanded: Isolation,
-    /// The nodes that it is to be blind to.
+    /// The nodes that this node must be blind to.
     pub blind_to: Vec<String>,
     /// The isolation that there is.
     pub given: Isolation,

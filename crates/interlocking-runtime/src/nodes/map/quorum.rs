@@ -47,7 +47,7 @@ pub(super) async fn wait_for_quorum<C: Graph>(
                 break false;
             }
             let reached = wait(waiting.quorum, &mut ended, &mut children, &mut handler).await;
-            // What is added now may make up a quorum that was out of reach.
+            // Items that are added now may make up a quorum that was out of reach.
             if children.0.close().await || reached {
                 break reached;
             }
@@ -60,7 +60,7 @@ pub(super) async fn wait_for_quorum<C: Graph>(
     Ok(children)
 }
 
-/// Waits for children until the quorum is reached; false when it no longer can be.
+/// Waits for children until the quorum is reached; false when it can no longer be reached.
 async fn wait<C: Graph>(
     quorum: Quorum,
     ended: &mut Results<C::Output>,

@@ -33,7 +33,7 @@ pub(in crate::nodes) struct Starter<'run, C: Graph> {
     pool: Arc<Pool<C>>,
     siblings: Arc<ChildGroup>,
     slots: Arc<Semaphore>,
-    /// Made for the first child.
+    /// Created for the first child.
     allowance: Option<Allowance>,
     /// The children that the node has started before.
     known: Predecessors,
