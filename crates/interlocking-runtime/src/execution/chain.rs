@@ -1,7 +1,7 @@
 //! A chain of node executions, which run one after the other in one task.
 //!
-//! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/book/src/performance.md`. Without it every node
-//! would run as a task of its own, which costs an allocation and some 3,000 instructions.
+//! Exists for the rows "instructions a transition" and "allocations in 1,000 transitions" of `docs/book/src/performance.md`.
+//! Without it every node would run as a task of its own, which costs an allocation and some 3,000 instructions.
 //!
 //! In a chain, a node execution has the same guards as in the executor: the cancellation check, the guard against panics,
 //! timeouts, both events, the bounds of the table. It has no task, no queue and no allocation, because a lone token does not
