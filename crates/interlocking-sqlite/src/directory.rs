@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! journal.db        the database, with `-wal` and `-shm` beside it while it is open
-//! lock              held while a journal is opened, so that two that open it at once take turns
-//! holders/*.lock    one an open journal, locked as long as that lives
+//! lock              held while a journal is being opened, so that only one process at a time does so
+//! holders/*.lock    one for each open journal, locked until that journal is closed or its process ends
 //! ```
 
 use crate::connection;
@@ -19,30 +19,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What there is in a journal's directory: its own files, and what a command line adds so that git leaves it alone.
+/// The names in a journal's directory: the journal's own files, and the `.gitignore` that a command line adds.
 const OWN: [&str; 7] =
     ["journal.db", "journal.db-wal", "journal.db-shm", "journal.db.new", "lock", "holders", ".gitignore"];
 
-/// Where a journal is.
+/// The directory of a journal.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory {
     path: Arc<Path>,
     place: Arc<str>,
 }
 
-/// An open journal's sign of life: the system frees its lock when the process ends, however it ends.
+/// The lock file of an open journal. The operating system releases the lock when the process ends, even after a crash.
 #[derive(Debug)]
 pub(crate) struct Holder {
-    /// The name of its file, never used again.
+    /// The file's name without `.lock`. A name is never reused.
     pub(crate) name: String,
-    /// Process and machine, for people.
+    /// The process and the machine, for messages.
     pub(crate) who: String,
     path: PathBuf,
     _locked: File,
 }
 
 impl Directory {
-    /// The directory at `path`, with a journal in it, and a sign of life in it.
+    /// Opens the directory at `path`, creates the journal in it if there is none, and creates this process's lock file.
     pub(crate) fn open(path: &Path) -> Result<(Self, Holder), JournalError> {
         let directory = Self { path: path.into(), place: path.join("journal.db").display().to_string().into() };
         let refused = |error: io::Error| of_file(&error, directory.place());
@@ -50,13 +50,13 @@ impl Directory {
         let lock = private::file_options().create(true).append(true).open(path.join("lock")).map_err(refused)?;
         lock.lock().map_err(refused)?;
         directory.create().map_err(|trouble| trouble.at(directory.place()))?;
-        directory.bury();
+        directory.remove_stale();
         let holder = directory.enter().map_err(refused)?;
         Ok((directory, holder))
     }
 
-    /// Makes it, and closes it and what is in it to others. A directory that has other things in it stays as open as it is: it is
-    /// not the journal's alone.
+    /// Creates the directory, and restricts it and the journal's files to the owner. A directory that also contains other files
+    /// keeps its permissions, as it is not the journal's alone.
     fn close(&self) -> io::Result<()> {
         private::make_directory(&self.path)?;
         let entries: Vec<_> = fs::read_dir(&*self.path)?.collect::<io::Result<_>>()?;
@@ -66,7 +66,7 @@ impl Directory {
         let closed = OWN.iter().try_for_each(|name| private::close(&self.path.join(name)));
         let closed = closed.and_then(|()| if only_own { private::close(&self.path) } else { Ok(()) });
         if let Err(error) = closed {
-            // Another user's, who lets this one in.
+            // The files belong to another user, who gave this user access.
             tracing::warn!(%error, directory = %self.path.display(), "the journal stays open to others");
         }
         Ok(())
@@ -114,10 +114,10 @@ impl Directory {
         Ok(())
     }
 
-    /// Whether the holder called `name` lives.
+    /// Whether the journal with the lock file `name` is still open. True where that cannot be found out.
     pub(crate) fn lives(&self, name: &str) -> bool {
         match File::open(self.holder(name)) {
-            // Shared, so that two that look at once do not take each other for the holder.
+            // A shared lock: with an exclusive one, two processes that look at once would take each other for the holder.
             Ok(file) => match file.try_lock_shared() {
                 Ok(()) => false,
                 Err(TryLockError::WouldBlock) => true,
@@ -128,12 +128,14 @@ impl Directory {
         }
     }
 
+    /// The path of the lock file `name`.
     fn holder(&self, name: &str) -> PathBuf {
         self.path.join("holders").join(format!("{name}.lock"))
     }
 
-    /// Removes the files of those that died. Nobody can be between making a file and locking it: the directory is locked.
-    fn bury(&self) {
+    /// Removes the lock files of processes that have ended. No process is between creating its file and locking it, as the
+    /// directory's lock is held.
+    fn remove_stale(&self) {
         for entry in fs::read_dir(self.path.join("holders")).into_iter().flatten().flatten() {
             let name = entry.file_name();
             if let Some(name) = name.to_str().and_then(|name| name.strip_suffix(".lock"))
@@ -145,6 +147,7 @@ impl Directory {
         }
     }
 
+    /// Creates this process's lock file, and locks it.
     fn enter(&self) -> io::Result<Holder> {
         static OPENED: AtomicU64 = AtomicU64::new(0);
         let process = std::process::id();
@@ -165,7 +168,7 @@ impl Drop for Holder {
     }
 }
 
-/// Who cannot be asked is taken to live.
+/// A holder whose lock cannot be examined is taken to be alive.
 fn unknown(name: &str, error: &io::Error) -> bool {
     tracing::warn!(%error, name, "whether a holder lives cannot be found out");
     true

@@ -1,7 +1,8 @@
-//! A record as a row of the table `record`, and back.
+//! Converts a record to a row of the table `record`, and back.
 //!
-//! The common record, a node's outcome with one token and nothing else, is columns alone. Every other one has all of it
-//! as JSON in the column `more`, payloads by their names, so that any client can read it; its columns say again what has one.
+//! The most common record, a node's outcome with one token and nothing else, needs only the plain columns. Every other record is
+//! stored as JSON in the column `more`, with payloads as digests, so that any client can read it. The other columns then repeat
+//! the fields that have a column.
 
 use crate::failure::Trouble;
 use interlocking_core::context::Commit;
@@ -13,7 +14,7 @@ use std::borrow::Cow;
 /// The columns of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Envelope {
-    /// The sort of entry; absent for the most common one, an outcome.
+    /// The kind of entry; absent for the most common kind, an outcome.
     pub(crate) entry: Option<Cow<'static, str>>,
     pub(crate) node: Option<String>,
     pub(crate) visit: Option<u32>,
@@ -25,7 +26,7 @@ pub(crate) struct Envelope {
     pub(crate) more: Option<String>,
 }
 
-/// A run's first record in the column `more`: its table by name, because many runs have the same.
+/// A run's first record in the column `more`. It has the digest of its table, because many runs have the same table.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartedRow<'row> {
     pub(crate) table: Digest,
@@ -36,19 +37,19 @@ pub(crate) struct StartedRow<'row> {
     pub(crate) workspaces: Vec<Commit>,
 }
 
-/// A record as it is read.
+/// A record as read from its row.
 #[expect(clippy::large_enum_variant, reason = "all but one of a run are entries")]
 pub(crate) enum Read {
-    /// All of it.
+    /// The complete entry.
     Entry(Entry),
-    /// A run's first, whose table is to be fetched.
+    /// A run's first record, whose table is still to be fetched.
     Started(StartedRow<'static>),
 }
 
-/// The word for a run's first record.
+/// The value of the column `entry` for a run's first record.
 pub(crate) const STARTED: &str = "started";
 
-/// The row of an entry whose payloads are all names. `table` is the name of a run's table, where the entry has one.
+/// The row of an entry whose payloads are all digests. `table` is the digest of the run's table, for a run's first entry.
 pub(crate) fn of_entry(entry: &Entry, table: Option<Digest>) -> Result<Envelope, serde_json::Error> {
     let mut row = Envelope { entry: word(entry).map(Cow::Borrowed), ..Envelope::default() };
     match entry {
@@ -144,7 +145,7 @@ impl Envelope {
     }
 }
 
-/// Whether columns say all of it.
+/// Whether the plain columns can hold the whole outcome.
 fn is_plain(outcome: &NodeOutcome) -> bool {
     let NodeOutcome { tokens, spawned, posted, label, memory, calls, commits, failed, added, turns, .. } = outcome;
     matches!(&tokens[..], [TokenRecord { payload: RecordedPayload::Stored(_), .. }])
@@ -166,7 +167,7 @@ fn name(payload: &RecordedPayload) -> Option<Digest> {
     }
 }
 
-/// The word for an entry in the column `entry`.
+/// The value of the column `entry` for an entry.
 fn word(entry: &Entry) -> Option<&'static str> {
     Some(match entry {
         Entry::Outcome(_) => return None,
@@ -186,17 +187,17 @@ fn word(entry: &Entry) -> Option<&'static str> {
     })
 }
 
-/// How a run ended, if its last record but for addenda has this word.
+/// How a run ended, where `entry` is that column of its last record without addenda; `None` if the run has not ended.
 pub(crate) fn ending(entry: Option<&str>) -> Option<&str> {
     entry.filter(|entry| matches!(*entry, "finished" | "failed" | "cancelled"))
 }
 
-/// A record of `run` that says other than it should.
+/// The error for a record of `run` that is missing or cannot be read.
 pub(crate) fn damaged(run: &RunId, sequence: u64, reason: &str) -> Trouble {
     Trouble::Damaged(format!("record {sequence} of run `{run}` cannot be read: {reason}"))
 }
 
-/// Every payload of an entry, and where the next one like it is to be expected.
+/// Every payload of an entry, each with its place: payloads of the same place are likely to be similar.
 pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)> {
     match entry {
         Entry::Started { table, input, .. } => {
@@ -236,7 +237,7 @@ pub(crate) fn payloads(entry: &mut Entry) -> Vec<(String, &mut RecordedPayload)>
     }
 }
 
-/// The names in a row: what its payloads are known by.
+/// The digests that a row names.
 pub(crate) fn names(row: Envelope) -> Result<Vec<Digest>, String> {
     let first = row.digest;
     let (mut entry, table) = match to_entry(row)? {

@@ -1,17 +1,17 @@
-//! What SQLite says, told as what a journal says.
+//! Errors of SQLite and of the file system, as errors of a journal.
 
 use interlocking_runtime::journal::JournalError;
 use rusqlite::ErrorCode;
 use std::io;
 
-/// Why work on the database was not done.
+/// Why work on the database failed.
 #[derive(Debug)]
 pub(crate) enum Trouble {
-    /// SQLite failed, and with it all of the transaction.
+    /// SQLite failed, and the whole transaction with it.
     Sql(rusqlite::Error),
-    /// What was asked for is refused; nothing was written for it.
+    /// The journal refuses the request, and has written nothing for it.
     Refused(JournalError),
-    /// What was read is not what was written.
+    /// The stored data is not what a journal wrote.
     Damaged(String),
 }
 
@@ -28,8 +28,8 @@ impl From<JournalError> for Trouble {
 }
 
 impl Trouble {
-    /// Whether it says nothing of what was to be done, so that a part of that would fail just so.
-    pub(crate) fn is_of_all(&self) -> bool {
+    /// Whether the database is locked by another process. Then each request of the group would fail alone, too.
+    pub(crate) fn is_busy(&self) -> bool {
         matches!(self, Self::Sql(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy))
     }
 }
@@ -37,7 +37,7 @@ impl Trouble {
 const FROM_A_COPY: &str = "copy the directory, then restore it from a backup, or remove what is damaged";
 
 impl Trouble {
-    /// The same in the words of a journal, which is at `place`.
+    /// The error of the journal at `place`.
     pub(crate) fn at(self, place: &str) -> JournalError {
         match self {
             Self::Refused(error) => error,
@@ -53,7 +53,7 @@ fn of_sqlite(error: &rusqlite::Error, place: &str) -> JournalError {
     let place = place.to_owned();
     let damaged = |what: String| JournalError::Damaged { place: place.clone(), what, remedy: FROM_A_COPY.to_owned() };
     let rusqlite::Error::SqliteFailure(code, _) = error else {
-        // The column was read as what it is not: somebody else wrote it.
+        // A column has an unexpected type: another program wrote it.
         return damaged(error.to_string());
     };
     match code.code {
@@ -70,7 +70,7 @@ fn of_sqlite(error: &rusqlite::Error, place: &str) -> JournalError {
     }
 }
 
-/// What the file system says about `place`.
+/// An error of the file system at `place`.
 pub(crate) fn of_file(error: &io::Error, place: &str) -> JournalError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => JournalError::Full { place: place.to_owned() },
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use rusqlite::{Connection, OpenFlags};
 
-    /// Tests often run as root, whom no permission stops: here SQLite itself may not write.
+    /// Tests often run as root, which ignores file permissions: so the connection itself is opened read-only.
     #[test]
     fn what_may_not_be_written_is_read_only() {
         let place = tempfile::tempdir().unwrap();

@@ -22,46 +22,49 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
-/// Records whose payloads are larger are prepared on a thread that may take its time.
+/// From this many bytes of payloads on, a record is prepared on a thread that may block.
 const LONG: usize = 256 << 10;
 
-/// A journal in a directory, which outlives its process. See the [crate](crate) for what is where.
+/// A journal in a directory, which outlives its process. The [crate](crate) documentation has an overview.
 ///
-/// Several may be open on one directory, in one process or in several. Dropping the journal and its last claim closes it, which
-/// waits for what is being read and written; SQLite then removes the log beside the database, unless somebody else has it open.
+/// Several journals may be open on one directory, in one process or in several. Dropping the journal and its last claim closes
+/// it, which waits for reads and writes that are under way. SQLite then removes the log beside the database, unless another
+/// connection has it open.
 #[derive(Debug)]
 pub struct SqliteJournal {
     reader: Arc<Reader>,
     post: Post,
     counters: Arc<Counters>,
-    /// How many claims were asked for.
+    /// The number of the next claim.
     claims: AtomicU64,
     requests: Arc<Requests>,
 }
 
-/// The way to the thread that writes. Who gives it up last, the journal or a claim, waits until that thread has ended.
+/// The channel to the writer thread, shared by the journal and its claims. Dropping the last reference waits until that thread
+/// has ended.
 #[derive(Debug)]
 struct Requests {
-    /// `None` only while it is dropped.
+    /// `None` only during the drop.
     sender: Option<Sender<Request>>,
     writer: Option<JoinHandle<()>>,
 }
 
 impl Options {
-    /// Opens the journal in `directory`, and makes both if there are none. This works on files: call it where that may
-    /// take its time.
+    /// Opens the journal in `directory`, and creates the directory and the journal where they are missing. This blocks on file
+    /// operations.
     ///
     /// # Errors
     ///
-    /// [`JournalError::ReadOnly`] where the directory cannot be made or written, [`JournalError::Damaged`] where what is
-    /// in it is no journal, [`JournalError::NewerLayout`] where a newer program wrote it.
+    /// [`JournalError::ReadOnly`] where the directory cannot be created or written, [`JournalError::Damaged`] where its database
+    /// is not a journal, [`JournalError::NewerLayout`] where a newer program wrote it.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<SqliteJournal, JournalError> {
         SqliteJournal::open_with(directory.as_ref(), self)
     }
 }
 
 impl SqliteJournal {
-    /// Opens the journal in `directory` with the default [options](Options), and makes both if there are none.
+    /// Opens the journal in `directory` with the default [options](Options), and creates the directory and the journal where they
+    /// are missing.
     ///
     /// # Errors
     ///
@@ -70,7 +73,7 @@ impl SqliteJournal {
         Self::options().open(directory)
     }
 
-    /// How to open it otherwise.
+    /// The default options, to be changed and then [opened](Options::open).
     pub fn options() -> Options {
         Options::default()
     }
@@ -90,12 +93,12 @@ impl SqliteJournal {
         Ok(Self { reader, post, counters, claims: AtomicU64::new(0), requests })
     }
 
-    /// Removes the runs that `retention` lets go, with their letters and the payloads that no other run needs. The room
-    /// is used again; the file does not become smaller.
+    /// Removes the runs that `retention` selects, with their letters and the payloads that no other run needs. The freed space
+    /// is reused; the file does not become smaller.
     ///
     /// # Errors
     ///
-    /// [`JournalError::ClockBehind`] where runs are to go by their age and the clock shows less than the newest record.
+    /// [`JournalError::ClockBehind`] where `retention` has an age and the clock is behind the time of the newest record.
     pub async fn prune(&self, retention: Retention) -> Result<Pruned, JournalError> {
         match self.ask(Job::Prune(retention)).await? {
             Reply::Pruned(pruned) => Ok(pruned),
@@ -103,7 +106,7 @@ impl SqliteJournal {
         }
     }
 
-    /// The runs that [`prune`](Self::prune) would remove now; nothing is removed, and no objects are counted.
+    /// The runs that [`prune`](Self::prune) would remove now. Nothing is removed, and [`Pruned::objects`] is 0.
     ///
     /// # Errors
     ///
@@ -115,8 +118,8 @@ impl SqliteJournal {
         }
     }
 
-    /// The parts of a large payload, each a payload by itself: [`fetch`](Journal::fetch) reads one without the others
-    /// (V3-148). None where it is stored whole, as all below a mebibyte are.
+    /// The parts of a large payload. Each part is itself a payload: [`fetch`](Journal::fetch) reads one without the others
+    /// (V3-148). Empty where the payload is stored whole, as every payload below a mebibyte is.
     ///
     /// # Errors
     ///
@@ -126,16 +129,16 @@ impl SqliteJournal {
         self.reader.read(move |reader, connection| reader.parts(connection, &run, &digest)).await
     }
 
-    /// Everything that does not hold in the database, in words; empty where all does. It reads all of it.
+    /// Checks the whole database, and returns a description of each problem; empty where there is none. This reads everything.
     ///
     /// # Errors
     ///
-    /// [`JournalError`] where it cannot even be read.
+    /// [`JournalError`] where the database cannot be read at all.
     pub async fn check(&self) -> Result<Vec<String>, JournalError> {
         self.reader.read(Reader::check).await
     }
 
-    /// What it has done since it was opened.
+    /// What this journal has done since it was opened.
     pub fn stats(&self) -> Stats {
         self.counters.now()
     }
@@ -143,7 +146,7 @@ impl SqliteJournal {
     async fn ask(&self, job: Job) -> Result<Reply, JournalError> {
         let (reply, answer) = oneshot::channel();
         self.requests.send(Request { job, reply: Some(reply) });
-        // Dropped where the thread has ended.
+        // The sender is dropped where the writer thread has ended.
         answer.await.map_err(|_| closed())?
     }
 }
@@ -153,7 +156,7 @@ impl Journal for SqliteJournal {
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError> {
         let number = self.claims.fetch_add(1, Ordering::Relaxed);
         let (requests, held) = (self.requests.clone(), run.clone());
-        // Made first: who stops waiting gives back what comes then.
+        // Created before the request, so that a caller that stops waiting releases a claim that is granted later.
         let claim = Claim::new(move || requests.send(Request { job: Job::Release(held, number), reply: None }));
         self.ask(Job::Claim(run.clone(), number)).await?;
         Ok(claim)
@@ -224,7 +227,7 @@ impl Drop for SqliteJournal {
 
 impl Drop for Requests {
     fn drop(&mut self) {
-        // Without a sender, the thread ends.
+        // The writer thread ends when its channel has no sender.
         self.sender.take();
         if let Some(writer) = self.writer.take()
             && writer.join().is_err()

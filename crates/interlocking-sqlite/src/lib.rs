@@ -20,23 +20,23 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | open it, choose what it survives | [`SqliteJournal::open`], [`SqliteJournal::options`], [`Durability`] |
-//! | append, load, claim, letters | its [`Journal`](interlocking_runtime::Journal) |
+//! | open a journal, choose its durability | [`SqliteJournal::open`], [`SqliteJournal::options`], [`Durability`] |
+//! | append, load, claim, letters | the trait [`Journal`](interlocking_runtime::Journal), which it implements |
 //! | read a section of a large payload | [`SqliteJournal::parts`] |
 //! | remove old runs | [`SqliteJournal::prune`], [`Retention`] |
-//! | find out whether it is whole | [`SqliteJournal::check`] |
+//! | check its integrity | [`SqliteJournal::check`] |
 //! | read it with another client | `docs/book/src/journal.md` in the repository |
 //!
-//! # What holds
+//! # Guarantees
 //!
-//! - **An acknowledged record survives**, as long as [`Durability`] says. A record is there with its payloads, or not at all.
-//! - **One executor a run.** A claim ends with the process that has it, however that ends: the system frees a lock. No clock
-//!   is asked.
-//! - **A payload is stored once**, under the SHA-256 of its bytes, and mostly as what it changed of an earlier one. What is
-//!   read is held against its name.
-//! - **One thread writes**, and threads that may block read: no worker of the async runtime waits for a disk.
+//! - **An acknowledged record survives** what [`Durability`] says. A record is stored with all its payloads, or not at all.
+//! - **Each run has at most one executor.** A claim ends when its process ends, even after a crash, because the operating system
+//!   releases the process's file lock. No clock or timeout is involved.
+//! - **A payload is stored once**, under the SHA-256 of its bytes, usually as a delta against an earlier payload. Each read
+//!   checks the bytes against that hash.
+//! - **One thread writes**, and reads run on threads that may block: no worker of the async runtime waits for a disk.
 //!
-//! It belongs on a local file system: SQLite's log and the locks need one.
+//! The journal must be on a local file system: SQLite's write-ahead log and the file locks need one.
 
 mod failure;
 mod schema;

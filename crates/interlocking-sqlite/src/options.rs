@@ -4,11 +4,11 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The loss of power: every commit waits until the disk has it (`synchronous=FULL`).
+    /// Loss of power: every commit waits until it is on disk (`synchronous=FULL`).
     #[default]
     Full,
-    /// The end of the process, however it ends, but not of the system: after a loss of power or a crash of the system, the
-    /// last seconds of records can be gone, of all runs alike, and the rest is as it was (`synchronous=NORMAL`).
+    /// A crash of the process, but not of the system: after a power failure or a crash of the operating system, the records of
+    /// the last seconds can be missing, in all runs alike. Earlier records are intact (`synchronous=NORMAL`).
     Relaxed,
 }
 
@@ -21,14 +21,14 @@ pub struct Options {
 }
 
 impl Options {
-    /// What an acknowledged record survives; the loss of power, if nothing is said.
+    /// Sets what an acknowledged record survives. The default is [`Durability::Full`].
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
     }
 
-    /// How large the database may become, in bytes. Beyond it, records are refused as on a full disk. The log beside it,
-    /// a few mebibytes, does not count.
+    /// Limits the size of the database, in bytes. Beyond the limit, records are refused as on a full disk. The log beside the
+    /// database, a few mebibytes, does not count.
     pub fn maximum_bytes(mut self, bytes: u64) -> Self {
         self.maximum_bytes = Some(bytes);
         self

@@ -1,4 +1,4 @@
-//! What can be done for a record before it is its turn to be written: names, parts and columns, on the caller's thread.
+//! Prepares a record before it is sent to the writer thread: computes its digests, parts and columns.
 
 use crate::envelope::{self, Envelope};
 use crate::payloads::digest::digest_of;
@@ -12,25 +12,25 @@ pub(crate) struct Prepared {
     pub(crate) run: RunId,
     pub(crate) sequence: u64,
     pub(crate) row: Envelope,
-    /// Its payloads, each once; the first of them may be like what lay in `row.node`.
+    /// The payloads to be stored. The first one may resemble the input of `row.node`, and so may be stored as a delta against it.
     pub(crate) payloads: Vec<Named>,
-    /// The run's graph and origin, where the record starts it.
+    /// The run's graph and origin, where this is the run's first record.
     pub(crate) started: Option<(String, Option<Origin>)>,
 }
 
-/// A payload and its name.
+/// A payload and its digest.
 #[derive(Debug)]
 pub(crate) struct Named {
-    /// Where the next one like it is to be expected.
+    /// Payloads of the same place are likely to be similar: one may be stored as a delta against the one before.
     pub(crate) place: String,
     pub(crate) digest: Digest,
-    /// Absent where the journal is to have it already.
+    /// Absent where the record names a payload that the journal must already have.
     pub(crate) text: Option<Encoded>,
-    /// The manifest's text and the parts, of a large one.
+    /// For a large payload: the text of its manifest, and its parts.
     pub(crate) parts: Option<(String, Vec<PartText>)>,
 }
 
-/// Where tables are: not the name of a place in any graph.
+/// The place of routing tables. No place of a graph has this name.
 pub(crate) const TABLE: &str = "table of the run";
 
 impl Prepared {
@@ -64,7 +64,7 @@ impl Prepared {
         Ok(Self { run, sequence, row, payloads, started })
     }
 
-    /// How many bytes its payloads have.
+    /// The total size of a record's payloads, in bytes.
     pub(crate) fn size(record: &mut Record) -> usize {
         let texts = envelope::payloads(&mut record.entry);
         texts.iter().filter_map(|(_, payload)| payload.json()).map(|text| text.len()).sum()

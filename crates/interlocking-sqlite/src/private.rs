@@ -1,13 +1,13 @@
-//! Files and directories that are the user's alone: prompts and answers stand in them.
+//! Files and directories that only their owner can access, because they contain prompts and answers.
 //!
-//! What is made here is closed to others, whatever the process's umask says; what was open to them before is closed. On systems
-//! without modes of files it is as everything there is.
+//! What is created here is inaccessible to other users, whatever the process's umask. Where something existed with wider
+//! permissions, they are restricted. On systems without file modes, the system's defaults apply.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Makes a directory, and those above it that are not there. What is there stays as it is.
+/// Creates a directory and its missing parents, for the owner alone. An existing directory keeps its permissions.
 ///
 /// # Errors
 ///
@@ -19,21 +19,21 @@ pub fn make_directory(path: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let is_new = !path.exists();
     builder.create(path)?;
-    // A umask can leave less than what the owner needs.
+    // The umask may have removed permissions that the owner needs.
     if is_new { close(path) } else { Ok(()) }
 }
 
-/// The same, and closes it if it is open to others.
+/// Creates a directory like [`make_directory`], and restricts an existing one to its owner.
 ///
 /// # Errors
 ///
-/// The system's; also that it is somebody else's.
+/// The system's, also where the directory belongs to another user and has another mode.
 pub fn close_directory(path: &Path) -> io::Result<()> {
     make_directory(path)?;
     close(path)
 }
 
-/// How files are opened that are made where they are not there: add what is to be done with them.
+/// Options that create missing files for the owner alone. The caller adds the kind of access.
 pub fn file_options() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes"))]
     let mut options = OpenOptions::new();
@@ -42,7 +42,7 @@ pub fn file_options() -> OpenOptions {
     options
 }
 
-/// Makes a file, or empties the one that is there, and closes it to others.
+/// Creates a file, or truncates an existing one, and restricts it to its owner.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn create_file(path: &Path) -> io::Result<File> {
     opened(file_options().write(true).create(true).truncate(true), path)
 }
 
-/// Makes a file, or opens the one that is there to add to it, and closes it to others.
+/// Opens a file for appending, creates it if it is missing, and restricts it to its owner.
 ///
 /// # Errors
 ///
@@ -68,7 +68,7 @@ fn opened(options: &OpenOptions, path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Writes a file as a whole, closed to others.
+/// Writes a whole file that only its owner can access.
 ///
 /// # Errors
 ///
@@ -77,12 +77,12 @@ pub fn write_file(path: &Path, contents: impl AsRef<[u8]>) -> io::Result<()> {
     io::Write::write_all(&mut create_file(path)?, contents.as_ref())
 }
 
-/// Closes a file or a directory to others, and keeps what its owner may do, at least reading and writing. What is not there, and a
-/// link, is left alone.
+/// Restricts a file to mode 600 and a directory to mode 700. A missing path, a symbolic link and any other sort of file are left
+/// alone.
 ///
 /// # Errors
 ///
-/// The system's; also that it is somebody else's and open to others.
+/// The system's, also where the path belongs to another user and has another mode.
 #[cfg(unix)]
 pub fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -98,7 +98,7 @@ pub fn close(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(wanted))
 }
 
-/// There are no modes.
+/// Does nothing: the system has no file modes.
 ///
 /// # Errors
 ///

@@ -1,12 +1,13 @@
-//! Which runs are removed, and what was.
+//! Which runs to remove, and which were removed.
 
 use interlocking_core::run_id::RunId;
 use std::time::Duration;
 
-/// Which runs go. Each condition that is given must hold of a run; with none given, no run goes.
+/// Selects the runs to remove: those that meet every given condition. Without a condition, no run is removed.
 ///
-/// Runs that somebody works on are never removed, and runs that have not ended only if that is said. A run and its child
-/// runs stay or go together, as one: what a child came to is known to nobody else, should its parent be resumed.
+/// Runs that are being executed are never removed, and runs that have not ended only with
+/// [`unfinished_too`](Self::unfinished_too). A run and its child runs are kept or removed together: a parent that is resumed
+/// reads its children's results from their records.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Retention {
@@ -18,31 +19,32 @@ pub struct Retention {
 /// What was removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// The runs, the oldest first.
+    /// The removed runs, the oldest first.
     pub runs: Vec<RunId>,
-    /// How many payload objects nobody needed any more.
+    /// How many payload objects were removed because no run needed them.
     pub objects: u64,
 }
 
 impl Retention {
-    /// No run goes.
+    /// Selects no run.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Runs go whose latest record is older than this.
+    /// Selects runs whose latest record, those of child runs included, is older than `age`.
     pub fn older_than(mut self, age: Duration) -> Self {
         self.older_than = Some(age);
         self
     }
 
-    /// Runs go that are not among the latest `count`, by their latest records. Runs that stay for another reason count.
+    /// Keeps the `count` runs with the latest records; a run and its child runs count as one. Runs that are kept for another
+    /// reason count as well.
     pub fn keep_last(mut self, count: usize) -> Self {
         self.keep_last = Some(count);
         self
     }
 
-    /// Runs go too that have not ended and that nobody works on: they cannot be resumed any more.
+    /// Also selects runs that have not ended and that no process executes. Once removed, they cannot be resumed.
     pub fn unfinished_too(mut self) -> Self {
         self.unfinished_too = true;
         self

@@ -1,4 +1,4 @@
-//! The layout of the database. `docs/book/src/journal.md` explains it to whoever reads it with another client.
+//! The layout of the database. `docs/book/src/journal.md` explains it for other clients.
 
 use crate::failure::Trouble;
 use interlocking_runtime::journal::JournalError;
@@ -10,12 +10,12 @@ pub(crate) const LAYOUT: u32 = 1;
 /// Marks the file as a journal, in the database's `application_id`: the letters `ILKJ`.
 const APPLICATION: u32 = 0x494C_4B4A;
 
-/// A record's row has its run in the upper half of its id and its sequence in the lower: so a run's records lie together,
-/// and take no index. See [`record_id`].
+/// The id of a record's row has the run in its upper 32 bits and the sequence in its lower 32 bits: so the records of a run are
+/// adjacent, and need no index. See [`record_id`].
 ///
-/// SQLite keeps this text in the file as it is, so it is short: what it means is in `docs/book/src/journal.md`.
+/// SQLite stores this text in the file verbatim, so it is short. `docs/book/src/journal.md` explains it.
 ///
-/// Pages of 2 KiB: a transition changes four of them, and each is written to the log as a whole.
+/// Pages are 2 KiB: a transition changes four of them, and each is written to the log as a whole.
 const SCHEMA: &str = "
 PRAGMA page_size=2048;
 BEGIN;
@@ -46,7 +46,8 @@ FROM record t JOIN run r ON r.id=t.id>>32;
 COMMIT;
 ";
 
-/// The entry of a run `r` that says whether it has ended: its last but for addenda, which may come after its end.
+/// The column `entry` of the record that says whether run `r` has ended: its last one, not counting addenda, which may follow the
+/// end.
 pub(crate) const STATE: &str = "(SELECT entry FROM record WHERE id BETWEEN r.id<<32 AND r.id<<32|4294967295 \
 AND ifnull(entry,'outcome') NOT IN('report','session','once','spent') ORDER BY id DESC LIMIT 1)";
 
@@ -55,17 +56,17 @@ pub(crate) fn record_id(run: i64, sequence: u64) -> i64 {
     run << 32 | (sequence & 0xFFFF_FFFF) as i64
 }
 
-/// The ids that the records of the run `run` have.
+/// The lowest and the highest id that a record of the run `run` can have.
 pub(crate) fn record_ids(run: i64) -> (i64, i64) {
     (record_id(run, 0), record_id(run, u64::MAX))
 }
 
-/// Lays out an empty database.
+/// Creates the schema in an empty database.
 pub(crate) fn create(connection: &Connection) -> Result<(), Trouble> {
     Ok(connection.execute_batch(SCHEMA)?)
 }
 
-/// Whether the database is a journal that this program can write.
+/// Checks that the database is a journal that this program can write.
 pub(crate) fn examine(connection: &Connection, place: &str) -> Result<(), Trouble> {
     let pragma = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
     let damaged = |what: &str, remedy: &str| {

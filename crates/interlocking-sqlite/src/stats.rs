@@ -1,19 +1,19 @@
-//! What a journal counts.
+//! Counters of a journal's work.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What an open journal has done so far.
+/// What an open journal has done since it was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Transactions that it committed.
+    /// Committed transactions.
     pub commits: u64,
-    /// Those of them that waited for the disk. Checkpoints are not among them.
+    /// Committed transactions that waited for the disk. Checkpoints are not counted.
     pub syncs: u64,
-    /// Records that it wrote.
+    /// Records written.
     pub records: u64,
-    /// Payload objects that it wrote.
+    /// Payload objects written.
     pub objects: u64,
-    /// Payload objects that were read, a chain of splices as one.
+    /// Payload objects read. A chain of splices counts as one.
     pub reads: u64,
 }
 

@@ -1,33 +1,34 @@
-//! Follows pieces of payloads from one splice to the next, down to a payload that is stored whole.
+//! Rebuilds a payload from a chain of splices, down to the payload at its end, which is stored whole.
 //!
-//! Only the bytes that are asked for are followed, so no payload between is ever made, and each splice is read once.
+//! Only the bytes that the payload needs are followed through the chain: intermediate payloads are never built, and each splice
+//! is read once.
 
 use crate::payloads::splice::{Origin, Segment};
 
-/// A longer payload cannot have been stored: SQLite's limit is a gigabyte.
+/// The maximum length of a payload: a longer one cannot have been stored, as SQLite's limit is a gigabyte.
 pub(crate) const MOST: usize = 1 << 30;
-/// A payload is not made of so many pieces: each is a block long, but for what is left of some.
+/// The maximum number of pieces of a payload that a journal wrote: most pieces have at least the length of a block.
 const MOST_PIECES: usize = 1 << 24;
 
-/// A payload that is being put together.
+/// A payload that is being rebuilt.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     bytes: Vec<u8>,
-    /// What is still missing, by its place in the object that comes next.
+    /// The pieces that are still missing. They are in the next object of the chain.
     wanted: Vec<Wanted>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
-    /// Where it goes.
+    /// The offset in the payload.
     to: usize,
-    /// Where it stands in the object that comes next.
+    /// The offset in the next object.
     from: usize,
     length: usize,
 }
 
 impl Assembly {
-    /// A payload whose last splice has these segments.
+    /// Starts with the first splice of the chain. `None` where the payload would be too long.
     pub(crate) fn of(segments: &[Segment], literals: &[u8]) -> Option<Self> {
         let length = segments.last().map_or(0, |last| last.at + last.length);
         if length > MOST {
@@ -38,8 +39,8 @@ impl Assembly {
         Some(assembly)
     }
 
-    /// Takes what is missing from a splice; what that has of its base is missing still. `None` where the object is
-    /// shorter than what is wanted of it, or what is missing lies in more pieces than a splice that was written has.
+    /// Fills in the missing pieces that the next splice has as literals. Pieces of the splice's base are still missing after
+    /// that. `None` where the object is too short, or has more pieces than a journal writes.
     pub(crate) fn splice(&mut self, segments: &[Segment], literals: &[u8]) -> Option<()> {
         let mut missing = Vec::with_capacity(self.wanted.len() + 1);
         for Wanted { mut to, mut from, mut length } in std::mem::take(&mut self.wanted) {
@@ -63,7 +64,7 @@ impl Assembly {
         Some(())
     }
 
-    /// Takes what is missing from a payload that is stored whole.
+    /// Fills in all missing pieces from a payload that is stored whole. `None` where that is too short.
     pub(crate) fn complete(&mut self, whole: &[u8]) -> Option<()> {
         for Wanted { to, from, length } in std::mem::take(&mut self.wanted) {
             self.bytes[to..to + length].copy_from_slice(whole.get(from..from.checked_add(length)?)?);
@@ -71,7 +72,7 @@ impl Assembly {
         Some(())
     }
 
-    /// The payload.
+    /// The rebuilt payload.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -83,7 +84,7 @@ mod tests {
     use crate::payloads::splice::Splice;
     use proptest::prelude::*;
 
-    /// The last of `versions`, read from the first and the splices between them.
+    /// The last of `versions`, rebuilt from the first one and the splices between neighbours.
     fn through(versions: &[Vec<u8>]) -> Option<Vec<u8>> {
         let splices: Vec<_> = versions.windows(2).map(|pair| Splice::between(&pair[0], &pair[1]).encode()).collect();
         let mut decoded = splices.iter().rev().map(|bytes| Splice::decode(bytes));
@@ -99,7 +100,7 @@ mod tests {
 
     fn versions() -> impl Strategy<Value = Vec<Vec<u8>>> {
         let text = || proptest::collection::vec(prop_oneof![Just(b'a'), Just(b'b'), any::<u8>()], 0..200);
-        // Each version has a piece of the one before replaced, or moved.
+        // Each version replaces or moves a piece of the previous version.
         let edit = (any::<u16>(), any::<u16>(), any::<u16>(), text());
         (text(), proptest::collection::vec(edit, 1..12)).prop_map(|(first, edits)| {
             let mut versions = vec![first];
@@ -117,7 +118,7 @@ mod tests {
     }
 
     proptest! {
-        /// V3-149, of splices: what is read is what was written.
+        /// V3-149, for splices: a payload is read as it was written.
         #[test]
         fn a_chain_of_splices_gives_the_last_payload(versions in versions()) {
             let last = through(&versions);

@@ -1,17 +1,18 @@
-//! A payload's name: the SHA-256 of its bytes (V3-144).
+//! A payload's name is its digest: the SHA-256 of its bytes (V3-144).
 
 use interlocking_runtime::journal::Digest;
 use sha2::{Digest as _, Sha256};
 
-/// The name of `text`.
+/// The digest of `text`.
 pub(crate) fn digest_of(text: &str) -> Digest {
     Digest::from_bytes(Sha256::digest(text.as_bytes()).into())
 }
 
-/// The first six bytes of a name, as the table `name` is ordered by: few names share one, and whoever reads checks the rest.
+/// The first six bytes of a digest, the key of the table `name`. Few digests share a head, and every read checks the whole
+/// digest.
 pub(crate) fn head_of(digest: &Digest) -> i64 {
     let [a, b, c, d, e, f, ..] = *digest.as_bytes();
-    // Signed, as SQLite keeps integers: so that it takes six bytes.
+    // An arithmetic shift, because SQLite's integers are signed: so every head is stored in six bytes.
     i64::from_be_bytes([a, b, c, d, e, f, 0, 0]) >> 16
 }
 

@@ -1,10 +1,10 @@
-//! Payloads by their content: each stored once, most as what they changed of an earlier one (V3-143 to V3-149).
+//! Content-addressed payloads: each is stored once, most as a delta against an earlier one (V3-143 to V3-149).
 //!
 //! - [`digest`]: a payload's name.
-//! - [`splice`]: a payload as pieces of another and what is new; [`chain`]: such pieces followed down to what is whole.
-//! - [`packed`]: an object's bytes, deflated where that is shorter.
-//! - [`objects`]: payloads written to the tables `object` and `name`; [`stored`]: read from them.
-//! - [`parts`]: a large payload as a manifest and parts that can be read one by one.
+//! - [`splice`]: a delta, that is pieces of another payload and new bytes; [`chain`]: rebuilds a payload from its deltas.
+//! - [`packed`]: an object's bytes, compressed where that is shorter.
+//! - [`objects`]: writes payloads to the tables `object` and `name`; [`stored`]: reads them.
+//! - [`parts`]: a large payload as a manifest and parts that can be read separately.
 
 pub(crate) mod digest;
 pub(crate) mod splice;

@@ -1,4 +1,4 @@
-//! Writes payloads into the tables `object` and `name`, each once.
+//! Writes each payload once to the tables `object` and `name`.
 
 use crate::failure::Trouble;
 use crate::payloads::digest::head_of;
@@ -10,16 +10,18 @@ use rusqlite::{Connection, params};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 
-/// A chain of splices is begun anew when it is longer than this, and the splices together than twice the payload: then
-/// writing the payload whole costs no more than has been saved, and a state that only grows is never written again.
+/// A payload is stored whole, and so starts a new chain, where its chain would have more than this many splices and they would be
+/// longer than twice the payload. By then writing it whole costs no more than the chain has saved, and a state that only grows is
+/// never written whole again.
 const LONG: u32 = 32;
-/// How many payloads are known without looking.
+/// The maximum number of payloads whose objects are cached.
 const KNOWN: usize = 1 << 16;
 
 /// Writes payloads.
 #[derive(Debug)]
 pub(crate) struct Objects {
     packer: Packer,
+    /// A cache of payloads that are stored.
     known: HashMap<Digest, Standing>,
     /// How many objects were written.
     pub(crate) written: u64,
@@ -30,12 +32,12 @@ impl Objects {
         Self { packer: Packer::new(), known: HashMap::new(), written: 0 }
     }
 
-    /// Forgets what was seen: it may have been undone, or removed.
+    /// Clears the cache: its objects may have been rolled back or removed.
     pub(crate) fn forget(&mut self) {
         self.known.clear();
     }
 
-    /// Writes a payload, if it is not there (V3-147); as what it changed of one of `bases`, where that is shorter.
+    /// Writes a payload that is not stored yet (V3-147): as a splice of one of `bases` where that is shorter, otherwise whole.
     pub(crate) fn put(
         &mut self,
         connection: &Connection,
@@ -89,7 +91,7 @@ impl Objects {
             return Ok(Some(standing));
         }
         for id in named(connection, digest)? {
-            // Its bytes are compared, because names are in the table by their first bytes only.
+            // The bytes are compared, because the table has only the first bytes of each digest.
             if let Found::Whole(object) = read(connection, id, &AtomicU64::new(0))?
                 && object.text(connection, &AtomicU64::new(0))?.is_some_and(|found| *found == *text)
             {

@@ -1,17 +1,17 @@
-//! An object's bytes as they are stored: deflated where that is shorter.
+//! Compresses an object's bytes with deflate where that is shorter.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use std::borrow::Cow;
 
-/// Shorter bytes gain nothing.
+/// Shorter bytes are not compressed: they would not become shorter.
 const LEAST: usize = 96;
-/// Longer ones would hold up the transaction that writes them, and all runs with it.
+/// Longer bytes are not compressed: that would delay the transaction, and with it all runs.
 const MOST: usize = 64 * 1024;
 
-/// The quickest that counts how often each byte comes.
+/// The fastest level that uses byte frequencies.
 const LEVEL: u32 = 2;
 
-/// Deflates; kept, because it is large to make.
+/// A compressor. It is reused, because it is large and so slow to create.
 #[derive(Debug)]
 pub(crate) struct Packer {
     compress: Compress,
@@ -19,18 +19,18 @@ pub(crate) struct Packer {
 }
 
 impl Packer {
-    /// One that is ready.
+    /// A new compressor.
     pub(crate) fn new() -> Self {
         Self { compress: Compress::new(Compression::new(LEVEL), false), packed: Vec::new() }
     }
 
-    /// `bytes` in fewer bytes, if there is a way.
+    /// The compressed bytes. `None` where they would not be shorter, or `bytes` are too short or too long.
     pub(crate) fn pack(&mut self, bytes: &[u8]) -> Option<&[u8]> {
         if !(LEAST..=MOST).contains(&bytes.len()) {
             return None;
         }
         self.compress.reset();
-        // Room for the worst: a stream that is left unfinished cannot be begun again.
+        // Enough room for incompressible bytes: a stream that is left unfinished cannot be restarted.
         self.packed.resize(bytes.len() + bytes.len() / 4 + 64, 0);
         let done = self.compress.compress(bytes, &mut self.packed, FlushCompress::Finish);
         let length = usize::try_from(self.compress.total_out()).ok()?;
@@ -42,7 +42,7 @@ impl Packer {
     }
 }
 
-/// The bytes that were packed. `None` where they were not.
+/// The original bytes. `None` where `bytes` cannot be decompressed.
 pub(crate) fn unpack(bytes: Cow<'_, [u8]>, deflated: bool) -> Option<Cow<'_, [u8]>> {
     if !deflated {
         return Some(bytes);

@@ -1,7 +1,7 @@
-//! A large payload as a manifest and parts, so that who needs one section reads that one (V3-148, CON-39).
+//! Splits a large payload into a manifest and parts, so that one section can be read without the others (V3-148, CON-39).
 //!
-//! An object is split by its fields and an array by its elements; each part is JSON text and a payload with a name of its
-//! own. Small neighbours share a part: an object of some of the fields, an array of some of the elements.
+//! An object is split by its fields and an array by its elements. Each part is JSON text, and a payload with its own digest.
+//! Small neighbours share a part: an object with some of the fields, or an array with some of the elements.
 
 use crate::payloads::digest::digest_of;
 use interlocking_runtime::journal::{Digest, Encoded};
@@ -10,43 +10,43 @@ use serde::{Deserialize as DeriveDeserialize, Serialize};
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// From how many bytes on a payload is stored in parts.
+/// From this many bytes on, a payload is stored in parts.
 pub(crate) const LARGE: usize = 1 << 20;
-/// From how many bytes on a value is a part of its own, and a group of smaller ones is closed.
+/// From this many bytes on, a value is a part of its own, and a group of smaller values is complete.
 const PART: usize = 64 << 10;
 
 /// One part of a large payload.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, DeriveDeserialize)]
 pub struct Part {
-    /// What it has of the payload.
+    /// Which section of the payload this part contains.
     #[serde(flatten)]
     pub holds: Holds,
-    /// Its name, for [`Journal::fetch`](interlocking_runtime::Journal::fetch).
+    /// The part's digest, for [`Journal::fetch`](interlocking_runtime::Journal::fetch).
     pub sha256: Digest,
-    /// How long its JSON text is.
+    /// The length of the part's JSON text, in bytes.
     pub bytes: u64,
 }
 
-/// What a [`Part`] has of its payload.
+/// Which section of its payload a [`Part`] contains.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, DeriveDeserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Holds {
     /// The value of this field.
     Field(String),
-    /// An object of these fields.
+    /// An object with these fields.
     Fields(Vec<String>),
-    /// The element at this place, counted from 0.
+    /// The element at this index, counted from 0.
     Element(u64),
-    /// An array of elements that stand together.
+    /// An array of consecutive elements.
     Elements {
-        /// The first one's place, counted from 0.
+        /// The index of the first element, counted from 0.
         first: u64,
-        /// How many they are.
+        /// The number of elements.
         count: u64,
     },
 }
 
-/// What a payload in parts is put together from.
+/// Describes how a payload is put together from its parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, DeriveDeserialize)]
 pub(crate) struct Manifest {
     pub(crate) parts: Vec<Joint>,
@@ -54,6 +54,7 @@ pub(crate) struct Manifest {
     after: String,
 }
 
+/// A part, and the text between it and the previous part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, DeriveDeserialize)]
 pub(crate) struct Joint {
     /// The text before the part.
@@ -62,7 +63,7 @@ pub(crate) struct Joint {
     pub(crate) part: Part,
 }
 
-/// A part's text, and what it is known as in the payloads of one place: its next version is stored as what it changed.
+/// A part's text. `key` identifies the section of the payload: the next version of the section is stored as a delta against this.
 #[derive(Clone, Debug)]
 pub(crate) struct PartText {
     pub(crate) key: String,
@@ -71,11 +72,12 @@ pub(crate) struct PartText {
 }
 
 impl Holds {
-    /// Whether the part is wrapped in braces or brackets that the payload does not have.
+    /// Whether the part has braces or brackets around it that are not in the payload.
     fn is_wrapped(&self) -> bool {
         matches!(self, Self::Fields(_) | Self::Elements { .. })
     }
 
+    /// Identifies the section among the parts of a payload.
     fn key(&self) -> String {
         match self {
             Self::Field(name) => format!("field {name}"),
@@ -86,7 +88,7 @@ impl Holds {
     }
 }
 
-/// Splits a large payload. `None` where it is small, or has no fields and no elements.
+/// Splits a large payload. `None` where the payload is small, or has neither fields nor elements.
 pub(crate) fn split(text: &str) -> Option<(Manifest, Vec<PartText>)> {
     if text.len() < LARGE {
         return None;
@@ -108,7 +110,7 @@ pub(crate) fn split(text: &str) -> Option<(Manifest, Vec<PartText>)> {
             let holds = name.map_or(Holds::Element(index), Holds::Field);
             cut.part(start, end, holds);
         } else {
-            // A field starts with its name: between two values there is no other quote.
+            // A field starts with the quote of its name: there is no other quote between two values.
             let start = if name.is_some() { before + text[before..start].find('"')? } else { start };
             cut.add(start, end, index, name);
         }
@@ -123,15 +125,16 @@ pub(crate) fn split(text: &str) -> Option<(Manifest, Vec<PartText>)> {
 /// A payload that is being split.
 struct Cut<'text> {
     text: &'text str,
-    /// Up to where it is split.
+    /// The end of the last part.
     cursor: usize,
-    /// Small neighbours: where they start and end, and what they are.
+    /// The current group of small neighbours: its start, its end and its section.
     group: Option<(usize, usize, Holds)>,
     manifest: Manifest,
     texts: Vec<PartText>,
 }
 
 impl Cut<'_> {
+    /// Adds a small value to the current group.
     fn add(&mut self, start: usize, end: usize, index: u64, name: Option<String>) {
         let holds = match name {
             Some(_) => Holds::Fields(Vec::new()),
@@ -149,6 +152,7 @@ impl Cut<'_> {
         }
     }
 
+    /// Makes a part of the current group, if there is one.
     fn close(&mut self) {
         if let Some((start, end, holds)) = self.group.take() {
             self.part(start, end, holds);
@@ -171,7 +175,8 @@ impl Cut<'_> {
 }
 
 impl Manifest {
-    /// The payload whose parts have these texts. `None` where it is longer than `most` bytes: a part may be there any number of times.
+    /// The payload, given the texts of its parts. `None` where a text is missing or too short, or the payload would be longer
+    /// than `most` bytes, as a damaged manifest may repeat a part any number of times.
     pub(crate) fn join(&self, most: usize, mut text: impl FnMut(&Digest) -> Option<Encoded>) -> Option<String> {
         let mut whole = String::new();
         for Joint { before, part } in &self.parts {
@@ -188,7 +193,7 @@ impl Manifest {
     }
 }
 
-/// The fields of an object or the elements of an array, as they stand in the text.
+/// The fields of an object or the elements of an array, as slices of the text.
 struct Pieces<'text>(Vec<(Option<String>, &'text RawValue)>);
 
 impl<'de> Deserialize<'de> for Pieces<'de> {
@@ -239,7 +244,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// V3-148, V3-149: parts are JSON, and together they are the payload, its spaces included.
+        /// V3-148, V3-149: each part is JSON, and together they give the payload with its whitespace.
         #[test]
         fn parts_make_the_payload_again(sizes in proptest::collection::vec(0usize..200_000, 1..40), space in " {0,2}", array: bool) {
             let values: Vec<_> = sizes.iter().enumerate().map(|(index, size)| {
@@ -255,7 +260,7 @@ mod tests {
         }
     }
 
-    /// Nobody who writes makes such a manifest.
+    /// No journal writes such a manifest.
     #[test]
     fn a_manifest_that_has_a_part_over_and_over_is_no_payload() {
         let (mut manifest, texts) = split(&format!(r#"{{"a":"{}"}}"#, "x".repeat(LARGE))).unwrap();

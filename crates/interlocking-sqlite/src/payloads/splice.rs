@@ -1,19 +1,21 @@
-//! A payload as pieces of another payload and what is new.
+//! A delta: a payload as pieces of another payload and new bytes.
 //!
-//! A state that grows by an entry, or in which a counter changed, is nearly all pieces. What is common at both ends is
-//! found by comparing; what lies between is looked for by blocks, so that a counter before a growing list costs little.
+//! A state to which an entry was added, or in which a counter changed, consists almost only of such pieces. Common bytes at both
+//! ends are found by comparing. Between the ends, common blocks are found by their hash, so that a counter before a growing list
+//! costs little.
 
-/// Shorter pieces are not looked for between the ends.
+/// The length of the blocks that are compared between the ends, in bytes. Shorter common pieces there are not found.
 const BLOCK: usize = 32;
 
-/// How a payload is made from another, its base.
+/// How to make a payload from another payload, its base.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Splice {
-    /// Literal bytes, then a piece of the base, in turn.
     steps: Vec<Step>,
-    /// All literal bytes one after the other; those beyond the steps' stand at the end.
+    /// All literal bytes, concatenated. Those that no step uses follow the last step.
     literals: Vec<u8>,
 }
+
+/// Appends the next `literal` literal bytes, then `length` bytes of the base from offset `from`.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
@@ -25,25 +27,24 @@ struct Step {
 /// Where bytes of a payload come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
-    /// Where they stand in the payload.
+    /// The offset in the payload.
     pub(crate) at: usize,
-    /// How many they are.
     pub(crate) length: usize,
-    /// Where they are from: an offset among the literals, or in the base.
+    /// The offset in the literals or in the base.
     pub(crate) from: Origin,
 }
 
 /// See [`Segment::from`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Among the literals.
+    /// An offset in the literals.
     Literal(usize),
-    /// In the base.
+    /// An offset in the base.
     Base(usize),
 }
 
 impl Splice {
-    /// How `target` is made from `base`.
+    /// The splice that makes `target` from `base`.
     pub(crate) fn between(base: &[u8], target: &[u8]) -> Self {
         let before = common_prefix(base, target);
         let after = common_suffix(&base[before..], &target[before..]);
@@ -70,7 +71,7 @@ impl Splice {
         }
     }
 
-    /// Its bytes: how many steps, the steps, the literals.
+    /// The encoded form: the number of steps, the steps, the literals.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.literals.len() + 8 * self.steps.len() + 4);
         put(&mut bytes, self.steps.len());
@@ -86,8 +87,8 @@ impl Splice {
         bytes
     }
 
-    /// Reads what [`encode`](Self::encode) wrote: where each byte of the payload comes from, and the literals. `None` where
-    /// the bytes are not a splice.
+    /// Decodes what [`encode`](Self::encode) wrote, into segments that say where each byte of the payload comes from, and the
+    /// literals. `None` where the bytes are not a splice.
     pub(crate) fn decode(mut bytes: &[u8]) -> Option<(Vec<Segment>, &[u8])> {
         let count = take(&mut bytes)?;
         let mut segments = Vec::with_capacity(2 * count.min(bytes.len() / 3) + 1);
@@ -131,7 +132,7 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
     whole * STRIDE + one.iter().rev().zip(other.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
-/// Pieces of `new` that `old` has too, in the order of `new`: where in `new`, where in `old`, how long.
+/// Pieces that `new` and `old` have in common, in the order of `new`: the offset in `new`, the offset in `old`, the length.
 fn blocks_in_common(old: &[u8], new: &[u8]) -> Vec<(usize, usize, usize)> {
     let mut found = Vec::new();
     if old.len() < BLOCK || new.len() < BLOCK {
@@ -164,7 +165,7 @@ fn blocks_in_common(old: &[u8], new: &[u8]) -> Vec<(usize, usize, usize)> {
     }
 }
 
-/// The blocks of a text, by their hash; of those with the same place in the table, the first.
+/// A hash table of the offsets of a text's blocks. Of blocks with the same slot, it has the first.
 struct Blocks<'text> {
     text: &'text [u8],
     places: Vec<u32>,
@@ -213,7 +214,7 @@ impl<'text> Blocks<'text> {
     }
 }
 
-/// Seven bits a byte, the lowest first.
+/// Appends a variable-length integer (LEB128): seven bits per byte, the lowest first.
 fn put(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -222,6 +223,7 @@ fn put(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
+/// Reads what [`put`] wrote, and advances `bytes` beyond it.
 fn take(bytes: &mut &[u8]) -> Option<usize> {
     let mut number = 0usize;
     for shift in (0..usize::BITS).step_by(7) {

@@ -1,4 +1,4 @@
-//! Reads payloads from the tables `object` and `name`, and holds their names against their bytes.
+//! Reads payloads from the tables `object` and `name`, and checks their bytes against their digests.
 
 use crate::failure::Trouble;
 use crate::payloads::chain::{Assembly, MOST};
@@ -12,37 +12,38 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The object's bytes are deflated.
+/// A bit of the column `form`: the object's bytes are compressed.
 pub(crate) const DEFLATED: i64 = 1;
-/// The object is the manifest of a payload in parts.
+/// A bit of the column `form`: the object is the manifest of a payload in parts.
 pub(crate) const MANIFEST: i64 = 2;
 
-/// Where a payload is, and how far its chain goes down.
+/// A payload's object, and the length of its chain of splices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// Its object.
+    /// The object's id.
     pub(crate) id: i64,
-    /// How many splices lead to it.
+    /// The number of splices in the chain.
     pub(crate) depth: u32,
-    /// How many bytes those take.
+    /// The total size of those splices, in bytes.
     pub(crate) cost: usize,
 }
 
-/// A payload that the next one may be like.
+/// A payload that may serve as the base of a later, similar one.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) standing: Standing,
     pub(crate) text: Encoded,
 }
 
-/// The objects whose names start as `digest` does.
+/// The ids of the objects whose digests start with the same bytes as `digest`.
 pub(crate) fn named(connection: &Connection, digest: &Digest) -> Result<Vec<i64>, Trouble> {
     let mut statement = connection.prepare_cached("SELECT object FROM name WHERE head=?")?;
     let ids = statement.query_map([head_of(digest)], |row| row.get(0))?;
     Ok(ids.collect::<Result<_, _>>()?)
 }
 
-/// A payload with its standing, by name; `what` names it. `reads` counts the objects that are read, a chain as one.
+/// Reads a payload by its digest. `what` says in errors who names the payload. `reads` counts the objects that are read, a chain
+/// as one.
 pub(crate) fn fetch(
     connection: &Connection,
     digest: &Digest,
@@ -77,7 +78,7 @@ pub(crate) fn fetch(
     }
 }
 
-/// The manifest of a payload that is stored in parts.
+/// The manifest of a payload that is stored in parts; `None` for other payloads.
 pub(crate) fn manifest(
     connection: &Connection,
     digest: &Digest,
@@ -94,17 +95,17 @@ pub(crate) fn manifest(
     Ok(None)
 }
 
-/// What is under an object's id.
+/// The result of reading an object by its id.
 pub(crate) enum Found {
-    /// An object.
+    /// The object.
     Whole(Object),
-    /// Bytes that are not one.
+    /// The object, or one that it is based on, cannot be decoded.
     Broken,
-    /// Nothing, or nothing under a base.
+    /// The object, or one that it is based on, is missing.
     Missing,
 }
 
-/// An object, put together.
+/// An object, rebuilt from its splices.
 pub(crate) struct Object {
     pub(crate) standing: Standing,
     pub(crate) is_manifest: bool,
@@ -112,14 +113,14 @@ pub(crate) struct Object {
 }
 
 impl Object {
-    /// The names of its parts, where it is a manifest.
+    /// The digests of the parts, where this is a manifest; otherwise empty.
     pub(crate) fn parts(&self) -> Vec<Digest> {
         let manifest = self.is_manifest.then(|| serde_json::from_slice::<Manifest>(&self.bytes));
         let manifest = manifest.and_then(Result::ok);
         manifest.into_iter().flat_map(|manifest| manifest.parts).map(|joint| joint.part.sha256).collect()
     }
 
-    /// The payload's text. `None` where it is none.
+    /// The payload's text; of a manifest, the joined text of its parts. `None` where the bytes are not valid.
     pub(crate) fn text(&self, connection: &Connection, reads: &AtomicU64) -> Result<Option<Encoded>, Trouble> {
         if !self.is_manifest {
             return Ok(std::str::from_utf8(&self.bytes).ok().map(Encoded::from));
@@ -135,7 +136,7 @@ impl Object {
                     && let Ok(text) = String::from_utf8(bytes)
                     && digest_of(&text) == joint.part.sha256
                 {
-                    // Parts together are no longer than what they are parts of, but for what wraps them.
+                    // Apart from the braces around them, distinct parts are together no longer than the payload.
                     if length > 2 * MOST {
                         return Ok(None);
                     }
@@ -148,7 +149,7 @@ impl Object {
     }
 }
 
-/// Reads an object: the splices from the last to the first, each once, then what they go back to.
+/// Reads an object: first the splices of its chain, each once, then the object at the end, which is stored whole.
 pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Result<Found, Trouble> {
     reads.fetch_add(1, Ordering::Relaxed);
     let mut statement = connection.prepare_cached("SELECT base,form,body FROM object WHERE id=?")?;
@@ -176,7 +177,7 @@ pub(crate) fn read(connection: &Connection, id: i64, reads: &AtomicU64) -> Resul
                 let standing = Standing { id, depth, cost };
                 return Ok(Found::Whole(Object { standing, is_manifest, bytes }));
             }
-            // A base was there before what is based on it: so there is no way round.
+            // A base is older than the objects that are based on it, so its id is lower. This rules out cycles.
             Some(base) if base < at => {
                 let Some((segments, literals)) = Splice::decode(&body) else { return Ok(Found::Broken) };
                 let done = match &mut assembly {

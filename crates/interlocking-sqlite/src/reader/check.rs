@@ -1,4 +1,4 @@
-//! What does not hold in the database.
+//! Checks the integrity of the database.
 
 use super::{Reader, rows};
 use crate::envelope;
@@ -10,19 +10,20 @@ use rusqlite::Connection;
 use std::collections::{BTreeSet, HashSet};
 
 impl Reader {
-    /// What does not hold in the database: SQLite's own checks, references that lead nowhere, what no journal has in it, names that
-    /// no run can have, records that are gone or cannot be read, payloads that are not what their names say, letters that cannot be
-    /// read.
+    /// Every problem in the database: failures of SQLite's own checks, dangling references, tables and triggers that no journal
+    /// has, invalid names of runs, records that are missing or cannot be read, payloads that do not match their digests, letters
+    /// that are missing or cannot be read.
     pub(crate) fn check(&self, connection: &Connection) -> Result<Vec<String>, Trouble> {
         let mut problems = integrity(connection)?;
-        problems.extend(strangers(connection)?);
+        problems.extend(unexpected_objects(connection)?);
         problems.extend(runs(connection)?);
         problems.extend(self.records(connection)?);
         problems.extend(letters(connection)?);
         Ok(problems)
     }
 
-    /// A run's last records may be gone without a trace; any other one leaves a gap.
+    /// Problems of records and their payloads. A missing record leaves a gap in the sequence, except at the end of a run, where
+    /// its loss cannot be detected.
     fn records(&self, connection: &Connection) -> Result<Vec<String>, Trouble> {
         let mut problems = Vec::new();
         let mut seen = HashSet::new();
@@ -81,8 +82,9 @@ fn integrity(connection: &Connection) -> Result<Vec<String>, Trouble> {
     Ok(problems)
 }
 
-/// What no journal has in it. A trigger changes what is written, whoever writes.
-fn strangers(connection: &Connection) -> Result<Vec<String>, Trouble> {
+/// Differences between the database's schema and that of a journal. An unexpected trigger, for example, changes what programs
+/// write.
+fn unexpected_objects(connection: &Connection) -> Result<Vec<String>, Trouble> {
     let objects = |connection: &Connection| -> Result<BTreeSet<(String, String, String)>, Trouble> {
         let all = "SELECT type,name,tbl_name FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
         let mut statement = connection.prepare(all)?;
@@ -100,7 +102,7 @@ fn strangers(connection: &Connection) -> Result<Vec<String>, Trouble> {
     Ok(missing.chain(strange).collect())
 }
 
-/// Runs that are called as none can be, whose origin cannot be read, or of which no record is left.
+/// Problems of runs: an invalid name, an origin that cannot be read, or no records.
 fn runs(connection: &Connection) -> Result<Vec<String>, Trouble> {
     let mut problems = Vec::new();
     let all = "SELECT name,origin,graph IS NOT NULL AND NOT EXISTS\

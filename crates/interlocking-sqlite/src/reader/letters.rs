@@ -11,14 +11,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How often one looks whether another process has written.
+/// How often the watch thread polls the database for changes by other processes.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Waits for letters: at once for those of this process, and by looking for those of others, on one thread for all runs
-/// and only while somebody waits.
+/// Waits for letters. A letter that this process posts wakes the waiting task at once. Letters of other processes are found by
+/// polling, on one thread for all runs, which runs only while a task waits.
 #[derive(Debug)]
 pub(crate) struct Post {
-    /// Told of every letter that was posted here, and of every change of the database while somebody waits.
+    /// Notified of every letter that this journal posts, and of every change of the database while the watch thread runs.
     pub(crate) posted: Arc<watch::Sender<u64>>,
     watch: Arc<Watch>,
 }
@@ -29,11 +29,13 @@ struct Watch {
     closed: Condvar,
 }
 
-/// Who waits, and who keeps the watch.
+/// The state of the watch thread.
 #[derive(Debug, Default)]
 struct State {
+    /// How many tasks wait for a letter.
     waiting: usize,
-    is_kept: bool,
+    /// Whether the watch thread runs.
+    is_running: bool,
     is_closed: bool,
     thread: Option<JoinHandle<()>>,
 }
@@ -43,7 +45,7 @@ impl Post {
         Self { posted: Arc::new(watch::channel(0).0), watch: Arc::default() }
     }
 
-    /// The first letter after `after`.
+    /// The first letter whose number is above `after`; waits until there is one.
     pub(crate) async fn next(&self, reader: &Arc<Reader>, run: &RunId, after: u64) -> Result<Posted, JournalError> {
         let mut posted = self.posted.subscribe();
         let mut waiting = None;
@@ -54,7 +56,7 @@ impl Post {
             if let Some(first) = letters.into_iter().next() {
                 return Ok(first);
             }
-            // The first look of the watch tells of a change, so what came between is not missed.
+            // The first poll of a new watch thread always notifies, so a letter that came since the read is not missed.
             waiting.get_or_insert_with(|| self.wait(reader));
             if posted.changed().await.is_err() {
                 return Err(closed());
@@ -62,19 +64,19 @@ impl Post {
         }
     }
 
-    /// Has the watch kept, until this is dropped.
+    /// Keeps the watch thread running until the returned guard is dropped.
     fn wait(&self, reader: &Arc<Reader>) -> Waiting {
         let mut state = self.watch.state();
         state.waiting += 1;
-        if !std::mem::replace(&mut state.is_kept, true) {
+        if !std::mem::replace(&mut state.is_running, true) {
             let (reader, posted, watch) = (Arc::clone(reader), Arc::clone(&self.posted), Arc::clone(&self.watch));
             let keep = move || keep_watch(&reader, &posted, &watch);
             match thread::Builder::new().name("journal letters".to_owned()).spawn(keep) {
-                // The one before has nothing left to do but to end.
-                Ok(thread) => end(state.thread.replace(thread)),
+                // The previous thread has cleared `is_running`, and only has to return.
+                Ok(thread) => join(state.thread.replace(thread)),
                 Err(error) => {
                     tracing::warn!(%error, "letters of other processes are not seen until the next one waits");
-                    state.is_kept = false;
+                    state.is_running = false;
                 }
             }
         }
@@ -82,18 +84,18 @@ impl Post {
         Waiting(Arc::clone(&self.watch))
     }
 
-    /// Ends the watch, and with it its connection.
+    /// Ends the watch thread, which closes its connection.
     pub(crate) fn close(&self) {
         let mut state = self.watch.state();
         state.is_closed = true;
         let thread = state.thread.take();
         drop(state);
         self.watch.closed.notify_all();
-        end(thread);
+        join(thread);
     }
 }
 
-fn end(thread: Option<JoinHandle<()>>) {
+fn join(thread: Option<JoinHandle<()>>) {
     if let Some(thread) = thread
         && thread.join().is_err()
     {
@@ -101,7 +103,7 @@ fn end(thread: Option<JoinHandle<()>>) {
     }
 }
 
-/// One that waits.
+/// Counts a task that waits for a letter, until this is dropped.
 struct Waiting(Arc<Watch>);
 
 impl Drop for Waiting {
@@ -115,14 +117,14 @@ impl Watch {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the next look; not if the journal is closed.
+    /// Waits until the next poll is due, or until the journal is closed.
     fn pause(&self) -> MutexGuard<'_, State> {
         let waited = self.closed.wait_timeout_while(self.state(), INTERVAL, |state| !state.is_closed);
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-/// Tells who waits of every change, until nobody does or the journal is closed.
+/// Notifies waiting tasks of every change of the database, until no task waits or the journal is closed.
 fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
     let place = reader.directory.place();
     let mut watched: Option<(Connection, i64)> = None;
@@ -141,7 +143,7 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
                 posted.send_modify(|posts| *posts += 1);
             }
             (Ok(_), _) => {}
-            // Who waits will see the same when looking, and tell.
+            // A waiting task then reads the database itself, meets the same error, and returns it.
             (Err(trouble), _) => {
                 tracing::warn!(?trouble, place, "the watch for letters cannot look");
                 posted.send_modify(|posts| *posts += 1);
@@ -149,7 +151,7 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
         }
         let mut state = watch.pause();
         if state.waiting == 0 || state.is_closed {
-            state.is_kept = false;
+            state.is_running = false;
             return;
         }
     }
@@ -160,7 +162,7 @@ fn version(connection: &Connection) -> Result<i64, Trouble> {
 }
 
 impl Reader {
-    /// At most `most` letters after `after`.
+    /// At most `most` letters whose numbers are above `after`; all of them if `most` is negative.
     pub(crate) fn letters(
         &self,
         connection: &Connection,

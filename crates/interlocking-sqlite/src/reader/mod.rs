@@ -1,6 +1,7 @@
-//! Reads, on threads that may block and with connections of their own: readers wait for nobody, and nobody for them.
+//! Reads from the database. Each read has its own connection and a thread that may block: reads do not wait for the writer, nor
+//! does the writer wait for them.
 //!
-//! - [`rows`]: rows of the table `record`. [`letters`] waits for letters. [`check`] looks for what does not hold.
+//! - [`rows`]: rows of the table `record`. [`letters`]: reads letters, and waits for them. [`check`]: checks integrity.
 
 pub(crate) mod rows;
 pub(crate) mod letters;
@@ -21,7 +22,7 @@ use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Connections that only read.
+/// A pool of connections that only read.
 #[derive(Debug)]
 pub(crate) struct Reader {
     pub(crate) directory: Directory,
@@ -37,7 +38,7 @@ struct Connections {
     is_closed: bool,
 }
 
-/// The place of one connection, which is in use until this is dropped.
+/// A connection that was lent from the pool, or a place for one that is still to be opened; returned when dropped.
 struct Lent<'reader> {
     reader: &'reader Reader,
     connection: Option<Connection>,
@@ -48,7 +49,7 @@ impl Reader {
         Self { directory, connections: Mutex::default(), given_back: Condvar::new(), counters }
     }
 
-    /// Closes all connections: waits for those that are in use, and refuses whoever comes later.
+    /// Closes all connections: waits for those in use, and refuses later reads.
     pub(crate) fn close(&self) {
         let mut connections = self.connections();
         connections.is_closed = true;
@@ -71,7 +72,7 @@ impl Reader {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does `work` on a thread that may block; all that it reads is of one moment.
+    /// Does `work` on a thread that may block, within one read transaction: all of it sees the same snapshot.
     pub(crate) async fn read<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &Connection) -> Result<T, Trouble> + Send + 'static,
@@ -138,7 +139,7 @@ impl Reader {
         digests.iter().map(|digest| self.text(connection, &what, digest)).collect()
     }
 
-    /// The parts of a payload; none where it is stored whole.
+    /// The parts of a payload; empty where it is stored whole.
     pub(crate) fn parts(&self, connection: &Connection, run: &RunId, digest: &Digest) -> Result<Vec<Part>, Trouble> {
         if let Some(manifest) = stored::manifest(connection, digest, &self.counters.reads)? {
             return Ok(manifest.parts.into_iter().map(|joint| joint.part).collect());
@@ -146,7 +147,7 @@ impl Reader {
         self.text(connection, &format!("run `{run}`"), digest).map(|_| Vec::new())
     }
 
-    /// What is known of each run.
+    /// A summary of each run.
     pub(crate) fn runs(&self, connection: &Connection) -> Result<Vec<RunSummary>, Trouble> {
         let mut statement = connection.prepare_cached(&format!(
             "SELECT r.name,r.graph,r.origin,r.started_ms,l.at_ms,l.sequence+1,{STATE},h.holder,h.who FROM run r \
@@ -191,7 +192,7 @@ impl Drop for Lent<'_> {
     }
 }
 
-/// What is said to whoever asks a journal that was dropped.
+/// The error of every request to a journal that was dropped.
 pub(crate) fn closed() -> JournalError {
     JournalError::Storage { reason: "the journal was closed; open it again".to_owned() }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 const COLUMNS: &str = "sequence,entry,node,visit,attempt,alternative,took_ms,place,sha256,more";
 
-/// Gives the rows of a run to `take`, in order.
+/// Calls `take` with each row of a run, in order.
 pub(crate) fn of_run(
     connection: &Connection,
     run: &RunId,
@@ -36,7 +36,7 @@ pub(crate) fn count(connection: &Connection, run: &RunId) -> Result<usize, Troub
     Ok(count.unwrap_or(0) as usize)
 }
 
-/// Gives every row to `take`, in order, with the name of its run; or why it cannot be read.
+/// Calls `take` with every row in order, and the name of its run; in place of a row that cannot be read, with the error.
 pub(crate) fn each(
     connection: &Connection,
     mut take: impl FnMut(&str, u64, Result<Envelope, Trouble>) -> Result<(), Trouble>,
@@ -52,7 +52,7 @@ pub(crate) fn each(
     Ok(())
 }
 
-/// A column that is not what was written.
+/// The error for a row that cannot be read: `Damaged` where a column has an unexpected type.
 fn unreadable(error: rusqlite::Error, run: &str, sequence: u64) -> Trouble {
     match error {
         rusqlite::Error::SqliteFailure(..) => error.into(),
