@@ -14,8 +14,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use std::sync::atomic::AtomicU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How far back the last payload of a place is looked for, when an executor resumes a run: in records.
-const BACK: u64 = 256;
+/// How many records back the last payload of a place is searched for, when an executor resumes a run.
+const LOOK_BACK: u64 = 256;
 
 impl Writer {
     pub(crate) fn append(&mut self, prepared: &Prepared) -> Result<(), Trouble> {
@@ -51,7 +51,7 @@ impl Writer {
                 (connection.last_insert_rowid(), now)
             }
         };
-        // Appending never depends on the clock: one that goes back stands still here.
+        // Appending never depends on the clock: if it goes back, the time of the previous record is used.
         let at_ms = now.saturating_sub(started_ms).max(position.at_ms);
 
         let known_run = known.run(run);
@@ -85,7 +85,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Where a run stands, if this process may append to it.
+    /// The run's next position, if this process may append to it.
     fn position(&mut self, run: &RunId) -> Result<Position, Trouble> {
         if let Some(position) = self.known.run(run).position {
             return Ok(position);
@@ -109,7 +109,7 @@ impl Writer {
     }
 }
 
-/// Writes one payload of a record; the parts of a large one each.
+/// Writes one payload of a record; of a large payload, its parts and its manifest.
 fn put(
     connection: &Connection,
     objects: &mut Objects,
@@ -123,7 +123,7 @@ fn put(
         return objects.put(connection, &named.digest, text, &[], false).map(|_| ());
     }
     let Some((manifest, parts)) = &named.parts else {
-        // What a node makes is mostly like what it got, or like what it made before.
+        // A node's output mostly resembles its input, or its previous output.
         let places = [from, Some(&named.place[..])];
         if text.len() < LARGE {
             for place in places.into_iter().flatten() {
@@ -150,7 +150,7 @@ fn put(
     Ok(())
 }
 
-/// Finds the last payload of a place in a run that was not started here.
+/// Reads the last payload of a place, as a base, in a run that was started by another process.
 fn look_up(
     connection: &Connection,
     known: &mut KnownRun,
@@ -165,7 +165,7 @@ fn look_up(
             "SELECT sha256 FROM record WHERE id BETWEEN ? AND ? AND place=? AND sha256 IS NOT NULL \
              ORDER BY id DESC LIMIT 1",
         )?
-        .query_row(params![record_id(run, records.saturating_sub(BACK)), record_id(run, records), place], |row| {
+        .query_row(params![record_id(run, records.saturating_sub(LOOK_BACK)), record_id(run, records), place], |row| {
             row.get(0)
         })
         .optional()?;
@@ -175,7 +175,7 @@ fn look_up(
             known.bases.insert(place.to_owned(), base);
         }
         Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
-        // Then the next payload is written whole; whoever needs that one will be told.
+        // The next payload is then written whole. A reader that needs the earlier one gets the error.
         Err(trouble) => tracing::warn!(?trouble, place, "an earlier payload cannot be read"),
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Who may append to a run.
+//! Claims: which executor may append to a run.
 
 use crate::failure::Trouble;
 use crate::writer::Writer;
@@ -7,7 +7,7 @@ use interlocking_runtime::journal::JournalError;
 use rusqlite::{OptionalExtension, params};
 
 impl Writer {
-    /// Makes this process the run's executor; of two of its executors, only the first.
+    /// Makes the caller the run's executor. Refused while another executor, of this or another process, has the claim.
     pub(crate) fn claim(&mut self, run: &RunId, number: u64) -> Result<(), Trouble> {
         if self.claimed.contains_key(run) {
             return Err(self.held(run, self.holder.who.clone()));
@@ -26,7 +26,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Gives a claim back, if it was given.
+    /// Releases a claim, if it was granted.
     pub(crate) fn release(&mut self, run: &RunId, number: u64) -> Result<(), Trouble> {
         if self.claimed.get(run) != Some(&number) {
             return Ok(());
@@ -39,7 +39,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Refuses where somebody else holds the run, or took it over.
+    /// Fails where another process has claimed the run, or has taken it over from this one.
     pub(crate) fn may_append(&self, run: &RunId) -> Result<(), Trouble> {
         match self.lease(run)? {
             Some((holder, _)) if holder == self.holder.name => Ok(()),
@@ -51,7 +51,7 @@ impl Writer {
         }
     }
 
-    /// Who works on the run, if somebody does.
+    /// The executor of the run, if there is one.
     pub(crate) fn executor(&self, run: &RunId) -> Result<Option<String>, Trouble> {
         Ok(match self.lease(run)? {
             Some((holder, who)) if holder == self.holder.name => self.claimed.contains_key(run).then_some(who),

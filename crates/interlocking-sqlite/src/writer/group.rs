@@ -1,27 +1,29 @@
-//! What is written together.
+//! Group commit: which requests are written in one transaction.
 
 use crate::writer::job::{Job, Request};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// More is never written in one transaction.
+/// The maximum number of requests in one transaction.
 const MOST: usize = 1024;
-/// How long a group waits for those that came with the last ones, and how long for the next of them.
+/// How long a group waits in total for further requests.
 const LINGER: Duration = Duration::from_millis(2);
+/// How long a group waits for the next request.
 const GAP: Duration = Duration::from_micros(500);
 
-/// How long the next record is looked for before the thread sleeps.
-const SOON: Duration = Duration::from_micros(20);
+/// How long the thread spins for the next request before it sleeps.
+const SPIN: Duration = Duration::from_micros(20);
 
 /// Gathers requests into groups.
 ///
-/// Runs whose records were committed together come back together, one after the other: a group that starts with the first of
-/// them would be small. So it waits for about as many as there were lately, for a moment. A lone run waits for nobody.
+/// Runs whose records were committed together send their next records at nearly the same time, one after the other. A group that
+/// took only the first of them would be small. So a group waits briefly for about as many requests as recent groups had. A single
+/// run does not wait.
 pub(crate) struct Gathering {
     requests: Receiver<Request>,
-    /// About how many there were lately.
+    /// About how many requests recent groups had.
     lately: usize,
-    /// A request that is to be alone.
+    /// A request that must be the only one of the next group.
     alone: Option<Request>,
 }
 
@@ -30,8 +32,7 @@ impl Gathering {
         Self { requests, lately: 1, alone: None }
     }
 
-    /// The next group; waits until there is one, or as long as `limit` says: then it is empty. `None` when nobody can ask any
-    /// more.
+    /// Waits for the next group. It is empty where no request came within `limit`. `None` when all senders are gone.
     pub(crate) fn next(&mut self, limit: Option<Duration>) -> Option<Vec<Request>> {
         if let Some(alone) = self.alone.take() {
             return Some(vec![alone]);
@@ -68,11 +69,11 @@ impl Gathering {
         Some(group)
     }
 
-    /// The next request. A lone run's next record comes soon after its last: to look for it for a moment costs less than
-    /// to sleep and be woken.
+    /// Waits for the next request. A single run's next record comes soon after the last one, so spinning for a moment costs less
+    /// than sleeping and being woken.
     fn first(&self, limit: Option<Duration>) -> Result<Request, RecvTimeoutError> {
         let looking = Instant::now();
-        while looking.elapsed() < SOON {
+        while looking.elapsed() < SPIN {
             match self.requests.try_recv() {
                 Ok(request) => return Ok(request),
                 Err(TryRecvError::Empty) => (0..16).for_each(|_| std::hint::spin_loop()),
@@ -87,7 +88,7 @@ impl Gathering {
 }
 
 impl Request {
-    /// Whether it takes long, so that nobody else should wait for it in the same transaction.
+    /// Whether the request takes long, so that no other request should wait for it in the same transaction.
     pub(super) fn is_alone(&self) -> bool {
         matches!(self.job, Job::Remove(_) | Job::Prune(_))
     }

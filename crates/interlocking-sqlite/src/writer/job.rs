@@ -1,4 +1,4 @@
-//! What the writer's thread is asked for, and what it answers.
+//! Requests to the writer thread, and its replies.
 
 use crate::prepared::Prepared;
 use crate::retention::{Pruned, Retention};
@@ -6,12 +6,12 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{JournalError, Letter};
 use tokio::sync::oneshot;
 
-/// What the thread is asked for.
+/// What the writer thread is asked to do.
 pub(crate) enum Job {
     Append(Box<Prepared>),
-    /// With a number that no other claim of this journal has.
+    /// Claims the run. The number identifies the claim within this journal.
     Claim(RunId, u64),
-    /// Of the claim with this number, if that was given.
+    /// Releases the claim with this number, if it was granted.
     Release(RunId, u64),
     Post(RunId, Letter),
     Remove(RunId),
@@ -19,14 +19,14 @@ pub(crate) enum Job {
     WouldPrune(Retention),
 }
 
-/// What it answers.
+/// The writer thread's reply.
 pub(crate) enum Reply {
     Done,
     Number(u64),
     Pruned(Pruned),
 }
 
-/// A job, and who waits for it.
+/// A job, and where its reply goes. A release has no reply.
 pub(crate) struct Request {
     pub(crate) job: Job,
     pub(crate) reply: Option<oneshot::Sender<Result<Reply, JournalError>>>,

@@ -1,45 +1,47 @@
-//! What the writer remembers of runs, so that a record is written without reading.
+//! The writer's cache of runs: with it, a record is written without reading from the database.
 
 use crate::payloads::stored::Base;
 use interlocking_core::run_id::RunId;
 use std::collections::{HashMap, HashSet};
 
-/// Of how many runs and of how many bytes of payloads it remembers something.
+/// The maximum number of cached runs. Beyond it, the cache is cleared.
 const RUNS: usize = 16_384;
+/// The maximum size of cached payloads, in bytes. Beyond it, the cache is cleared.
 const BYTES: usize = 256 << 20;
 
-/// What is remembered.
+/// The cache.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     runs: HashMap<RunId, KnownRun>,
     bytes: usize,
-    /// The database's state as this connection saw it, and how often payloads had been removed.
+    /// `PRAGMA data_version` when the cache was last checked: another value says that another connection has written.
     pub(crate) version: Option<i64>,
+    /// How many sweeps had removed payloads when the cache was last checked.
     pub(crate) sweeps: Option<i64>,
 }
 
-/// What is remembered of a run.
+/// What is cached of a run.
 #[derive(Debug, Default)]
 pub(crate) struct KnownRun {
-    /// Where it stands; unknown if another process may have changed it.
+    /// The run's position; absent if another process may have changed it.
     pub(crate) position: Option<Position>,
     /// The last payload of each place.
     pub(crate) bases: HashMap<String, Base>,
-    /// The places that were looked up.
+    /// The places whose last payload was looked up in the database.
     pub(crate) looked_up: HashSet<String>,
-    /// Whether all places were seen: the run was started here.
+    /// Whether this process started the run, so that `bases` has all its places.
     pub(crate) from_the_start: bool,
 }
 
-/// Where a run stands.
+/// The end of a run's records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// Its row; absent while it has no record.
+    /// The id of the run's row; absent while the run has no record.
     pub(crate) id: Option<i64>,
     pub(crate) started_ms: i64,
-    /// How many records it has.
+    /// How many records the run has.
     pub(crate) records: u64,
-    /// When the last was written, in milliseconds after the start.
+    /// When the last record was written, in milliseconds after the start.
     pub(crate) at_ms: i64,
 }
 
@@ -54,7 +56,7 @@ impl Known {
         self.runs.entry(run.clone()).or_default()
     }
 
-    /// What a run's bases amount to has changed.
+    /// Notes that the size of a run's bases has changed from `before` to `after` bytes.
     pub(crate) fn grew(&mut self, before: usize, after: usize) {
         self.bytes = (self.bytes + after).saturating_sub(before);
     }

@@ -1,4 +1,4 @@
-//! Takes letters to runs.
+//! Writes letters to runs.
 
 use crate::failure::Trouble;
 use crate::writer::Writer;
@@ -7,7 +7,7 @@ use interlocking_runtime::journal::{JournalError, Letter};
 use rusqlite::{OptionalExtension, params};
 
 impl Writer {
-    /// Writes a letter down, and gives its number.
+    /// Writes a letter, and returns its number.
     pub(crate) fn post(&mut self, run: &RunId, letter: &Letter) -> Result<u64, Trouble> {
         let body = serde_json::to_string(&letter.body).map_err(|error| JournalError::Encoding {
             what: format!("the letter to run `{run}`"),

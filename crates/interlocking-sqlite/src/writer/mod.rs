@@ -1,9 +1,9 @@
-//! The one thread that writes.
+//! The writer thread, the only one that writes.
 //!
-//! Whatever waits is written in one transaction, and answered when that is committed: a lone run has a commit a record,
-//! many runs share one.
+//! All waiting requests are written in one transaction (group commit), and answered when it is committed: a single run has one
+//! commit per record, many runs share commits.
 //!
-//! - [`job`]: what is asked for; [`group`]: what is written together. [`known`]: what the thread remembers of runs.
+//! - [`job`]: requests and replies; [`group`]: gathers requests into groups. [`known`]: a cache of runs.
 //! - [`append`], [`claims`], [`letters`], [`prune`], [`sweep`]: the work.
 
 pub(crate) mod group;
@@ -36,10 +36,10 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How soon a release that could not be written is tried again, where nothing else is written before.
-const AGAIN: Duration = Duration::from_secs(1);
+/// How long after a failure a release is retried, where nothing else is written before.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The thread's belongings.
+/// The state of the writer thread.
 pub(crate) struct Writer {
     directory: Directory,
     holder: Holder,
@@ -49,11 +49,11 @@ pub(crate) struct Writer {
     syncs: bool,
     objects: Objects,
     known: Known,
-    /// The runs that executors of this process work on.
+    /// The runs that this journal's executors have claimed, with the numbers of the claims.
     claimed: HashMap<RunId, u64>,
-    /// Releases that could not be written. They are tried again: nobody else gives these claims back.
-    owed: Vec<Request>,
-    /// Told whenever a letter was posted.
+    /// Releases that could not be written. They are retried, as otherwise the claims would stay until the process ends.
+    failed_releases: Vec<Request>,
+    /// Notified whenever a letter was posted.
     posted: Arc<watch::Sender<u64>>,
     counters: Arc<Counters>,
 }
@@ -71,12 +71,12 @@ impl Writer {
         if let Some(bytes) = options.maximum_bytes {
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
             let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-            // SQLite answers with the limit, which may not be below what is there.
+            // SQLite returns the limit that it has set, which is not below the current size.
             connection.pragma_update_and_check(None, "max_page_count", (bytes / page).max(1), |_| Ok(()))?;
         }
         let durability = options.durability;
         let (objects, known) = (Objects::new(), Known::default());
-        let (claimed, owed) = (HashMap::new(), Vec::new());
+        let (claimed, failed_releases) = (HashMap::new(), Vec::new());
         Ok(Self {
             directory,
             holder,
@@ -86,17 +86,17 @@ impl Writer {
             objects,
             known,
             claimed,
-            owed,
+            failed_releases,
             posted,
             counters,
         })
     }
 
-    /// Works until nobody can ask any more.
+    /// Works until all senders of requests are gone.
     pub(crate) fn work(mut self, requests: Receiver<Request>) {
         let mut gathering = Gathering::new(requests);
-        while let Some(mut group) = gathering.next((!self.owed.is_empty()).then_some(AGAIN)) {
-            group.splice(0..0, self.owed.drain(..));
+        while let Some(mut group) = gathering.next((!self.failed_releases.is_empty()).then_some(RETRY_INTERVAL)) {
+            group.splice(0..0, self.failed_releases.drain(..));
             self.serve(group);
         }
     }
@@ -108,20 +108,21 @@ impl Writer {
                     request.answer(answer);
                 }
             }
-            Err(trouble) if group.len() == 1 || trouble.is_of_all() => {
+            Err(trouble) if group.len() == 1 || trouble.is_busy() => {
                 let error = trouble.at(self.directory.place());
-                let (owed, refused): (Vec<_>, Vec<_>) = group.into_iter().partition(Request::is_release);
-                self.owed.extend(owed);
+                let (releases, refused): (Vec<_>, Vec<_>) = group.into_iter().partition(Request::is_release);
+                self.failed_releases.extend(releases);
                 refused.into_iter().for_each(|request| request.answer(Err(error.clone())));
             }
-            // One of them was too much: it is to fail alone.
+            // A request made the transaction fail. Each is tried alone, so that only that one fails.
             Err(_) => group.into_iter().for_each(|request| self.serve(vec![request])),
         }
     }
 
-    /// Does all of it in one transaction, or none. Who is refused has changed nothing.
+    /// Does all requests of a group in one transaction, or none. A refused request changes nothing, and the others are still
+    /// done.
     fn attempt(&mut self, group: &[Request]) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
-        // Claims end with the process, so they need not survive more than that.
+        // Claims end with the process, so they need not survive a loss of power.
         let lasts = !group.iter().all(|request| matches!(request.job, Job::Claim(..) | Job::Release(..)));
         self.synchronous(lasts && self.durability == Durability::Full)?;
         let mut before = Vec::new();
@@ -146,7 +147,7 @@ impl Writer {
                 {
                     tracing::warn!(%error, "a transaction was not rolled back");
                 }
-                // What is known may be of what was undone.
+                // The cache may have values that were rolled back.
                 self.known.forget();
                 self.objects.forget();
                 self.objects.written = self.counters.objects.load(Ordering::Relaxed);
@@ -161,14 +162,15 @@ impl Writer {
         answers
     }
 
-    /// `before` gets what was claimed before each claim and release, for whoever has to undo them.
+    /// Does the requests of a group in one transaction. `before` gets the claim that each claim and release replaces, so that the
+    /// caller can restore `claimed` after a rollback.
     fn transact<'group>(
         &mut self,
         group: &'group [Request],
         before: &mut Vec<(&'group RunId, Option<u64>)>,
     ) -> Result<Vec<Result<Reply, JournalError>>, Trouble> {
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        self.look_again()?;
+        self.refresh_cache()?;
         let mut answers = Vec::with_capacity(group.len());
         for request in group {
             if let Job::Claim(run, _) | Job::Release(run, _) = &request.job {
@@ -176,7 +178,7 @@ impl Writer {
             }
             let answer = match self.perform(&request.job) {
                 Err(Trouble::Sql(error)) => return Err(Trouble::Sql(error)),
-                // It may have begun, and is all that there is here.
+                // The request may have changed something before it failed. It is alone in its transaction, which is rolled back.
                 Err(trouble) if request.is_alone() => return Err(trouble),
                 answer => answer.map_err(|trouble| trouble.at(self.directory.place())),
             };
@@ -198,8 +200,8 @@ impl Writer {
         }
     }
 
-    /// Forgets what another process may have changed.
-    fn look_again(&mut self) -> Result<(), Trouble> {
+    /// Removes from the cache what another process may have changed.
+    fn refresh_cache(&mut self) -> Result<(), Trouble> {
         let version = self.connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.known.version == Some(version) {
             return Ok(());
@@ -214,6 +216,7 @@ impl Writer {
         Ok(())
     }
 
+    /// Sets whether commits wait for the disk.
     fn synchronous(&mut self, syncs: bool) -> Result<(), Trouble> {
         if self.syncs != syncs {
             let level = if syncs { "PRAGMA synchronous=FULL" } else { "PRAGMA synchronous=NORMAL" };

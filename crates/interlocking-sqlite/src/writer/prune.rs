@@ -12,7 +12,7 @@ use rusqlite::OptionalExtension;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// A run as retention sees it.
+/// What retention needs to know of a run.
 struct Aged {
     id: i64,
     run: RunId,
@@ -20,22 +20,22 @@ struct Aged {
     ended: bool,
 }
 
-/// A run with its child runs, and theirs.
+/// A run with all its descendants.
 struct Family {
-    /// The run first.
+    /// The members, the topmost run first.
     members: Vec<Aged>,
-    /// When the latest record of any was written.
+    /// When the latest record of any member was written.
     updated_ms: i64,
-    /// Whether the run has ended: then nobody asks for its child runs.
+    /// Whether the topmost run has ended. Then it does not need its child runs any more.
     ended: bool,
 }
 
-/// The runs by family, the one with the oldest latest record first. A child whose parent is gone has one of its own.
+/// The families of runs, sorted by their latest record, the oldest first. A child whose parent is missing starts a family.
 fn families(runs: Vec<Aged>, parents: &HashMap<RunId, RunId>) -> Vec<Family> {
     let present: HashSet<RunId> = runs.iter().map(|run| run.run.clone()).collect();
     let head = |run: &RunId| {
         let mut head = run;
-        // No run is its own ancestor, unless somebody else wrote the journal.
+        // The bound stops a cycle of parents, which only another program could have written.
         for _ in 0..present.len() {
             match parents.get(head).filter(|parent| present.contains(parent)) {
                 Some(parent) => head = parent,
@@ -80,24 +80,24 @@ impl Writer {
         self.sweep().map(|_| ())
     }
 
-    /// Removes the runs that `retention` lets go.
+    /// Removes the runs that `retention` selects.
     pub(crate) fn prune(&mut self, retention: &Retention) -> Result<Pruned, Trouble> {
-        let going = self.going(retention)?;
-        for Aged { id, .. } in &going {
+        let selected = self.select(retention)?;
+        for Aged { id, .. } in &selected {
             self.delete(*id)?;
         }
-        let objects = if going.is_empty() { 0 } else { self.sweep()? };
-        Ok(Pruned { runs: going.into_iter().map(|run| run.run).collect(), objects })
+        let objects = if selected.is_empty() { 0 } else { self.sweep()? };
+        Ok(Pruned { runs: selected.into_iter().map(|run| run.run).collect(), objects })
     }
 
-    /// The same without removing anything: how many objects nobody would need is not known then.
+    /// The runs that `prune` would remove. Nothing is removed, so objects are not counted.
     pub(crate) fn would_prune(&mut self, retention: &Retention) -> Result<Pruned, Trouble> {
-        let going = self.going(retention)?;
-        Ok(Pruned { runs: going.into_iter().map(|run| run.run).collect(), objects: 0 })
+        let selected = self.select(retention)?;
+        Ok(Pruned { runs: selected.into_iter().map(|run| run.run).collect(), objects: 0 })
     }
 
-    /// The runs that `retention` lets go, the oldest first, each with its child runs.
-    fn going(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
+    /// The runs that `retention` selects, the oldest first, each with its child runs.
+    fn select(&mut self, retention: &Retention) -> Result<Vec<Aged>, Trouble> {
         let Retention { older_than, keep_last, unfinished_too } = retention;
         if older_than.is_none() && keep_last.is_none() {
             return Ok(Vec::new());
@@ -114,7 +114,7 @@ impl Writer {
         }
         let families = families(runs, &self.parents()?);
         let old = families.len().saturating_sub(keep_last.unwrap_or(0));
-        let mut going = Vec::new();
+        let mut selected = Vec::new();
         for Family { members, updated_ms, ended } in families.into_iter().take(old) {
             let age = Duration::from_millis(now.saturating_sub(updated_ms).max(0) as u64);
             if older_than.is_some_and(|limit| age <= limit) || !(ended || *unfinished_too) {
@@ -125,13 +125,13 @@ impl Writer {
                 is_executed |= self.executor(&member.run)?.is_some();
             }
             if !is_executed {
-                going.extend(members);
+                selected.extend(members);
             }
         }
-        Ok(going)
+        Ok(selected)
     }
 
-    /// The parents of child runs.
+    /// The parent of each child run.
     fn parents(&self) -> Result<HashMap<RunId, RunId>, Trouble> {
         let mut statement = self.connection.prepare("SELECT name,origin FROM run WHERE origin IS NOT NULL")?;
         let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
@@ -147,7 +147,7 @@ impl Writer {
         Ok(parents)
     }
 
-    /// Every run, the one with the oldest latest record first.
+    /// All runs, sorted by their latest record, the oldest first.
     fn aged(&self) -> Result<Vec<Aged>, Trouble> {
         let mut statement = self.connection.prepare(&format!(
             "SELECT r.id,r.name,r.started_ms+l.at_ms AS updated,{STATE} FROM run r \

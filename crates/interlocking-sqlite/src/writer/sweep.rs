@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use std::sync::atomic::AtomicU64;
 
 impl Writer {
-    /// Removes every object that no record names, that is no part of one, and that nothing which stays is based on. It reads
-    /// all records; gives how many objects are gone.
+    /// Removes every object that is not needed: no record names it, it is not a part of a needed payload, and no needed object is
+    /// based on it. Reads all records. Returns the number of removed objects.
     pub(crate) fn sweep(&mut self) -> Result<u64, Trouble> {
         let heads = self.named_heads()?;
         let mut live = HashSet::new();
@@ -24,7 +24,8 @@ impl Writer {
         }
         live.extend(named.iter().filter(|(head, _)| parts.contains(head)).map(|(_, object)| *object));
 
-        // A base is older than what is based on it, so one look from the newest to the oldest finds them all.
+        // A base is older than the objects that are based on it, so one pass from the newest to the oldest object finds all
+        // bases.
         let mut all = self.connection.prepare("SELECT id,base FROM object ORDER BY id DESC")?;
         let mut dead = Vec::new();
         let mut objects = all.query([])?;
@@ -45,7 +46,7 @@ impl Writer {
             self.connection.prepare_cached("DELETE FROM object WHERE id=?")?.execute([id])?;
         }
         drop((names, all));
-        // Other processes know by this that an object may be gone, or another be in its place.
+        // This tells other processes that an object may be gone, or that its id may belong to another object.
         self.connection.execute_batch("UPDATE journal SET sweeps=sweeps+1")?;
         self.known.forget();
         self.known.sweeps = None;
@@ -54,7 +55,7 @@ impl Writer {
         Ok(dead.len() as u64)
     }
 
-    /// The heads of all names in records.
+    /// The heads of all digests that records name.
     fn named_heads(&self) -> Result<HashSet<i64>, Trouble> {
         let mut heads = HashSet::new();
         rows::each(&self.connection, |run, sequence, row| {
@@ -67,6 +68,7 @@ impl Writer {
         Ok(heads)
     }
 
+    /// Adds the heads of the parts of a manifest.
     fn parts(&self, object: i64, heads: &mut HashSet<i64>) -> Result<(), Trouble> {
         if stored::is_manifest(&self.connection, object)?
             && let Found::Whole(object) = stored::read(&self.connection, object, &AtomicU64::new(0))?

@@ -1,4 +1,4 @@
-//! Groups that are rolled back, and who is told of letters.
+//! Groups that are rolled back, and notifications of letters.
 
 use super::*;
 use crate::prepared::Prepared;
@@ -12,7 +12,7 @@ fn writer(place: &Path) -> Writer {
     Writer::open(directory, holder, Options::default(), posted, Arc::default()).unwrap()
 }
 
-/// Has a group written together, and gives its answers.
+/// Writes a group in one transaction, and returns its answers.
 fn serve(writer: &mut Writer, jobs: impl IntoIterator<Item = Job>) -> Vec<Result<(), JournalError>> {
     let (group, answers): (Vec<_>, Vec<_>) = jobs
         .into_iter()
@@ -25,7 +25,7 @@ fn serve(writer: &mut Writer, jobs: impl IntoIterator<Item = Job>) -> Vec<Result
     answers.into_iter().map(|mut answer| answer.try_recv().unwrap().map(drop)).collect()
 }
 
-/// Which run is whose is as it was before the group, in the table and in memory, and is then changed by each alone.
+/// The rollback restores all claims, in the table and in memory. Then each request is done alone.
 #[test]
 fn a_release_in_a_group_that_is_rolled_back_gives_the_run_back() {
     let place = tempfile::tempdir().unwrap();
@@ -54,7 +54,7 @@ fn a_release_in_a_group_that_is_rolled_back_gives_the_run_back() {
     assert_eq!(serve(&mut other, [Job::Claim(claimed_again, 3)]), [Ok(())]);
 }
 
-/// The watch for other processes' letters is not kept here, so nobody else tells.
+/// The watch thread for letters of other processes does not run here, so only the writer can notify.
 #[test]
 fn who_waits_here_is_told_of_a_letter_as_it_is_posted() {
     let place = tempfile::tempdir().unwrap();

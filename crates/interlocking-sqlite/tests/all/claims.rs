@@ -1,4 +1,4 @@
-//! One executor a run.
+//! Claims: each run has at most one executor.
 
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::{Journal, JournalError};
@@ -23,7 +23,7 @@ async fn a_run_has_one_executor_in_one_process_and_in_several() {
     assert!(other.runs().await.unwrap()[0].holder.is_some());
 
     drop(claim);
-    // The claim goes back in the order in which the journal is asked.
+    // A journal does requests in order, so the release comes before this claim.
     let again = one.claim(&run).await.unwrap();
     assert!(matches!(other.claim(&run).await, Err(JournalError::Held { .. })));
     drop(again);
@@ -33,7 +33,7 @@ async fn a_run_has_one_executor_in_one_process_and_in_several() {
     drop(taken);
 }
 
-/// Who stops waiting for a claim holds none.
+/// A caller that stops waiting for a claim does not hold it.
 #[tokio::test]
 async fn a_claim_that_nobody_waited_for_is_given_back() {
     let place = tempfile::tempdir().unwrap();
@@ -47,19 +47,19 @@ async fn a_claim_that_nobody_waited_for_is_given_back() {
             _ = claim => unreachable!("the other was ready"),
         }
         let mut claim = Box::pin(journal.claim(&run));
-        // Asked for, and then left, before or after it was given.
+        // The future is polled once and dropped, before or after the claim is granted.
         let asked = futures_util::poll!(&mut claim);
         drop((asked, claim));
         drop(journal.claim(&run).await.unwrap());
     }
-    // To refuse somebody gives nothing back either.
+    // A refused request does not release the claim.
     let claim = journal.claim(&run).await.unwrap();
     assert!(journal.claim(&run).await.is_err());
     assert!(journal.claim(&run).await.is_err());
     drop(claim);
 }
 
-/// A claim that is given back while nothing can be written is given back when something can, by itself.
+/// A release that fails because the journal cannot be written is retried until it succeeds.
 #[tokio::test]
 async fn a_release_that_cannot_be_written_is_written_later() {
     let place = tempfile::tempdir().unwrap();
@@ -73,9 +73,9 @@ async fn a_release_that_cannot_be_written_is_written_later() {
         assert!(matches!(journal.claim(&run).await, Err(JournalError::Held { .. })));
     }
     sql("DROP TRIGGER refuse");
-    // Before whatever is asked for next …
+    // It is retried before the next request …
     drop(one.claim(&run).await.unwrap());
-    // … and if nothing is.
+    // … and also without one.
     sql("CREATE TRIGGER refuse BEFORE DELETE ON lease BEGIN SELECT RAISE(ABORT,''); END");
     drop(one.claim(&id("last")).await.unwrap());
     assert!(matches!(one.claim(&id("last")).await, Err(JournalError::Held { .. })));

@@ -1,4 +1,4 @@
-//! What is left in the directory of a journal that was closed.
+//! The files that remain in the directory of a closed journal.
 
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::Journal;
@@ -13,7 +13,7 @@ fn files(place: &Path) -> Vec<String> {
     names
 }
 
-/// The log goes when the journal and the last claim are dropped, whatever somebody has just read or waited for.
+/// SQLite's log is removed when the journal and the last claim are dropped, even if reads and waits have just been abandoned.
 #[tokio::test]
 async fn a_closed_journal_is_its_database_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -27,7 +27,7 @@ async fn a_closed_journal_is_its_database_alone() {
         let waited = tokio::time::timeout(Duration::from_millis(20), journal.next_letter(&run, 0)).await;
         assert!(waited.is_err(), "nobody has written");
         for _ in 0..8 {
-            // Begun, and left.
+            // The read is started and dropped.
             drop(futures_util::poll!(Box::pin(journal.load(&run))));
         }
         assert!(files(place.path()).contains(&"journal.db-wal".to_owned()), "it is open");

@@ -1,4 +1,4 @@
-//! What every journal must do, and round trips.
+//! The contract of every journal, and round trips.
 
 use crate::records::{ended, failure, id, outcome, started, table, texts};
 use interlocking_agents::LedgerEntry;
@@ -42,13 +42,13 @@ async fn records_come_back_in_order_and_payloads_by_name() {
     assert!(matches!(journal.remove(&run).await, Err(JournalError::NoRun { .. })));
 }
 
-/// A call that has all that one can have.
+/// A call with every field set.
 fn call() -> LedgerEntry {
     let usage = r#"{"calls":3,"input_tokens":40,"output_tokens":5,"cost":600,"unpriced_calls":1}"#;
     serde_json::from_str(&format!(r#"{{"agent":"a","role":"writer","session":"s-1","usage":{usage}}}"#)).unwrap()
 }
 
-/// Every sort of entry, each with all that it can have.
+/// Every kind of entry, with all its fields set.
 fn entries() -> Vec<Entry> {
     let by = || By { node: "write".to_owned(), visit: 2, attempt: 1 };
     let json = |text: &str| RecordedPayload::from(text);
@@ -144,7 +144,7 @@ fn entries() -> Vec<Entry> {
     ]
 }
 
-/// V3-149: what was given is what is got, each payload under its name.
+/// V3-149: entries are read as they were written, and each payload is found by its digest.
 #[tokio::test]
 async fn every_entry_comes_back_as_it_was() {
     let place = tempfile::tempdir().unwrap();
@@ -165,7 +165,7 @@ async fn every_entry_comes_back_as_it_was() {
     assert!(matches!(runs[0].origin, Some(Origin::Child { .. })));
 }
 
-/// Puts payloads in place of their names.
+/// Replaces digests by payloads.
 async fn by_value(journal: &SqliteJournal, json: &mut serde_json::Value) {
     let mut names = Vec::new();
     collect(json, &mut names);
@@ -202,8 +202,7 @@ fn replace(json: &mut serde_json::Value, name: &str, text: &str) {
     }
 }
 
-/// V3-144: the name of a payload is `sha256:` and the hex digest of its text, also where the journal keeps of that text only
-/// what differs from another one.
+/// V3-144: the name of a payload is `sha256:` and the hex digest of its text, also where the text is stored as a delta.
 #[tokio::test]
 async fn a_payloads_name_is_the_sha256_of_its_text() {
     let place = tempfile::tempdir().unwrap();
@@ -226,7 +225,7 @@ async fn a_payloads_name_is_the_sha256_of_its_text() {
     }
 }
 
-/// V3-147: the same content, from whatever run, is one object.
+/// V3-147: the same content is one object, also in several runs.
 #[tokio::test]
 async fn the_same_payload_is_stored_once() {
     let place = tempfile::tempdir().unwrap();
@@ -242,7 +241,7 @@ async fn the_same_payload_is_stored_once() {
         }
     }
     drop(journal);
-    // Nor does another process store it again.
+    // A journal that is opened later does not store it again either.
     let journal = SqliteJournal::open(place.path()).unwrap();
     journal.append(outcome(&id("two"), 2, &text[..])).await.unwrap();
     assert_eq!(journal.stats().objects, 0);
@@ -254,7 +253,7 @@ fn states() -> impl Strategy<Value = Vec<String>> {
         |(firsts, edits)| {
             let mut states = firsts;
             for (at, length, new) in edits {
-                // Of one state a piece is replaced: often the last one's, sometimes an earlier one's.
+                // Replaces a piece of one of the earlier states.
                 let mut state: Vec<char> = states[usize::from(at) % states.len()].chars().collect();
                 let start = usize::from(at) % (state.len() + 1);
                 let end = (start + length).min(state.len());
@@ -268,7 +267,7 @@ fn states() -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// V3-149: whatever is stored, and however it is spliced, comes back exactly; also where the journal was closed between.
+    /// V3-149: payloads are read exactly as written, whatever their splices, also after the journal was closed and opened again.
     #[test]
     fn payloads_come_back_exactly(states in states(), closed_at in 0usize..60) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -1,4 +1,4 @@
-//! What can go wrong, and what is said then. Whatever was acknowledged before is still there.
+//! Faults and their errors. Records that were acknowledged before a fault are not lost.
 
 use crate::records::{id, outcome, started, texts};
 use interlocking_runtime::journal::{Digest, Entry, Journal, JournalError, Letter, LetterBody, RecordedPayload};
@@ -21,7 +21,7 @@ fn sql(place: &Path, statement: &str) {
     connection.execute_batch(statement).unwrap();
 }
 
-/// The name of the first outcome's payload.
+/// The digest of the first outcome's payload.
 async fn name(journal: &SqliteJournal) -> Digest {
     let Entry::Outcome(outcome) = &journal.load(&id("run")).await.unwrap()[1].entry else { panic!() };
     let RecordedPayload::Stored(digest) = outcome.tokens[0].payload else { panic!() };
@@ -68,7 +68,7 @@ async fn a_full_disk_loses_nothing_and_the_run_goes_on_when_there_is_room() {
     assert!((1..=sequence).map(|sequence| noise(100 + sequence)).eq(texts.iter().map(|text| text.to_string())));
 }
 
-/// Somebody else has written them.
+/// No journal writes such times, but another program may have.
 #[tokio::test]
 async fn times_beyond_all_bounds_are_told_as_far_as_they_go() {
     let place = tempfile::tempdir().unwrap();
@@ -127,7 +127,7 @@ async fn a_database_that_is_none_is_told() {
     let refused = opened(place.path());
     assert!(matches!(&refused, JournalError::Damaged { what, .. } if what.contains("another program")), "{refused}");
 
-    // Put back, all is well.
+    // With the original file, the journal can be read again.
     std::fs::write(&database, &whole).unwrap();
     assert_eq!(SqliteJournal::open(place.path()).unwrap().load(&id("run")).await.unwrap().len(), 3);
 
@@ -176,13 +176,13 @@ async fn damaged_rows_are_told_by_their_place() {
         let journal = SqliteJournal::open(place.path()).unwrap();
         let refused = journal.load(&id("run")).await.unwrap_err();
         assert!(matches!(&refused, JournalError::Damaged { what, .. } if what.contains(told)), "{damage}: {refused}");
-        // Other runs are not touched by it.
+        // Other runs are not affected.
         journal.append(started(&id("other"), "{}")).await.unwrap();
         assert_eq!(journal.load(&id("other")).await.unwrap().len(), 1);
     }
 }
 
-/// V3-146: a payload that is not there is a typed error, when it is asked for and not before.
+/// V3-146: a missing payload is a typed error, when it is fetched and not before.
 #[tokio::test]
 async fn a_missing_payload_is_told() {
     let place = tempfile::tempdir().unwrap();
@@ -196,7 +196,7 @@ async fn a_missing_payload_is_told() {
     let problems = journal.check().await.unwrap();
     assert!(problems.iter().any(|problem| problem.contains(&digest.to_string())), "{problems:?}");
     assert!(problems.iter().any(|problem| problem.contains("`name` names a row of `object`")), "{problems:?}");
-    // The run goes on with what it makes next.
+    // When a later record has the same payload, it is stored again.
     journal.append(outcome(&id("run"), 3, r#"{"state":1}"#)).await.unwrap();
     assert_eq!(&*journal.fetch(&id("run"), &[digest]).await.unwrap()[0], r#"{"state":1}"#);
 }
@@ -226,7 +226,7 @@ async fn a_changed_payload_is_told() {
     }
 }
 
-/// Everything that does not hold is listed, whatever else does not.
+/// Each problem is listed, whatever other problems the same damage causes.
 #[tokio::test]
 async fn a_check_tells_whatever_was_done_to_the_database() {
     for (damage, told) in [

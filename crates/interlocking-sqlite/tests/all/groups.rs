@@ -1,4 +1,4 @@
-//! How often one waits for the disk, and what is written then.
+//! Group commit: how often the journal waits for the disk, and how much it writes.
 
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::{Journal, JournalError};
@@ -23,8 +23,8 @@ async fn a_lone_run_has_one_sync_a_record() {
     drop(claim);
 }
 
-/// The commits that are in the log, by SQLite's format: a header of 32 bytes, then pages, each after 24 bytes of which the
-/// second four are not zero at the end of a transaction.
+/// Counts the commits in the log. SQLite's format is a header of 32 bytes, then frames, each a header of 24 bytes and a page.
+/// Bytes 4 to 7 of a frame's header are not zero in the last frame of a transaction.
 fn commits(directory: &Path) -> u64 {
     let log = std::fs::read(directory.join("journal.db-wal")).unwrap();
     let number = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().unwrap());
@@ -81,7 +81,7 @@ async fn a_refused_record_fails_alone() {
     assert_eq!(journal.load(&id("good")).await.unwrap().len(), 2);
 }
 
-/// Bytes of the log, which grows by every page that a transaction changes: no checkpoint comes between.
+/// The size of the log in bytes. It grows by every page that a transaction changes, as there is no checkpoint in between.
 fn log(directory: &Path) -> u64 {
     std::fs::metadata(directory.join("journal.db-wal")).unwrap().len()
 }
@@ -95,7 +95,7 @@ async fn what_a_record_writes_does_not_depend_on_those_before_it() {
     let mut sequence = 1;
     options.open(place.path()).unwrap().append(started(&run, "{}")).await.unwrap();
     for _ in 0..20 {
-        // Opened anew, so that the log begins anew.
+        // Opened again, so that the log starts empty.
         let journal = options.open(place.path()).unwrap();
         journal.append(outcome(&run, sequence, "[0]")).await.unwrap();
         let before = log(place.path());

@@ -1,4 +1,4 @@
-//! The journal as its users see it, in one binary.
+//! Tests of the journal's public interface, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
 

@@ -1,4 +1,4 @@
-//! Holds `docs/book/src/journal.md` to the database.
+//! Checks `docs/book/src/journal.md` against the database.
 
 use crate::records::{id, outcome, started};
 use interlocking_runtime::journal::Journal;
@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 const PAGE: &str = include_str!("../../../../docs/book/src/journal.md");
 
-/// The blocks of the page in a language.
+/// The code blocks of the page that are marked with this language.
 fn blocks(language: &str) -> Vec<&'static str> {
     let fence = format!("```{language}\n");
     let starts = PAGE.split(&fence[..]).skip(1);
@@ -23,7 +23,7 @@ async fn the_page_shows_what_is_there() {
     journal.append(outcome(&run, 1, "[1]")).await.unwrap();
     let connection = Connection::open(place.path().join("journal.db")).unwrap();
 
-    // Every query runs, and finds something.
+    // Every query runs, and finds a row.
     let queries = blocks("sql");
     assert_eq!(queries.len(), 3);
     for query in queries {
@@ -37,14 +37,14 @@ async fn the_page_shows_what_is_there() {
     let payload = &text("SELECT payload FROM transitions WHERE sequence=1")[0];
     assert_eq!(&*journal.fetch(&run, &[payload.parse().unwrap()]).await.unwrap()[0], "[1]");
 
-    // Every table is explained, and nothing else.
+    // The page explains exactly the tables that exist.
     let tables = text("SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY name");
     let section = PAGE.split("## Tables").nth(1).unwrap().split("\n\nThe ").next().unwrap();
     let mut told: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
     told.sort_unstable();
     assert_eq!(told, tables);
 
-    // So are the files.
+    // It names every file.
     for entry in std::fs::read_dir(place.path()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         assert!(blocks("text")[0].contains(&name), "{name}");

@@ -1,4 +1,4 @@
-//! What stands in a journal is the user's alone.
+//! Only the user can access a journal's files.
 #![cfg(unix)]
 
 use crate::records;
@@ -9,7 +9,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-/// The mode of everything below a directory, itself included, by its name.
+/// The modes of a directory and of everything in it, by name.
 fn modes(directory: &Path) -> BTreeMap<String, u32> {
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     let mut modes = BTreeMap::from([(".".to_owned(), mode(directory))]);
@@ -44,7 +44,7 @@ async fn a_journal_is_made_for_its_user_alone() {
     assert_eq!(fs::metadata(place.path().join("a")).unwrap().mode() & 0o777, 0o700);
 }
 
-/// With everything that SQLite leaves beside a database whose process was killed.
+/// Also restricts the files beside an open database, which SQLite leaves behind when the process is killed.
 #[tokio::test]
 async fn a_journal_that_was_open_to_others_is_closed() {
     let place = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ async fn a_journal_that_was_open_to_others_is_closed() {
     assert_closed(&directory);
 }
 
-/// A directory with other things in it is somebody's who may want others to see them; the journal's files are closed.
+/// Other files in the directory may be meant for other users, so its mode is kept. The journal's files are restricted.
 #[tokio::test]
 async fn a_directory_with_other_things_in_it_keeps_its_mode() {
     let place = tempfile::tempdir().unwrap();

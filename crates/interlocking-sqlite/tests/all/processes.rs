@@ -1,4 +1,4 @@
-//! Several processes on one directory. The others are this test binary again, told by their environment what to do.
+//! Several processes on one directory. The other processes run this test binary, with a task in their environment.
 
 use crate::records::{ended, id, outcome, started, texts};
 use interlocking_runtime::journal::{Journal, JournalError, Letter, LetterBody};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const TASK: &str = "INTERLOCKING_TEST_TASK";
 const PLACE: &str = "INTERLOCKING_TEST_PLACE";
 
-/// Starts this test binary with a task, and waits until it says that it is at it.
+/// Starts this test binary with a task, and waits until it prints that it has begun.
 fn start(task: &str, place: &Path) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "processes::a_process_of_its_own", "--nocapture"])
@@ -29,7 +29,7 @@ fn start(task: &str, place: &Path) -> Child {
     child
 }
 
-/// What the others do. Without a task, nothing.
+/// Does the task of one of the other processes. Without a task, it does nothing.
 #[tokio::test]
 async fn a_process_of_its_own() {
     let Ok(task) = std::env::var(TASK) else { return };
@@ -88,7 +88,7 @@ async fn a_claim_ends_with_its_process_however_that_ends() {
     assert_eq!(holders, 1, "the dead one's file is cleared away by the next that opens the journal");
 }
 
-/// Two that execute one run: the second has it when the first's lock is lost, and the first may not write any more.
+/// When the lock file of a run's executor is lost, another executor can claim the run. The first one can then no longer write.
 #[tokio::test]
 async fn who_lost_a_claim_cannot_write() {
     let place = tempfile::tempdir().unwrap();
@@ -96,7 +96,7 @@ async fn who_lost_a_claim_cannot_write() {
     let first = SqliteJournal::open(place.path()).unwrap();
     let claim = first.claim(&run).await.unwrap();
     first.append(started(&run, "{}")).await.unwrap();
-    // As where somebody clears up the directory: to the others, the holder is dead.
+    // As if a user had cleaned up the directory: other processes then take the holder for dead.
     for entry in std::fs::read_dir(place.path().join("holders")).unwrap() {
         std::fs::remove_file(entry.unwrap().path()).unwrap();
     }

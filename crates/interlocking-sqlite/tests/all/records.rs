@@ -1,4 +1,4 @@
-//! Records to write.
+//! Sample records.
 
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::run_id::RunId;
@@ -10,7 +10,7 @@ pub(crate) fn id(name: &str) -> RunId {
     name.parse().unwrap()
 }
 
-/// A table with an entry that feeds itself.
+/// A table with one node, the entry.
 pub(crate) fn table() -> Table {
     let json =
         r#"{"graph":"Draft","output":"String","nodes":[{"name":"write","kind":"logic","entry":true,"input":"State"}]}"#;
@@ -60,7 +60,7 @@ pub(crate) fn failure() -> Failure {
     }
 }
 
-/// The payloads that a run's plain outcomes name, as texts.
+/// The texts of the tokens of a run's outcomes.
 pub(crate) async fn texts(journal: &SqliteJournal, run: &RunId) -> Vec<Encoded> {
     let mut names = Vec::new();
     for record in journal.load(run).await.unwrap() {

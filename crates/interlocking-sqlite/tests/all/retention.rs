@@ -1,4 +1,4 @@
-//! Removing runs, and the payloads that nobody needs any more.
+//! Removing runs, and the payloads that no run needs any more.
 
 use crate::records::{ended, id, outcome, started, texts};
 use interlocking_agents::SessionId;
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use std::path::Path;
 use std::time::Duration;
 
-/// A run whose state grows, so that its payloads are splices of each other.
+/// Writes a run whose state grows, so that its payloads are splices of each other.
 async fn run(journal: &SqliteJournal, name: &str, steps: u64, ends: bool) {
     let run = id(name);
     journal.append(started(&run, "{}")).await.unwrap();
@@ -20,7 +20,7 @@ async fn run(journal: &SqliteJournal, name: &str, steps: u64, ends: bool) {
     if ends {
         journal.append(ended(&run, steps + 1)).await.unwrap();
     }
-    // Runs are told in the order in which they began, by the millisecond.
+    // Runs are listed by the millisecond in which they began, so two must not begin in the same one.
     tokio::time::sleep(Duration::from_millis(3)).await;
 }
 
@@ -38,7 +38,7 @@ async fn removed_runs_leave_no_payload_and_shared_ones_stay() {
     let place = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(place.path()).unwrap();
     run(&journal, "first", 50, true).await;
-    // Its states are those of the first, as of a fork: they are based on payloads that its records do not all name.
+    // The fork shares a state of the first run. That is based on payloads that the fork's records do not name.
     let fork = id("fork");
     let shared = texts(&journal, &id("first")).await[39].clone();
     journal.append(started(&fork, "{}")).await.unwrap();
@@ -50,7 +50,7 @@ async fn removed_runs_leave_no_payload_and_shared_ones_stay() {
     assert_eq!(count(place.path(), "object"), 42, "the table, the input, the state and the 39 below it");
     assert_eq!(journal.check().await.unwrap(), [""; 0]);
 
-    // What is written next is not based on what has gone.
+    // New payloads are not based on removed ones.
     run(&journal, "second", 50, true).await;
     journal.remove(&fork).await.unwrap();
     assert_eq!(texts(&journal, &id("second")).await.len(), 50);
@@ -67,7 +67,7 @@ async fn another_process_does_not_build_on_what_was_removed() {
     run(&one, "gone", 5, true).await;
     run(&one, "stays", 5, false).await;
     other.remove(&id("gone")).await.unwrap();
-    // The first journal knew the payloads of the run that has gone, and the ids are used again.
+    // The first journal has cached the payloads of the removed run, and their ids are reused.
     run(&other, "new", 5, true).await;
     run(&one, "gone", 5, true).await;
     one.append(outcome(&id("stays"), 6, "\"and so on\"")).await.unwrap();
@@ -100,7 +100,8 @@ async fn pruning_spares_what_is_wanted() {
     assert_eq!(count(place.path(), "object"), 0);
 }
 
-/// What an advisory node reports after the deadline comes after the run's end (HY-257), and so does what it does until then.
+/// The report of an advisory node after the deadline is recorded after the run's end (HY-257), and so are its sessions and
+/// effects.
 #[tokio::test]
 async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
     let place = tempfile::tempdir().unwrap();
@@ -137,7 +138,7 @@ async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
     assert_eq!(journal.prune(Retention::new().keep_last(0)).await.unwrap().runs, [id("late")]);
 }
 
-/// What a child came to is known to its run alone, so it stays for as long as its parent may ask for it.
+/// Only the records of a child run have its result, so they are kept as long as its parent may read it.
 #[tokio::test]
 async fn child_runs_stay_and_go_with_their_parent() {
     let place = tempfile::tempdir().unwrap();
@@ -176,7 +177,7 @@ async fn a_clock_that_went_back_stops_nobody_but_removal_by_age() {
     let place = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(place.path()).unwrap();
     run(&journal, "future", 2, false).await;
-    // Written as if an hour later: to the journal, the clock has gone back since.
+    // Moves the run's start an hour ahead, which is as if the clock had gone back since then.
     let later = Connection::open(place.path().join("journal.db")).unwrap();
     later.execute("UPDATE run SET started_ms=started_ms+3600000", []).unwrap();
     drop(later);

@@ -1,4 +1,4 @@
-//! What a run takes on the disk.
+//! The size of a run on disk.
 
 use crate::records::{id, outcome, started, texts};
 use interlocking_runtime::journal::Journal;
