@@ -1,36 +1,36 @@
 //! Graphs of coding agents whose routes the compiler checks.
 //!
-//! `#[derive(Graph)]` turns a struct of annotated fields into a routing table; handlers move with a typed
-//! [`goto!`]; a [`Run`](runtime::Run) executes it. A first example is in the
-//! `README.md` of the repository, which is compiled with this crate.
+//! `#[derive(Graph)]` turns a struct of annotated fields into a routing table. Handlers choose the next node with a typed
+//! [`goto!`]. A [`Run`](runtime::Run) executes the graph. The `README.md` of the repository has a first example, which is
+//! compiled with this crate.
 //!
 //! # Map
 //!
 //! | you want to | look at |
 //! |---|---|
 //! | write a graph | [`prelude`], then the [attributes](derive@Graph); `docs/book/src/graph.md` in the repository has the language on one page |
-//! | know what a handler may ask of its run | [`context::Cx`] |
+//! | know what a handler can read from its run and do in it | [`context::Cx`] |
 //! | run it, watch it, stop it | [`runtime::Run`], [`runtime::event`], [`runtime::CancelToken`] |
 //! | know how it ended | [`runtime::Outcome`], [`failure::Failure`] |
 //! | execute many runs in one process: start them by name, watch, answer, drain | [`runtime::service::Service`]; `docs/book/src/service.md` in the repository |
-//! | limit what it uses, and how long it puts up with a provider that fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/book/src/budgets.md` in the repository |
+//! | limit what it uses, and how long it retries when a provider fails | [`runtime::Budgets`], [`runtime::Backoff`]; `docs/book/src/budgets.md` in the repository |
 //! | let an agent do a node's work | [`runtime::llm::LLMHandler`], [`agents`] |
-//! | let a model think without a program | `agents::HttpModel`, with feature `http`; `docs/book/src/http.md` in the repository |
+//! | ask a model directly, without an agent program | `agents::HttpModel`, with feature `http`; `docs/book/src/http.md` in the repository |
 //! | give a program the operator's commands: run, resume, show, answer, fork … | `cli::Cli`, with feature `cli`; `docs/book/src/cli.md` in the repository |
-//! | the same over a git repository, with worktrees, landing and what came of it | `cli::repository`, with feature `cli-repository` |
+//! | the same over a git repository, with worktrees, landing and an account of the results | `cli::repository`, with feature `cli-repository` |
 //! | draw it | [`draw::mermaid`], [`draw::dot`] |
 //! | read its table | [`table::Table`], through [`graph::Graph::net`] |
-//! | know what a graph that compiles is proved to be | `docs/book/src/soundness.md` in the repository |
+//! | know which properties are proved of a graph that compiles | `docs/book/src/soundness.md` in the repository |
 //! | check a table made at run time | `soundness::check`, with feature `soundness` |
-//! | drive it with an engine of your own | [`frontier::Frontier`] |
-//! | let an agent follow a protocol that is a file | `envoy::Protocol`, with feature `envoy`; `docs/book/src/envoy.md` in the repository |
-//! | read a file that a person or an agent wrote, with every mistake at its place | `document::Document`, with feature `document` |
-//! | keep runs beyond their process | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/book/src/journal.md` in the repository |
-//! | keep an agent in its place, and blind to others | [`runtime::isolation`], [`sandbox`] |
+//! | execute it with an engine of your own | [`frontier::Frontier`] |
+//! | let an agent follow a protocol from a file | `envoy::Protocol`, with feature `envoy`; `docs/book/src/envoy.md` in the repository |
+//! | read a file that a person or an agent wrote, and report each mistake with its position | `document::Document`, with feature `document` |
+//! | keep runs after their process has ended | `sqlite::SqliteJournal`, with feature `sqlite`; `docs/book/src/journal.md` in the repository |
+//! | confine an agent to its workspace, without access to others | [`runtime::isolation`], [`sandbox`] |
 //! | test that it takes every route of its table | `testing::Enumerator`, with feature `testing`; `docs/book/src/testing.md` in the repository |
 //! | build and test what an agent wrote, and know which tests fail and how | `toolchain::Runner`, with feature `toolchain`; `docs/book/src/verdicts.md` in the repository |
 //! | check the Rust source that an agent wrote: interfaces, stubs, denied code, changed bodies, properties | `rust_source`, with feature `rust-source` |
-//! | know what a function really calls, whatever an agent says | `code_intelligence::LanguageServer`, with feature `code-intelligence` |
+//! | find out what a function really calls, without relying on an agent | `code_intelligence::LanguageServer`, with feature `code-intelligence` |
 //! | give each node a worktree of its own, commit, merge, land | [`workspaces`]; `docs/book/src/workspaces.md` in the repository |
 //! | use worktrees without any graph | [`worktree`] |
 //!
@@ -44,23 +44,23 @@
 //! | `worktree` | git worktrees, without any graph | yes |
 //! | `sqlite` | the durable journal | no |
 //! | `cli` | the operator's command line, for any graph | no |
-//! | `cli-repository` | the same for graphs over a git repository: its options, directories, what is remembered of a run and what came of it | no |
-//! | `document` | TOML, JSON and YAML files, and YAML blocks of Markdown files, as trees whose mistakes are told at their place | no |
+//! | `cli-repository` | the same for graphs over a git repository: its options, its directories, stored settings of a run and an account of its results | no |
+//! | `document` | TOML, JSON and YAML files, and YAML blocks of Markdown files, as trees that report mistakes with their positions | no |
 //! | `envoy` | workflow protocols from YAML files, for agents' prompts; the debug logs' cleanup and the variants gate are features of `interlocking-envoy` itself | no |
-//! | `http` | agents that are models asked over HTTP, for nodes that only think; `docs/book/src/http.md` in the repository says what it costs | no |
+//! | `http` | agents that ask a model over HTTP, for nodes that need no tools; `docs/book/src/http.md` in the repository says what it costs | no |
 //! | `testing` | for tests: an enumerator that drives a graph through every route of its table | no |
 //! | `toolchain` | commands that build and test what agents wrote, in a sandbox, with verdicts test by test | no |
 //! | `rust-source` | checks of Rust source on its syntax tree | no |
 //! | `code-intelligence` | symbols, calls and types of source code, by a language server in a sandbox or by the syntax | no |
 //! | `soundness` | the derive's check for soundness as a function, for tables made at run time | no |
 //!
-//! Without any, this is the derive, the table and the frontier: twelve crates, itself included.
+//! Without any feature, this is the derive, the table and the frontier: twelve crates, including this one.
 
 pub use interlocking_core::{agent_calls, context, draw, failure, frontier, graph, kind, net, route, run_id, table};
 #[doc(inline)]
 pub use interlocking_core::{fork, goto};
 
-/// Makes a struct a graph.
+/// Derives a graph from a struct whose fields are its nodes.
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -101,7 +101,8 @@ pub use interlocking_core::{fork, goto};
 #[doc(inline)]
 pub use interlocking_macros::Graph;
 
-/// Gives an enum of exits a closed set of labels, one a variant: what sort of message it is, for whoever reads the journal.
+/// Gives an enum of exits a closed set of labels, one for each variant. A label says in the journal what kind of message an
+/// outcome is.
 ///
 /// ```
 /// use interlocking::context::{LabelType, Severity};
@@ -182,7 +183,7 @@ pub use interlocking_worktree as worktree;
 
 pub mod prelude;
 
-/// What derived code names. Not part of the public interface.
+/// The names that derived code uses. Not part of the public interface.
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -192,7 +193,7 @@ pub mod __private;
 struct Readme;
 
 #[cfg(all(doctest, feature = "askama", feature = "runtime"))]
-// The pattern, with a before and an after example, compiled (PRG-09).
+// The pattern, with compiled examples of code before and after it (PRG-09).
 #[doc = include_str!("../../../docs/book/src/handlers.md")]
 struct Handlers;
 

@@ -1,4 +1,4 @@
-//! What a graph's author needs in scope: `use interlocking::prelude::*;`.
+//! The names that the author of a graph needs in scope: `use interlocking::prelude::*;`.
 
 pub use interlocking_core::context::Cx;
 pub use interlocking_core::failure::{Exhausted, Failure, FailureKind, NodeError, TimedOut};

@@ -1,4 +1,4 @@
-//! What derived code names, under names that keep it short.
+//! The names that derived code uses, flattened to keep that code short.
 
 pub use core::future::Future;
 pub use core::marker::Send;
