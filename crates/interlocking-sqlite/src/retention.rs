@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Selects the runs to remove: those that meet every given condition. Without a condition, no run is removed.
 ///
 /// Runs that are being executed are never removed, and runs that have not ended only with
-/// [`unfinished_too`](Self::unfinished_too). A run and its child runs are kept or removed together: a parent that is resumed
+/// [`unfinished_too`](Self::unfinished_too()). A run and its child runs are kept or removed together: a parent that is resumed
 /// reads its children's results from their records.
 #[derive(Clone, Debug, Default)]
 #[must_use]

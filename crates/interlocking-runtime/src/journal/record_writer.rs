@@ -1,4 +1,4 @@
-//! Numbers the records of one run, whoever writes them.
+//! Numbers and writes the records of one run, for all tasks that have something to record.
 
 use crate::journal::{Entry, Journal, JournalError, Record};
 use crate::run::claims::{Hold, Leaving};
@@ -11,22 +11,22 @@ use interlocking_core::run_id::RunId;
 use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::Mutex;
 
-/// Writes one run's records, one after the other, until the journal fails: from then on nothing is recorded of the run, and
-/// its tree knows.
+/// Writes one run's records, one after the other, until the journal fails. From then on nothing is recorded of the run, and the
+/// run's tree is told of the error.
 pub(crate) struct RecordWriter {
     pub(crate) journal: Arc<dyn Journal>,
     run: RunId,
     tree: Arc<Tree>,
-    /// The run's: they know in which order commits were made, which need not be that of their records.
+    /// The run's workspaces. They know the order in which commits were made, which may differ from the order of their records.
     workspaces: Arc<dyn Workspaces>,
     /// The number of the next record, or how the journal failed.
     next: Arc<Mutex<Result<u64, JournalError>>>,
-    /// What keeps others from the run, as long as its executor has it.
+    /// Keeps the claim on the run, as long as the executor or a detached write has it.
     hold: OnceLock<Weak<Hold>>,
 }
 
 impl RecordWriter {
-    /// Of a run of `tree` that has so many records.
+    /// The writer for a run of `tree` that has this many records.
     pub(crate) fn new(
         journal: Arc<dyn Journal>,
         run: RunId,
@@ -41,23 +41,23 @@ impl RecordWriter {
         &self.run
     }
 
-    /// The run is held so from now on.
-    pub(crate) fn writes_under(&self, hold: &Arc<Hold>) {
-        // A run is prepared once.
+    /// Sets what keeps the claim on the run.
+    pub(crate) fn set_hold(&self, hold: &Arc<Hold>) {
+        // A run is prepared once, so no hold is set before.
         let _ = self.hold.set(Arc::downgrade(hold));
     }
 
-    /// Holds the run for a write that nobody waits for; `None` once it was let go of, and may be another executor's.
+    /// Keeps the claim on the run for a detached write; `None` once the run was released and may belong to another executor.
     pub(crate) fn hold(&self) -> Option<Arc<Hold>> {
         self.hold.get()?.upgrade()
     }
 
-    /// The run is about to be let go of.
+    /// Marks the run as about to be released.
     pub(crate) fn leaving(&self) -> Leaving {
         Leaving::new(&self.journal, &self.run)
     }
 
-    /// Appends what an executor writes of its run first. No run of a tree begins once a journal of it has failed.
+    /// Appends an executor's first entry. Fails if the journal of a run of the tree has failed: then no run of the tree begins.
     pub(crate) async fn begin(&self, entry: Entry) -> Result<(), JournalError> {
         match self.tree.journal_error() {
             Some(error) => Err(error),
@@ -65,13 +65,13 @@ impl RecordWriter {
         }
     }
 
-    /// Appends an entry. Whoever drops this future must write no more.
+    /// Appends an entry. A caller that drops this future must not write again.
     pub(crate) async fn write(&self, entry: Entry) -> Result<(), JournalError> {
         let mut next = match self.next.try_lock() {
             Ok(next) => next,
             Err(_) => {
                 let next = self.next.lock().await;
-                // It has waited for others' records, and its tree may have been stopped meanwhile. What was used up is recorded all the same.
+                // The journal may have failed while this waited for other records. What was used up is recorded all the same.
                 match self.tree.journal_error() {
                     Some(error) if !matches!(entry, Entry::Spent { .. }) => return Err(error),
                     _ => next,
@@ -83,8 +83,8 @@ impl RecordWriter {
         note(&mut next, &self.tree, written)
     }
 
-    /// The same for a node, which may be stopped at any time: what is being written then is written all the same, and holds the
-    /// run until it is.
+    /// Appends an entry of a node, which may be stopped at any time: a write that has begun is completed even if this future is
+    /// dropped, and keeps the claim on the run until then.
     pub(crate) async fn write_detached(&self, entry: Entry) -> Result<(), JournalError> {
         let Some(hold) = self.hold() else {
             let reason = format!("run `{}` was let go of, and may be another executor's", self.run);
@@ -103,7 +103,7 @@ impl RecordWriter {
 }
 
 impl RecordWriter {
-    /// An entry, about to be written, with the commits that count by now: of two in one place, whichever was made later.
+    /// The record of an entry. Where a later commit of the same workspace is recorded already, it replaces the entry's.
     fn record(&self, sequence: u64, mut entry: Entry) -> Record {
         let commits = match &mut entry {
             Entry::Outcome(outcome) => &mut outcome.commits[..],
@@ -127,7 +127,7 @@ impl WriteEntry for RecordWriter {
     }
 }
 
-/// Takes note of what came of a record.
+/// Advances the number of the next record, or notes that the journal has failed.
 fn note(
     next: &mut Result<u64, JournalError>,
     tree: &Tree,

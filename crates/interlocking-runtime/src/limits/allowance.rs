@@ -171,7 +171,7 @@ impl Allowance {
     }
 
     /// Waits for `run`, and has `cancel` stop it when it has taken longer than `limit`.
-    pub(crate) async fn in_time<T>(
+    pub(crate) async fn run_within<T>(
         &self,
         limit: Duration,
         mut run: Pin<&mut (impl Future<Output = T> + Send)>,

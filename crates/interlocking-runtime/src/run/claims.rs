@@ -1,11 +1,12 @@
-//! Whose a run is in this process: its executor's, then that of what is still being written for it, and then nobody's.
+//! Tracks what in this process holds a run: its executor, then writes that are still pending, then nothing.
 //!
-//! A run may be dropped at any moment, and what was being written for its nodes then is written all the same. Until it is, the
-//! run is held: nobody reads a journal that is still being written. Another process is refused meanwhile. This one knows that
-//! its own executor has left, and waits: [`claim`].
+//! The future of a run may be dropped at any moment. Writes that its nodes have begun are completed all the same. Until then the
+//! claim on the run is kept, so that no executor reads a journal that is still being written. Another process is refused
+//! meanwhile. This process knows that its own executor is gone, and waits: [`claim`].
 //!
-//! What is not done when its run is to end is given up: the run ends without it, and is held until what that comes to is written,
-//! too. Whoever goes on with the tree waits for it: [`addenda`].
+//! A run does not wait for advisory nodes and observers beyond a deadline. It ends, and their late work goes on and keeps the
+//! claim until its results are written, too. An executor that retries the run or resumes its parent waits for that:
+//! [`wait_for_late_work`].
 
 use crate::journal::record_writer::RecordWriter;
 use crate::journal::{Claim, Journal, JournalError};
@@ -16,103 +17,105 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::Notify;
 
-/// Makes the caller the executor of a run, once this process has let go of it.
+/// Makes the caller the executor of a run. Waits first if this process is about to release the run.
 ///
 /// # Errors
 ///
-/// [`JournalError::Held`] while another executor lives that holds it, here or elsewhere.
+/// [`JournalError::Held`] while another executor of this or another process has the run.
 pub(crate) async fn claim(journal: &dyn Journal, run: &RunId) -> Result<Claim, JournalError> {
     loop {
-        // Asked before as well: it may be let go while the claim is being refused.
-        let is_leaving = told(journal, run).is_some();
+        // Checked before the claim and after it, because the run may be released while the claim is being refused.
+        let was_leaving = is_leaving(journal, run);
         match journal.claim(run).await {
-            Err(JournalError::Held { .. }) if is_leaving || told(journal, run).is_some() => let_go(journal, run).await,
+            Err(JournalError::Held { .. }) if was_leaving || is_leaving(journal, run) => {
+                wait_until_released(journal, run).await
+            }
             claimed => return claimed,
         }
     }
 }
 
-/// Waits until a run is free that this process is about to let go of; not for one that somebody executes.
-pub(crate) async fn let_go(journal: &dyn Journal, run: &RunId) {
-    while LEAVING.is_listed_until_told(&key(journal, run)).await {}
+/// If this process is about to release the run, waits until it has. Does not wait for a run that is being executed.
+pub(crate) async fn wait_until_released(journal: &dyn Journal, run: &RunId) {
+    while LEAVING.wait_until_removed(&key(journal, run)).await {}
 }
 
-/// Whether something that was given up at a run's end works for it in this process.
-pub(crate) fn has_addenda(journal: &dyn Journal, run: &RunId) -> bool {
-    GIVEN_UP.told(&key(journal, run)).is_some()
+/// Whether late work of a run that has ended goes on in this process.
+pub(crate) fn has_late_work(journal: &dyn Journal, run: &RunId) -> bool {
+    LATE_WORK.notify_of(&key(journal, run)).is_some()
 }
 
-/// Waits until nothing that was given up at a run's end works for it in this process; whether anything did.
-pub(crate) async fn addenda(journal: &dyn Journal, run: &RunId) -> bool {
-    if has_addenda(journal, run) {
+/// Waits until no late work of a run goes on in this process; returns whether there was any.
+pub(crate) async fn wait_for_late_work(journal: &dyn Journal, run: &RunId) -> bool {
+    if has_late_work(journal, run) {
         tracing::info!(%run, "waiting for what goes on in this process though the run ended without it");
     }
     let mut any = false;
-    while GIVEN_UP.is_listed_until_told(&key(journal, run)).await {
+    while LATE_WORK.wait_until_removed(&key(journal, run)).await {
         any = true;
     }
     any
 }
 
-/// A run as its executor holds it, and whatever works on for it after its end.
+/// The right of an executor, or of late work after the run's end, to write the records of a run.
 pub(crate) struct Executor {
     record_writer: Arc<RecordWriter>,
     hold: Arc<Hold>,
 }
 
-/// What keeps others from a run. Each write that nobody waits for has it, too.
+/// Keeps the claim on a run. The executor has it, and so does each detached write.
 pub(crate) struct Hold {
     _claim: Claim,
     executors: AtomicUsize,
-    /// Once its executors have left. Dropped after the claim: whoever is told finds the run free.
+    /// Set once the last executor is dropped. This field is dropped after the claim, so that a waiting task finds the run free.
     leaving: OnceLock<Box<Leaving>>,
 }
 
-/// A run that this process is about to let go of. It has done so when this is dropped.
+/// Marks a run that this process is about to release. Dropped once the run is released.
 pub(crate) struct Leaving {
     _listed: Listed,
 }
 
-/// What is given up at the end of a run works on, and holds the run, until this is dropped.
-pub(crate) struct GivenUp {
+/// Keeps the claim on a run for its late work, until this is dropped.
+pub(crate) struct LateWork {
     _executor: Executor,
-    /// Dropped after the claim: whoever is told finds the run free.
+    /// Dropped after the claim, so that a waiting task finds the run free.
     _listed: Listed,
 }
 
-/// A run that is on a list until this is dropped.
+/// Keeps a run on a list until this is dropped.
 struct Listed {
     list: &'static List,
     key: Key,
-    /// Kept, so that no other journal has its address.
+    /// Kept so that the address in `key` is not reused for another journal.
     _journal: Arc<dyn Journal>,
 }
 
 /// The journal's address, and the run.
 type Key = (usize, RunId);
 
-/// By run: how often it is listed, and who is told when it is no more.
+/// By run: how many [`Listed`] there are, and the notification for when there is none.
 struct List(Mutex<BTreeMap<Key, (usize, Arc<Notify>)>>);
 
-/// The runs that are about to be let go of.
+/// The runs that this process is about to release.
 static LEAVING: List = List(Mutex::new(BTreeMap::new()));
 
-/// The runs for which something works on that was given up at their end.
-static GIVEN_UP: List = List(Mutex::new(BTreeMap::new()));
+/// The runs that have ended and whose late work goes on.
+static LATE_WORK: List = List(Mutex::new(BTreeMap::new()));
 
 impl Executor {
-    /// The executor for whom these records are written.
+    /// The executor whose records `record_writer` writes.
     pub(crate) fn new(claim: Claim, record_writer: Arc<RecordWriter>) -> Self {
         let hold = Arc::new(Hold { _claim: claim, executors: AtomicUsize::new(1), leaving: OnceLock::new() });
-        record_writer.writes_under(&hold);
+        record_writer.set_hold(&hold);
         Self { record_writer, hold }
     }
 
-    /// Holds the run for what goes on though the run ends without it.
-    pub(crate) fn gives_up(&self) -> GivenUp {
-        GivenUp {
+    /// Keeps the claim on the run for work that goes on after the run has ended without it.
+    pub(crate) fn gives_up(&self) -> LateWork {
+        LateWork {
             _executor: self.clone(),
-            _listed: GIVEN_UP.lists(&self.record_writer.journal, self.record_writer.run()),
+            _listed: LATE_WORK.add(&self.record_writer.journal, self.record_writer.run()),
         }
     }
 }
@@ -127,7 +130,7 @@ impl Clone for Executor {
 impl Drop for Executor {
     fn drop(&mut self) {
         let is_last = self.hold.executors.fetch_sub(1, Ordering::AcqRel) == 1;
-        // This one, and what is being written.
+        // There are other references than this one: detached writes.
         if is_last && Arc::strong_count(&self.hold) > 1 {
             self.hold.leaving.get_or_init(|| Box::new(self.record_writer.leaving()));
         }
@@ -136,29 +139,29 @@ impl Drop for Executor {
 
 impl Leaving {
     pub(crate) fn new(journal: &Arc<dyn Journal>, run: &RunId) -> Self {
-        Self { _listed: LEAVING.lists(journal, run) }
+        Self { _listed: LEAVING.add(journal, run) }
     }
 }
 
 impl List {
-    fn lists(&'static self, journal: &Arc<dyn Journal>, run: &RunId) -> Listed {
+    fn add(&'static self, journal: &Arc<dyn Journal>, run: &RunId) -> Listed {
         let key = key(&**journal, run);
         self.0.lock().entry(key.clone()).or_default().0 += 1;
         Listed { list: self, key, _journal: journal.clone() }
     }
 
-    /// What tells when the run is listed no more; `None` unless it is.
-    fn told(&self, key: &Key) -> Option<Arc<Notify>> {
-        self.0.lock().get(key).map(|(_, told)| told.clone())
+    /// The notification for when the run is removed from the list; `None` if it is not on the list.
+    fn notify_of(&self, key: &Key) -> Option<Arc<Notify>> {
+        self.0.lock().get(key).map(|(_, notify)| notify.clone())
     }
 
-    /// False at once if the run is not listed; true when whoever waits for that was told.
-    async fn is_listed_until_told(&self, key: &Key) -> bool {
-        let Some(notify) = self.told(key) else { return false };
+    /// Returns false at once if the run is not on the list; otherwise waits until it is removed, and returns true.
+    async fn wait_until_removed(&self, key: &Key) -> bool {
+        let Some(notify) = self.notify_of(key) else { return false };
         let mut notified = std::pin::pin!(notify.notified());
         notified.as_mut().enable();
-        // Looked at once it would be told, so that it does not go between the two.
-        if self.told(key).is_some_and(|now| Arc::ptr_eq(&now, &notify)) {
+        // The list is checked again after registering, so that a removal between the two is not missed.
+        if self.notify_of(key).is_some_and(|now| Arc::ptr_eq(&now, &notify)) {
             notified.await;
         }
         true
@@ -168,19 +171,19 @@ impl List {
 impl Drop for Listed {
     fn drop(&mut self) {
         let mut list = self.list.0.lock();
-        if let Some((count, told)) = list.get_mut(&self.key) {
+        if let Some((count, notify)) = list.get_mut(&self.key) {
             *count -= 1;
             if *count == 0 {
-                told.notify_waiters();
+                notify.notify_waiters();
                 list.remove(&self.key);
             }
         }
     }
 }
 
-/// What tells when the run is free; `None` unless it is about to be.
-fn told(journal: &dyn Journal, run: &RunId) -> Option<Arc<Notify>> {
-    LEAVING.told(&key(journal, run))
+/// Whether this process is about to release the run.
+fn is_leaving(journal: &dyn Journal, run: &RunId) -> bool {
+    LEAVING.notify_of(&key(journal, run)).is_some()
 }
 
 fn key(journal: &dyn Journal, run: &RunId) -> Key {

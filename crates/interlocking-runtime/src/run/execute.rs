@@ -1,4 +1,4 @@
-//! Executes a run: prepares it, drives it to its end, and makes its report.
+//! Executes a run: prepares it, drives it to its end, and returns its report.
 
 use crate::clock::Elapsed;
 use crate::driver::{Driver, end::End};
@@ -18,7 +18,7 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Goes on with a run that begun as a [`Lone`](crate::execution::lone::Lone) one, to its end: from what its last execution came to, or from
+/// Continues a run that began as a [`Lone`](crate::execution::lone::Lone) run, to its end: from a completed execution, or from
 /// one that is about to start.
 pub(crate) async fn go_on(
     mut driver: Driver,
@@ -61,58 +61,60 @@ fn execute_erased(
     Box::pin(async move {
         match preparing.await? {
             Prepared::Ended(report) => Ok(*report),
-            Prepared::Ready(ready) if ready.driver.untyped().settings.is_timed() => Ok(Box::pin(in_time(ready)).await),
-            Prepared::Ready(ready) => Ok(Box::pin(at_leisure(ready)).await),
+            Prepared::Ready(ready) if ready.driver.untyped().settings.is_timed() => {
+                Ok(Box::pin(run_timed(ready)).await)
+            }
+            Prepared::Ready(ready) => Ok(Box::pin(run_untimed(ready)).await),
         }
     })
 }
 
-/// Runs to the end, without a limit of time.
-async fn at_leisure(mut ready: Box<Ready>) -> Report<AnyValue> {
-    let end = to_the_end(&mut ready).await;
+/// Runs to the end without a time limit.
+async fn run_untimed(mut ready: Box<Ready>) -> Report<AnyValue> {
+    let end = drive_to_end(&mut ready).await;
     wind_up(ready, end).await
 }
 
-/// The same under a limit of time. Children are stopped with the run that was started.
-async fn in_time(mut ready: Box<Ready>) -> Report<AnyValue> {
+/// Runs to the end under a time limit. At the limit, the run is stopped with its children.
+async fn run_timed(mut ready: Box<Ready>) -> Report<AnyValue> {
     let shared = ready.driver.shared();
     let settings = &shared.untyped().settings;
     let outcome = {
         let running = std::pin::pin!(async {
-            let end = to_the_end(&mut ready).await;
+            let end = drive_to_end(&mut ready).await;
             ready.driver.wind_up(end).await
         });
         match (settings.wall_time(), &settings.cancel) {
-            (Some(limit), Some(cancel)) => settings.allowance().in_time(limit, running, cancel).await,
+            (Some(limit), Some(cancel)) => settings.allowance().run_within(limit, running, cancel).await,
             _ => running.await,
         }
     };
-    leave(ready, outcome).await
+    release(ready, outcome).await
 }
 
-/// Starts once more what had begun, and runs nodes until the run comes to its exit.
-async fn to_the_end(ready: &mut Ready) -> Result<AnyValue, End> {
+/// Restarts interrupted executions, and runs nodes until the run reaches its exit or stops before.
+async fn drive_to_end(ready: &mut Ready) -> Result<AnyValue, End> {
     if let Some(resumption) = ready.resumption.take() {
         ready.driver.resume(*resumption).await?;
     }
     ready.driver.drive().await
 }
 
-/// Stops what still runs, records the end, and makes the report.
+/// Stops what still runs, records the end, and returns the report.
 async fn wind_up(mut ready: Box<Ready>, end: Result<AnyValue, End>) -> Report<AnyValue> {
     let outcome = ready.driver.wind_up(end).await;
-    leave(ready, outcome).await
+    release(ready, outcome).await
 }
 
-/// Makes the report, ends the child runs that are left, and gives the run's claim and workspaces back.
-async fn leave(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyValue> {
+/// Ends the remaining child runs, releases the run's workspaces and its claim, and returns the report.
+async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyValue> {
     let Ready { driver, membership, .. } = *ready;
     let (shared, report) = (driver.shared(), report(driver.untyped(), driver.frontier.entries(), outcome));
     drop(driver);
     let settings = &shared.untyped().settings;
     let run = &settings.run;
     if settings.depth() == 0 && settings.has_company() {
-        // Children were stopped with their map node. Each drops its claim when its task ends.
+        // Waits for the children, which were stopped with their map node. Each drops its claim when its task ends.
         settings.tree().alone(run).await;
     }
     let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
@@ -121,13 +123,13 @@ async fn leave(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyValue
         && shared.net().features().maps
         && let Err(error) = end_children(&**journal, settings.tree(), run).await
     {
-        // The run's own end is recorded, and stands.
+        // The run's own end is recorded, so its outcome does not change.
         tracing::warn!(%run, %error, "the end of a child run could not be recorded");
     }
     release_workspaces(settings, &report.outcome).await;
     if let Some(journal) = &settings.journal {
-        // Before the membership is dropped, so that nobody who sees that the run has left finds its claim still held.
-        claims::let_go(&**journal, run).await;
+        // Before the membership is dropped: a task that sees that the run has left the tree must find it free.
+        claims::wait_until_released(&**journal, run).await;
     }
     drop(membership);
     report

@@ -1,4 +1,4 @@
-//! A run: its settings, and its start.
+//! Runs: their settings, start, resume and retry.
 
 pub(crate) mod executed;
 pub(crate) mod release;
@@ -42,9 +42,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A run of a graph, to be started or to be resumed.
+/// A run of a graph, to be started, resumed or retried.
 ///
-/// Nothing is required but the graph, and an agent for every role that its table names.
+/// It needs only the graph, and an agent for every role that the graph's table names.
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -90,12 +90,12 @@ impl<G: Graph> Run<G> {
         Self::from_arc(Arc::new(graph))
     }
 
-    /// The same for a graph that several runs share.
+    /// Like [`new`](Self::new), for a graph that several runs share.
     pub fn from_arc(graph: Arc<G>) -> Self {
         Self { graph, settings: Settings::new(RunId::DEFAULT) }
     }
 
-    /// Names the run. Without a name it is `run`, which is enough for a journal that holds no other.
+    /// Names the run. The default name is `run`, which suffices for a journal with a single run.
     #[must_use]
     pub fn with_id(mut self, id: RunId) -> Self {
         self.settings.run = id;
@@ -139,7 +139,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets `agent` play every role that nobody else plays.
+    /// Lets `agent` play every role that is not bound to another agent.
     #[must_use]
     pub fn with_agent_for_others(mut self, agent: impl IntoAgent) -> Self {
         self.settings.options_mut().roles.bind_others(Player::new(agent.into_agent()));
@@ -153,25 +153,25 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Binds roles as `bindings` says, in place of who plays them now; see [`Roles::bind_all`].
+    /// Binds roles as `bindings` says, and replaces earlier bindings of these roles; see [`Roles::bind_all`].
     ///
     /// # Errors
     ///
-    /// [`RoleBindingsError`] with everything that is wrong with what was said.
+    /// [`RoleBindingsError`] with everything that is wrong with `bindings`.
     pub fn with_role_bindings(mut self, bindings: &RoleBindings) -> Result<Self, RoleBindingsError> {
         self.settings.options_mut().roles.bind_all::<G>(bindings)?;
         Ok(self)
     }
 
-    /// Says where the named workspaces are.
+    /// Sets where the workspaces that the table names are.
     #[must_use]
     pub fn with_workspaces(mut self, workspaces: Arc<dyn Workspaces>) -> Self {
         self.settings.options_mut().workspaces = workspaces;
         self
     }
 
-    /// Lets the run go on where the isolation that its table demands cannot be kept: with as much as
-    /// there is. What it goes without is told as an [event](crate::EventKind::IsolationUnkept).
+    /// Lets the run start where the isolation that its table demands cannot be kept, with as much isolation as there is. An
+    /// [event](crate::EventKind::IsolationUnkept) tells each demand that is not kept.
     #[must_use]
     pub fn with_weaker_isolation(mut self) -> Self {
         self.settings.options_mut().accepts_weaker_isolation = true;
@@ -185,17 +185,16 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Records nothing. Handlers then cannot ask for the entry value and the inputs of other nodes, and the run cannot be
-    /// resumed.
+    /// Records nothing. Handlers then cannot read the entry value and the inputs of other nodes, and the run cannot be resumed.
     #[must_use]
     pub fn without_journal(mut self) -> Self {
         self.settings.record_in(None);
         self
     }
 
-    /// Tells `sink` what happens, in addition to the sinks that the run was given before.
+    /// Sends events to `sink`, in addition to the sinks that were given before.
     ///
-    /// Events come as a stream, or as calls of an [`EventSink`] of one's own:
+    /// A [`channel`](crate::event::channel()) gives events as a stream. Your own [`EventSink`] gets them as calls.
     ///
     /// ```
     /// use interlocking::prelude::*;
@@ -282,34 +281,34 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Tells the time by `clock`; a [`TokioClock`](crate::clock::TokioClock) for tests with paused time.
+    /// Takes the time from `clock`, for example from a [`TokioClock`](crate::clock::TokioClock) in tests with paused time.
     #[must_use]
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.settings.set_clock(clock);
         self
     }
 
-    /// Lets the exit wait so long for what works beside the graph, advisory nodes and observers; a minute unless said
-    /// otherwise. What comes later is recorded, and told to whoever watches, as an addendum (HY-257).
+    /// Sets how long the exit waits for advisory nodes and observers; the default is a minute. A later result is recorded, and
+    /// sent as an event, as an addendum (HY-257).
     #[must_use]
     pub fn with_report_deadline(mut self, deadline: Duration) -> Self {
         self.settings.options_mut().report_deadline = deadline;
         self
     }
 
-    /// Lets the run stay in this process when only people can take it further, in place of ending as
-    /// [`Outcome::Waiting`](crate::Outcome::Waiting): answers that are posted to its journal are then received as they come.
+    /// Lets the run wait in this process when it needs an answer from a person to go on. Otherwise it stops as
+    /// [`Outcome::Waiting`](crate::Outcome::Waiting). A waiting run receives answers as they are posted to its journal.
     #[must_use]
     pub fn with_wait_for_people(mut self) -> Self {
         self.settings.options_mut().awaits_people = true;
         self
     }
 
-    /// Takes a run up under another routing table than the one it was started with: `migrate` is given that table and the
-    /// run's records, and gives the records that the run would have under the present one.
+    /// Allows resuming a run under another routing table than the one it was started with: `migrate` gets that table and the
+    /// run's records, and returns the records that the run would have under the present table.
     ///
-    /// Asked only where the tables differ. The recorded history stays as it is, so the migration is needed for as long as
-    /// the run is.
+    /// It is called only where the tables differ. The recorded history is not changed, so the migration is needed at every resume
+    /// of the run.
     #[must_use]
     pub fn with_migration(
         mut self,
@@ -319,7 +318,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Limits what the run may use, its child runs included; nothing is limited unless it is said.
+    /// Limits what the run and its child runs may use together. By default nothing is limited.
     #[must_use]
     pub fn with_budgets(mut self, budgets: Budgets) -> Self {
         let before = self.settings.allowance();
@@ -328,7 +327,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Says how often, and for how long, the run puts up with a provider that fails, its child runs included.
+    /// Sets how often and for how long the run and its child runs wait for providers that fail.
     #[must_use]
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
         let before = self.settings.allowance();
@@ -337,7 +336,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets the run share limits with others that have budgets of their own, as this one keeps its own.
+    /// Lets the run share limits with other runs. Each of these runs keeps its own budgets.
     #[must_use]
     pub fn with_shared_limits(mut self, limits: &SharedLimits) -> Self {
         let before = self.settings.allowance();
@@ -346,36 +345,36 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets the run share budgets and waits with others that have the same allowance, in place of its own. Budgets and a backoff of its
-    /// own that are given after that are a [`StartError::SharedAllowance`].
+    /// Lets the run share budgets and a backoff with other runs that have the same allowance, in place of its own. Setting
+    /// budgets or a backoff of its own after that is a [`StartError::SharedAllowance`].
     ///
-    /// What a run that is resumed had used before counts, and each call once: those of an execution that had the same allowance do
-    /// already.
+    /// When a run is resumed, what it had used before counts towards the allowance. Each call is counted once, also if it was
+    /// made under the same allowance.
     #[must_use]
     pub fn with_allowance(mut self, allowance: Allowance) -> Self {
         self.settings.share_allowance(&allowance);
         self
     }
 
-    /// Says when agents are reminded to decide; [`Player::nudges`] says it for one role.
+    /// Sets when agents are reminded to decide. [`Player::nudges`] sets it for one role.
     #[must_use]
     pub fn with_nudges(mut self, nudges: Nudges) -> Self {
         self.settings.options_mut().nudges = nudges;
         self
     }
 
-    /// Says what becomes of a turn whose session its agent has lost; [`Player::lost_session`] says it for one role. It fails
-    /// unless said so.
+    /// Sets what happens to a turn whose session its agent has lost. By default the turn fails. [`Player::lost_session`] sets it
+    /// for one role.
     ///
-    /// A session in which the run itself goes on with a node that was interrupted is no matter of this: if that is lost, the node's
-    /// turn is run as its handler wanted it.
+    /// This does not apply to a session that the run itself continues after a node was interrupted: if the agent has lost that
+    /// session, the node's turn starts as its handler asked for it.
     #[must_use]
     pub fn with_lost_sessions(mut self, lost: LostSession) -> Self {
         self.settings.options_mut().lost_session = lost;
         self
     }
 
-    /// Lets executions fail that would not have, where their table says where they go then; for testing kits.
+    /// Makes executions fail that would have succeeded, where their table has a route for failures. For testing kits.
     #[doc(hidden)]
     #[must_use]
     pub fn with_injected_failures(
@@ -386,7 +385,7 @@ impl<G: Graph> Run<G> {
         self
     }
 
-    /// Lets graph nodes go on with results, as JSON, in place of a run of their child; for testing kits.
+    /// Gives graph nodes results as JSON, in place of running their child graphs. For testing kits.
     #[doc(hidden)]
     #[must_use]
     pub fn with_child_results(
@@ -399,28 +398,28 @@ impl<G: Graph> Run<G> {
 
     /// Runs the graph from `entry` to its end.
     ///
-    /// Dropping the future stops the run where it stands: nodes that wait are dropped, and agents kill what they started.
-    /// With a journal that outlives the process it can then be [resumed](Self::resume).
+    /// Dropping the future stops the run where it is: its nodes are dropped, and agents kill the programs that they started.
+    /// With a journal that outlives the process, the run can then be [resumed](Self::resume).
     ///
     /// # Errors
     ///
-    /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name: nothing
-    /// was done then. What goes wrong later is in the report's [`Outcome`](crate::Outcome).
+    /// [`StartError`] where the run lacks something that the table names, or the journal has a run of that name. Nothing was done
+    /// then. Later failures are in the report's [`Outcome`](crate::Outcome).
     pub fn start(self, entry: G::Entry) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         start::start(self.graph, self.settings, entry)
     }
 
-    /// Takes a run up where its journal ends: after a crash, a suspension, or a person's answer.
+    /// Resumes a run where its records end: after a crash, a suspension, or a person's answer.
     ///
-    /// What has finished is not done again. What was under way is, with its agent's session continued and its workspace put
-    /// back to the commit that the journal knows. Of a run that has ended, gives the outcome again and does nothing.
+    /// Finished node executions are not repeated. Interrupted ones are, with their agents' sessions continued and their
+    /// workspaces reset to the last recorded commits. If the run has ended, this returns its outcome and does nothing.
     ///
-    /// A run of this process that was dropped a moment ago is waited for: what was being written for it is written before anybody
-    /// reads its journal. So is what was given up at the end of a child run, and works on for its
-    /// [addendum](Self::with_report_deadline): what that uses up is on the bill.
+    /// If the run was dropped in this process a moment ago, this first waits until its pending writes are recorded. It also waits
+    /// for child runs that have ended and whose late work goes on for an [addendum](Self::with_report_deadline), as the calls of
+    /// that work count.
     ///
-    /// Before anything is started, it is looked for what programs of an executor that was killed have left on this system, and that
-    /// is [ended](interlocking_agents::program::end_abandoned); unless the journal is of this process alone.
+    /// Before it starts anything, this looks for programs that a killed executor has left on this system, and
+    /// [ends](interlocking_agents::program::end_abandoned) them, unless the journal belongs to this process alone.
     ///
     /// ```
     /// use interlocking::prelude::*;
@@ -456,23 +455,24 @@ impl<G: Graph> Run<G> {
     ///
     /// # Errors
     ///
-    /// [`StartError`] where there is no such run, another executor works on it, what a killed one left cannot be ended, the graph's table is another than the one
-    /// it was started with, or what is recorded cannot be read: nothing was done then.
+    /// [`StartError`] where there is no such run, another executor has it, programs that a killed executor left cannot be ended,
+    /// the graph's table differs from the one that the run was started with, or the records cannot be read. Nothing was done
+    /// then.
     pub fn resume(self) -> impl Future<Output = Result<Report<G::Output>, StartError>> + Send {
         Box::pin(execute::execute(self.graph, Box::new(self.settings), Begin::Again))
     }
 
-    /// Takes a run that has failed up again, where it did: once what made it fail is put right.
+    /// Resumes a failed run where it failed, once the cause of the failure is removed.
     ///
-    /// It goes on as a run that was interrupted there [is resumed](Self::resume): the node that failed begins again, as the same visit
-    /// and attempt, and so does what was under way beside it. An agent's session of such a node goes on, and
-    /// [effects](crate::RunContext::once) that it has done are not done again. What it had used up counts. A wish that the run
-    /// ends, sent before, is void.
+    /// The run continues like a run that was interrupted there and is [resumed](Self::resume): the failed node starts again, as
+    /// the same visit and attempt, and so do the executions that were under way at that time. The agents' sessions of these nodes
+    /// continue, and [effects](crate::RunContext::once) that were done are not repeated. What was used up before counts. An
+    /// earlier request to cancel the run is void.
     ///
-    /// If what failed is a map node, its children that had failed go on where they did, and those that ended with the run where
-    /// they stood; children that somebody had cancelled stay so.
+    /// If a map node failed, its children that had failed continue where they failed, and children that ended with the run
+    /// continue where they were. Children that a user cancelled stay cancelled.
     ///
-    /// What was given up at the run's end, or a child's, and still works in this process, is waited for.
+    /// This waits for late work of the run and its child runs that still goes on in this process.
     ///
     /// A retry may fail like any run, and be retried.
     ///

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The outcome and the report of a run.
 
 use crate::clock::Elapsed;
 use crate::erased::graph_type::{AnyValue, typed};
@@ -12,11 +12,11 @@ use interlocking_core::failure::Failure;
 use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};
 
-/// How a run ended.
+/// How a run ended or stopped.
 ///
-/// "Finished" is said only of a run that reached its exit with nothing else left to do.
+/// A run has finished only when it has reached its exit and has nothing left to do.
 ///
-/// Only some outcomes are the end of a run: the others can be taken up again.
+/// Only `Finished`, `Failed` and `Cancelled` are the end of a run. After any other outcome it can be resumed.
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -41,31 +41,31 @@ use serde::{Deserialize, Serialize};
 pub enum Outcome<O> {
     /// The run reached its exit.
     Finished(O),
-    /// A node failed, and no route of the table takes that up.
+    /// A node failed, and its table has no route for that.
     Failed(Failure),
     /// The run was stopped from outside.
     Cancelled,
     /// The run was [suspended](crate::CancelToken::suspend) from outside: it can be resumed.
     Suspended,
-    /// Every live token of the run waits for a person, and nothing that one run of its tree has sent to another is on its
-    /// way: once a person has answered, it can be resumed.
+    /// Every live token of the run waits for a person, and no message between runs of its tree is on its way. Once a person has
+    /// answered, the run can be resumed.
     Waiting {
-        /// What they are asked, that of child runs included.
+        /// The open questions, those of child runs included.
         questions: Vec<OpenQuestion>,
     },
     /// A budget is used up. The run can be resumed with a larger one.
     BudgetExhausted(BudgetExceeded),
-    /// The run's journal, or that of a run of its tree, failed: it is full, cannot be reached, or cannot be read. All runs of the
-    /// tree stopped where they stood, and nothing was made of the error. Nothing that was recorded is lost: once the journal
-    /// is well, the run can be resumed, and what was done and not recorded is done again.
+    /// The journal of a run of the tree failed: it is full, cannot be reached, or cannot be read. All runs of the tree stopped
+    /// where they were, and no node failed because of the error. No record is lost: once the journal works again, the run can be
+    /// resumed, and what was not recorded is done again.
     JournalFailed(JournalError),
-    /// A provider went on failing, for longer than the run was to put up with. The run can be resumed later.
+    /// A provider kept failing for longer than the run's [backoff](crate::Backoff) allows. The run can be resumed later.
     ProviderLimited(ProviderLimit),
 }
 
-/// What came of a run, and what it took.
+/// The outcome of a run, and what it used.
 ///
-/// What a program prints at the end of a run:
+/// What a program may print at the end of a run:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -102,9 +102,9 @@ pub struct Report<O> {
     pub run: RunId,
     /// How it ended.
     pub outcome: Outcome<O>,
-    /// Every agent call of the run and of its child runs, in the order in which they ended: those of failed and cancelled nodes, and
-    /// of turns that were killed with an earlier process, whose price nobody knows, included. Calls of earlier processes come first,
-    /// run by run.
+    /// Every agent call of the run and of its child runs, in the order in which they ended. This includes calls of failed and
+    /// cancelled nodes, and of turns that were killed with an earlier process, whose cost is unknown. Calls of earlier processes
+    /// come first, run by run.
     pub ledger: Ledger,
     /// How often each node was entered, in table order; nodes that never ran are left out.
     pub visits: Vec<(&'static str, u32)>,
@@ -127,7 +127,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The same with a reference to the output.
+    /// The same outcome with a reference to the output.
     pub fn as_ref(&self) -> Outcome<&O> {
         match self {
             Self::Finished(output) => Outcome::Finished(output),
@@ -141,7 +141,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The same with what is made of the output.
+    /// The same outcome with the output that `make` returns.
     pub fn map<P>(self, make: impl FnOnce(O) -> P) -> Outcome<P> {
         match self {
             Self::Finished(output) => Outcome::Finished(make(output)),
@@ -163,7 +163,7 @@ impl<O> Outcome<O> {
         }
     }
 
-    /// The output: the run's own, or the one that its failure becomes; `None` if it has neither.
+    /// The output of a finished run, or the output that the failure of a failed one converts into; otherwise `None`.
     pub fn into_output(self) -> Option<O>
     where
         O: From<Failure>,
@@ -186,7 +186,7 @@ impl<O> From<Stopped> for Outcome<O> {
 }
 
 impl Report<AnyValue> {
-    /// The same with an output of this type.
+    /// The same report with the output as an `O`.
     pub(crate) fn typed<O: 'static>(self) -> Report<O> {
         let Self { run, outcome, ledger, visits, took } = self;
         Report { run, outcome: outcome.map(typed), ledger, visits, took }

@@ -1,4 +1,4 @@
-//! Prepares a run: what it must have, where it stands, and who writes its records.
+//! Prepares a run: checks its requirements, restores its state, and sets up its record writer.
 
 use crate::context::services::{RunServices, UntypedServices};
 use crate::driver::{
@@ -32,41 +32,41 @@ use std::sync::Arc;
 
 /// How a run begins.
 pub(crate) enum Begin {
-    /// With its entry value.
+    /// From the beginning, with its entry value.
     Fresh { entry: AnyValue },
-    /// Where its records end.
+    /// Resumed where its records end.
     Again,
-    /// The same of a run that has failed, where it did.
+    /// Resumed where it failed.
     Retry,
-    /// Either, as a child.
+    /// As a child run: from the beginning, or resumed if it has records.
     Child { entry: AnyValue, origin: Origin, taken_by: By },
 }
 
-/// What there is of a run before it begins.
+/// What exists of a run before it begins.
 struct Found {
     journal: Option<Arc<dyn Journal>>,
     claim: Option<Claim>,
     records: Vec<Record>,
     membership: Option<Box<Membership>>,
-    /// Whether the run, or one below it, had a turn when its records end.
+    /// Whether the run or one of its descendants had an `exclusive` turn at the end of its records.
     has_turns: bool,
 }
 
-/// A run before its first node.
+/// A prepared run.
 pub(crate) enum Prepared {
-    /// It has ended before.
+    /// The run had ended before. This is its report.
     Ended(Box<Report<AnyValue>>),
     Ready(Box<Ready>),
 }
 
-/// All that a run goes on with.
+/// Everything that a run needs to be executed.
 pub(crate) struct Ready {
     pub(crate) driver: Driver,
     pub(crate) resumption: Option<Box<Resumption>>,
     pub(crate) membership: Option<Box<Membership>>,
 }
 
-/// Prepares a run that is not recorded, which waits for nothing.
+/// Prepares a run that is not recorded. This needs no waiting.
 pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Result<RunServices<G>, StartError> {
     let graph_type = graph_type::<G>();
     check(&mut settings, true, graph_type)?;
@@ -74,7 +74,7 @@ pub(crate) fn unrecorded<G: Graph>(graph: Arc<G>, mut settings: Settings) -> Res
     Ok(RunServices { graph, untyped, kept: None, memories })
 }
 
-/// Prepares a run, which may have to be read back from its records.
+/// Prepares a run, from its records if it has any.
 pub(crate) async fn prepare(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
@@ -92,9 +92,9 @@ pub(crate) async fn prepare(
     let child_of = origin.clone();
     let (state, shared, record_writer) = match entry.filter(|_| records.is_empty()) {
         Some(entry) => fresh(graph_type, graph, settings, journal, entry, origin).await?,
-        None => match resume::taken_up(graph_type, graph, settings, journal, records, retries, taken_by).await? {
-            resume::TakenUp::Ended(report) => return Ok(Prepared::Ended(report)),
-            resume::TakenUp::GoesOn(executed) => *executed,
+        None => match resume::resume(graph_type, graph, settings, journal, records, retries, taken_by).await? {
+            resume::Resumed::Ended(report) => return Ok(Prepared::Ended(report)),
+            resume::Resumed::GoesOn(executed) => *executed,
         },
     };
     let settings = &shared.untyped().settings;
@@ -107,7 +107,7 @@ pub(crate) async fn prepare(
     Ok(Prepared::Ready(Box::new(ready(shared, state, record_writer.zip(claim), membership, child_of))))
 }
 
-/// Claims a run, and reads what there is of it.
+/// Claims a run, and reads its records.
 async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType) -> Result<Found, StartError> {
     let (run, journal) = (settings.run.clone(), settings.opened_journal());
     let parent = match begin {
@@ -116,18 +116,18 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
     };
     let begins = matches!(begin, Begin::Fresh { .. });
     let may_have_ended = matches!(begin, Begin::Again | Begin::Child { .. });
-    // Before the claim, so that whoever sees that the run has left finds it free.
+    // Created before the claim and so dropped after it: a task that sees that the run has left the tree must find it free.
     let membership = parent.map(|parent| Box::new(settings.tree().join(run.clone(), parent)));
-    // Asked before as well: it may be done while the claim is being refused.
-    let has_addenda = journal.as_ref().is_some_and(|journal| !begins && claims::has_addenda(&**journal, &run));
+    // Checked before the claim and after it, because the late work may end while the claim is being refused.
+    let has_late_work = journal.as_ref().is_some_and(|journal| !begins && claims::has_late_work(&**journal, &run));
     let claim = match &journal {
         Some(journal) => match claims::claim(&**journal, &run).await {
             Ok(claim) => Some(claim),
-            // What works on after a run's end holds it for its addendum. How it ended stands, and nobody writes for that.
+            // Late work keeps the claim after the run's end. The run's outcome is final, and reading it needs no claim.
             Err(JournalError::Held { .. }) if may_have_ended && has_ended(&**journal, &run).await? => None,
-            // Whoever goes on with it waits for that, if it is of this process.
-            Err(JournalError::Held { .. }) if has_addenda || !begins && claims::has_addenda(&**journal, &run) => {
-                claims::addenda(&**journal, &run).await;
+            // An executor that goes on with the run first waits for its late work, if that is in this process.
+            Err(JournalError::Held { .. }) if has_late_work || !begins && claims::has_late_work(&**journal, &run) => {
+                claims::wait_for_late_work(&**journal, &run).await;
                 Some(claims::claim(&**journal, &run).await?)
             }
             Err(error) => return Err(error.into()),
@@ -144,7 +144,7 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
     if retries && ended != Some("failed") && !records.is_empty() {
         return Err(StartError::NotFailed { run, ended });
     }
-    // Of a run that has ended, nothing is asked of anybody.
+    // A run that has ended needs no agents.
     let goes_on = retries || ended.is_none();
     if goes_on {
         end_abandoned(begin, journal.as_deref(), &run).await?;
@@ -173,14 +173,14 @@ async fn find(settings: &mut Settings, begin: &Begin, graph_type: &dyn GraphType
     }
 }
 
-/// Opens the account of a run that is recorded and begins, where runs share what they may use.
+/// Opens the account of a recorded run that begins, where it shares an allowance with limits on calls.
 fn open_account(settings: &Settings) {
     if let Some(shared) = settings.shared_allowance().filter(|shared| shared.budgets().counts_calls()) {
         shared.account(&settings.run, true);
     }
 }
 
-/// Reserves the turns that runs of the tree had when an earlier process ended: these runs come first.
+/// Reserves the `exclusive` turns that runs of the tree had when an earlier process ended, so that these runs get them first.
 async fn expect_turns(settings: &Settings, has_turns: bool, graph_type: &dyn GraphType) -> Result<(), StartError> {
     if let (Some(journal), 0) = (&settings.journal, settings.depth())
         && (has_turns || section_rules::has_sections(&nets(graph_type, settings)))
@@ -190,8 +190,8 @@ async fn expect_turns(settings: &Settings, has_turns: bool, graph_type: &dyn Gra
     Ok(())
 }
 
-/// Ends what an executor left of the run when it was killed, before anything of it is started or touched. The run is this process's
-/// by now, so whoever executed it before does not live any more.
+/// Ends the programs that a killed executor has left, before anything of the run is started or changed. This process has claimed
+/// the run, so the earlier executor is no longer alive.
 async fn end_abandoned(begin: &Begin, journal: Option<&dyn Journal>, run: &RunId) -> Result<(), StartError> {
     if !matches!(begin, Begin::Again | Begin::Retry) || !journal.is_some_and(Journal::outlives_its_process) {
         return Ok(());
@@ -204,10 +204,10 @@ async fn has_ended(journal: &dyn Journal, run: &RunId) -> Result<bool, StartErro
     Ok(ending(&journal.load(run).await?).is_some())
 }
 
-/// What a run must have, and what it makes of its settings.
+/// Checks what the run needs, and completes its settings.
 fn check(settings: &mut Settings, is_new: bool, graph_type: &dyn GraphType) -> Result<(), StartError> {
     let net = graph_type.net();
-    // A child was given its own by its map node.
+    // A child has got its workspaces from its map node.
     if settings.depth() == 0 && settings.sets_options() {
         let run = settings.run.clone();
         settings.scope_workspaces(None, &RunScope { run: &run, table: net.table(), is_new, parent: None });
@@ -223,18 +223,19 @@ fn check(settings: &mut Settings, is_new: bool, graph_type: &dyn GraphType) -> R
         section_rules::check(&nets(graph_type, settings))?;
     }
     if settings.is_timed() {
-        // One of its own, that whoever watches the time may cancel, and that is cancelled with the one from outside.
+        // A token of the run's own, which the time limit can cancel. It is also cancelled with the user's token.
         settings.cancel = Some(settings.cancel.take().map(|outside| outside.child()).unwrap_or_default());
     }
     Ok(())
 }
 
-/// Whether the graph asks agents, or may run one that does.
+/// Whether the graph asks agents, or may run a child graph that does.
 pub(crate) fn asks_agents(net: &Net) -> bool {
     net.features().prompts || net.features().maps
 }
 
-/// Asks the agents of a run that is started, or resumed, whether they can work. Its children have the same.
+/// Asks the agents of a run that is started or resumed whether they can work. Child runs have the same agents, so they do not
+/// ask.
 async fn ask_agents(settings: &Settings, graph_type: &dyn GraphType) -> Result<(), StartError> {
     if settings.depth() > 0 || !asks_agents(graph_type.net()) {
         return Ok(());
@@ -263,7 +264,7 @@ fn ready(
     Ready { driver: Driver::new(shared, frontier, recorded), resumption, membership }
 }
 
-/// A run that starts now, and is recorded if there is a journal. Without one nothing is kept of the entry value either.
+/// Starts a new run, and records its start if there is a journal. Without a journal, the entry value is not kept either.
 async fn fresh(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
@@ -279,7 +280,7 @@ async fn fresh(
         return Ok((initial_state(graph_type, entry, Vec::new()), shared, None));
     };
     let encoded = graph_type.encode_entry(&entry).map_err(|error| unreadable(error.to_string()))?;
-    // Kept as it was read back, so that a value that does not survive its own serialization is found now and not at a resume.
+    // Read back from its JSON, so that a value that does not survive serialization is an error now and not at a resume.
     let kept = (graph_type.read_entry(&encoded).map_err(unreadable)?, vec![None; net.places().len()]);
     let record_writer = Arc::new(settings.record_writer(journal, 0));
     let untyped = UntypedServices::new(net, *settings, Some(record_writer.clone()));
@@ -299,7 +300,7 @@ fn initial_state(graph_type: &dyn GraphType, entry: AnyValue, arrived: Vec<Optio
     InitialState { frontier, arrived, mailbox: VecDeque::new(), letters: 0, resumption: None }
 }
 
-/// The commits that the table's workspaces stand at.
+/// The current commits of the table's workspaces.
 async fn commits(net: &Net, workspaces: &dyn Workspaces, run: &RunId) -> Result<Vec<Commit>, StartError> {
     let names: BTreeSet<&str> = net.table().nodes.iter().filter_map(|row| row.workspace.as_deref()).collect();
     let mut commits = Vec::new();

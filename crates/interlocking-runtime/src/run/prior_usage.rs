@@ -10,9 +10,8 @@ use crate::tree::past_calls::PastCalls;
 use interlocking_agents::{LedgerEntry, Usage};
 use interlocking_core::run_id::RunId;
 
-/// What `run`, which has these records, and its children, and theirs, have used up. `is_executed` says that somebody else still
-/// executes it. If it `goes_on`, nothing of its children works in this process any more when this returns: what would use up
-/// something later is waited for.
+/// What `run`, which has these records, and all its descendants have used up. `is_executed` says that another executor still has
+/// the run. If the run `goes_on`, this waits for late work of its descendants in this process, as that would use up more later.
 pub(crate) async fn past(
     journal: &dyn Journal,
     run: &RunId,
@@ -28,18 +27,18 @@ pub(crate) async fn past(
     }
     let runs = journal.runs().await?;
     let mut below: Vec<_> = family(&runs, run).into_iter().skip(1).collect();
-    // In an order that no clock has made.
+    // Sorted by name, so that the order does not depend on a clock.
     below.sort_by(|one, other| one.run.cmp(&other.run));
     for RunSummary { run, origin, holder, ended, .. } in below {
         let parent = match origin {
             Some(Origin::Child { parent, .. }) => Some(parent.clone()),
             _ => None,
         };
-        // What was being written for it as it was dropped is a part of that.
-        claims::let_go(journal, run).await;
-        // And so is what was given up at its end.
-        let is_done = goes_on && claims::addenda(journal, run).await;
-        // Only what works on after its end is still executed: the run above is this executor's.
+        // Writes that were pending when the child run was dropped count, too.
+        claims::wait_until_released(journal, run).await;
+        // Late work may still use up something, so it must end first.
+        let is_done = goes_on && claims::wait_for_late_work(journal, run).await;
+        // Only late work after a child's end can still be going on: this executor has the parent, so no other executes the child.
         let records = journal.load(run).await?;
         let calls = calls(&records, holder.is_some() && ended.is_some() && !is_done);
         let has_turn = ended.is_none() && !turns(&records).is_empty();
@@ -48,11 +47,11 @@ pub(crate) async fn past(
     Ok(past)
 }
 
-/// What runs have used up, each without its children.
+/// What each run has used up, without its children.
 type Shares = Vec<(RunId, Usage)>;
 
-/// What `run`, which has these records, has used up without its children, by the run that did: of a fork, what it has taken over
-/// is the other's, as long as that is recorded under the same name.
+/// What `run`, which has these records, has used up without its children, by the run that made the calls. The calls in records
+/// that a fork has copied belong to the original run, as long as that has the same records under its name.
 pub(crate) async fn shares(
     journal: &dyn Journal,
     run: &RunId,
@@ -65,7 +64,7 @@ pub(crate) async fn shares(
         let (mut taken_over, mut other) = (0, None);
         if let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
             records.first().map(|record| &record.entry)
-            // A name that is removed may be used again, even for a fork of what was a fork of it.
+            // A removed run's name may be reused, even for a fork of its own fork. This stops the cycle.
             && *of != run
             && !shares.iter().any(|(known, _)| known == of)
         {
@@ -78,7 +77,7 @@ pub(crate) async fn shares(
         }
         let own = calls(&records[taken_over..], is_executed);
         shares.push((run, own.iter().map(|call| call.usage).sum()));
-        // Nobody executes what was taken over.
+        // The original's records were complete when they were copied, so none of their turns is under way.
         (run, records, is_executed) = match other {
             Some((of, known)) => (of, known, false),
             None => return Ok(shares),
@@ -86,7 +85,7 @@ pub(crate) async fn shares(
     }
 }
 
-/// The calls that records tell of, those of turns that were killed last.
+/// The recorded calls, followed by the calls of turns that were killed.
 fn calls(records: &[Record], is_executed: bool) -> Vec<LedgerEntry> {
     let recorded = records.iter().flat_map(|record| match &record.entry {
         Entry::Outcome(outcome) => &*outcome.calls,

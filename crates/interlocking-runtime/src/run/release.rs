@@ -4,7 +4,7 @@ use crate::run::outcome::Outcome;
 use crate::run::settings::Settings;
 use crate::workspaces::RunEnd;
 
-/// Tells the workspaces that belong to a run that it has stopped, and how.
+/// Tells the workspaces that the run owns that it has stopped, and how.
 pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome<O>) {
     if !settings.owns_workspaces() {
         return;

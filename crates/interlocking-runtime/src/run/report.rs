@@ -14,7 +14,7 @@ pub(crate) fn report<O>(
     Report { run, outcome, ledger, visits: visits(untyped.net, entries), took: untyped.now() }
 }
 
-/// The nodes that were entered, each with how often.
+/// The nodes that were entered, and how often.
 pub(crate) fn visits(net: &'static Net, entries: impl Iterator<Item = (NodeIndex, u32)>) -> Vec<(&'static str, u32)> {
     let mut entered = Vec::with_capacity(net.nodes().len());
     entered.extend(entries.map(|(node, visits)| (net.name(node), visits)));

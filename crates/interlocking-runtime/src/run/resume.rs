@@ -36,17 +36,17 @@ use interlocking_core::table::Table;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A run that was found in its journal.
-pub(crate) enum TakenUp {
-    /// It has ended, and this is how.
+/// A run that was resumed from its records.
+pub(crate) enum Resumed {
+    /// The run had ended. This is its report.
     Ended(Box<Report<AnyValue>>),
-    /// It goes on from here.
+    /// The run goes on from this state.
     GoesOn(Box<Executed>),
 }
 
-/// Resumes a run that has these records, of which there is at least one; one that has failed if it is to be retried. A child is
-/// `taken_by` an execution of its map node.
-pub(crate) async fn taken_up(
+/// Resumes a run from its records, of which there is at least one. If `retries`, the run has failed and goes on where it did. A
+/// child run is `taken_by` an execution of its map node.
+pub(crate) async fn resume(
     graph_type: &'static dyn GraphType,
     graph: AnyGraph,
     settings: Box<Settings>,
@@ -54,7 +54,7 @@ pub(crate) async fn taken_up(
     records: Vec<Record>,
     retries: bool,
     taken_by: Option<By>,
-) -> Result<TakenUp, StartError> {
+) -> Result<Resumed, StartError> {
     let net = graph_type.net();
     let count = records.len() as u64;
     let read_back = read_back(&settings, journal, records, retries, net).await?;
@@ -62,17 +62,17 @@ pub(crate) async fn taken_up(
     let run = settings.run.clone();
     let reader = Reader { graph_type, run: &run, texts };
     if replayed.ended.is_some() {
-        // Whoever sent it after the run's end may have been killed before.
+        // The process that ended the run may have been killed before it sent the last messages.
         if let Some((by, messages)) = reader.posted(&mut replayed) {
             post(&*journal, &run, &by, &messages).await?;
         }
         let report = ended(&run, replayed, &reader, settings.tree().ledger(&run))?;
-        // Its process may have been killed before it had.
+        // The process that ended the run may have been killed before it released the workspaces.
         release_workspaces(&settings, &report.outcome).await;
-        return Ok(TakenUp::Ended(Box::new(report)));
+        return Ok(Resumed::Ended(Box::new(report)));
     }
     let typed = reader.typed(&replayed)?;
-    put_back(net, &run, &settings, &replayed, is_fork).await?;
+    restore_workspaces(net, &run, &settings, &replayed, is_fork).await?;
     if retries {
         let by = |Execution { node, visit, attempt }| By { node: net.name(node).to_owned(), visit, attempt };
         let maps = replayed.interrupted(net).into_iter().map(by).collect();
@@ -85,23 +85,23 @@ pub(crate) async fn taken_up(
         record_writer.write(retried).await?;
     }
     record_writer.begin(Entry::Resumed { table, taken_by }).await?;
-    Ok(TakenUp::GoesOn(Box::new((state, shared, Some(record_writer)))))
+    Ok(Resumed::GoesOn(Box::new((state, shared, Some(record_writer)))))
 }
 
-/// What the records of a run say, before payloads get their types.
+/// The state of a run according to its records, with payloads as JSON.
 struct ReadBack {
     journal: Arc<dyn Journal>,
     replayed: Replayed<'static>,
     texts: Texts,
     is_fork: bool,
-    /// The record of its retry, which is not written yet.
+    /// The entry that says that the run is retried. It is not written yet.
     retried: Option<Entry>,
-    /// The present table, where it is new to the run.
+    /// The present table, where the run's records do not have it.
     table: Option<Box<Table>>,
     turns: Vec<String>,
 }
 
-/// Reads a run back.
+/// Replays a run's records, and fetches the payloads that it still needs.
 async fn read_back(
     settings: &Settings,
     journal: Option<Arc<dyn Journal>>,
@@ -114,7 +114,7 @@ async fn read_back(
     let sequence = records.len() as u64;
     let retried = if retries { Some(retry::retried(&*journal, &run).await?) } else { None };
     records.extend(retried.clone().map(|entry| Record { run: run.clone(), sequence, entry }));
-    let (records, migrated) = under_the_present_table(&run, settings, records, net.table())?;
+    let (records, migrated) = migrate_records(&run, settings, records, net.table())?;
     let is_fork = matches!(
         records.first().map(|record| &record.entry),
         Some(Entry::Started { origin: Some(Origin::Fork { .. }), .. })
@@ -132,8 +132,8 @@ async fn read_back(
     Ok(ReadBack { journal, replayed, texts, is_fork, retried, table, turns })
 }
 
-/// The records as they would be under the present table, and whether it is new to the run.
-fn under_the_present_table(
+/// The records as they would be under the present table, and whether the run's records do not have that table yet.
+fn migrate_records(
     run: &RunId,
     settings: &Settings,
     records: Vec<Record>,
@@ -148,7 +148,7 @@ fn under_the_present_table(
     let (Some(migrate), true) = (&settings.options().migration, is_new || latest != first) else {
         return Err(StartError::TableChanged { run: run.clone(), graph: first.graph.clone(), differences });
     };
-    // What was recorded under the present table is as it should be.
+    // Records that were written under the present table need no migration.
     let mut records = records;
     let since = records.iter().rposition(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. }));
     let later = match since {
@@ -169,9 +169,9 @@ fn first_table(records: &[Record]) -> Table {
     }
 }
 
-/// Opens the workspaces that the journal knows, and puts those of what was interrupted back to where it knows them. Those of a fork are
-/// made before.
-async fn put_back(
+/// Opens the run's workspaces, and resets those of interrupted executions to their recorded commits. The workspaces of a fork are
+/// created first.
+async fn restore_workspaces(
     net: &Net,
     run: &RunId,
     settings: &Settings,
@@ -201,7 +201,7 @@ async fn put_back(
     Ok(())
 }
 
-/// The outcome of a run that has ended, once more.
+/// The report of a run that has ended, from its records.
 fn ended(
     run: &RunId,
     mut replayed: Replayed<'static>,
@@ -217,14 +217,14 @@ fn ended(
     Ok(Report { run: run.clone(), outcome, ledger, visits, took: Elapsed::default() })
 }
 
-/// Reads what a run has recorded.
+/// Decodes the recorded payloads of a run.
 struct Reader<'run> {
     graph_type: &'static dyn GraphType,
     run: &'run RunId,
     texts: Texts,
 }
 
-/// What of a run has the graph's types.
+/// The part of a run's state that has the graph's types.
 struct Typed {
     memories: Box<[Box<dyn MemoryStore>]>,
     arrived: Vec<Option<Encoded>>,
@@ -236,7 +236,7 @@ struct Typed {
     frontier: Frontier<'static, ErasedToken>,
 }
 
-/// The part of a [`Resumption`] that stays text.
+/// The part of a [`Resumption`] that stays JSON text.
 struct Untyped {
     reports: Vec<(Execution, Result<Encoded, Failure>)>,
     observed: Vec<NodeOutcome>,
@@ -249,7 +249,7 @@ impl Reader<'_> {
         StartError::Payload { run: self.run.clone(), place: place.into(), reason: reason.into() }
     }
 
-    /// The token that a stored one stands for.
+    /// Decodes a stored token.
     fn token(&self, stored: &StoredToken) -> Result<ErasedToken, StartError> {
         match &stored.content {
             Content::Stored(payload) => self.payload(stored.place, payload),
@@ -271,7 +271,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The token that a node takes.
+    /// Decodes the input of a node.
     fn input(&self, node: u16, inputs: &Inputs) -> Result<ErasedToken, StartError> {
         match inputs {
             Inputs::One(stored) => self.token(stored),
@@ -286,7 +286,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a run has ended with.
+    /// The output of a run that has finished.
     fn output(&self, replayed: &mut Replayed) -> Result<AnyValue, StartError> {
         if let Some(output) = &replayed.output {
             return self
@@ -301,7 +301,7 @@ impl Reader<'_> {
             .ok_or_else(|| self.unreadable("exit", "nothing came there"))
     }
 
-    /// What lies in a place, as JSON.
+    /// A stored token as JSON.
     fn encoded(&self, stored: &StoredToken) -> Result<Encoded, StartError> {
         match &stored.content {
             Content::Stored(payload) => Ok(self.texts.of(payload)),
@@ -338,7 +338,8 @@ impl Reader<'_> {
         Ok(memories)
     }
 
-    /// Reads all payloads that have the graph's types: the last that may refuse a run of which nothing has been touched.
+    /// Decodes all payloads that have the graph's types. This is the last check that can refuse the resume before it changes
+    /// anything.
     fn typed(&self, replayed: &Replayed<'static>) -> Result<Typed, StartError> {
         let net = self.graph_type.net();
         let memories = self.memories(replayed)?;
@@ -378,7 +379,7 @@ impl Reader<'_> {
         (state, self.graph_type.shared(graph, untyped, Some((entry, inputs)), memories))
     }
 
-    /// What may have to be sent once more.
+    /// The last messages to other runs. They may not have been sent yet.
     fn posted(&self, replayed: &mut Replayed<'static>) -> Option<(By, Vec<MessageRecord>)> {
         let mut posted = replayed.posted.take();
         for message in posted.iter_mut().flat_map(|(_, list)| list) {
@@ -387,7 +388,7 @@ impl Reader<'_> {
         posted
     }
 
-    /// Reads what stays text, and gives the run's services what is theirs.
+    /// Reads the state that stays JSON text, and passes history and added items to the run's services.
     fn untyped(&self, net: &'static Net, replayed: &mut Replayed<'static>, services: &UntypedServices) -> Untyped {
         let reports = replayed.reports.drain(..);
         let reports = reports.map(|(execution, report)| (execution, report.map(|payload| self.texts.of(&payload))));
@@ -405,7 +406,7 @@ impl Reader<'_> {
         Untyped { reports, observed, posted, doomed }
     }
 
-    /// What single executions had done, those that are resumed counted once more.
+    /// Adds to the history what executions had done, and counts one more restart for each interrupted execution.
     fn remember(&self, net: &'static Net, replayed: &mut Replayed<'static>, history: &History) {
         for (by, restarts) in &replayed.restarts {
             (0..*restarts).for_each(|_| history.restarted(by.clone()));

@@ -1,5 +1,5 @@
-//! What the child run of a graph node that is `exclusive` may do: a turn is never held while its holder waits for somebody who may need
-//! it, so that no two can wait for each other.
+//! Rules for the child graphs of `exclusive` graph nodes. A run never keeps a turn while it waits for a person, a message or
+//! another turn, so that no two runs can wait for each other.
 
 use crate::run::start_error::StartError;
 use interlocking_core::net::{Net, Nets, NodeIndex};
@@ -9,18 +9,18 @@ use std::fmt;
 /// A graph node that cannot be `exclusive`, or a map that cannot `adopt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfitSection {
-    /// The nodes, each as `node` of its `Graph`: from the one to what makes it so.
+    /// The path from that node to the node within it that breaks the rule, each as `node` of its `Graph`.
     pub way: Vec<String>,
-    /// Why.
+    /// Why the last node breaks the rule.
     pub reason: String,
 }
 
-/// Whether any graph node of these is exclusive.
+/// Whether these graphs have an exclusive graph node.
 pub(crate) fn has_sections(nets: &Nets) -> bool {
     nets.iter().flat_map(|net| &net.table().nodes).any(is_section)
 }
 
-/// Looks whether each graph node that is exclusive can be.
+/// Checks that every exclusive graph node may be exclusive, and that every map with `adopt` may adopt.
 pub(crate) fn check(nets: &Nets) -> Result<(), StartError> {
     if !has_sections(nets) {
         return Ok(());
@@ -40,7 +40,7 @@ pub(crate) fn check(nets: &Nets) -> Result<(), StartError> {
     if unfit.is_empty() { Ok(()) } else { Err(StartError::UnfitSections { unfit }) }
 }
 
-/// Adds what breaks the rule in the graph that a node runs, and in those below it.
+/// Adds the nodes that break the rule in the child graph of a node, and in the graphs below that.
 fn find(
     nets: &Nets,
     (net, node): (&'static Net, NodeIndex),
@@ -68,7 +68,7 @@ fn is_section(row: &NodeRow) -> bool {
     row.kind == NodeKind::Graph && row.exclusive.is_some()
 }
 
-/// Why a node is in no graph that runs as a section.
+/// Why a node may not be in the child graph of an exclusive node; `None` if it may.
 fn unfit_within(row: &NodeRow) -> Option<&'static str> {
     match row.kind {
         NodeKind::Human => Some("it waits for a person, and all who wait for the turn would wait, too"),

@@ -1,7 +1,7 @@
-//! What a run is executed with: its own, or its parent's with a few things changed.
+//! The settings of a run: its own, or those of its parent with a few changes.
 //!
-//! A service may have many thousands of runs waiting, most of which set next to nothing. So what is seldom set or seldom
-//! needed is made when it is: the run's tree, its allowance, and everything in [`Options`].
+//! A service may have many thousands of waiting runs, most of which set almost nothing. So what is seldom set or needed is
+//! allocated on demand: the run's tree, its allowance, and everything in [`Options`].
 
 use crate::cancel::CancelToken;
 use crate::clock::{Clock, CoarseClock, Elapsed};
@@ -21,60 +21,60 @@ use once_cell::race::OnceBox;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
-/// Makes a history under one table that of a run under another.
+/// Converts the records of a run under another table to records under the present table.
 pub(crate) type Migration = Arc<dyn Fn(&Table, Vec<Record>) -> Result<Vec<Record>, NodeError> + Send + Sync>;
 
-/// What a run is executed with.
+/// The settings of a run.
 pub(crate) struct Settings {
     pub(crate) run: RunId,
     /// Where the run is recorded.
     pub(crate) journal: Option<Arc<dyn Journal>>,
-    /// Whether it is recorded in a journal of its own, in memory, which is made when the run begins.
+    /// Whether the run is recorded in its own journal in memory, which is created when the run begins.
     in_memory: bool,
     pub(crate) sink: Option<Arc<dyn EventSink>>,
-    /// What stops the run; absent where nothing can.
+    /// Stops the run; absent where nothing can stop it.
     pub(crate) cancel: Option<CancelToken>,
     options: Option<Arc<Options>>,
     family: OnceBox<Family>,
 }
 
-/// What few runs set.
+/// Settings that most runs leave at their defaults.
 #[derive(Clone)]
 pub(crate) struct Options {
-    /// What tells the time, where it is not the default.
+    /// The clock; absent for the default one.
     clock: Option<Arc<dyn Clock>>,
     pub(crate) roles: Roles,
     pub(crate) workspaces: Arc<dyn Workspaces>,
-    /// Whether this run has them for itself, and says when it has ended.
+    /// Whether the workspaces are this run's alone, so that it tells them when it has ended.
     pub(crate) owns_workspaces: bool,
     /// Whether the run goes on where its workspaces do not give the isolation that its table demands.
     pub(crate) accepts_weaker_isolation: bool,
-    /// How long the exit waits for what works beside the graph.
+    /// How long the exit waits for advisory nodes and observers.
     pub(crate) report_deadline: Duration,
-    /// Whether the run goes on waiting, in this process, when only people can take it further.
+    /// Whether the run waits in this process when it needs an answer from a person to go on.
     pub(crate) awaits_people: bool,
     pub(crate) migration: Option<Migration>,
     pub(crate) nudges: Nudges,
     pub(crate) lost_session: LostSession,
-    /// What says of executions that they fail.
+    /// Chooses the executions that are made to fail.
     pub(crate) injection: Option<Injection>,
-    /// What says what the children of graph nodes come to that are not run.
+    /// Gives results of child graphs that are not run.
     pub(crate) child_results: Option<ChildResults>,
 }
 
-/// Says of an execution of a graph node what its child comes to, as JSON, in place of a run of it; for tests.
+/// Returns the result of a graph node's child as JSON, in place of running the child. For tests.
 pub(crate) type ChildResults = Arc<dyn Fn(&RunId, &By) -> Option<String> + Send + Sync>;
 
-/// Says of an execution that would have an outcome, and whose table says where it goes when it fails, that it failed; for tests.
+/// Chooses executions that are made to fail, of those with an outcome and with a route for failures. For tests.
 pub(crate) type Injection = Arc<dyn Fn(&RunId, &By) -> Option<Injected> + Send + Sync>;
 
-/// How an execution fails that would not have.
+/// How an execution is made to fail.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Injected {
     /// Its handler returns an error.
     Failure,
-    /// It takes too long.
+    /// It times out.
     Timeout,
 }
 
@@ -94,27 +94,27 @@ static UNSET: LazyLock<Options> = LazyLock::new(|| Options {
     child_results: None,
 });
 
-/// What a run shares with its children, and where it stands among them.
+/// What a run shares with its tree of runs, and its position in the tree.
 #[derive(Default)]
 struct Family {
     allowance: OnceLock<Allowance>,
     tree: OnceLock<Arc<Tree>>,
-    /// How many runs it is below the one that was started.
+    /// The depth below the root run; 0 for the root run.
     depth: u32,
-    /// Its place among its siblings, where it is a child.
+    /// Of a child run: its slot among its siblings.
     child_slot: Option<Arc<ChildSlot>>,
-    /// When the run that was started began, where this is a child of it.
+    /// Of a child run: when the root run began.
     began: Option<Elapsed>,
-    /// Whether the allowance is one that others share.
+    /// Whether the allowance was given as one that runs share.
     is_shared: bool,
     /// What the run was given of its own after an allowance that it shares.
     contradiction: Option<&'static str>,
-    /// What stops that run, where this is a child of it and anything can.
+    /// Of a child run: what stops the root run, if anything can.
     cancels_root: Option<CancelToken>,
 }
 
 impl Settings {
-    /// How long the exit waits for what works beside the graph by default.
+    /// The default for how long the exit waits for advisory nodes and observers.
     pub(crate) const REPORT_DEADLINE: Duration = Duration::from_secs(60);
 
     pub(crate) fn new(run: RunId) -> Self {
@@ -122,7 +122,7 @@ impl Settings {
         Self { run, journal, in_memory: true, sink, cancel, options, family }
     }
 
-    /// Those of a child run that has this allowance and this place. The run that was started `began` then.
+    /// The settings of a child run with this allowance and slot. `began` is when the root run began.
     pub(crate) fn of_child(&self, began: Elapsed, allowance: Allowance, child_slot: Arc<ChildSlot>) -> Self {
         let (depth, tree) = (self.depth() + 1, self.tree().clone());
         let (allowance, tree) = (allowance.into(), tree.into());
@@ -137,14 +137,14 @@ impl Settings {
             journal: self.journal.clone(),
             in_memory: self.in_memory,
             sink: self.sink.clone(),
-            // One of its own: children are stopped with their map node as well.
+            // A token of its own, because a child is also stopped with its map node.
             cancel: Some(self.cancel.as_ref().map(CancelToken::child).unwrap_or_default()),
             options: self.options.clone(),
             family: OnceBox::with_value(Box::new(family)),
         }
     }
 
-    /// Records the run there, or nowhere.
+    /// Records the run in `journal`, or does not record it.
     pub(crate) fn record_in(&mut self, journal: Option<Arc<dyn Journal>>) {
         (self.journal, self.in_memory) = (journal, false);
     }
@@ -154,7 +154,7 @@ impl Settings {
         self.in_memory || self.journal.is_some()
     }
 
-    /// The journal, if the run is recorded; makes the one in memory.
+    /// The journal, if the run is recorded. Creates the journal in memory where that is used.
     pub(crate) fn opened_journal(&mut self) -> Option<Arc<dyn Journal>> {
         if std::mem::take(&mut self.in_memory) {
             self.journal = Some(Arc::new(MemoryJournal::new()));
@@ -171,7 +171,6 @@ impl Settings {
         self.options.as_deref().unwrap_or(&UNSET)
     }
 
-    /// What says of executions that they fail, if anything does.
     #[inline]
     pub(crate) fn child_results(&self) -> Option<&ChildResults> {
         self.options.as_ref()?.child_results.as_ref()
@@ -181,21 +180,21 @@ impl Settings {
         self.options.as_ref()?.injection.as_ref()
     }
 
-    /// The same, to be changed.
+    /// The options, to be changed. They are allocated where none was set.
     pub(crate) fn options_mut(&mut self) -> &mut Options {
         Arc::make_mut(self.options.get_or_insert_with(|| Arc::new(UNSET.clone())))
     }
 
-    /// Whether the run has its workspaces for itself.
+    /// Whether the workspaces are this run's alone.
     pub(crate) fn owns_workspaces(&self) -> bool {
         self.options.as_ref().is_some_and(|options| options.owns_workspaces)
     }
 
-    /// Gives the run the workspaces that it has for itself, if those that it was `given`, or else has, make some for it.
+    /// Gives the run workspaces of its own, if the `given` workspaces, or else its present ones, make some for each run.
     pub(crate) fn scope_workspaces(&mut self, given: Option<Arc<dyn Workspaces>>, run: &RunScope<'_>) {
         let options = self.options();
         let own = given.as_ref().unwrap_or(&options.workspaces).of_run(run);
-        // Most runs have the options of their parents, and no copy of them.
+        // Most child runs share the options of their parents, so they are not copied without need.
         if own.is_none() && given.is_none() && !self.owns_workspaces() {
             return;
         }
@@ -219,27 +218,27 @@ impl Settings {
         self.family.get_or_init(Box::default)
     }
 
-    /// How many runs it is below the one that was started.
+    /// The depth below the root run; 0 for the root run.
     pub(crate) fn depth(&self) -> u32 {
         self.family.get().map_or(0, |family| family.depth)
     }
 
-    /// When the run that was started began, where this is a child of it.
+    /// Of a child run: when the root run began.
     pub(crate) fn began(&self) -> Option<Elapsed> {
         self.family.get()?.began
     }
 
-    /// Its place among its siblings, where it is a child.
+    /// Of a child run: its slot among its siblings.
     pub(crate) fn child_slot(&self) -> Option<&Arc<ChildSlot>> {
         self.family.get()?.child_slot.as_ref()
     }
 
-    /// What the run may use, together with the whole tree.
+    /// The allowance of the run's tree.
     pub(crate) fn allowance(&self) -> &Allowance {
         self.family().allowance.get_or_init(Allowance::default)
     }
 
-    /// Gives the run an allowance of its own: for `what` it was given.
+    /// Gives the run an allowance of its own, because the user has set `what`.
     pub(crate) fn own_allowance(&mut self, allowance: Allowance, what: &'static str) {
         let before = self.family.get();
         let contradiction = before.and_then(|family| family.contradiction.or(family.is_shared.then_some(what)));
@@ -263,7 +262,7 @@ impl Settings {
         self.family.get()?.contradiction
     }
 
-    /// What ended the runs that share the allowance, if something has.
+    /// Why the runs that share the allowance were stopped, if they were.
     pub(crate) fn stopped(&self) -> Option<Stopped> {
         self.family.get()?.allowance.get()?.stopped()
     }
@@ -273,33 +272,34 @@ impl Settings {
         self.family.get()?.allowance.get()?.wall_time()
     }
 
-    /// Whether the run is one that was started, and its time is limited.
+    /// Whether this is a root run whose time is limited.
     pub(crate) fn is_timed(&self) -> bool {
         self.depth() == 0 && self.wall_time().is_some()
     }
 
-    /// The run with all its children.
+    /// The tree of runs that this run belongs to.
     pub(crate) fn tree(&self) -> &Arc<Tree> {
         self.family().tree.get_or_init(|| Arc::new(Tree::new(self.run.clone())))
     }
 
-    /// The same, if anything was needed of it.
+    /// The tree of runs, if it was needed before.
     pub(crate) fn known_tree(&self) -> Option<&Arc<Tree>> {
         self.family.get()?.tree.get()
     }
 
-    /// Whether this run alone was stopped, with its map node, and not the whole tree.
+    /// Whether this is a child run and the root run was not cancelled: a child that was stopped was then stopped with its map
+    /// node.
     pub(crate) fn is_left_behind(&self) -> bool {
         let root = self.family.get().and_then(|family| family.cancels_root.as_ref());
         self.depth() > 0 && !root.is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Whether any run of the tree but this is being executed.
+    /// Whether other runs of the tree are being executed.
     pub(crate) fn has_company(&self) -> bool {
         self.known_tree().is_some_and(|tree| tree.has_others(&self.run))
     }
 
-    /// Numbers the records of the run, which has so many.
+    /// The record writer of the run, which has this many records.
     pub(crate) fn record_writer(&self, journal: Arc<dyn Journal>, records: u64) -> RecordWriter {
         RecordWriter::new(journal, self.run.clone(), self.tree().clone(), self.options().workspaces.clone(), records)
     }

@@ -1,4 +1,4 @@
-//! Starts a run. One without a journal begins as a [`Lone`] run, and most such end as one.
+//! Starts a run. A run without a journal begins as a [`Lone`] run, and most of these stay one until their end.
 
 use crate::execution::lone::Lone;
 use crate::run::execute::execute;
@@ -10,15 +10,16 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// A run, to its report.
+/// The future of a run, which returns its report.
 pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Graph>::Output>, StartError>> + Send>>;
 
-/// Runs a graph from its beginning to its end. Boxed, so that whoever spawns it moves next to nothing.
+/// Runs a graph from its beginning to its end. The future is boxed, so that spawning it moves only a pointer.
 pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
     if !Lone::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry: Box::new(entry) }));
     }
-    // Allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of `docs/book/src/performance.md`).
+    // The box is allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of
+    // `docs/book/src/performance.md`).
     let room = Box::new_uninit();
     let running = Box::write(room, Lone::new(graph, settings, entry).run());
     Box::into_pin(running)

@@ -14,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The graph, or a child graph of it, asks for roles that no agent plays.
+    /// No agent plays some roles of the graph or of its child graphs.
     #[error(
         "no agent plays:{}\n{}\nbind them with `with_agent`, all others with `with_agent_for_others`, or with `RoleBindings`",
         requirements::lines(unbound),
@@ -23,22 +23,22 @@ pub enum StartError {
     UnboundRoles {
         /// The roles.
         unbound: Vec<AskedFor>,
-        /// The roles that are bound, and to whom, in words.
+        /// The bound roles with their agents, in words.
         bound: Vec<String>,
     },
-    /// Agents cannot do what is asked of their roles.
+    /// Agents cannot do what the graph asks of their roles.
     #[error("these agents cannot do what the graph needs:{}\nbind the roles to others", requirements::lines(incapable))]
     IncapableAgents {
-        /// Those agents, by node.
+        /// These agents, by node.
         incapable: Vec<Incapable>,
     },
-    /// Agents cannot work as they are set up.
+    /// Agents cannot work with their current setup.
     #[error("these agents cannot work here:{}", requirements::lines(refused))]
     AgentsNotReady {
-        /// Those agents.
+        /// These agents.
         refused: Vec<NotReady>,
     },
-    /// The table demands isolation that cannot be kept here.
+    /// The table demands isolation that cannot be kept on this machine.
     #[error(
         "the graph demands isolation that cannot be kept here:{}\n\
          run it where it can be kept, or say that it may go on without: `with_weaker_isolation`, or \
@@ -46,20 +46,21 @@ pub enum StartError {
         unkept::lines(unkept)
     )]
     Isolation {
-        /// The demands.
+        /// The demands that cannot be kept.
         unkept: Vec<Unkept>,
     },
-    /// The child run of a graph node that is `exclusive` would wait for somebody while others wait for it.
+    /// The child run of an `exclusive` graph node would wait for a person, a message or a turn while other runs wait for its
+    /// turn, or would be left in the middle.
     #[error(
         "what is `exclusive` is never held while waiting, nor left in the middle:{}\n\
          end the child graph before, or say `exclusive` at the nodes within that need it",
         requirements::lines(unfit)
     )]
     UnfitSections {
-        /// Which, and why.
+        /// These nodes, and why.
         unfit: Vec<UnfitSection>,
     },
-    /// The run shares an allowance, and was given budgets or a backoff of its own after that.
+    /// The run shares an allowance, and was then given budgets, a backoff or limits of its own.
     #[error(
         "run `{run}` shares an allowance, and was given {what} of its own after that: give them to the allowance that it shares, \
          `Allowance::new(budgets, backoff)`"
@@ -73,15 +74,15 @@ pub enum StartError {
     /// The entry value cannot be stored, or the journal refuses the run.
     #[error(transparent)]
     Entry(#[from] JournalError),
-    /// An earlier executor was killed, and what its programs left may still be at work.
+    /// An earlier executor was killed, and programs that it started may still run.
     #[error("run `{run}` is not resumed yet: {error}")]
     Abandoned {
         /// The run.
         run: RunId,
-        /// Who is left.
+        /// Which programs are left.
         error: AbandonedError,
     },
-    /// A child would be called like a run that is there.
+    /// A child run would have the name of an existing run.
     #[error("the journal has another run called `{run}`, so no child of a map node can be: remove that run")]
     AnotherRun {
         /// The name.
@@ -104,7 +105,7 @@ pub enum StartError {
         /// How it has ended: `finished` or `cancelled`; `None` if it has not.
         ended: Option<&'static str>,
     },
-    /// There is no journal to take anything up from.
+    /// The run has no journal to be resumed from.
     #[error("run `{run}` keeps no journal, so there is nothing to resume: give it the journal it was started with")]
     NoJournal {
         /// The run.
@@ -129,7 +130,7 @@ pub enum StartError {
     Migration {
         /// The run.
         run: RunId,
-        /// The migration's words.
+        /// The migration's error message.
         reason: String,
     },
     /// The records are not those of a run of this graph.
@@ -137,10 +138,10 @@ pub enum StartError {
     Replay {
         /// The run.
         run: RunId,
-        /// Where it breaks off.
+        /// The first record that does not fit.
         error: ReplayError,
     },
-    /// A recorded payload no longer parses as what its place takes.
+    /// A recorded payload no longer parses as the type of its place.
     #[error(
         "run `{run}`, {place}: what is recorded no longer parses: {reason}; \
          bring the type back, let it take the old form too, or give a migration"
@@ -150,10 +151,10 @@ pub enum StartError {
         run: RunId,
         /// The node, slot or memory group.
         place: String,
-        /// The parser's words, with the field.
+        /// The parser's message, with the field.
         reason: String,
     },
-    /// A workspace cannot be put back to where the journal knows it.
+    /// A workspace cannot be reset to its recorded commit.
     #[error("run `{run}`, workspace `{workspace}`: {error}")]
     Workspace {
         /// The run.

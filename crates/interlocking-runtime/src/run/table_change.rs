@@ -1,4 +1,4 @@
-//! What differs between two routing tables, in the words of a graph's author.
+//! The differences between two routing tables, in the terms of the graph's attributes.
 
 use interlocking_core::table::{NodeRow, Table};
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(crate) fn differences(then: &Table, now: &Table) -> Vec<String> {
     }
     let added = now.nodes.iter().filter(|row| then.node(&row.name).is_none());
     lines.extend(added.map(|row| format!("node `{}` is new", row.name)));
-    // Places and alternatives are known by their position.
+    // Places and alternatives are identified by their position, so the order of nodes matters.
     let names = |table: &Table| table.nodes.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
     if lines.is_empty() && names(then) != names(now) {
         lines.push(format!("the nodes stand in another order: it was {}", names(then).join(", ")));
@@ -55,7 +55,7 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-/// A part of a row as its author would spell it.
+/// A part of a row, spelled like the graph's attributes.
 fn word(value: &Value) -> String {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     match value {
