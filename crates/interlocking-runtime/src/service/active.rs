@@ -7,98 +7,101 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// The runs that a service executes, and whether it takes more.
+/// The runs that a service executes, and whether it accepts more.
 #[derive(Default)]
 pub(super) struct Active {
     runs: Mutex<Runs>,
-    /// One has ended.
+    /// Notified whenever a run is no longer executed.
     ended: watch::Sender<()>,
 }
 
 #[derive(Default)]
 struct Runs {
     is_draining: bool,
-    told: HashMap<RunId, Arc<Told>>,
+    active: HashMap<RunId, Arc<ActiveRun>>,
 }
 
-/// Whom a run tells what happens in it and in its children.
+/// A run that the service executes. It receives the events of the run and its child runs, and passes them to listeners.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct ActiveRun {
     run: Option<RunId>,
     listeners: Broadcast,
     stage: watch::Sender<Stage>,
 }
 
-/// How far a run has come that is executed here.
+/// Whether an active run has begun.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
     Starting,
-    /// It is under way, and its first record is written.
+    /// The run has begun, and its first record is written.
     Begun,
-    /// It was refused, or had ended before.
+    /// The run was refused, or had ended before.
     Refused,
 }
 
-/// That a run is executed here. It is not any more once this is dropped.
+/// Keeps a run among the active runs until this is dropped.
 pub(super) struct Place {
     active: Arc<Active>,
     pub(super) run: RunId,
-    pub(super) told: Arc<Told>,
+    pub(super) active_run: Arc<ActiveRun>,
 }
 
-/// What came of the wish to execute a run.
+/// The result of [`Active::enter`].
 pub(super) enum Entered {
+    /// The run was added to the active runs.
     Now(Place),
-    Before(Arc<Told>),
+    /// The run was active already.
+    Before(Arc<ActiveRun>),
+    /// The service accepts no more runs.
     Draining,
 }
 
 impl Active {
     pub(super) fn enter(self: &Arc<Self>, run: &RunId) -> Entered {
         let mut runs = self.runs.lock();
-        if let Some(told) = runs.told.get(run) {
-            return Entered::Before(told.clone());
+        if let Some(active_run) = runs.active.get(run) {
+            return Entered::Before(active_run.clone());
         }
         if runs.is_draining {
             return Entered::Draining;
         }
-        let told = Arc::new(Told { run: Some(run.clone()), ..Told::default() });
-        runs.told.insert(run.clone(), told.clone());
-        Entered::Now(Place { active: self.clone(), run: run.clone(), told })
+        let active_run = Arc::new(ActiveRun { run: Some(run.clone()), ..ActiveRun::default() });
+        runs.active.insert(run.clone(), active_run.clone());
+        Entered::Now(Place { active: self.clone(), run: run.clone(), active_run })
     }
 
-    /// No more enter.
+    /// Refuses further runs.
     pub(super) fn close(&self) {
         self.runs.lock().is_draining = true;
     }
 
     pub(super) fn runs(&self) -> Vec<RunId> {
-        let mut runs: Vec<_> = self.runs.lock().told.keys().cloned().collect();
+        let mut runs: Vec<_> = self.runs.lock().active.keys().cloned().collect();
         runs.sort();
         runs
     }
 
     pub(super) fn events(&self, run: &RunId) -> Option<Events> {
-        self.runs.lock().told.get(run).map(|told| told.listeners.subscribe())
+        self.runs.lock().active.get(run).map(|active_run| active_run.listeners.subscribe())
     }
 
-    /// Waits until `run` is not executed here, or none is.
-    pub(super) async fn gone(&self, run: Option<&RunId>) {
+    /// Waits until `run` is not active, or, without a `run`, until no run is.
+    pub(super) async fn wait_until_ended(&self, run: Option<&RunId>) {
         let mut ended = self.ended.subscribe();
-        let is_gone = || {
+        let has_ended = || {
             let runs = self.runs.lock();
-            run.map_or(runs.told.is_empty(), |run| !runs.told.contains_key(run))
+            run.map_or(runs.active.is_empty(), |run| !runs.active.contains_key(run))
         };
-        while !is_gone() {
+        while !has_ended() {
             // The sender lives in `self`, so the channel cannot close while this waits.
             let _ = ended.changed().await;
         }
     }
 }
 
-impl Told {
-    /// Waits until the run is under way, or has been refused; whether it is under way.
+impl ActiveRun {
+    /// Waits until the run has begun or was refused; returns whether it has begun.
     pub(super) async fn has_begun(&self) -> bool {
         let mut stage = self.stage.subscribe();
         // The sender lives in `self`, so the channel cannot close while this waits.
@@ -106,8 +109,8 @@ impl Told {
         stage.is_ok_and(|stage| *stage == Stage::Begun)
     }
 
-    /// The first of these is what counts.
-    fn is_at(&self, now: Stage) {
+    /// Sets the stage, unless it was set before.
+    fn set_stage(&self, now: Stage) {
         self.stage.send_if_modified(|stage| {
             let starting = *stage == Stage::Starting;
             if starting {
@@ -118,10 +121,10 @@ impl Told {
     }
 }
 
-impl EventSink for Told {
+impl EventSink for ActiveRun {
     fn emit(&self, event: Event) {
         if matches!(event.kind, EventKind::RunStarted { .. }) && self.run.as_ref() == Some(&event.run) {
-            self.is_at(Stage::Begun);
+            self.set_stage(Stage::Begun);
         }
         self.listeners.emit(event);
     }
@@ -129,8 +132,8 @@ impl EventSink for Told {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.active.runs.lock().told.remove(&self.run);
-        self.told.is_at(Stage::Refused);
+        self.active.runs.lock().active.remove(&self.run);
+        self.active_run.set_stage(Stage::Refused);
         self.active.ended.send_replace(());
     }
 }

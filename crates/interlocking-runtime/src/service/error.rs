@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// The service is drained.
+    /// The service is shutting down.
     #[error(
         "run `{run}` does not start: the service is shutting down; it can be started, or taken up, by the next one"
     )]
@@ -17,20 +17,20 @@ pub enum ServiceError {
         /// The run.
         run: RunId,
     },
-    /// The name is that of a run of another graph, or with another entry value.
+    /// The name belongs to a run of another graph, or with another entry value.
     #[error("there is a run `{run}` already, {what}: a name stands for one run, so choose another")]
     Taken {
         /// The run.
         run: RunId,
-        /// In what it differs.
+        /// What differs.
         what: &'static str,
     },
-    /// The run ended in a panic of the runtime's own, before it was under way.
+    /// The runtime itself panicked before the run had begun.
     #[error("run `{run}` did not start: {message}")]
     Panicked {
         /// The run.
         run: RunId,
-        /// The panic's words.
+        /// The panic's message.
         message: String,
     },
     /// The run did not start, or was not resumed.

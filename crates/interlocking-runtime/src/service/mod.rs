@@ -1,4 +1,4 @@
-//! Many runs in one process: a service.
+//! A service: many runs in one process.
 //!
 //! ```text
 //! let service = Service::new(journal).with_limits(SharedLimits::new(Some(16)));
@@ -8,7 +8,7 @@
 //! service.drain(Duration::from_secs(20)).await;                        // the next process takes the rest up
 //! ```
 //!
-//! `examples/service` of the repository is one behind HTTP.
+//! `examples/service` of the repository is a service behind HTTP.
 
 mod active;
 mod error;
@@ -32,12 +32,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs that one process executes, each on a task of its own, recorded in one journal, within limits that all of them share.
+/// Executes runs in one process, each on its own task, recorded in one journal, within limits that all of them share.
 ///
-/// A run has budgets of its own, as [`Run::with_budgets`] says. One that asks a person stays in the process, and goes on as soon as
-/// it is [answered](Self::answer). A clone is the same service.
+/// Each run has its own budgets, from [`Run::with_budgets`]. A run that asks a person waits in the process, and continues as soon
+/// as the question is [answered](Self::answer). A clone is the same service.
 ///
-/// A run is started by name, as often as anybody likes, and done once:
+/// Starting is idempotent: a run may be started by its name any number of times, and is executed once:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -87,36 +87,36 @@ pub struct Service {
     stop: CancelToken,
 }
 
-/// What came of [`Service::start`].
+/// The result of [`Service::start`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Started {
-    /// There was no such run, and now it is under way.
+    /// The run is new, and has begun.
     New,
-    /// There was one that nobody executed, and it goes on.
+    /// The run existed and was not being executed. It continues.
     Resumed,
-    /// It is under way already, in this process.
+    /// The run is already being executed in this process.
     Running,
-    /// It had ended: `finished`, `failed` or `cancelled`. Nothing was done.
+    /// The run had ended: `finished`, `failed` or `cancelled`. Nothing was done.
     Ended(&'static str),
 }
 
-/// What came of [`Service::resume_unfinished`].
+/// The result of [`Service::resume_unfinished`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The runs that go on.
+    /// The runs that continue.
     pub resumed: Vec<RunId>,
-    /// Those that do not, each with the reason: another process may execute it.
+    /// The runs that were not resumed, each with the reason. For example, another process may execute it.
     pub refused: Vec<(RunId, ServiceError)>,
 }
 
 impl Service {
-    /// A service whose runs are recorded in `journal`. Their calls of agents are not limited together unless
-    /// [said](Self::with_limits).
+    /// A service whose runs are recorded in `journal`. Without [`with_limits`](Self::with_limits), there is no common limit on
+    /// their agent calls.
     pub fn new(journal: Arc<dyn Journal>) -> Self {
         Self { journal, limits: SharedLimits::new(None), active: Arc::default(), stop: CancelToken::new() }
     }
 
-    /// The same within these limits, which other services may share.
+    /// Sets the limits that the runs of this service share. Other services may share them, too.
     ///
     /// ```
     /// use interlocking::runtime::service::Service;
@@ -134,8 +134,8 @@ impl Service {
         self
     }
 
-    /// The journal: what an operator may ask of runs, whoever executes them, are functions on it, such as
-    /// [`account`](crate::journal::account::account).
+    /// The journal. Functions that take it, such as [`account`](crate::journal::account::account), tell an operator about runs,
+    /// whichever process executes them.
     ///
     /// ```
     /// use interlocking::runtime::MemoryJournal;
@@ -156,12 +156,12 @@ impl Service {
         &self.journal
     }
 
-    /// Has the run called `id` executed: starts it, or takes it up where it stands, and returns when it is under way. Whoever asks for
-    /// the same once more, at once or after a crash, changes nothing.
+    /// Executes the run called `id`: starts it, or resumes it where its records end, and returns when it has begun. Repeating the
+    /// call, at once or after a crash, changes nothing.
     ///
-    /// What `run` says of its name, its journal and its cancellation is replaced by the service's.
+    /// The service replaces the name, the journal and the cancellation of `run` by its own.
     ///
-    /// A name stands for one run and its entry value:
+    /// A name identifies one run and its entry value:
     ///
     /// ```
     /// use interlocking::runtime::service::{Service, ServiceError, Started};
@@ -186,14 +186,14 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// [`ServiceError::Taken`] where there is such a run of another graph or with another entry value,
-    /// [`ServiceError::Draining`], and what [`Run::start`] and [`Run::resume`] refuse.
+    /// [`ServiceError::Taken`] where the run with this name is of another graph or has another entry value,
+    /// [`ServiceError::Draining`], and the errors of [`Run::start`] and [`Run::resume`].
     pub async fn start<G: Graph>(&self, id: &RunId, run: Run<G>, entry: G::Entry) -> Result<Started, ServiceError> {
         let place = loop {
             match self.active.enter(id) {
                 Entered::Now(place) => break Some(place),
-                // Before that, nobody knows with which entry value it begins.
-                Entered::Before(told) if told.has_begun().await => break None,
+                // Waits for its first record, which has the entry value.
+                Entered::Before(active_run) if active_run.has_begun().await => break None,
                 Entered::Before(_) => {}
                 Entered::Draining => return Err(ServiceError::Draining { run: id.clone() }),
             }
@@ -216,10 +216,10 @@ impl Service {
         }
     }
 
-    /// Takes up all runs of graph `G` that have not ended and that nobody executes, each as `run` makes it: what a process does when it
-    /// starts. Child runs go on with their parents.
+    /// Resumes all runs of graph `G` that have not ended and that no process executes. A process calls this when it starts. `run`
+    /// makes each run, given its name. Child runs are resumed by their parents.
     ///
-    /// A run waits for a person while one process goes and the next one comes:
+    /// In this example, a run waits for a person while one process ends and the next one starts:
     ///
     /// ```
     /// use interlocking::runtime::service::Service;
@@ -246,7 +246,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// The journal's. That a single run is not taken up is told in [`Unfinished::refused`].
+    /// Those of [`Journal::runs`]. If a single run cannot be resumed, its error is in [`Unfinished::refused`].
     pub async fn resume_unfinished<G: Graph>(
         &self,
         run: impl Fn(&RunId) -> Run<G>,
@@ -272,8 +272,8 @@ impl Service {
         Ok(unfinished)
     }
 
-    /// What happens from now on in a run that is executed here, and in its child runs; `None` if it is not. The stream ends when the
-    /// run is no longer executed here.
+    /// The events of a run and its child runs from now on; `None` if this service does not execute the run. The stream ends when
+    /// the service no longer executes the run.
     ///
     /// ```
     /// use interlocking::runtime::EventKind;
@@ -303,20 +303,20 @@ impl Service {
         self.active.events(run)
     }
 
-    /// The runs that are executed here, in the order of their names.
+    /// The runs that this service executes, sorted by name.
     pub fn runs(&self) -> Vec<RunId> {
         self.active.runs()
     }
 
-    /// Waits until `run` is not executed here: it has ended, or has stopped where it stands.
+    /// Waits until this service does not execute `run`, because it has ended or stopped.
     pub async fn ended(&self, run: &RunId) {
-        self.active.gone(Some(run)).await;
+        self.active.wait_until_ended(Some(run)).await;
     }
 
-    /// What a run has come to, whoever has executed it, as [`Run::resume`] tells again of `run`, which is made as for that; `None` if it
-    /// has not ended.
+    /// The report of a run that has ended, whichever process executed it; `None` if it has not ended. The report is that of
+    /// [`Run::resume`], so `run` must be set up as for that.
     ///
-    /// A service that executes nothing reads what another has executed:
+    /// A service that executes no runs can read the reports of another service's runs:
     ///
     /// ```
     /// use interlocking::runtime::service::Service;
@@ -343,7 +343,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// [`StartError::NoRun`] where there is none, and what [`Run::resume`] refuses.
+    /// [`StartError::NoRun`] where there is no such run, and the errors of [`Run::resume`].
     pub async fn report<G: Graph>(&self, id: &RunId, run: Run<G>) -> Result<Option<Report<G::Output>>, ServiceError> {
         let records = self.journal.load(id).await?;
         if records.is_empty() {
@@ -395,7 +395,7 @@ impl Service {
         answer(&*self.journal, run, to, given).await
     }
 
-    /// Ends a run for good, whoever executes it, as [`journal::stop`](crate::journal::stop::stop) does.
+    /// Cancels a run, whichever process executes it, as [`journal::stop`](crate::journal::stop::stop) does.
     ///
     /// ```
     /// use interlocking::runtime::journal::stop::Stop;
@@ -425,17 +425,18 @@ impl Service {
         stop(&*self.journal, run).await
     }
 
-    /// Takes no more runs, lets those that are under way end for so long, and then suspends the rest, those that wait for people among
-    /// them: they are taken up by [`resume_unfinished`](Self::resume_unfinished) of the next process. Returns when none is executed here.
+    /// Shuts the service down: accepts no more runs, waits up to `patience` for active runs to end, and then suspends the others,
+    /// including those that wait for people. The next process continues them with [`resume_unfinished`](Self::resume_unfinished).
+    /// Returns when no run is executed any more.
     pub async fn drain(&self, patience: Duration) {
         self.active.close();
-        if tokio::time::timeout(patience, self.active.gone(None)).await.is_err() {
+        if tokio::time::timeout(patience, self.active.wait_until_ended(None)).await.is_err() {
             self.stop.suspend();
-            self.active.gone(None).await;
+            self.active.wait_until_ended(None).await;
         }
     }
 
-    /// Executes a run on a task of its own; returns when it is under way, or has been refused.
+    /// Executes a run on its own task. Returns when the run has begun, or has been refused.
     async fn execute<G: Graph, F>(
         &self,
         place: Place,
@@ -445,23 +446,23 @@ impl Service {
     where
         F: Future<Output = Result<Report<G::Output>, StartError>> + Send + 'static,
     {
-        let (id, told) = (place.run.clone(), place.told.clone());
+        let (id, active_run) = (place.run.clone(), place.active_run.clone());
         let run = run
             .with_id(id.clone())
             .with_journal(self.journal.clone())
             .with_shared_limits(&self.limits)
             .with_cancel(self.stop.child())
             .with_wait_for_people()
-            .with_events(told.clone());
-        let going = begin(run);
+            .with_events(active_run.clone());
+        let running = begin(run);
         let task = tokio::spawn(async move {
-            let refused = going.await.err();
+            let refused = running.await.err();
             drop(place);
             refused
         });
         tokio::select! {
             biased;
-            true = told.has_begun() => Ok(()),
+            true = active_run.has_begun() => Ok(()),
             ended = task => match ended {
                 Ok(None) => Ok(()),
                 Ok(Some(refused)) => Err(refused.into()),
@@ -470,7 +471,7 @@ impl Service {
         }
     }
 
-    /// Whether a run that begins with this record is the one of graph `G` with that entry value.
+    /// Checks that the run with this first record is of graph `G` and has that entry value.
     async fn is_same<G: Graph>(&self, first: &Record, entry: &G::Entry) -> Result<(), ServiceError> {
         let Entry::Started { table, input, .. } = &first.entry else { return Ok(()) };
         let taken = |what| Err(ServiceError::Taken { run: first.run.clone(), what });
