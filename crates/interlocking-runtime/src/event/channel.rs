@@ -1,4 +1,4 @@
-//! Events as a stream, of which only so many wait.
+//! Events as a stream with a bounded queue.
 
 use super::{Event, EventKind, EventSink};
 use crate::mutex::Mutex;
@@ -13,47 +13,49 @@ use tokio::task::coop;
 
 /// The events of a run, in order, as a stream.
 ///
-/// A run does not wait for whoever listens. So that one who is slow, or never looks, does not fill the memory, no more than
-/// [`Events::MOST_WAITING`] events wait, of [`Events::MOST_WAITING_BYTES`]. What agents did and what handlers noted, of which there
-/// may be any number, takes half of that at most, so that what the run itself does, and the ends of agents' calls, are left out last.
-/// In place of those that are left out stands an [`EventKind::LeftOut`] with their number.
+/// A run does not wait for the listener. So that a slow listener does not fill the memory, at most [`Events::MOST_WAITING`]
+/// events with together [`Events::MOST_WAITING_BYTES`] wait in the queue. Events of agents and notes of handlers may be numerous,
+/// so they take at most half of both limits: events of the run itself, and the ends of agent calls, are left out last. An
+/// [`EventKind::LeftOut`] with their number replaces events that are left out.
 #[derive(Debug)]
 pub struct Events(Arc<Mutex<Queue>>);
 
-/// The sink that feeds it.
+/// The sink that feeds an [`Events`] stream.
 #[derive(Debug)]
 struct Feed(Arc<Mutex<Queue>>);
 
-/// What waits.
+/// The events that wait for the listener.
 #[derive(Debug, Default)]
 struct Queue {
-    /// Each with the bytes that it takes.
+    /// Each event with its size in bytes.
     waiting: VecDeque<(Event, usize)>,
+    /// The total size of the waiting events.
     bytes: usize,
-    /// There will be no more.
+    /// Whether the sink is dropped, so that no more events come.
     is_over: bool,
-    /// Nobody listens.
-    is_unheard: bool,
+    /// Whether the stream is dropped, so that events are discarded.
+    is_closed: bool,
     listener: Option<Waker>,
 }
 
-/// A sink, and the stream that it feeds. The stream ends when the run and its settings are gone.
+/// A sink, and the stream that it feeds. The stream ends when the run and its settings are dropped.
 pub fn channel() -> (Arc<dyn EventSink>, Events) {
     let queue = Arc::<Mutex<Queue>>::default();
     (Arc::new(Feed(queue.clone())), Events(queue))
 }
 
-/// Tells all who listen at the time: each has a stream of its own, which begins with what is told next, and ends with this.
+/// Sends each event to all current listeners. Each listener has its own stream, which starts with the next event, and ends when
+/// this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Broadcast(Mutex<Vec<Feed>>);
 
 impl Broadcast {
-    /// One more who listens.
+    /// A stream for one more listener.
     pub(crate) fn subscribe(&self) -> Events {
         let queue = Arc::<Mutex<Queue>>::default();
         let mut feeds = self.0.lock();
-        // Those who are gone, where nothing has been told since.
-        feeds.retain(Feed::is_heard);
+        // Removes listeners that are gone, in case no event was sent since.
+        feeds.retain(Feed::has_listener);
         feeds.push(Feed(queue.clone()));
         Events(queue)
     }
@@ -62,7 +64,7 @@ impl Broadcast {
 impl EventSink for Broadcast {
     fn emit(&self, event: Event) {
         let mut feeds = self.0.lock();
-        feeds.retain(Feed::is_heard);
+        feeds.retain(Feed::has_listener);
         let Some((last, others)) = feeds.split_last() else { return };
         others.iter().for_each(|feed| feed.emit(event.clone()));
         last.emit(event);
@@ -70,13 +72,13 @@ impl EventSink for Broadcast {
 }
 
 impl Events {
-    /// How many events wait at most, those aside that say how many were left out at the end.
+    /// The maximum number of waiting events, not counting a final [`EventKind::LeftOut`].
     pub const MOST_WAITING: usize = 100_000;
 
-    /// How many bytes of memory those take at most: 64 MiB.
+    /// The maximum size of these events in memory: 64 MiB.
     pub const MOST_WAITING_BYTES: usize = 64 << 20;
 
-    /// The next event; `None` once there will be no more.
+    /// Waits for the next event; `None` once no more events will come.
     pub async fn next(&mut self) -> Option<Event> {
         poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }
@@ -91,13 +93,13 @@ impl Stream for Events {
     type Item = Event;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        // A run that tells more and more does not keep whoever waits beside it on the same task from its turn.
+        // Cooperative scheduling: a run that sends events without pause must not starve other futures of the same task.
         let turn = ready!(coop::poll_proceed(context));
         let mut queue = self.0.lock();
         let event = queue.take();
         if event.is_none() && !queue.is_over {
             let before = queue.listener.replace(context.waker().clone());
-            // With it may go a task that has the sink.
+            // The old waker is dropped outside the lock: it may drop a task that has the sink, which takes the lock.
             drop(queue);
             drop(before);
             return Poll::Pending;
@@ -108,8 +110,8 @@ impl Stream for Events {
 }
 
 impl Feed {
-    fn is_heard(&self) -> bool {
-        !self.0.lock().is_unheard
+    fn has_listener(&self) -> bool {
+        !self.0.lock().is_closed
     }
 }
 
@@ -124,7 +126,7 @@ impl EventSink for Feed {
 impl Drop for Events {
     fn drop(&mut self) {
         let mut queue = self.0.lock();
-        queue.is_unheard = true;
+        queue.is_closed = true;
         let waiting = std::mem::take(&mut queue.waiting);
         drop(queue);
         drop(waiting);
@@ -140,10 +142,10 @@ impl Drop for Feed {
 }
 
 impl Queue {
-    /// Takes an event in, or leaves it out.
+    /// Adds an event to the queue, or leaves it out.
     fn put(&mut self, event: Event) {
-        // Nobody listening is no reason to stop a run.
-        if self.is_unheard {
+        // A run goes on without a listener.
+        if self.is_closed {
             return;
         }
         let (bytes, share) = (event.size(), if is_dispensable(&event.kind) { 2 } else { 1 });
@@ -172,7 +174,7 @@ impl Queue {
     }
 }
 
-/// Whether an event is left out before others are: agents and handlers may make any number of them.
+/// Whether an event is left out before others, because agents and handlers may send any number of such events.
 fn is_dispensable(kind: &EventKind) -> bool {
     match kind {
         EventKind::Agent { agent, .. } => !matches!(**agent, AgentEvent::Finished { .. } | AgentEvent::LeftOut { .. }),
@@ -181,7 +183,7 @@ fn is_dispensable(kind: &EventKind) -> bool {
     }
 }
 
-/// Wakes whoever listens.
+/// Wakes the listener, after releasing the lock.
 fn wake(mut queue: MutexGuard<'_, Queue>) {
     let listener = queue.listener.take();
     drop(queue);
@@ -221,7 +223,7 @@ mod tests {
         (queue.waiting.len(), queue.bytes)
     }
 
-    /// How many events there are of agents and of others, and how many were left out.
+    /// Takes all events, and returns the number of agents' events, of other events, and of events that were left out.
     fn drained(events: &mut Events) -> (u64, u64, u64) {
         let (mut said, mut others, mut left_out) = (0, 0, 0);
         while let Some(event) = events.try_next() {
@@ -235,7 +237,6 @@ mod tests {
         (said, others, left_out)
     }
 
-    /// Whatever a run does, and however long.
     #[test]
     fn a_listener_that_never_looks_holds_no_more_than_so_much() {
         let (sink, events) = channel();
@@ -248,7 +249,7 @@ mod tests {
             }
             let (waiting, bytes) = held(&events);
             assert!(waiting <= Events::MOST_WAITING + 1);
-            // A marker more, and nothing else.
+            // Only one marker more.
             assert!(bytes <= Events::MOST_WAITING_BYTES + started().size());
         }
     }
@@ -271,7 +272,7 @@ mod tests {
         }
     }
 
-    /// One after the other, in place: what came before comes before.
+    /// The marker is where the missing events would be.
     #[test]
     fn a_listener_is_told_where_events_are_missing() {
         let (sink, mut events) = channel();

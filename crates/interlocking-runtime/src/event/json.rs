@@ -1,4 +1,4 @@
-//! The form in which events leave the program: the lines that `docs/book/src/events.md` shows.
+//! Tests of the JSON form of events, which `docs/book/src/events.md` shows.
 
 use super::{Event, EventKind, NodeRef, Targets};
 use crate::journal::Origin;
@@ -8,7 +8,7 @@ use interlocking_core::context::{Label, Severity};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::Isolation;
 
-/// One of each kind at least, in the order of their declaration.
+/// At least one event of each kind, in the order of their declaration.
 fn samples() -> Vec<Event> {
     let run: RunId = "night-7".parse().unwrap();
     let child: RunId = "night-7-29f20020aff60e81".parse().unwrap();
@@ -80,7 +80,7 @@ fn samples() -> Vec<Event> {
     events
 }
 
-/// What a new kind must come to as well: a sample above.
+/// The position of a kind in the declaration. A new kind does not compile here, and also needs a sample above.
 fn position(kind: &EventKind) -> usize {
     match kind {
         EventKind::RunStarted { .. } => 0,
@@ -128,7 +128,7 @@ fn an_event_that_was_written_is_read_as_it_was() {
     }
 }
 
-/// Whoever reads a file of a later version skips what it does not know, and finds everything else.
+/// A program that reads events of a later version ignores unknown fields, and reads all others.
 #[test]
 fn fields_may_be_added_and_times_are_integers() {
     let line = r#"{"run":"r","at_ms":18446744073709551615,"event":"waiting","new":{"at_ms":0.5}}"#;

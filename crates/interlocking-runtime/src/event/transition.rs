@@ -1,4 +1,4 @@
-//! One token's way from a node to the next.
+//! The transition of a token from one node to the next.
 
 use super::{Event, EventKind, NodeRef, Targets};
 use crate::clock::{Clock, Elapsed};
@@ -7,23 +7,25 @@ use interlocking_core::run_id::RunId;
 use std::borrow::Cow;
 use std::fmt;
 
-/// One token's way from a node to the next: the one finishes and the other starts, at one moment.
+/// The transition of a token from one node to the next: the first node finishes and the second one starts at the same moment.
 ///
-/// Kept as what the executor has at hand, nodes by index and moments by the clock: a listener that asks for no name and
-/// for no time pays for neither.
+/// It has what the executor has at hand, which is nodes as indices and times as the clock gave them, so that a listener that
+/// needs neither names nor times does not pay for them.
 #[derive(Clone, Copy)]
 pub struct Transition<'run> {
     run: &'run RunId,
     net: &'static Net,
     from: Stand,
     to: Stand,
-    /// The clock's times: when the run began, when the node that finished did, and now.
+    /// When the run began, by the clock.
     began: Elapsed,
+    /// When the node that finishes started, by the clock.
     started: Elapsed,
+    /// When the transition happens, by the clock.
     now: Elapsed,
 }
 
-/// Where a token stands. Aligned so that it is moved as one.
+/// The position of a token. Aligned so that it is moved as one value.
 #[repr(align(16))]
 #[derive(Clone, Copy)]
 struct Stand {
@@ -33,8 +35,9 @@ struct Stand {
 }
 
 impl<'run> Transition<'run> {
-    /// A token of `run` that comes to `node`, a node of `net`, and has made no transition yet: from there to there. The run began
-    /// when the clock told `began`, and the token came `at` after that. Made by the executor.
+    /// The state before the first transition of a token of `run`, which enters `node` of `net`: from that node to that node.
+    /// `began` is the clock's time when the run began, and `at` is the time from then until the token enters. Made by the
+    /// executor.
     #[doc(hidden)]
     pub fn new(
         run: &'run RunId,
@@ -49,14 +52,14 @@ impl<'run> Transition<'run> {
         Self { run, net, from: stand, to: stand, began, started: now, now }
     }
 
-    /// Makes this the next transition: from where the token stands to `node`, now as `clock` tells it.
+    /// Makes this the next transition: from the token's present node to `node`, at the present time of `clock`.
     #[doc(hidden)]
     #[inline]
     pub fn go(&mut self, node: NodeIndex, visit: u32, attempt: u32, clock: &dyn Clock) {
         self.from = self.to;
         self.to = Stand { visit, attempt, node };
         self.started = self.now;
-        // Last, when there is nothing to remember across the call.
+        // The call comes last, so that no values need to be saved across it.
         self.now = clock.now();
     }
 
@@ -66,7 +69,7 @@ impl<'run> Transition<'run> {
         self.run
     }
 
-    /// How long after the run's beginning.
+    /// The time of the transition since the run began.
     #[inline]
     pub fn at(&self) -> Elapsed {
         self.now.since(self.began)
@@ -90,14 +93,14 @@ impl<'run> Transition<'run> {
         self.name(self.to)
     }
 
-    /// The first event.
+    /// The event that the first node has finished.
     #[inline]
     pub fn finished(&self) -> Event {
         let to = Targets::One(Cow::Borrowed(self.net.name(self.to.node)));
         self.event(EventKind::NodeFinished { node: self.from(), to, took_ms: self.took().as_millis() })
     }
 
-    /// The second event.
+    /// The event that the second node starts.
     #[inline]
     pub fn started(&self) -> Event {
         self.event(EventKind::NodeStarted(self.to()))
