@@ -1,4 +1,4 @@
-//! What a run and its child runs share: what they may still use, and the gates of their providers.
+//! The allowance that a run and its child runs share: what they may still use, and the gates of their providers.
 
 use crate::cancel::CancelToken;
 use crate::limits::budget::{BudgetExceeded, Budgets, Meter};
@@ -16,19 +16,19 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::Instant;
 
-/// What a run may use, together with every run that was given the same allowance or a [child](Self::child) of it.
+/// What a run may use, together with all runs that have the same allowance or a [child](Self::child) of it.
 ///
-/// [`Run::with_budgets`](crate::Run::with_budgets) makes one for a run alone. Make one here for a run that is started inside
-/// another, or for several runs that shall stay within one budget.
+/// [`Run::with_budgets`](crate::Run::with_budgets) creates an allowance for a single run. Create one here for several runs that
+/// must stay within one budget, such as a run that is started inside another one.
 #[derive(Clone)]
 pub struct Allowance {
     common: Arc<Common>,
     depth: u32,
-    /// That of the run which was started with it, once that may be resumed with it.
+    /// The account of the run that has this allowance, once opened. Only runs that can be resumed have an account.
     account: Arc<OnceLock<Account>>,
 }
 
-/// What is counted of one run and its children: a part of what all use together.
+/// Counts what one run and its children use, as a part of what all runs of the allowance use.
 #[derive(Clone)]
 pub(crate) struct Account {
     common: Arc<Common>,
@@ -38,27 +38,27 @@ pub(crate) struct Account {
 struct Common {
     budgets: Budgets,
     meter: Mutex<Meter>,
-    /// By run that may be resumed: what of it is in the meter.
+    /// By run with an account: which part of `meter` is the run's.
     counted: Mutex<HashMap<RunId, Arc<Mutex<Meter>>>>,
-    /// One for each call that may be under way; absent where any number may.
-    tracks: Option<Semaphore>,
+    /// A permit for each concurrent call; absent where their number is not limited.
+    slots: Option<Semaphore>,
     patience: Patience,
-    /// What others may share, too.
+    /// Limits that other allowances may share.
     limits: SharedLimits,
     /// When the first run began.
     began: OnceLock<Instant>,
-    /// What ended it all, once something has.
+    /// Why the runs were stopped, once they were.
     ended: watch::Sender<Option<Stopped>>,
 }
 
-/// Runs that share an allowance may not go on: it is used up.
+/// Why runs that share an allowance were stopped.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Stopped {
     /// A budget is used up.
     #[error("{0}")]
     Budget(BudgetExceeded),
-    /// A provider goes on failing.
+    /// A provider keeps failing.
     #[error("{0}")]
     Provider(ProviderLimit),
 }
@@ -68,19 +68,19 @@ pub(crate) struct Pass<'t> {
     common: &'t Common,
     account: Option<&'t Account>,
     inside: Inside<'t>,
-    _tracks: [Option<SemaphorePermit<'t>>; 2],
+    _slots: [Option<SemaphorePermit<'t>>; 2],
 }
 
 impl Allowance {
-    /// An allowance of which nothing has been used. Its time begins with the first run that has it.
+    /// An unused allowance. Its wall time begins with the first run that has it.
     pub fn new(budgets: Budgets, backoff: Backoff) -> Self {
         Self::within(budgets, backoff, &SharedLimits::alone(backoff.seed))
     }
 
-    /// The same within limits that other allowances share, with their own budgets and their own patience.
+    /// An unused allowance within limits that it shares with other allowances, which have their own budgets and backoff.
     pub fn within(budgets: Budgets, backoff: Backoff, limits: &SharedLimits) -> Self {
         let common = Common {
-            tracks: budgets.concurrency.map(tracks),
+            slots: budgets.concurrency.map(slots),
             budgets,
             meter: Mutex::default(),
             counted: Mutex::default(),
@@ -92,11 +92,12 @@ impl Allowance {
         Self { common: Arc::new(common), depth: 0, account: Arc::default() }
     }
 
-    /// The same allowance, for a run inside one that has this.
+    /// The same allowance, one level deeper, for a run that is started inside a run with this allowance.
     ///
     /// # Errors
     ///
-    /// Runs may not be nested so deep. That ends all that share the allowance: return the error from the handler.
+    /// [`Stopped`] where runs may not be nested so deep. This stops all runs that share the allowance: return the error from the
+    /// handler.
     pub fn child(&self) -> Result<Self, Stopped> {
         let depth = self.depth.saturating_add(1);
         match self.common.budgets.depth {
@@ -107,13 +108,13 @@ impl Allowance {
         }
     }
 
-    /// The same allowance, for a run of which nothing is known yet.
+    /// The same allowance, for another run, whose account is not open yet.
     pub(crate) fn of_a_run(&self) -> Self {
         Self { common: self.common.clone(), depth: self.depth, account: Arc::default() }
     }
 
-    /// What is counted of `run`, whose allowance this is, and of its children, whoever executes them with the same allowance.
-    /// A run that begins has used nothing, whatever another of its name has.
+    /// Opens the account of `run`, whose allowance this is. It continues the account of earlier executions of the run with the
+    /// same allowance, unless the run `begins`: then it has used nothing, whatever an earlier run of that name has used.
     pub(crate) fn account(&self, run: &RunId, begins: bool) -> &Account {
         self.account.get_or_init(|| {
             if begins {
@@ -123,23 +124,23 @@ impl Allowance {
         })
     }
 
-    /// What is counted of any run that has the same allowance.
+    /// The account of any run that has the same allowance.
     pub(crate) fn account_of(&self, run: &RunId) -> Account {
         let counted = self.common.counted.lock().entry(run.clone()).or_default().clone();
         Account { common: self.common.clone(), counted }
     }
 
-    /// What may be used in all.
+    /// The budgets of all runs together.
     pub fn budgets(&self) -> Budgets {
         self.common.budgets
     }
 
-    /// What is put up with from providers.
+    /// How often and for how long the runs wait for providers that fail.
     pub fn backoff(&self) -> Backoff {
         self.common.patience.backoff()
     }
 
-    /// An unused one with these budgets and this patience, within the limits that this shares with others.
+    /// An unused allowance with these budgets and this backoff, within the same shared limits.
     pub(crate) fn replaced(&self, budgets: Budgets, backoff: Backoff) -> Self {
         match self.common.limits.is_shared() {
             true => Self::within(budgets, backoff, &self.common.limits),
@@ -147,7 +148,7 @@ impl Allowance {
         }
     }
 
-    /// What ended the runs that share this, if something has, with what is used up by now.
+    /// Why the runs that share this allowance were stopped, if they were, with what is used up by now.
     pub fn stopped(&self) -> Option<Stopped> {
         let stopped = self.common.ended.borrow().clone()?;
         Some(match stopped {
@@ -170,7 +171,7 @@ impl Allowance {
         self.common.budgets.wall_time
     }
 
-    /// Waits for `run`, and has `cancel` stop it when it has taken longer than `limit`.
+    /// Runs `run`, and suspends it through `cancel` when the wall time exceeds `limit`.
     pub(crate) async fn run_within<T>(
         &self,
         limit: Duration,
@@ -181,10 +182,10 @@ impl Allowance {
         tokio::select! {
             biased;
             outcome = &mut run => return outcome,
-            // A limit beyond what clocks can tell is none.
+            // Tokio caps a limit that is too far in the future.
             () = tokio::time::sleep(limit.saturating_sub(began.elapsed())) => {}
         }
-        // Whoever asked for the stop before was first.
+        // If the run was cancelled or suspended before, that is the reason for its stop.
         if !cancel.is_cancelled() {
             self.common.end(Stopped::Budget(BudgetExceeded::WallTime { limit, used: began.elapsed() }));
             cancel.suspend();
@@ -199,38 +200,39 @@ impl Default for Allowance {
     }
 }
 
-/// So many tracks, and at least one.
-pub(crate) fn tracks(calls: u32) -> Semaphore {
+/// A semaphore for this many concurrent calls, at least one.
+pub(crate) fn slots(calls: u32) -> Semaphore {
     let calls = usize::try_from(calls).unwrap_or(usize::MAX);
     Semaphore::new(calls.clamp(1, Semaphore::MAX_PERMITS))
 }
 
-/// Waits for a track, where they are counted. Nobody closes them, so this always gives one.
-async fn track(tracks: Option<&Semaphore>) -> Option<SemaphorePermit<'_>> {
-    tracks?.acquire().await.ok()
+/// Waits for a permit, where there is a limit. The semaphore is never closed, so acquiring does not fail.
+async fn slot(slots: Option<&Semaphore>) -> Option<SemaphorePermit<'_>> {
+    slots?.acquire().await.ok()
 }
 
 impl Common {
     async fn admit<'t>(&'t self, agent: &'t str, account: Option<&'t Account>) -> Result<Pass<'t>, Stopped> {
         loop {
-            // What is used up is used up, whoever else would have to be waited for.
+            // A used-up budget is reported at once, without waiting for a gate or a slot.
             let checked = self.meter().check(&self.budgets);
             checked.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
             let gates = self.limits.gates();
             let opened = gates.open(agent, &self.patience).await;
             opened.map_err(|limit| self.end(Stopped::Provider(limit)))?;
-            // Its own first: whoever waits for that holds nothing of what others share.
-            let tracks = [track(self.tracks.as_ref()).await, track(self.limits.tracks()).await];
-            // While this waited for its turn, the gate may have closed: whoever holds a track would hold it in vain.
+            // The allowance's own slot comes first, so that a call that waits for it does not hold a shared slot.
+            let slots = [slot(self.slots.as_ref()).await, slot(self.limits.slots()).await];
+            // The gate may have closed while this waited for slots. Then the slots are released, and this waits for the gate
+            // again.
             let Some(inside) = gates.enter(agent) else { continue };
             let begun = self.meter().begin(&self.budgets);
             begun.map_err(|exhausted| self.end(Stopped::Budget(exhausted)))?;
             account.iter().for_each(|account| account.counted.lock().begin_unlimited());
-            return Ok(Pass { common: self, account, inside, _tracks: tracks });
+            return Ok(Pass { common: self, account, inside, _slots: slots });
         }
     }
 
-    /// Nothing goes on; gives the reason, which is that of whoever was first.
+    /// Stops all runs. Returns the reason, which is the earlier one if they were stopped before.
     fn end(&self, stopped: Stopped) -> Stopped {
         let mut first = stopped.clone();
         self.ended.send_if_modified(|ended| {
@@ -244,7 +246,7 @@ impl Common {
         first
     }
 
-    /// Waits for the end.
+    /// Waits until the runs are stopped.
     async fn stopped(&self) -> Stopped {
         let mut ended = self.ended.subscribe();
         loop {
@@ -262,7 +264,7 @@ impl Common {
 }
 
 impl Account {
-    /// Counts what the run had used before, but for what is counted already.
+    /// Counts what the run had used before, except what is counted already.
     pub(crate) fn book(&self, past: &Usage) {
         let mut counted = self.counted.lock();
         let missing = counted.missing_of(past);
@@ -277,7 +279,8 @@ impl Pass<'_> {
         self.account.iter().for_each(|account| account.counted.lock().end(usage));
     }
 
-    /// The call has ended. True if it failed for the provider's sake: then it is made again, once it is admitted.
+    /// Books the call's end. Returns true if it failed because of the provider: the caller then makes it again, once it is
+    /// admitted.
     pub(crate) fn ended(self, outcome: Result<Usage, &AgentError>) -> bool {
         let error = match outcome {
             Ok(usage) => {

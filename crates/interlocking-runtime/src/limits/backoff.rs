@@ -1,10 +1,11 @@
-//! How long runs put up with a provider that fails.
+//! How long runs wait for a provider that fails.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// How often, and for how long, a run and its child runs put up with a provider that fails.
+/// How often, and for how long, a run and its child runs wait for a provider that fails. The module
+/// [`provider`](crate::provider) explains gates.
 ///
 /// ```
 /// # use interlocking_runtime::Backoff;
@@ -16,28 +17,28 @@ use std::time::Duration;
 #[serde(default)]
 #[non_exhaustive]
 pub struct Backoff {
-    /// The bound of the first wait; 1 s.
+    /// The upper bound of the first wait. Default: 1 s.
     pub initial: Duration,
-    /// The bound of every wait, but for one that the provider asks for; 60 s.
+    /// The upper bound of every wait, except a wait that the provider asks for. Default: 60 s.
     pub max_delay: Duration,
-    /// How often gates may close, together; 1,000. With 0 the first error of a provider ends the run.
+    /// How often gates may close in total. Default: 1,000. With 0, the first error of a provider ends the run.
     pub retries: u32,
-    /// For how long gates may be closed, together; 1 h.
+    /// How long gates may be closed in total. Default: 1 h.
     pub max_elapsed: Duration,
-    /// Where the random numbers begin: for tests that shall repeat themselves. Different each time when absent.
+    /// The seed of the random waits, for reproducible tests. Without a seed, the waits differ each time.
     pub seed: Option<u64>,
 }
 
-/// A provider ended a run: it went on failing.
+/// A run stopped because a provider kept failing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderLimit {
     /// The agent's name.
     pub agent: String,
-    /// How often gates had closed, those of other agents included.
+    /// How often gates had closed, including those of other agents.
     pub retries: u32,
-    /// For how long they had been closed, together.
+    /// How long gates had been closed in total.
     pub waited: Duration,
-    /// How long the provider said to wait, if it did: there is no use in resuming the run earlier.
+    /// How long the provider said to wait, if it did. Resuming the run earlier is useless.
     pub retry_after: Option<Duration>,
     /// The last error.
     pub message: String,
@@ -56,37 +57,37 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The same with another bound of the first wait.
+    /// Sets [`initial`](Self::initial).
     #[must_use]
     pub fn with_initial(self, initial: Duration) -> Self {
         Self { initial, ..self }
     }
 
-    /// The same with another bound of every wait.
+    /// Sets [`max_delay`](Self::max_delay).
     #[must_use]
     pub fn with_max_delay(self, max_delay: Duration) -> Self {
         Self { max_delay, ..self }
     }
 
-    /// The same with gates that may close so often, together.
+    /// Sets [`retries`](Self::retries).
     #[must_use]
     pub fn with_retries(self, retries: u32) -> Self {
         Self { retries, ..self }
     }
 
-    /// The same with gates that may be closed for so long, together.
+    /// Sets [`max_elapsed`](Self::max_elapsed).
     #[must_use]
     pub fn with_max_elapsed(self, max_elapsed: Duration) -> Self {
         Self { max_elapsed, ..self }
     }
 
-    /// The same with random numbers that begin at `seed`.
+    /// Sets [`seed`](Self::seed).
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
     }
 
-    /// The bound of the wait after so many failures in a row, at least one.
+    /// The upper bound of the wait after this many consecutive failures, at least one.
     pub(crate) fn bound(&self, failures: u32) -> Duration {
         let doublings = failures.saturating_sub(1).min(31);
         self.initial.saturating_mul(1 << doublings).min(self.max_delay)

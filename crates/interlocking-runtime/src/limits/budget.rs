@@ -1,75 +1,75 @@
-//! How much a run may use, all its child runs included.
+//! How much a run and its child runs may use.
 //!
-//! What can be known before a call is refused before the call: calls are counted when they begin, and calls beyond the
-//! allowed number at once wait. Tokens and money are known when a call has ended, so the first call after the limit was
-//! reached is refused: a run may exceed them by what the calls under way use up.
+//! Calls are counted when they begin, so a call beyond the budget is refused, and a call beyond the allowed concurrency waits.
+//! Tokens and money are known only when a call has ended, so the first call after the limit was reached is refused. A run may
+//! therefore exceed these budgets by what the calls under way use up.
 //!
-//! A run whose next call is refused goes on as far as it comes without agents: nothing that was paid for is lost. Then it
-//! ends as [`Outcome::BudgetExhausted`](crate::Outcome::BudgetExhausted), which its journal does not take for an end: it can
-//! be resumed with more.
+//! A run whose next call is refused goes on as far as it can without agents, so that no result that was paid for is lost. Then it
+//! stops as [`Outcome::BudgetExhausted`](crate::Outcome::BudgetExhausted). The journal records no end, so the run can be resumed
+//! with larger budgets.
 
 use interlocking_agents::{Cost, Usage};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// What a run and its child runs may use together. Nothing is limited unless it is said.
+/// What a run and its child runs may use together. By default nothing is limited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Budgets {
-    /// Calls of agents: first tries, corrections, reminders and repetitions after an error of the provider.
+    /// Agent calls: first tries, corrections, reminders, and repetitions after an error of the provider.
     pub calls: Option<u32>,
-    /// Tokens, sent and written.
+    /// Input and output tokens.
     pub tokens: Option<u64>,
-    /// Money, as far as agents say what they cost.
+    /// Money, as far as agents report their costs.
     pub money: Option<Cost>,
-    /// Time, from when the run is started, or resumed. When it has passed the run is stopped where it stands.
+    /// Time since the run was started or resumed. When it is over, the run is stopped where it is.
     pub wall_time: Option<Duration>,
     /// How deep child runs may be nested: 0 for none, 1 for children without children.
     pub depth: Option<u32>,
-    /// Calls of agents at one time; others wait for their turn. At least 1: 0 counts as 1.
+    /// Concurrent agent calls; further calls wait. 0 counts as 1.
     pub concurrency: Option<u32>,
 }
 
-/// A budget that ended a run: its limit, and what was used.
+/// A budget that stopped a run, with its limit and what was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "budget", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BudgetExceeded {
     /// [`Budgets::calls`].
     Calls {
-        /// How many there may be.
+        /// The allowed number of calls.
         limit: u32,
-        /// How many there were.
+        /// The number of calls.
         used: u32,
     },
     /// [`Budgets::tokens`].
     Tokens {
-        /// How many there may be.
+        /// The allowed number of tokens.
         limit: u64,
-        /// How many there were, those of calls that were under way when another was refused included.
+        /// The number of tokens, including those of calls that were under way when another call was refused.
         used: u64,
     },
     /// [`Budgets::money`].
     Money {
-        /// How much it may be.
+        /// The allowed cost.
         limit: Cost,
-        /// How much it was, the cost of calls that were under way when another was refused included.
+        /// The cost, including that of calls that were under way when another call was refused.
         used: Cost,
     },
     /// [`Budgets::wall_time`].
     WallTime {
-        /// How long it may take.
+        /// The allowed time.
         limit: Duration,
-        /// How long it had taken when it was stopped.
+        /// The time that the run had taken when it was stopped.
         used: Duration,
     },
     /// [`Budgets::depth`].
     Depth {
-        /// How deep children may be nested.
+        /// The allowed depth of child runs.
         limit: u32,
-        /// How deep the one that was refused would have been.
+        /// The depth that the refused child run would have had.
         used: u32,
     },
 }
@@ -77,7 +77,7 @@ pub enum BudgetExceeded {
 /// What has been used up so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Meter {
-    /// Those that have begun; those that are under way have no tokens and no cost yet.
+    /// Calls that have begun. The tokens and costs of calls under way are not counted yet.
     calls: u32,
     tokens: u64,
     money: Cost,
@@ -94,37 +94,37 @@ impl Budgets {
         self.calls.is_some() || self.tokens.is_some() || self.money.is_some()
     }
 
-    /// The same with so many calls of agents.
+    /// Sets [`calls`](Self::calls).
     #[must_use]
     pub fn with_calls(self, calls: u32) -> Self {
         Self { calls: Some(calls), ..self }
     }
 
-    /// The same with so many tokens.
+    /// Sets [`tokens`](Self::tokens).
     #[must_use]
     pub fn with_tokens(self, tokens: u64) -> Self {
         Self { tokens: Some(tokens), ..self }
     }
 
-    /// The same with so much money.
+    /// Sets [`money`](Self::money).
     #[must_use]
     pub fn with_money(self, money: Cost) -> Self {
         Self { money: Some(money), ..self }
     }
 
-    /// The same with so much time.
+    /// Sets [`wall_time`](Self::wall_time).
     #[must_use]
     pub fn with_wall_time(self, wall_time: Duration) -> Self {
         Self { wall_time: Some(wall_time), ..self }
     }
 
-    /// The same with child runs nested so deep.
+    /// Sets [`depth`](Self::depth).
     #[must_use]
     pub fn with_depth(self, depth: u32) -> Self {
         Self { depth: Some(depth), ..self }
     }
 
-    /// The same with so many calls of agents at one time.
+    /// Sets [`concurrency`](Self::concurrency).
     #[must_use]
     pub fn with_concurrency(self, concurrency: u32) -> Self {
         Self { concurrency: Some(concurrency), ..self }
@@ -132,7 +132,7 @@ impl Budgets {
 }
 
 impl Meter {
-    /// What stands in the way of one more call.
+    /// Checks that one more call is within the budgets.
     pub(crate) fn check(&self, budgets: &Budgets) -> Result<(), BudgetExceeded> {
         let Self { calls, tokens, money } = *self;
         match *budgets {
@@ -145,19 +145,19 @@ impl Meter {
         }
     }
 
-    /// Counts a call that begins, if there may be one more.
+    /// Counts a call that begins, if it is within the budgets.
     pub(crate) fn begin(&mut self, budgets: &Budgets) -> Result<(), BudgetExceeded> {
         self.check(budgets)?;
         self.begin_unlimited();
         Ok(())
     }
 
-    /// Counts a call that begins, whatever is allowed.
+    /// Counts a call that begins, without checking the budgets.
     pub(crate) fn begin_unlimited(&mut self) {
         self.calls = self.calls.saturating_add(1);
     }
 
-    /// What of `past` is not counted here.
+    /// The part of `past` that is not counted here.
     pub(crate) fn missing_of(&self, past: &Usage) -> Usage {
         let tokens = past.tokens().saturating_sub(self.tokens);
         let micro_dollars = past.cost.micro_dollars().saturating_sub(self.money.micro_dollars());
@@ -170,7 +170,7 @@ impl Meter {
         }
     }
 
-    /// The same with what has been used by now.
+    /// The same budget with what has been used by now.
     pub(crate) fn brought_up_to_date(&self, used_up: BudgetExceeded) -> BudgetExceeded {
         match used_up {
             BudgetExceeded::Calls { limit, .. } => BudgetExceeded::Calls { limit, used: self.calls },
@@ -180,13 +180,13 @@ impl Meter {
         }
     }
 
-    /// Books what a call that has begun used up.
+    /// Counts what a call used up whose beginning is counted already.
     pub(crate) fn end(&mut self, usage: &Usage) {
         self.tokens = self.tokens.saturating_add(usage.tokens());
         self.money += usage.cost;
     }
 
-    /// Books calls of which nothing was known before.
+    /// Counts calls of which nothing is counted yet.
     pub(crate) fn add(&mut self, past: &Usage) {
         self.calls = self.calls.saturating_add(past.calls);
         self.end(past);

@@ -1,4 +1,4 @@
-//! What runs may use, all their child runs included, and how providers are spared.
+//! Limits of runs and their child runs: budgets, and backoff where providers fail.
 
 pub mod allowance;
 pub(crate) mod backoff;

@@ -1,14 +1,13 @@
-//! Sparing a provider that limits the rate of requests, is overloaded or cannot be reached.
+//! Backoff for a provider that limits the rate of requests, is overloaded or cannot be reached.
 //!
 //! All calls of one agent, by [name](interlocking_agents::Agent::name), in a run and its child runs, and in all runs that share
-//! [limits](crate::SharedLimits), go through one gate. When
-//! one of them fails for the provider's sake, the gate closes for a while, and all of them wait. Then one call is let through
-//! to find out; while it runs the others wait on. Each call that ends well lets one more call be under way than before. So a
-//! provider that refuses everybody is asked once a wait, however many branches there are.
+//! [limits](crate::SharedLimits), go through one gate. When a call fails because of the provider, the gate closes for a while,
+//! and all calls wait. Then one call is let through as a probe, while the others wait on. Each call that succeeds allows one more
+//! concurrent call than before. So a provider that refuses all calls gets one call per wait, however many branches there are.
 //!
-//! How long the gate stays closed is drawn at random between nothing and a bound that doubles with each failure in a row
-//! (full jitter), and never less than the provider said. So it does where the run whose call it was gives up: the others wait,
-//! and whoever would have to wait for longer than it ever puts up with gives up, too, without a call.
+//! The time for which the gate closes is random, between zero and a bound that doubles with each consecutive failure (full
+//! jitter), but never shorter than the provider asks for. The gate also closes where the run whose call failed gives up: other
+//! runs wait. A run that would have to wait longer than its [`Backoff`] ever allows gives up, too, without a call.
 
 pub use crate::limits::backoff::{Backoff, ProviderLimit};
 use crate::mutex::Mutex;
@@ -22,7 +21,7 @@ use tokio::time::Instant;
 /// The gates of all agents of a run and its child runs, or of runs that share limits.
 pub(crate) struct Gates {
     state: Mutex<State>,
-    /// Something about a gate has changed.
+    /// Notified whenever a gate has changed.
     changed: Notify,
 }
 
@@ -31,7 +30,7 @@ struct State {
     random: u64,
 }
 
-/// What a run and its child runs put up with, and have put up with: whoever else goes through the same gates.
+/// The backoff of a run and its child runs, and how much of it they have used. Other runs at the same gates have their own.
 pub(crate) struct Patience {
     backoff: Backoff,
     spent: Mutex<Spent>,
@@ -45,52 +44,53 @@ struct Spent {
 
 struct Gate {
     closed_until: Option<Instant>,
-    /// The error that closed it last.
+    /// The error that closed the gate last.
     message: String,
-    /// How often it has closed since a call ended well.
+    /// How often the gate has closed since the last successful call.
     failures: u32,
-    /// How often it has closed: a call that began before it closed last tells nothing new.
+    /// How often the gate has closed. A call from an earlier round, which began before the gate closed last, gives no new
+    /// information.
     round: u64,
-    /// How many calls that began since are under way, and how many may be. Those that began before do not count: they may
-    /// be doing well, and go on for long.
+    /// How many calls of this round are under way. Calls of earlier rounds do not count, as they may succeed and take long.
     inside: u32,
+    /// How many calls of this round may be under way.
     window: u32,
 }
 
-/// How an agent's gate stands.
+/// The state of an agent's gate.
 #[derive(Debug, PartialEq, Eq)]
 enum GateState {
     Open,
-    /// Until then.
+    /// Closed until this time.
     Closed(Instant),
-    /// As many calls are under way as may be.
+    /// Open, but the maximum number of calls is under way.
     Full,
 }
 
-/// A call that went through its agent's gate. Gives its place back when it is dropped.
+/// A call that went through its agent's gate. Its place is free again when this is dropped.
 pub(crate) struct Inside<'g> {
     gates: &'g Gates,
     agent: &'g str,
-    /// The gate's when it went through.
+    /// The gate's round when the call went through.
     round: u64,
 }
 
 impl Gates {
-    /// Open ones; the seed is for the waits.
+    /// Open gates. `seed` is for the random waits.
     pub(crate) fn new(seed: Option<u64>) -> Self {
         let random = seed.unwrap_or_else(|| RandomState::new().hash_one(0));
         Self { state: Mutex::new(State { gates: HashMap::new(), random }), changed: Notify::new() }
     }
 
-    /// Waits until the gate of `agent` looks open. By the time somebody goes through, it may have closed again.
+    /// Waits until the gate of `agent` is open. It may be closed again by the time the caller [enters](Self::enter).
     ///
     /// # Errors
     ///
-    /// It is closed for longer than the run puts up with at all: another one's call was refused for so long.
+    /// The gate is closed for longer than the run's backoff allows at all, because of another run's call.
     pub(crate) async fn open(&self, agent: &str, patience: &Patience) -> Result<(), ProviderLimit> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
-            // Registered before the look, so that no change falls between the two.
+            // Registered before the check, so that a change between the two is not missed.
             changed.as_mut().enable();
             let standing = self.state().gate(agent).state();
             match standing {
@@ -102,7 +102,7 @@ impl Gates {
                         let message = self.state().gate(agent).message.clone();
                         return Err(patience.spent.lock().limit(agent, Some(closed), message));
                     }
-                    // Whoever wakes first looks again.
+                    // After the time or a change, whichever comes first, the state is checked again.
                     let _ = tokio::time::timeout_at(until, changed).await;
                 }
             }
@@ -135,7 +135,7 @@ impl Patience {
 }
 
 impl Spent {
-    /// No more than this is put up with.
+    /// The error that ends the run: its backoff is used up.
     fn limit(&self, agent: &str, retry_after: Option<Duration>, message: String) -> ProviderLimit {
         let Self { retries, waited } = *self;
         ProviderLimit { agent: agent.to_owned(), retries, waited, retry_after, message }
@@ -154,15 +154,15 @@ impl State {
         })
     }
 
-    /// A random span from nothing to `bound`.
+    /// A random duration from zero to `bound`.
     fn jitter(&mut self, bound: Duration) -> Duration {
-        // SplitMix64: nobody has an interest in guessing these.
+        // SplitMix64: the numbers need not be unpredictable.
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.random;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
-        // 53 bits are what a float holds exactly.
+        // A float holds 53 bits exactly.
         bound.mul_f64((mixed >> 11) as f64 / (1_u64 << 53) as f64)
     }
 }
@@ -178,7 +178,7 @@ impl Gate {
 }
 
 impl Inside<'_> {
-    /// The call ended well: the provider can take one more at a time.
+    /// The call succeeded: one more concurrent call is allowed.
     pub(crate) fn succeeded(self) {
         let mut state = self.gates.state();
         let gate = state.gate(self.agent);
@@ -188,11 +188,11 @@ impl Inside<'_> {
         }
     }
 
-    /// The call failed for the provider's sake: the gate closes, unless no clock goes as far as it would have to.
+    /// The call failed because of the provider: the gate closes, unless the end of the wait is beyond the range of the clock.
     ///
     /// # Errors
     ///
-    /// The run whose call it was does not put up with one more wait, or not with one as long as it has to be.
+    /// The backoff of the run that made the call does not allow one more wait, or not such a long one.
     pub(crate) fn failed(
         self,
         patience: &Patience,
@@ -210,7 +210,7 @@ impl Inside<'_> {
         let failures = gate.failures + 1;
         let delay = match news {
             true => state.jitter(backoff.bound(failures)).max(retry_after.unwrap_or_default()),
-            // It began before the gate closed. Others have said so already, but perhaps not how long to wait.
+            // The call began before the gate closed, so its failure is not new, but the provider may ask for a longer wait.
             false => retry_after.unwrap_or_default(),
         };
         let closed = closed_until.map_or(Duration::ZERO, |until| until - now);
@@ -223,7 +223,7 @@ impl Inside<'_> {
             (gate.failures, gate.round) = (failures, gate.round + 1);
             (gate.inside, gate.window) = (0, 1);
         }
-        // What the gate is closed for anyway does not count as waiting again.
+        // Time for which the gate is closed anyway is not counted twice.
         let waited = spent.waited.saturating_add(delay.saturating_sub(closed));
         let retries = spent.retries.saturating_add(u32::from(news));
         if retries > backoff.retries || waited > backoff.max_elapsed {
@@ -302,7 +302,7 @@ mod tests {
         assert_eq!(start.elapsed(), SECOND);
     }
 
-    /// Calls that began before the gate closed are neither in the way of the first one after, nor news.
+    /// Calls that began before the gate closed neither delay the probe after it, nor count as new failures.
     #[tokio::test(start_paused = true)]
     async fn calls_from_before_the_gate_closed_tell_nothing_but_how_long_to_wait() {
         let gates = gates();
@@ -368,7 +368,7 @@ mod tests {
         assert!(failed.is_err(), "no clock goes so far");
     }
 
-    /// What a gate is put up with is each run's own, that it is closed is not.
+    /// Each run has its own backoff, but the gate is closed for all.
     #[tokio::test(start_paused = true)]
     async fn one_run_gives_up_and_the_gate_is_closed_for_the_others() {
         let gates = gates();
@@ -379,7 +379,7 @@ mod tests {
         let start = Instant::now();
         entered(&gates).await.succeeded();
         assert_eq!(start.elapsed(), 10 * SECOND);
-        // Those that were under way when it closed are no news, but may know of a longer wait.
+        // Calls that were under way when the gate closed are no new failures, but the provider may ask for a longer wait.
         let (one, other) = (entered(&gates).await, entered(&gates).await);
         one.failed(&hasty, Some(SECOND), "429".to_owned()).unwrap_err();
         let patient = patience();
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(start.elapsed(), 2 * SECOND);
     }
 
-    /// A wait that a run would never put up with is known without a call.
+    /// A run finds out without a call that a wait is longer than its backoff allows.
     #[tokio::test(start_paused = true)]
     async fn whoever_cannot_wait_for_so_long_gives_up_at_the_gate() {
         let gates = gates();
@@ -402,7 +402,7 @@ mod tests {
         tokio::time::sleep(1_800 * SECOND).await;
         let limit = gates.open("a", &patience()).await.unwrap_err();
         assert_eq!((limit.retry_after, limit.message.as_str()), (Some(5_400 * SECOND), "quota"));
-        // An hour is not more than an hour.
+        // A wait of exactly the allowed hour is not too long.
         tokio::time::sleep(1_800 * SECOND).await;
         gates.open("a", &patience()).await.unwrap();
     }

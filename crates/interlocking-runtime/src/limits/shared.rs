@@ -1,43 +1,43 @@
-//! What runs with budgets of their own share: a machine, and the providers.
+//! Limits that runs with separate budgets share: concurrency, and the gates of providers.
 
-use crate::limits::allowance::tracks;
+use crate::limits::allowance::slots;
 use crate::limits::provider::Gates;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// What runs share that have budgets of their own: how many calls of agents are under way at once, and the gates of the providers, so that
-/// one who refuses is asked by one call of all these runs, however many wait.
+/// Limits that runs with separate budgets share: the number of concurrent agent calls, and the [gates](crate::provider) of
+/// providers. With a common gate, a provider that refuses calls is probed by a single call of all these runs, however many wait.
 ///
-/// How long a run puts up with a provider is its own [`Backoff`](crate::Backoff). Where one gives up, the gate is closed for the others all
-/// the same: they wait, or give up without a call where they do not put up with so long a wait.
+/// How long a run waits for a provider is set by its own [`Backoff`](crate::Backoff). When a run gives up, the gate stays closed
+/// for the other runs: they wait, or also give up, without a call, where their backoff does not allow so long a wait.
 #[derive(Clone)]
 pub struct SharedLimits(Arc<Limits>);
 
 struct Limits {
-    /// Whether several may share them.
+    /// Whether several allowances may share these limits.
     is_shared: bool,
-    tracks: Option<Semaphore>,
+    slots: Option<Semaphore>,
     gates: Gates,
 }
 
 impl SharedLimits {
-    /// So many calls at once, in all runs that share this together, and at least one; any number where there is none.
+    /// Allows at most `concurrency` agent calls at one time in all runs that share this; 0 counts as 1, and `None` is no limit.
     pub fn new(concurrency: Option<u32>) -> Self {
-        Self(Arc::new(Limits { is_shared: true, tracks: concurrency.map(tracks), gates: Gates::new(None) }))
+        Self(Arc::new(Limits { is_shared: true, slots: concurrency.map(slots), gates: Gates::new(None) }))
     }
 
-    /// Those of one allowance, which limits itself.
+    /// The limits of a single allowance, which has its own limit on concurrency. `seed` is for the random waits.
     pub(crate) fn alone(seed: Option<u64>) -> Self {
-        Self(Arc::new(Limits { is_shared: false, tracks: None, gates: Gates::new(seed) }))
+        Self(Arc::new(Limits { is_shared: false, slots: None, gates: Gates::new(seed) }))
     }
 
     pub(crate) fn is_shared(&self) -> bool {
         self.0.is_shared
     }
 
-    pub(crate) fn tracks(&self) -> Option<&Semaphore> {
-        self.0.tracks.as_ref()
+    pub(crate) fn slots(&self) -> Option<&Semaphore> {
+        self.0.slots.as_ref()
     }
 
     pub(crate) fn gates(&self) -> &Gates {
@@ -47,7 +47,7 @@ impl SharedLimits {
 
 impl fmt::Debug for SharedLimits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let free = self.tracks().map(Semaphore::available_permits);
+        let free = self.slots().map(Semaphore::available_permits);
         f.debug_struct("SharedLimits").field("free", &free).finish_non_exhaustive()
     }
 }
