@@ -1,4 +1,4 @@
-//! A person's answer to a question of a run: checked against the question's schema, and sent once.
+//! Answers of people to the questions of a run: each is checked against the question's schema, and sent once.
 
 use crate::journal::question::OpenQuestion;
 use crate::journal::question::fits;
@@ -9,7 +9,7 @@ use interlocking_core::run_id::RunId;
 use serde_json::Value;
 use thiserror::Error;
 
-/// Why an answer was not taken. Nothing was sent.
+/// Why an answer was refused. Nothing was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AnswerError {
@@ -19,29 +19,29 @@ pub enum AnswerError {
         /// The run.
         run: RunId,
     },
-    /// The run has asked nothing there.
+    /// The run has no question there.
     #[error("run `{run}` asks nothing at `{by}`; {}", asked_at(open))]
     NoQuestion {
         /// The run.
         run: RunId,
-        /// Where it was looked for.
+        /// The execution that the answer was for.
         by: By,
         /// The questions that are open.
         open: Vec<By>,
     },
-    /// The run has gone on without an answer, or ended.
+    /// The run has gone on without an answer, or has ended.
     #[error("question `{by}` of run `{run}` takes no answer any more: {reason}; {}", asked_at(open))]
     Closed {
         /// The run.
         run: RunId,
         /// The question.
         by: By,
-        /// What came before the answer.
+        /// What happened before the answer came.
         reason: String,
         /// The questions that are open.
         open: Vec<By>,
     },
-    /// Somebody has answered it.
+    /// The question was answered before.
     #[error("question `{by}` of run `{run}` was answered before, and the first answer counts: resume the run")]
     Answered {
         /// The run.
@@ -49,7 +49,7 @@ pub enum AnswerError {
         /// The question.
         by: By,
     },
-    /// The answer is not of the type that was asked for.
+    /// The answer does not have the type that the question asks for.
     #[error(
         "the answer to `{by}` of run `{run}` is not what was asked for:{}\nits schema: {schema}",
         violations.iter().map(|violation| format!("\n  {violation}")).collect::<String>()
@@ -59,7 +59,7 @@ pub enum AnswerError {
         run: RunId,
         /// The question.
         by: By,
-        /// All that is wrong with it.
+        /// Everything that is wrong with the answer.
         violations: Vec<SchemaViolation>,
         /// The schema of an answer.
         schema: Value,
@@ -79,8 +79,8 @@ pub enum AnswerError {
     Journal(#[from] JournalError),
 }
 
-/// The questions of a run, not of its child runs, that nobody has answered, in the order in which they were asked. An answer
-/// that was posted and not received yet is one.
+/// The unanswered questions of a run, without its child runs, in the order in which they were asked. A question with an answer
+/// that was posted and is not received yet counts as answered.
 ///
 /// # Errors
 ///
@@ -99,12 +99,12 @@ pub async fn open_questions(journal: &dyn Journal, run: &RunId) -> Result<Vec<Op
     Ok(open)
 }
 
-/// Sends a person's answer to the question that execution `to` of `run` asks; gives the letter's number. The run takes it up
-/// when it is resumed, or at once where it is being executed.
+/// Sends a person's answer to the question of execution `to` of `run`, and returns the letter's number. The run receives the
+/// answer when it is resumed, or at once if it is being executed.
 ///
 /// # Errors
 ///
-/// [`AnswerError`] where that execution asks nothing, was answered, or asked for another type.
+/// [`AnswerError`] where that execution has no open question, was answered, or asked for another type.
 pub async fn answer(journal: &dyn Journal, run: &RunId, to: &By, answer: &Value) -> Result<u64, AnswerError> {
     let records = journal.load(run).await?;
     if records.is_empty() {
@@ -141,7 +141,7 @@ pub async fn answer(journal: &dyn Journal, run: &RunId, to: &By, answer: &Value)
     }
 }
 
-/// What people were asked, in order.
+/// The questions to people, in the order in which they were asked: the execution, the question, the answer's schema.
 pub(crate) fn asked(records: &[Record]) -> impl Iterator<Item = (&By, &RecordedPayload, &RecordedPayload)> {
     records.iter().filter_map(|record| match &record.entry {
         Entry::Asked { by, question, schema, .. } => Some((by, question, schema)),
@@ -149,7 +149,8 @@ pub(crate) fn asked(records: &[Record]) -> impl Iterator<Item = (&By, &RecordedP
     })
 }
 
-/// Whether among these letters is an answer to `by` that its run takes, or has taken: it drops what is not of the type.
+/// Whether these letters have an answer to `by` that the run accepts or has accepted. It drops answers that do not fit the
+/// schema.
 pub(crate) fn is_posted(letters: &[Posted], by: &By, schema: &Value) -> bool {
     let schema = schema.to_string();
     letters.iter().any(|posted| match &posted.letter.body {
@@ -158,7 +159,7 @@ pub(crate) fn is_posted(letters: &[Posted], by: &By, schema: &Value) -> bool {
     })
 }
 
-/// The question with its texts.
+/// The question, with its payloads decoded.
 pub(crate) async fn question_of(
     journal: &dyn Journal,
     run: &RunId,
@@ -171,7 +172,7 @@ pub(crate) async fn question_of(
     Ok(OpenQuestion { run: run.clone(), by: by.clone(), question, schema })
 }
 
-/// A payload as JSON.
+/// A payload, decoded. `what` and `by` name it in errors.
 pub(crate) async fn value_of(
     journal: &dyn Journal,
     run: &RunId,

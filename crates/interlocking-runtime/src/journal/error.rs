@@ -1,16 +1,16 @@
-//! How a journal refuses.
+//! Errors of a journal.
 
 use crate::journal::payload::Digest;
 use interlocking_core::run_id::RunId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// Why a journal refused. What it had acknowledged before is still there.
+/// Why a journal could not do what it was asked. Records that it acknowledged before are not lost.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[serde(tag = "journal", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The record is not the next one of its run: another executor works on the run, or it was started before.
+    /// The record is not the next one of its run: another executor has the run, or the run was started before.
     #[error(
         "run `{run}` has {present} records already, so record {sequence} is not its next: \
          start the run under a new id, or resume it"
@@ -20,7 +20,7 @@ pub enum JournalError {
         run: RunId,
         /// The record's position.
         sequence: u64,
-        /// How many records there are.
+        /// How many records the run has.
         present: u64,
     },
     /// There is no such run.
@@ -31,15 +31,15 @@ pub enum JournalError {
         /// The journal.
         place: String,
     },
-    /// Another executor works on the run.
+    /// Another executor has the run.
     #[error("run `{run}` is being executed by {holder}: wait until it ends, or stop it")]
     Held {
         /// The run.
         run: RunId,
-        /// Who.
+        /// The executor.
         holder: String,
     },
-    /// The run has had a letter with this key.
+    /// The run already has a letter with this key.
     #[error("run `{run}` has had its {key} already: the first one counts")]
     AlreadyPosted {
         /// The run.
@@ -47,15 +47,15 @@ pub enum JournalError {
         /// The key.
         key: String,
     },
-    /// A payload cannot be written or read as what it is.
+    /// A payload cannot be serialized or deserialized.
     #[error("{what} cannot be stored: {reason}")]
     Encoding {
         /// The payload.
         what: String,
-        /// The serializer's words.
+        /// The serializer's message.
         reason: String,
     },
-    /// A record names a payload that is not there.
+    /// A record names a payload that is missing.
     #[error(
         "{place} has no payload {digest}, which {what} names: restore it from a copy, or fork the run from an earlier record"
     )]
@@ -67,14 +67,14 @@ pub enum JournalError {
         /// The record that names it.
         what: String,
     },
-    /// A payload is not what its name says.
+    /// A payload does not match its digest.
     #[error("payload {digest} in {place} was changed: its bytes are those of {found}; restore it from a copy")]
     PayloadTampered {
         /// The journal.
         place: String,
         /// The payload.
         digest: Digest,
-        /// What its bytes amount to.
+        /// The digest of the stored bytes.
         found: Digest,
     },
     /// The storage is full.
@@ -83,7 +83,7 @@ pub enum JournalError {
         /// The journal.
         place: String,
     },
-    /// The storage may not be written.
+    /// The storage cannot be written.
     #[error("{place} cannot be written: {reason}")]
     ReadOnly {
         /// The journal.
@@ -91,29 +91,29 @@ pub enum JournalError {
         /// Why, and what to do.
         reason: String,
     },
-    /// What is stored is not what was written.
+    /// The stored data is not what the journal wrote.
     #[error("{place} is damaged: {what}; {remedy}")]
     Damaged {
         /// The journal.
         place: String,
-        /// What does not hold.
+        /// What is damaged.
         what: String,
         /// What to do.
         remedy: String,
     },
-    /// The journal was written by a program that lays it out in a newer way.
+    /// A newer program has written the journal in a newer layout.
     #[error(
         "{place} has layout {found}, and this program knows layouts up to {known}: open it with a newer Interlocking"
     )]
     NewerLayout {
         /// The journal.
         place: String,
-        /// Its layout.
+        /// The journal's layout.
         found: u32,
-        /// The newest known one.
+        /// The newest layout that this program knows.
         known: u32,
     },
-    /// The wall clock shows a time before that of the records.
+    /// The wall clock is behind the time of the newest record.
     #[error(
         "the clock shows {now_ms} ms, but {place} was written at {newest_ms} ms: \
          set the clock right before runs are removed by their age"
@@ -123,10 +123,10 @@ pub enum JournalError {
         place: String,
         /// The clock's time, in milliseconds since 1970.
         now_ms: u64,
-        /// The newest record's.
+        /// The newest record's time, in milliseconds since 1970.
         newest_ms: u64,
     },
-    /// What is recorded of a child run is not what it can be resumed from.
+    /// A child run cannot be resumed from its records.
     #[error("child run `{run}` cannot be resumed from its records: {reason}")]
     Child {
         /// The child run.
@@ -134,17 +134,17 @@ pub enum JournalError {
         /// Why, and what to do.
         reason: String,
     },
-    /// The storage failed otherwise.
+    /// The storage failed in another way.
     #[error("the journal's storage failed: {reason}")]
     Storage {
-        /// Its words, and what to do.
+        /// The storage's message, and what to do.
         reason: String,
     },
 }
 
 impl JournalError {
-    /// Whether the journal itself is well, and refuses what it was asked for: there is no such run, the letter came before,
-    /// or the value is none that can be stored. Any other error of its journal stops a run where it stands; see
+    /// Whether the journal itself works, and refuses the request: there is no such run, a letter with the same key came before,
+    /// or the value cannot be stored. Any other error of its journal stops a run where it is; see
     /// [`Outcome::JournalFailed`](crate::Outcome::JournalFailed).
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::NoRun { .. } | Self::AlreadyPosted { .. } | Self::Encoding { .. })

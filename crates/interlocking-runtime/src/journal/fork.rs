@@ -1,4 +1,4 @@
-//! A new run from a recorded point of another.
+//! Forks: a new run from a recorded point of another run.
 
 use crate::journal::standing::begun;
 use crate::journal::{By, Entry, Journal, JournalError, NodeOutcome, Origin, Record, ending};
@@ -11,13 +11,13 @@ use thiserror::Error;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForkPoint {
-    /// Where the run stands, its end left out: what failed is done once more.
+    /// The end of the records, without the record of the run's end: an execution that failed is repeated.
     #[default]
     End,
-    /// After so many records.
+    /// After this many records.
     Records(u64),
-    /// Before a visit of a node has left anything in the journal: it is made once more, and its person is asked again. One that was
-    /// under way, or failed, and has left nothing, is made once more where the run stands.
+    /// Before the first record of a node's visit: the visit is repeated, and a person is asked again. If the visit was under way
+    /// or failed and has no record, it is repeated at the end of the records.
     Before {
         /// The node.
         node: String,
@@ -26,19 +26,19 @@ pub enum ForkPoint {
     },
 }
 
-/// A run that has another one's history.
+/// A run that was forked from another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Forked {
     /// The new run.
     pub run: RunId,
-    /// The other run.
+    /// The original run.
     pub of: RunId,
-    /// How many of the other's records it has taken over.
+    /// How many records of the original run lie before the point of the fork.
     pub records: u64,
 }
 
-/// Why a run was not forked. There is no new run.
+/// Why a run was not forked. No new run exists then.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ForkError {
@@ -55,10 +55,10 @@ pub enum ForkError {
         run: RunId,
         /// The point that was asked for.
         asked: u64,
-        /// The last that there is.
+        /// The last possible point.
         most: u64,
     },
-    /// The node was not visited so often.
+    /// The node has no such visit.
     #[error("run `{run}` has no record of visit {visit} of node `{node}`: look at its history for what it has")]
     NoVisit {
         /// The run.
@@ -79,16 +79,16 @@ pub enum ForkError {
     Journal(#[from] JournalError),
 }
 
-/// Makes run `new`, with the records of run `of` up to `point`: [`Run::resume`](crate::Run::resume) takes it up from there.
+/// Creates run `new` with the records of run `of` up to `point`. [`Run::resume`](crate::Run::resume) continues it from there.
 ///
-/// The payloads are shared, not copied. Taken over is everything that the run itself has done, what it was answered
-/// included. Not taken over are letters that wait, messages that it has sent, agents' sessions of what had not come to its end (two
-/// runs would talk in one conversation), and child runs of a map node that was at work: they are run again as the new run's own.
+/// The payloads are shared, not copied. The new run gets everything that the original has done itself, and the answers that it
+/// has received. It does not get waiting letters, sent messages, agents' sessions of unfinished executions (two runs would talk
+/// in one conversation), or child runs of a map node that was under way: the new run executes its own.
 ///
-/// A process that ends in the middle leaves a run that has fewer of the records. As long as nobody has taken it up, its name is free for
-/// another fork, which replaces it.
+/// If the process ends during a fork, the new run has only a part of the records. As long as it is not resumed, another fork with
+/// the same name replaces it.
 ///
-/// The new run's workspaces are made when it is resumed: [`Workspaces::make`](crate::Workspaces::make).
+/// The new run's workspaces are created when it is resumed: [`Workspaces::make`](crate::Workspaces::make).
 ///
 /// # Errors
 ///
@@ -111,14 +111,14 @@ pub async fn fork(journal: &dyn Journal, of: &RunId, point: &ForkPoint, new: &Ru
         journal.remove(new).await?;
         claim = journal.claim(new).await?;
         if !journal.load(new).await?.is_empty() {
-            // Somebody else was faster.
+            // Another process has created it in the meantime.
             return Err(taken());
         }
     }
     for (sequence, entry) in (0..).zip(taken_over(of, records)) {
         if let Err(error) = journal.append(Record { run: new.clone(), sequence, entry }).await {
             drop(claim);
-            // What was written is of no use to anybody; that it cannot be removed is the lesser trouble.
+            // The incomplete run is useless. If it cannot be removed either, the first error is the one to report.
             if let Err(left) = journal.remove(new).await {
                 tracing::debug!(run = %new, error = %left, "a part of a fork stays");
             }
@@ -128,7 +128,7 @@ pub async fn fork(journal: &dyn Journal, of: &RunId, point: &ForkPoint, new: &Ru
     Ok(Forked { run: new.clone(), of: of.clone(), records: count })
 }
 
-/// Whether these records are the beginning of a fork, and no more: whoever made it has ended amid that.
+/// Whether these records are an incomplete fork, whose process has ended before it had written all of them.
 async fn is_unfinished(journal: &dyn Journal, present: &[Record]) -> Result<bool, JournalError> {
     let Some(Entry::Started { origin: Some(Origin::Fork { of, records: count }), .. }) =
         present.first().map(|record| &record.entry)
@@ -142,7 +142,7 @@ async fn is_unfinished(journal: &dyn Journal, present: &[Record]) -> Result<bool
     Ok(present.len() < whole.len() && is_beginning)
 }
 
-/// How many records lie before the point.
+/// The number of records before the point.
 fn position(run: &RunId, records: &[Record], point: &ForkPoint) -> Result<u64, ForkError> {
     let last = records.iter().rposition(|record| record.entry.ending().is_some());
     let end = last.filter(|_| ending(records).is_some()).unwrap_or(records.len());
@@ -164,7 +164,7 @@ fn position(run: &RunId, records: &[Record], point: &ForkPoint) -> Result<u64, F
     }
 }
 
-/// What a fork takes over of these records.
+/// The records, of these, that a fork copies.
 pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
     let ended: HashSet<By> = records
         .iter()
@@ -175,25 +175,25 @@ pub(crate) fn kept(records: Vec<Record>) -> impl Iterator<Item = Record> {
         })
         .collect();
     records.into_iter().filter(move |record| match &record.entry {
-        // Of its children, the new run has those only that it runs itself.
+        // Unfinished executions are repeated in the new run, with new sessions and new child runs.
         Entry::Session { by, .. } | Entry::Decided { by, .. } => ended.contains(by),
-        // That it failed and was retried is the other's affair.
+        // The new run has neither ended nor been retried.
         Entry::Ended { .. } | Entry::Retried { .. } => false,
         _ => true,
     })
 }
 
-/// The entries as those of another run.
+/// The entries of a fork of run `of` with these records.
 pub(crate) fn taken_over(of: &RunId, records: Vec<Record>) -> impl Iterator<Item = Entry> {
     let (of, count) = (of.clone(), records.len() as u64);
     kept(records).map(move |Record { mut entry, .. }| {
         match &mut entry {
             Entry::Started { origin, .. } => *origin = Some(Origin::Fork { of: of.clone(), records: count }),
-            // Letters are numbered a run: the new one's first is its own.
+            // Each run numbers its own letters, and the new run has none yet.
             Entry::Answered { letter, .. } | Entry::Received { letter, .. } => *letter = 0,
-            // Who is asked in the new run has all the time again.
+            // A person who is asked in the new run has the full time to answer.
             Entry::Asked { asked_at_ms, .. } => *asked_at_ms = None,
-            // What the other has sent is not sent again.
+            // Messages that the original has sent are not sent again.
             Entry::Outcome(NodeOutcome { posted, .. }) | Entry::Report { posted, .. } => posted.clear(),
             _ => {}
         }

@@ -1,16 +1,17 @@
-//! The calls of turns that were killed with their process, which nobody was left to record: an agent had begun a session, and
-//! the record says nothing of what that came to.
+//! The calls of turns that were killed with their process, and so were not recorded: the journal says that an agent began a
+//! session, but not which calls it made.
 
 use crate::journal::{By, Entry, Record};
 use interlocking_agents::{LedgerEntry, Usage};
 use std::collections::HashSet;
 
-/// Those calls, by execution. Each session that was begun was at least one call, whose price nobody knows. `is_executed` says that
-/// somebody executes the run: what has no end at the end of the records is under way then.
+/// These calls, by execution. Each begun session counts as one call with unknown cost, as it was at least one. `is_executed` says
+/// that the run is being executed: then a session without recorded calls at the end of the records is still under way.
 pub(crate) fn killed(records: &[Record], is_executed: bool) -> Vec<(By, LedgerEntry)> {
     let mut killed = Vec::new();
     let mut under_way: Vec<(By, LedgerEntry)> = Vec::new();
-    // What has been settled begins no more turns before the run is resumed: its session was only written late.
+    // An execution whose calls are recorded begins no more turns until the run is resumed: a later session record was only
+    // written late.
     let mut settled: HashSet<&By> = HashSet::new();
     let outcomes: Vec<Option<By>> = records.iter().map(|record| outcome_of(&record.entry)).collect();
     for (record, outcome) in records.iter().zip(&outcomes) {
@@ -37,7 +38,7 @@ pub(crate) fn killed(records: &[Record], is_executed: bool) -> Vec<(By, LedgerEn
     killed
 }
 
-/// Whose calls an entry records, all of them.
+/// The execution whose calls this entry records completely.
 fn outcome_of(entry: &Entry) -> Option<By> {
     match entry {
         Entry::Outcome(outcome) => Some(outcome.by()),

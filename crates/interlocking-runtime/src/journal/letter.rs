@@ -1,20 +1,20 @@
-//! What others send to a run: a person's answer, a message, the wish that it ends.
+//! Letters, which other programs send to a run: a person's answer, a message, a request to cancel it.
 
 use crate::journal::Encoded;
 use crate::journal::record::By;
 use serde::{Deserialize, Serialize};
 
-/// What others send to a run. It lies in the journal beside the run's records until the run takes it up, which is a record.
+/// A letter to a run. The journal keeps it beside the run's records until the run receives it, which is recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Letter {
-    /// A run takes one letter of each key and no more; without a key, as many as come.
+    /// A journal accepts one letter per key for each run, and any number of letters without a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What it says.
+    /// The content.
     pub body: LetterBody,
 }
 
-/// What a letter says.
+/// The content of a letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "letter", rename_all = "snake_case")]
 pub enum LetterBody {
@@ -32,14 +32,14 @@ pub enum LetterBody {
         /// The message.
         message: Encoded,
     },
-    /// The run shall end now.
+    /// A request to cancel the run.
     Cancel,
 }
 
-/// A letter that has come.
+/// A letter with its number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
-    /// Its number: higher than that of every letter to the same run that came before it.
+    /// The letter's number, which is higher than that of every earlier letter to the same run.
     pub number: u64,
     /// The letter.
     pub letter: Letter,

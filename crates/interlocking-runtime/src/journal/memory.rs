@@ -87,7 +87,7 @@ impl Journal for MemoryJournal {
     async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError> {
         match digests.first() {
             None => Ok(Vec::new()),
-            // It gives every payload by value, so nobody can have a name from it.
+            // This journal returns every payload by value, so a digest cannot be from it.
             Some(&digest) => {
                 Err(JournalError::PayloadMissing { place: PLACE.to_owned(), digest, what: format!("run `{run}`") })
             }

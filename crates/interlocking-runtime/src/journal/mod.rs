@@ -1,19 +1,19 @@
-//! The record of a run: one entry a node outcome, appended before any successor starts.
+//! The journal, which records runs: one record per node outcome, appended before any successor starts.
 //!
-//! What the record holds is enough to rebuild the run's state: replay the entries through a fresh
-//! [`Frontier`](interlocking_core::frontier::Frontier) in order, which is what [`Run::resume`](crate::Run::resume) does.
+//! The records are enough to rebuild the run's state: [`Run::resume`](crate::Run::resume) replays them in order through a new
+//! [`Frontier`](interlocking_core::frontier::Frontier).
 //!
-//! - [`record`]: the entries, and [`payload`]: what they carry, by value or by name.
-//! - [`letter`]: what others send to a run, before the run has taken it up.
-//! - [`error`]: how a journal refuses.
-//! - [`MemoryJournal`]: one that lives as long as the process.
+//! - [`record`]: the entries, and [`payload`]: their payloads, by value or by digest.
+//! - [`letter`]: what other programs send to a run.
+//! - [`error`]: errors of a journal.
+//! - [`MemoryJournal`]: a journal that lives as long as the process.
 //!
-//! What an operator does, with any journal and without the graph:
+//! Operations on runs, which work with any journal and without the graph:
 //!
-//! - [`account`]: a run and its child runs as a tree, for people and programs that look.
-//! - [`answer`]: a person's answer to an open question.
-//! - [`fork`]: a new run from a recorded point of another.
-//! - [`stop`]: the end of a run, whether or not somebody executes it.
+//! - [`account`]: shows a run and its child runs as a tree, to people and programs.
+//! - [`answer`]: answers an open question.
+//! - [`fork`]: creates a new run from a recorded point of another run.
+//! - [`stop`]: cancels a run, whether or not it is being executed.
 
 pub(crate) mod question;
 pub(crate) mod record_writer;
@@ -49,12 +49,12 @@ pub use record::{
 };
 pub use run_summary::RunSummary;
 
-/// Where records go.
+/// Stores the records of runs.
 ///
-/// Records of one run come from one executor at a time: the one that holds the run's [`Claim`]. Letters come from anybody.
+/// One executor at a time writes the records of a run: the one that has the run's [`Claim`]. Any program may send letters.
 ///
-/// A run is given one by [`Run::with_journal`](crate::Run::with_journal). What it has of a run tells
-/// [`account`](account::account()):
+/// [`Run::with_journal`](crate::Run::with_journal) gives a run its journal. [`account`](account::account()) reads a run from a
+/// journal:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -92,21 +92,20 @@ pub use run_summary::RunSummary;
 /// ```
 #[async_trait]
 pub trait Journal: Send + Sync {
-    /// Makes the caller the one executor of `run`, until the claim is dropped or its process ends, however it ends.
+    /// Makes the caller the only executor of `run`, until the claim is dropped or its process ends, even by a crash.
     ///
     /// # Errors
     ///
-    /// [`JournalError::Held`] while another executor lives that holds it.
+    /// [`JournalError::Held`] while another executor has the run.
     async fn claim(&self, run: &RunId) -> Result<Claim, JournalError>;
 
-    /// Whether a run that is recorded here can be resumed by another process than the one that executed it. Then its
-    /// executor may have been killed, and before the run goes on it is looked for what that left: see
-    /// [`Run::resume`](crate::Run::resume).
+    /// Whether a run that is recorded here can be resumed by another process than the one that executed it. Then the executor may
+    /// have been killed, so [`Run::resume`](crate::Run::resume) looks for programs that it has left.
     fn outlives_its_process(&self) -> bool {
         true
     }
 
-    /// Appends a record, atomically and durably: when this returns, the record survives.
+    /// Appends a record atomically and durably: once this has returned, the record is not lost.
     ///
     /// # Errors
     ///
@@ -114,8 +113,7 @@ pub trait Journal: Send + Sync {
     /// and no successor starts.
     async fn append(&self, record: Record) -> Result<(), JournalError>;
 
-    /// The records of a run, in order; empty if there are none. Payloads may be given by name: see
-    /// [`fetch`](Self::fetch).
+    /// The records of a run, in order; empty if there are none. Payloads may be returned by digest: see [`fetch`](Self::fetch).
     ///
     /// # Errors
     ///
@@ -126,34 +124,34 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::PayloadMissing`] and [`JournalError::PayloadTampered`], of the first that cannot be had.
+    /// [`JournalError::PayloadMissing`] or [`JournalError::PayloadTampered`] for the first payload that cannot be read.
     async fn fetch(&self, run: &RunId, digests: &[Digest]) -> Result<Vec<Encoded>, JournalError>;
 
-    /// What is known of each run, the oldest first.
+    /// A summary of each run, the oldest first.
     ///
     /// # Errors
     ///
-    /// [`JournalError`] where that cannot be read.
+    /// [`JournalError`] where the runs cannot be read.
     async fn runs(&self) -> Result<Vec<RunSummary>, JournalError>;
 
-    /// What is known of each run that a map node of `run` started.
+    /// A summary of each child run of `run`.
     ///
     /// # Errors
     ///
-    /// [`JournalError`] where that cannot be read.
+    /// [`JournalError`] where the runs cannot be read.
     async fn children(&self, run: &RunId) -> Result<Vec<RunSummary>, JournalError> {
         let is_child =
             |summary: &RunSummary| matches!(&summary.origin, Some(Origin::Child { parent, .. }) if parent == run);
         Ok(self.runs().await?.into_iter().filter(is_child).collect())
     }
 
-    /// Sends a letter to a run, which takes it up when it can; needs no claim. Letters are numbered in the order in which
-    /// they came, from 1.
+    /// Sends a letter to a run, and returns the letter's number. This needs no claim. The letters of a run are numbered in the
+    /// order in which they came, from 1.
     ///
     /// # Errors
     ///
-    /// [`JournalError::NoRun`] where there is no such run, and [`JournalError::AlreadyPosted`] where the run has had a
-    /// letter with the same key.
+    /// [`JournalError::NoRun`] where there is no such run, and [`JournalError::AlreadyPosted`] where the run already has a letter
+    /// with the same key.
     async fn post(&self, run: &RunId, letter: Letter) -> Result<u64, JournalError>;
 
     /// The first letter to `run` whose number is above `after`; waits until there is one.
@@ -174,15 +172,15 @@ pub trait Journal: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`JournalError::Held`] while an executor works on it.
+    /// [`JournalError::Held`] while an executor has the run.
     async fn remove(&self, run: &RunId) -> Result<(), JournalError>;
 }
 
-/// The right to append to a run. Given back when it is dropped.
+/// The right to append to a run. Dropping it releases the run.
 pub struct Claim(Option<Box<dyn FnOnce() + Send + Sync>>);
 
 impl Claim {
-    /// A claim that calls `release` when it is dropped; that must not block.
+    /// A claim that calls `release` when it is dropped. `release` must not block.
     pub fn new(release: impl FnOnce() + Send + Sync + 'static) -> Self {
         Self(Some(Box::new(release)))
     }

@@ -1,4 +1,4 @@
-//! Which payloads of a replayed run have to be fetched from its journal, and their texts once they are.
+//! The payloads that a replayed run needs from its journal, and their texts once fetched.
 
 use crate::journal::replay::{Asked, Replayed};
 use crate::journal::stored_token::{Content, Inputs, StoredToken};
@@ -7,8 +7,8 @@ use interlocking_core::frontier::Frontier;
 use std::collections::{HashMap, HashSet};
 
 impl Replayed<'_> {
-    /// The payloads that are named and not here, each once: all that the run goes on with, and of a run that has ended what
-    /// its output is made of, and what was sent after its end.
+    /// The digests of the payloads to fetch, each once. A run that goes on needs all its live payloads. A run that has ended
+    /// needs only its output, and messages that may still have to be sent.
     pub(crate) fn named(&self) -> Vec<Digest> {
         let mut digests = Digests::default();
         if self.ended.is_some() {
@@ -47,7 +47,7 @@ impl Replayed<'_> {
         digests.list
     }
 
-    /// What may have to be sent once more.
+    /// Messages to other runs that may not have been sent.
     fn messages(&self) -> impl Iterator<Item = &RecordedPayload> {
         self.posted.iter().flat_map(|(_, list)| list).map(|message| &message.message)
     }
@@ -83,12 +83,12 @@ impl Digests {
     }
 }
 
-/// The texts of payloads, by name.
+/// The texts of payloads, by digest.
 #[derive(Default)]
 pub(crate) struct Texts(pub(crate) HashMap<Digest, Encoded>);
 
 impl Texts {
-    /// The text of a payload; empty for one that was not fetched, which then does not parse.
+    /// The text of a payload. It is empty, and so does not parse, for a payload that was not fetched.
     pub(crate) fn of(&self, payload: &RecordedPayload) -> Encoded {
         match payload {
             RecordedPayload::Json(text) => text.clone(),

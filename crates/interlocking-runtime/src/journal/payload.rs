@@ -1,4 +1,4 @@
-//! What records carry: JSON text, or the name under which a journal keeps it.
+//! The payloads of records: JSON text, or the digest under which a journal stores it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -8,13 +8,13 @@ use std::sync::Arc;
 /// A payload as JSON text. Cheap to clone: the journal and the run share it.
 pub type Encoded = Arc<str>;
 
-/// A payload, by value or by name. Given to a journal by value; got back from it in whichever form it likes.
+/// A payload, by value or by digest. An executor gives payloads to a journal by value. The journal may return either form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordedPayload {
     /// The JSON text.
     Json(Encoded),
-    /// Its name: the journal that gave it has the text (V3-143). Nobody who routes needs more (V3-145).
+    /// The payload's digest. The journal that returned it has the text (V3-143). Routing does not need the text (V3-145).
     Stored(Digest),
 }
 
@@ -32,7 +32,7 @@ pub struct InvalidDigest {
 }
 
 impl RecordedPayload {
-    /// The JSON text, where it is here.
+    /// The JSON text, where the payload is here by value.
     pub fn json(&self) -> Option<&Encoded> {
         match self {
             Self::Json(text) => Some(text),
@@ -40,7 +40,7 @@ impl RecordedPayload {
         }
     }
 
-    /// Whether it is `null`: nothing, where an optional slot takes a value or nothing. Its name tells that, too.
+    /// Whether the payload is `null`, which in an optional slot stands for no value. The digest is enough to tell.
     pub fn is_null(&self) -> bool {
         match self {
             Self::Json(text) => &**text == "null",
@@ -63,7 +63,7 @@ impl From<&str> for RecordedPayload {
 
 impl Digest {
     const PREFIX: &str = "sha256:";
-    /// That of `null`.
+    /// The digest of `null`.
     const OF_NULL: Self = Self([
         0x74, 0x23, 0x4e, 0x98, 0xaf, 0xe7, 0x49, 0x8f, 0xb5, 0xda, 0xf1, 0xf3, 0x6a, 0xc2, 0xd7, 0x8a, 0xcc, 0x33,
         0x94, 0x64, 0xf9, 0x50, 0x70, 0x3b, 0x8c, 0x01, 0x98, 0x92, 0xf9, 0x82, 0xb9, 0x0b,
@@ -74,7 +74,7 @@ impl Digest {
         Self(bytes)
     }
 
-    /// Its bytes.
+    /// The digest's bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Questions that wait for people, and what answers them.
+//! Questions that wait for people, and whether an answer fits.
 
 use crate::journal::By;
 use interlocking_agents::Schema;
@@ -10,7 +10,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OpenQuestion {
-    /// The run that asks: the one that was started, or one of its children.
+    /// The run that asks: the root run or one of its descendants.
     pub run: RunId,
     /// The execution that asks.
     pub by: By,
@@ -20,7 +20,7 @@ pub struct OpenQuestion {
     pub schema: Value,
 }
 
-/// Whether an answer is what its question asks for; if not, why not.
+/// Checks an answer against its question's schema. The error says why it does not fit.
 pub(crate) fn fits(schema: &str, answer: &str) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let schema = serde_json::from_str(schema).map_err(|error| said(&error))?;

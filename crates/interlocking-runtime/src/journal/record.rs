@@ -23,40 +23,40 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum Entry {
-    /// The run started. Always the first entry, and only the first.
+    /// The run started. This is always the first entry of a run, and only the first.
     Started {
-        /// The table it runs under: a resume under another one is refused with the difference.
+        /// The run's table. Resuming under another table is refused, unless there is a migration.
         table: Box<Table>,
         /// The entry value.
         input: RecordedPayload,
-        /// Which run it comes from, if it comes from one.
+        /// The run that this run comes from, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         origin: Option<Origin>,
-        /// The commits that the workspaces stood at.
+        /// The commits of the workspaces at the start.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         workspaces: Vec<Commit>,
     },
-    /// An executor took the run up again: whatever was due or ran at this point was begun once more.
+    /// The run was resumed: executions that were due or under way at this point started again.
     Resumed {
-        /// The table from here on, where it is not the one that the run had until then: its history was migrated.
+        /// The table from here on, where it differs from the run's table until then, because the records were migrated.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         table: Option<Box<Table>>,
-        /// Of a child run: the execution of its parent's map node that went on with it, which is a later one than that which
-        /// started it where the map [adopts](crate::map). Older records do not tell.
+        /// Of a child run: the execution of its parent's map node that resumed it. Where the map [adopts](crate::map), this may
+        /// be a later execution than the one that started the child. Absent in older records.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         taken_by: Option<By>,
     },
-    /// The run had failed, and goes on where it did: its end before this is none. The executor that does so says next that it
-    /// [took the run up](Self::Resumed).
+    /// The run had failed, and is retried: the end before this entry is void. The next entry of the executor is
+    /// [`Resumed`](Self::Resumed).
     Retried {
-        /// The number of the last letter that had come by then: a wish that the run ends is void if it is none that came later.
+        /// The number of the last letter that had come by then. Requests to cancel the run up to this letter are void.
         letters: u64,
     },
-    /// An agent began a session for an execution: if that is interrupted, it is this session that goes on.
+    /// An agent began a session for an execution. If the execution is interrupted, this session continues when it restarts.
     Session {
         /// The execution.
         by: By,
-        /// Which conversation of the execution it is for, the first being 1: an event or advisory node may have several.
+        /// The number of the execution's conversation, 1-based. An event or advisory node may have several conversations.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         conversation: u32,
         /// The agent's name.
@@ -64,13 +64,13 @@ pub enum Entry {
         /// The session.
         session: SessionId,
     },
-    /// A side effect was done, with this result.
+    /// A side effect was done.
     Once {
         /// The execution that did it.
         by: By,
-        /// The name that it gave it.
+        /// The effect's name.
         name: String,
-        /// The result.
+        /// The effect's result.
         value: RecordedPayload,
     },
     /// A person was asked.
@@ -81,8 +81,8 @@ pub enum Entry {
         question: RecordedPayload,
         /// The JSON schema of an answer.
         schema: RecordedPayload,
-        /// When, in milliseconds since 1970, where the node has a `timeout`: the time that there is to answer runs from then,
-        /// whichever process executes the run.
+        /// When the question was asked, in milliseconds since 1970, where the node has a `timeout`. The time to answer starts
+        /// then, whichever process executes the run later.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         asked_at_ms: Option<u64>,
     },
@@ -95,7 +95,7 @@ pub enum Entry {
         /// The answer.
         answer: RecordedPayload,
     },
-    /// A message for an event node was received; it waits for its turn from now on, unless it was missed.
+    /// A message for an event node was received. It waits for its turn from now on, unless it was missed.
     Received {
         /// The event node.
         node: String,
@@ -103,13 +103,13 @@ pub enum Entry {
         letter: u64,
         /// The message.
         message: RecordedPayload,
-        /// Whether nobody waited for it, and its node is transient: then it is lost.
+        /// Whether the message is lost, because its node is transient and nothing waited for it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         missed: bool,
     },
-    /// A node execution's outcome was accepted: all of it, or nothing.
+    /// The outcome of a node execution was accepted. It takes effect as a whole.
     Outcome(NodeOutcome),
-    /// An advisory execution came to its end beside the graph.
+    /// An advisory execution ended.
     Report {
         /// The execution.
         by: By,
@@ -119,7 +119,7 @@ pub enum Entry {
         /// Why it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failure: Option<Failure>,
-        /// Its memory group's value after its updates; absent if it made none.
+        /// The value of its memory group after its updates; absent if there were none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         memory: Option<MemoryRecord>,
         /// The agent calls it made.
@@ -128,36 +128,36 @@ pub enum Entry {
         /// The messages that it sent to other runs, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         posted: Vec<MessageRecord>,
-        /// What sort of message its report is, where its handler said so.
+        /// The label that its handler gave the report, if it did.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<Label>,
         /// The commits it made.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         commits: Vec<Commit>,
     },
-    /// What executions without an outcome used up: they failed, or were cancelled.
+    /// The agent calls of an execution without an outcome, because it failed or was cancelled.
     Spent {
         /// The execution.
         by: By,
         /// The agent calls it made.
         calls: Vec<LedgerEntry>,
     },
-    /// A child run moved on a workspace of this one, while the execution that started it goes on.
+    /// A child run landed a commit on a workspace of this run, while the map node goes on.
     Landed {
         /// The execution of the map node.
         by: By,
-        /// The child.
+        /// The child run.
         child: RunId,
-        /// Where the workspace stands since.
+        /// The workspace's new commit.
         commit: Commit,
     },
-    /// A map node need not wait for the rest of its children: it is cancelled from here on.
+    /// A map node does not need its remaining child runs. They are cancelled from here on.
     Decided {
         /// The execution of the map node.
         by: By,
-        /// Whether its quorum is reached; otherwise it no longer can be.
+        /// Whether the quorum is reached; otherwise it can no longer be reached.
         reached: bool,
-        /// The children that had ended by then, in the order of their items.
+        /// The child runs that had ended by then, in the order of their items.
         ended: Vec<RunId>,
     },
     /// The run ended.
@@ -167,13 +167,15 @@ pub enum Entry {
         failure: Option<Failure>,
         /// Whether it was cancelled.
         cancelled: bool,
-        /// The output, where the graph made it of what came to the exit and of reports; otherwise it is what came there.
+        /// The output, where the graph computes it from the exit's token and from reports. Otherwise the output is the exit's
+        /// token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         output: Option<RecordedPayload>,
     },
 }
 
-/// How a run with these records has ended: `finished`, `failed` or `cancelled`; `None` if it has not, or has been retried since.
+/// How the run with these records has ended: `finished`, `failed` or `cancelled`; `None` if it has not ended, or was retried
+/// since.
 pub fn ending(records: &[Record]) -> Option<&'static str> {
     let last = records.iter().rev().find_map(|record| match &record.entry {
         Entry::Retried { .. } => Some(None),
@@ -182,7 +184,7 @@ pub fn ending(records: &[Record]) -> Option<&'static str> {
     last.flatten()
 }
 
-/// The execution of its map node that went on with the child run with these records last; `None` if only that which started it did.
+/// The last execution of a map node that resumed the child run with these records; `None` if it was not resumed by one.
 pub(crate) fn taken_by(records: &[Record]) -> Option<&By> {
     records.iter().rev().find_map(|record| match &record.entry {
         Entry::Resumed { taken_by, .. } => taken_by.as_ref(),
@@ -190,7 +192,7 @@ pub(crate) fn taken_by(records: &[Record]) -> Option<&By> {
     })
 }
 
-/// The names of the turns that the run with these records has.
+/// The names of the turns that the run with these records keeps.
 pub(crate) fn turns(records: &[Record]) -> &[String] {
     let last = records.iter().rev().find_map(|record| match &record.entry {
         Entry::Outcome(outcome) => Some(&*outcome.turns),
@@ -199,7 +201,7 @@ pub(crate) fn turns(records: &[Record]) -> &[String] {
     last.unwrap_or_default()
 }
 
-/// The number of the last letter that had come when a run was retried last; 0 if it never was.
+/// The number of the last letter that had come when the run was last retried; 0 if it never was.
 pub(crate) fn retried_after(records: &[Record]) -> u64 {
     let last = records.iter().rev().find_map(|record| match record.entry {
         Entry::Retried { letters } => Some(letters),
@@ -219,32 +221,32 @@ pub struct By {
     pub attempt: u32,
 }
 
-/// Which run a run comes from.
+/// The run that a run comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "origin", rename_all = "snake_case")]
 pub enum Origin {
-    /// It is the child of a map node, for one of its items.
+    /// The run is a child run of a map node, for one of its items.
     Child {
-        /// The run that the node belongs to.
+        /// The parent run.
         parent: RunId,
-        /// The node.
+        /// The map node.
         node: String,
-        /// The node's visit that started it, 1-based.
+        /// The visit of the node that started the child, 1-based.
         visit: u32,
         /// The attempt of that visit, 1-based.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         attempt: u32,
-        /// Its item's key.
+        /// The item's key.
         key: String,
-        /// Which of the items with this key it is, in the order of the list, 1-based.
+        /// The position of the item among those with the same key, in the order of the list, 1-based.
         #[serde(default = "first", skip_serializing_if = "is_first")]
         number: u32,
     },
-    /// It has another run's history up to one of its records.
+    /// The run is a fork of another run.
     Fork {
-        /// The other run.
+        /// The original run.
         of: RunId,
-        /// How many of its records it has taken over.
+        /// How many records of the original run lie before the point of the fork.
         records: u64,
     },
 }
@@ -267,21 +269,21 @@ pub struct NodeOutcome {
     pub visit: u32,
     /// Its attempt within the visit, 1-based.
     pub attempt: u32,
-    /// Which of the table's alternatives it took; absent where an event node left the run as it was.
+    /// The alternative of the table that it took; absent where an event node did not change the run's position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alternative: Option<u16>,
     /// The tokens it made.
     pub tokens: Vec<TokenRecord>,
-    /// The advisory nodes that it started: their places and what they got.
+    /// The advisory nodes that it started, with their inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spawned: Vec<TokenRecord>,
     /// The messages that it sent to other runs, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub posted: Vec<MessageRecord>,
-    /// What sort of message its tokens are, where its handler said so.
+    /// The label that its handler gave the outcome, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
-    /// Its memory group's value after its updates; absent if it made none.
+    /// The value of its memory group after its updates; absent if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryRecord>,
     /// The agent calls it made, with their sessions and costs.
@@ -292,13 +294,13 @@ pub struct NodeOutcome {
     pub commits: Vec<Commit>,
     /// How long it ran, in milliseconds.
     pub took_ms: u64,
-    /// How it failed, where its way on is the one that its table has for that.
+    /// Why it failed, where it took the table's route for failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Box<Failure>>,
     /// The items that it added to a map.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub added: Option<Box<AddedItems>>,
-    /// The names of the turns that the run has [taken](crate::RunContext::take_turn), and keeps after it.
+    /// The names of the turns that the run has [taken](crate::RunContext::take_turn) and keeps after this outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<String>,
 }
@@ -308,21 +310,21 @@ pub struct NodeOutcome {
 pub struct AddedItems {
     /// The execution of the map node.
     pub to: By,
-    /// The items, in order: behind those that the map had.
+    /// The added items, in order. They follow the items that the map had before.
     pub items: Vec<ItemRecord>,
 }
 
 /// An item that was added.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemRecord {
-    /// What its child starts with.
+    /// The entry value of the item's child run.
     pub entry: RecordedPayload,
-    /// Its key.
+    /// The item's key.
     pub key: String,
-    /// Whether it runs anew though the map adopts.
+    /// Whether the item gets a new child run although the map adopts earlier ones.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub anew: bool,
-    /// The run in whose place it runs anew.
+    /// The earlier child run that the new one replaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anew_after: Option<RunId>,
 }
@@ -330,9 +332,9 @@ pub struct ItemRecord {
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRecord {
-    /// The place it lies in: `node`, `join.slot` or `exit`.
+    /// The token's place: `node`, `join.slot` or `exit`.
     pub place: String,
-    /// What it carries.
+    /// The token's value.
     pub payload: RecordedPayload,
 }
 
@@ -357,7 +359,7 @@ pub struct MemoryRecord {
 }
 
 impl AddedItems {
-    /// Items as records have them.
+    /// The record of items that were added to the map node's execution `to`.
     pub(crate) fn of(to: &By, items: &[NewItem]) -> Self {
         let item = |NewItem { entry, key, anew, anew_after }: &NewItem| {
             let (entry, key, anew_after) = (entry.as_str().into(), key.clone(), anew_after.clone());
@@ -368,14 +370,14 @@ impl AddedItems {
 }
 
 impl MessageRecord {
-    /// A message as records have it.
+    /// The record of a message.
     pub(crate) fn of(message: &Message) -> Self {
         Self { to: message.to.clone(), node: message.node.clone(), message: message.json.as_str().into() }
     }
 }
 
 impl NodeOutcome {
-    /// What observers see of an advisory execution: its report, as what came to the exit.
+    /// The outcome of an advisory execution as observers see it: its report is a token at the exit.
     pub(crate) fn of_report(
         By { node, visit, attempt }: By,
         report: RecordedPayload,
@@ -404,7 +406,7 @@ impl NodeOutcome {
         }
     }
 
-    /// Everything that it carries.
+    /// All payloads of the outcome.
     pub(crate) fn payloads(&self) -> impl Iterator<Item = &RecordedPayload> {
         let tokens = self.tokens.iter().chain(&self.spawned).map(|token| &token.payload);
         let messages = self.posted.iter().map(|message| &message.message);
@@ -412,7 +414,7 @@ impl NodeOutcome {
         tokens.chain(messages).chain(self.memory.iter().map(|memory| &memory.value)).chain(items)
     }
 
-    /// The same, to be filled in.
+    /// All payloads of the outcome, to be replaced.
     pub(crate) fn payloads_mut(&mut self) -> impl Iterator<Item = &mut RecordedPayload> {
         let tokens = self.tokens.iter_mut().chain(&mut self.spawned).map(|token| &mut token.payload);
         let messages = self.posted.iter_mut().map(|message| &mut message.message);
@@ -422,7 +424,7 @@ impl NodeOutcome {
 }
 
 impl Entry {
-    /// How the run ended, if this says so: `finished`, `failed` or `cancelled`.
+    /// How the run ended, if this entry records the end: `finished`, `failed` or `cancelled`.
     pub fn ending(&self) -> Option<&'static str> {
         match self {
             Self::Ended { cancelled: true, .. } => Some("cancelled"),
@@ -432,7 +434,7 @@ impl Entry {
         }
     }
 
-    /// Where workspaces stand since then.
+    /// The commits that this entry records.
     pub(crate) fn commits(&self) -> &[Commit] {
         match self {
             Self::Started { workspaces: commits, .. } | Self::Report { commits, .. } => commits,
@@ -442,7 +444,7 @@ impl Entry {
         }
     }
 
-    /// The execution that it tells of, where it tells of one without telling its outcome.
+    /// The execution that this entry is about, except for [`Outcome`](Self::Outcome), which has its own [`by`](NodeOutcome::by).
     pub(crate) fn by(&self) -> Option<&By> {
         match self {
             Self::Session { by, .. }

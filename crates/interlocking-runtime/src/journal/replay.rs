@@ -1,5 +1,5 @@
-//! A run's state, rebuilt from its records. No I/O, and no payload is read: what the run still holds is named here, and
-//! fetched by whoever goes on with it.
+//! Rebuilds a run's state from its records. This does no I/O and decodes no payloads: the state has them as recorded, by value or
+//! by digest, and the caller fetches those it needs.
 
 use crate::journal::replay_error::ReplayError;
 use crate::journal::rules::{beyond_bounds, failure, keeps_waiting};
@@ -18,22 +18,23 @@ use interlocking_core::table::{NodeKind, Table};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// A run as its records leave it.
+/// The state of a run after its records.
 pub(crate) struct Replayed<'net> {
     pub(crate) frontier: Frontier<'net, StoredToken>,
     pub(crate) entry: RecordedPayload,
-    /// The executions that had begun, or were about to, in the order in which they did.
+    /// The executions that had begun or were due, in the order in which they began.
     pub(crate) in_flight: BTreeMap<u64, (Execution, Inputs)>,
-    /// By place: what arrived there last, and what its node took last.
+    /// By place: the last token that arrived there.
     pub(crate) arrived: Vec<Option<StoredToken>>,
+    /// By place: the last token from there that its node took.
     pub(crate) inputs: Vec<Option<StoredToken>>,
-    /// By memory group.
+    /// By memory group: its value, if it was ever updated.
     pub(crate) memories: Vec<Option<RecordedPayload>>,
-    /// The messages that wait for their turn: the event node, and what it gets.
+    /// The messages that wait for their turn, each with its event node.
     pub(crate) mailbox: VecDeque<(NodeIndex, RecordedPayload)>,
     /// The number of the last letter that was received.
     pub(crate) letters: u64,
-    /// The advisory executions that have not come to an end.
+    /// The advisory executions that have not ended.
     pub(crate) background: Vec<(Execution, RecordedPayload)>,
     pub(crate) reports: Vec<(Execution, Result<RecordedPayload, Failure>)>,
     /// The outcomes that observers have seen, in order.
@@ -42,7 +43,7 @@ pub(crate) struct Replayed<'net> {
     pub(crate) commits: BTreeMap<String, String>,
     /// The first commit of each workspace.
     pub(crate) began: BTreeMap<String, String>,
-    /// What the last execution that sent anything to other runs sent: what came before it has arrived.
+    /// The messages of the last execution that sent any to other runs. All earlier messages have arrived.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     pub(crate) restarts: HashMap<By, u32>,
     pub(crate) sessions: Vec<(By, u32, String, SessionId)>,
@@ -51,25 +52,28 @@ pub(crate) struct Replayed<'net> {
     pub(crate) answers: Vec<(By, RecordedPayload)>,
     /// The items that were added to map nodes.
     pub(crate) added: Vec<(By, ItemRecord)>,
-    /// What map nodes have decided: whether the quorum is reached, and the children that had ended.
+    /// The decisions of map nodes: whether the quorum is reached, and the child runs that had ended.
     pub(crate) decisions: Vec<(By, bool, Vec<RunId>)>,
-    /// What ends the run, though no record says so yet: an entry beyond bounds that leads nowhere, or to where it may not.
+    /// The failure of the run, where no record has it yet: a node was entered beyond its bounds, and has no exhausted route or
+    /// one that it may not take.
     pub(crate) doomed: Option<Failure>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
-    /// The output, where it is another than what came to the exit.
+    /// The output, where it differs from the exit's token.
     pub(crate) output: Option<RecordedPayload>,
     pub(crate) records: u64,
     /// The number of the last letter that had come when the run was retried; 0 if it never was.
     pub(crate) retried_after: u64,
-    /// The event node that the run has failed at, if it has.
+    /// The event node at which the run has failed, if it was one.
     failed_event: Option<NodeIndex>,
     observed_nodes: HashSet<String>,
+    /// By node: the key of its execution in `in_flight`.
     running: HashMap<NodeIndex, u64>,
+    /// How many executions have begun: the next key in `in_flight`.
     begun: u64,
 }
 
-/// What a person was asked.
+/// A question to a person.
 pub(crate) struct Asked {
     pub(crate) by: By,
     pub(crate) question: RecordedPayload,
@@ -77,7 +81,7 @@ pub(crate) struct Asked {
     pub(crate) asked_at_ms: Option<u64>,
 }
 
-/// The table that the run started with, and the one that it has now.
+/// The table that the run started with, and its latest table.
 pub(crate) fn tables(records: &[Record]) -> Option<(&Table, &Table)> {
     let Some(Entry::Started { table: first, .. }) = records.first().map(|record| &record.entry) else { return None };
     let later = records.iter().rev().find_map(|record| match &record.entry {
@@ -142,12 +146,12 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
     if let Some(node) = replayed.failed_event {
         replayed.frontier.enter_beside(node);
     }
-    replayed.forget_the_past(net);
+    replayed.drop_finished(net);
     Ok(replayed)
 }
 
 impl<'net> Replayed<'net> {
-    /// Starts what the executor would have started: everything, unless a message waits for its turn.
+    /// Starts what the executor would have started: all executions that are due, unless a message waits for its turn.
     fn start_due(&mut self, net: &'net Net) {
         if self.ended.is_some() || self.doomed.is_some() {
             return;
@@ -173,14 +177,15 @@ impl<'net> Replayed<'net> {
                 continue;
             };
             let route = row.exhausted.and_then(|alternative| Some((alternative, net.alternative(alternative)?)));
-            // Without a route the run has failed, as its next record says, unless there was no time for that.
+            // Without an exhausted route, the run has failed. The next record says so, unless the process ended before it was
+            // written.
             let Some((alternative, way)) = route else {
                 self.doomed = Some(beyond_bounds(net, execution, limit));
                 return;
             };
             let place = way.branches[0][0];
             let content = Content::Exhausted(Arc::new((execution.node, limit, inputs)));
-            // To an optional slot the run sends nothing in place of a handler.
+            // Where the exhausted route leads to an optional slot, the runtime fills that with no value.
             let token = StoredToken { place, content, is_nothing: net.place(place).optional };
             self.arrived[usize::from(place)] = Some(token.clone());
             match self.frontier.complete(execution, Step::One(alternative, token)) {
@@ -193,11 +198,11 @@ impl<'net> Replayed<'net> {
         }
     }
 
-    /// The executions that begin once more when the run is resumed here.
+    /// The executions that start again when the run is resumed here.
     pub(crate) fn interrupted(&self, net: &Net) -> Vec<Execution> {
         let mut interrupted: Vec<_> = self.in_flight.values().map(|(execution, _)| *execution).collect();
         interrupted.extend(self.background.iter().map(|(execution, _)| *execution));
-        // A message is being handled as soon as nothing runs that it waits for.
+        // The first message is being handled, unless a running node keeps it waiting.
         if let Some((node, _)) = self.mailbox.front()
             && !self.in_flight.values().any(|(execution, _)| keeps_waiting(net, execution.node))
         {
@@ -206,13 +211,14 @@ impl<'net> Replayed<'net> {
         interrupted
     }
 
-    /// Takes an execution off the list of those in flight.
+    /// Removes an execution from those in flight.
     fn land(&mut self, execution: Execution) {
         if let Some(begun) = self.running.remove(&execution.node) {
             self.in_flight.remove(&begun);
         }
     }
 
+    /// Applies one record.
     fn take(
         &mut self,
         net: &'net Net,
@@ -239,9 +245,9 @@ impl<'net> Replayed<'net> {
             Entry::Retried { letters } => {
                 (self.ended, self.failed_event, self.output) = (None, None, None);
                 self.retried_after = letters;
-                // What had no chance has one again; what was reached stays so.
+                // A quorum that could not be reached may be reached after the retry. A reached quorum is final.
                 self.decisions.retain(|(_, reached, _)| *reached);
-                // Who was asked before has all the time again.
+                // The time to answer starts again for earlier questions.
                 self.questions.iter_mut().for_each(|asked| asked.asked_at_ms = None);
             }
             Entry::Session { by, conversation, agent, session } => {
@@ -286,7 +292,7 @@ impl<'net> Replayed<'net> {
             Entry::Landed { commit, .. } => self.committed([commit]),
             Entry::Decided { by, reached, ended } => self.decisions.push((by, reached, ended)),
             Entry::Ended { failure, cancelled, output } => {
-                // An event node that failed was entered, and no other record tells of it.
+                // Where an event node failed, its entry has no other record than this.
                 if let Some(Failure { node, visit, .. }) = &failure
                     && let Some(&node) = names.get(node.as_str())
                     && net.row(node).kind == NodeKind::Event
@@ -295,7 +301,7 @@ impl<'net> Replayed<'net> {
                     self.failed_event = Some(node);
                 }
                 (self.ended, self.output) = (Some((failure, cancelled)), output);
-                // All that was sent has arrived: the run does not end before.
+                // All messages have arrived, as the run does not end before.
                 self.posted = None;
             }
             Entry::Outcome(outcome) => {
@@ -378,10 +384,10 @@ impl<'net> Replayed<'net> {
         Ok(())
     }
 
-    /// Drops what is known of executions that nobody will repeat.
-    fn forget_the_past(&mut self, net: &'net Net) {
+    /// Drops what is known of executions that will not be repeated.
+    fn drop_finished(&mut self, net: &'net Net) {
         let background = self.background.iter().map(|(execution, _)| *execution);
-        // One that a message holds up may be a later attempt of a visit that has begun.
+        // An execution that a message delays may be a later attempt of a visit that has begun.
         let waiting = (0..).zip(&net.table().nodes).filter_map(|(node, _)| self.frontier.live(node));
         let live: HashSet<(&str, u32)> = self
             .in_flight
@@ -391,7 +397,7 @@ impl<'net> Replayed<'net> {
             .chain(waiting)
             .map(|execution| (net.name(execution.node), execution.visit))
             .collect();
-        // An event node has no execution yet where its message waits.
+        // An event node whose message waits has no execution yet, so it is known by name.
         let messaged: HashSet<&str> = self.mailbox.iter().map(|(node, _)| net.name(*node)).collect();
         let is_live = |by: &By| live.contains(&(by.node.as_str(), by.visit)) || messaged.contains(by.node.as_str());
         self.once.retain(|(by, ..)| is_live(by));

@@ -1,4 +1,4 @@
-//! A run that has failed is resumed, and with it the child runs that its map nodes were at.
+//! Retries a failed run, together with the child runs of its map nodes that were under way.
 
 use crate::journal::record::taken_by;
 use crate::journal::standing::standing;
@@ -11,16 +11,17 @@ use std::pin::Pin;
 /// Executions of map nodes.
 pub(crate) type Maps = BTreeSet<By>;
 
-/// The entry that says of a run that it is retried now.
+/// The entry that records that a run is retried.
 pub(crate) async fn retried(journal: &dyn Journal, run: &RunId) -> Result<Entry, JournalError> {
     let letters = journal.letters(run, 0).await?;
     Ok(Entry::Retried { letters: letters.last().map_or(0, |posted| posted.number) })
 }
 
-/// Retries the child runs that these executions of `parent` had started or adopted, and that failed, or ended with it; and theirs.
-/// Not those that somebody has cancelled, and none of a map that has its quorum.
+/// Retries the child runs that these executions of `parent` had started or adopted, and their descendants, where they failed or
+/// ended with the parent. Child runs that a user has cancelled are not retried, nor are those of a map that has reached its
+/// quorum.
 ///
-/// Each is written before its parent, so that whoever is stopped amid this can begin once more.
+/// Each child's entry is written before its parent's, so that a retry that was interrupted can be repeated.
 pub(crate) fn retry_children<'a>(
     journal: &'a dyn Journal,
     parent: &'a RunId,
@@ -28,8 +29,8 @@ pub(crate) fn retry_children<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<(), JournalError>> + Send + 'a>> {
     Box::pin(async move {
         if !maps.is_empty() {
-            // What such a map was given stays as it is, the children included that did not come to anything.
-            journal.load(parent).await?.iter().filter_map(has_its_quorum).for_each(|by| {
+            // A reached quorum is final, so the failed child runs of such a map stay as they are.
+            journal.load(parent).await?.iter().filter_map(quorum_reached).for_each(|by| {
                 maps.remove(by);
             });
         }
@@ -57,8 +58,8 @@ pub(crate) fn retry_children<'a>(
     })
 }
 
-/// The execution of a map node that need not wait for the rest of its children any more, if this says so.
-fn has_its_quorum(record: &Record) -> Option<&By> {
+/// The execution of a map node that has reached its quorum, if this record says so.
+fn quorum_reached(record: &Record) -> Option<&By> {
     match &record.entry {
         Entry::Decided { by, reached: true, .. } => Some(by),
         _ => None,
@@ -71,7 +72,8 @@ async fn maps_at_work(journal: &dyn Journal, run: &RunId, records: &[Record]) ->
     if standing.problem.is_none() {
         return Ok(standing.in_flight.into_iter().collect());
     }
-    // Then every one whose outcome is not recorded.
+    // The run cannot be replayed without its program, so this takes every execution with child runs and without a recorded
+    // outcome.
     let mut maps = Maps::new();
     for child in journal.children(run).await? {
         maps.extend(taken_by(&journal.load(&child.run).await?).cloned());

@@ -1,24 +1,25 @@
-//! What a run that is driven and one that is replayed decide alike.
+//! Decisions that the driver of a run and the replay of its records must make alike.
 
 use interlocking_core::failure::{Failure, FailureKind};
 use interlocking_core::frontier::{Execution, Limit};
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::NodeKind;
 
-/// Whether a node that runs keeps a message waiting: all do but those that only wait themselves. A graph node that is exclusive waits for
-/// nobody outside, and who handles the message may need its turn.
+/// Whether a running node keeps a message waiting. All nodes do, except those that only wait themselves. An exclusive graph node
+/// keeps it waiting, too: its child run does not wait for anything outside, and the handler of the message may need the node's
+/// turn.
 pub(crate) fn keeps_waiting(net: &Net, node: NodeIndex) -> bool {
     let row = net.row(node);
     !matches!(row.kind, NodeKind::Map | NodeKind::Graph | NodeKind::Human) || row.exclusive.is_some()
 }
 
-/// Why a node did not run: it was entered more often than its table allows, and no route takes that up.
+/// The failure of a node that was entered more often than its table allows, and has no exhausted route.
 pub(crate) fn beyond_bounds(net: &Net, execution: Execution, limit: Limit) -> Failure {
     let message = format!("may not be entered again: its table says `{limit}`");
     failure(net, execution, FailureKind::Exhausted(limit), message)
 }
 
-/// Why a node may not go where it chose to: its edge was taken as often as the table allows, and no route takes that up.
+/// The failure of a node that chose an edge more often than the table allows, where the edge has no exhausted route.
 pub(crate) fn edge_is_spent(net: &Net, execution: Execution, edge: AlternativeIndex) -> Failure {
     let found = net.alternative(edge);
     let to = found.and_then(|found| found.only.first()).map(|&place| net.place(place).name.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where a run stands, told from its records alone: without its graph, and whether or not somebody executes it.
+//! The position of a run according to its records alone: without its graph, and whether or not it is being executed.
 
 use crate::journal::replay::replay;
 use crate::journal::{By, Entry, Record, ending};
@@ -6,36 +6,36 @@ use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
 use std::collections::BTreeSet;
 
-/// Where a run stands.
+/// The position of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Standing {
-    /// The executions that had begun, or were due, when the last record was written, in the order in which they began.
+    /// The executions that had begun or were due when the last record was written, in the order in which they began.
     pub(crate) in_flight: Vec<By>,
-    /// The same beside the graph.
-    pub(crate) beside: Vec<By>,
-    /// The execution that handles a message, or failed to.
+    /// The advisory executions that had begun and not ended.
+    pub(crate) background: Vec<By>,
+    /// The execution that was handling a message, or failed to.
     pub(crate) handling: Option<By>,
-    /// The questions that nobody has answered and that somebody may, by who asks.
+    /// The questions that wait for an answer, by the execution that asks.
     pub(crate) open: BTreeSet<By>,
     /// The number of the last letter that was received.
     pub(crate) letters: u64,
-    /// Why only the records' own words are known, and not what follows from the table.
+    /// Why the records cannot be replayed, so that only what they say directly is known.
     pub(crate) problem: Option<String>,
 }
 
-/// Where a run with these records stands.
+/// The position of the run with these records.
 pub(crate) fn standing(records: &[Record]) -> Standing {
     let mut standing = Standing { letters: letters(records), ..Standing::default() };
     match follow(records) {
-        Ok((in_flight, beside)) => {
+        Ok((in_flight, background)) => {
             let end = records.iter().rposition(|record| record.entry.ending().is_some());
             let end = end.filter(|_| ending(records).is_some()).unwrap_or(records.len());
             standing.handling =
-                begun(&records[..end]).into_iter().find(|by| !in_flight.contains(by) && !beside.contains(by));
-            (standing.in_flight, standing.beside) = (in_flight, beside);
+                begun(&records[..end]).into_iter().find(|by| !in_flight.contains(by) && !background.contains(by));
+            (standing.in_flight, standing.background) = (in_flight, background);
         }
         Err(problem) => {
-            // A question is then taken to be open until its execution has come to an end that is recorded.
+            // Each question is then taken to be open until its execution has a recorded outcome.
             standing.in_flight = unended(records);
             standing.problem = Some(problem);
         }
@@ -53,7 +53,7 @@ pub(crate) fn standing(records: &[Record]) -> Standing {
     standing
 }
 
-/// The number of the last letter that the records tell of.
+/// The number of the last letter that is recorded as received.
 fn letters(records: &[Record]) -> u64 {
     let numbers = records.iter().map(|record| match record.entry {
         Entry::Answered { letter, .. } | Entry::Received { letter, .. } => letter,
@@ -62,8 +62,8 @@ fn letters(records: &[Record]) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
-/// The executions that had begun, or were due, when the last of these records was written: those in the graph, beside it, and the one
-/// that handles a message. None where that cannot be told.
+/// The executions that had begun or were due when the last of these records was written, including advisory executions and the
+/// execution that handles a message. Empty where the records cannot be replayed.
 pub(crate) fn begun(records: &[Record]) -> Vec<By> {
     let Some(Entry::Started { table, .. }) = records.first().map(|record| &record.entry) else { return Vec::new() };
     let Ok(net) = Net::new((**table).clone()) else { return Vec::new() };
@@ -79,7 +79,7 @@ fn by(net: &Net, execution: &Execution) -> By {
     By { node: net.name(node).to_owned(), visit, attempt }
 }
 
-/// What is under way, in the graph and beside it.
+/// The executions in flight, and the advisory executions under way. The error says why the records cannot be replayed.
 fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     if records.iter().any(|record| matches!(record.entry, Entry::Resumed { table: Some(_), .. })) {
         return Err("its history was migrated to another table, which only its program can follow".to_owned());
@@ -90,11 +90,11 @@ fn follow(records: &[Record]) -> Result<(Vec<By>, Vec<By>), String> {
     let net = Net::new((**table).clone()).map_err(|error| error.to_string())?;
     let replayed = replay(&net, records.to_vec()).map_err(|error| error.to_string())?;
     let in_flight = replayed.in_flight.values().map(|(execution, _)| by(&net, execution)).collect();
-    let beside = replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
-    Ok((in_flight, beside))
+    let background = replayed.background.iter().map(|(execution, _)| by(&net, execution)).collect();
+    Ok((in_flight, background))
 }
 
-/// The executions that records name and whose outcome none tells.
+/// The executions that records name and that have no recorded outcome.
 fn unended(records: &[Record]) -> Vec<By> {
     let mut named: Vec<By> = Vec::new();
     for record in records {

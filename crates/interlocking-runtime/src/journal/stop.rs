@@ -1,4 +1,4 @@
-//! The end of a run by the wish of somebody outside, whether or not somebody executes it.
+//! Cancels a run from outside, whether or not it is being executed.
 
 use crate::journal::account::family;
 use crate::journal::record::retried_after;
@@ -7,29 +7,29 @@ use crate::run::claims;
 use interlocking_core::run_id::RunId;
 use serde::Serialize;
 
-/// What came of the wish that a run ends.
+/// The result of [`stop()`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "stopped", rename_all = "snake_case")]
 pub enum Stop {
-    /// Nobody executed it: it and its child runs are cancelled, as their journal now says.
+    /// The run was not being executed. It and its child runs are recorded as cancelled.
     Cancelled {
-        /// The runs that ended by it, the one that was named first.
+        /// The cancelled runs; the run that was named comes first.
         runs: Vec<RunId>,
     },
-    /// Somebody executes it, and will find the wish in its journal.
+    /// The run is being executed. Its executor receives the request to cancel it through the journal.
     Asked {
-        /// Who executes it.
+        /// The executor.
         holder: String,
     },
-    /// It had ended.
+    /// The run had ended before.
     HadEnded {
         /// How: `finished`, `failed` or `cancelled`.
         ended: String,
     },
 }
 
-/// Asks a run to end, once: one wish is enough, unless the run was retried since.
-async fn wish(journal: &dyn Journal, run: &RunId) -> Result<(), JournalError> {
+/// Sends a run a request to cancel it. A repeated request is not sent, unless the run was retried since.
+async fn request_cancel(journal: &dyn Journal, run: &RunId) -> Result<(), JournalError> {
     let key = match retried_after(&journal.load(run).await?) {
         0 => "wish to end".to_owned(),
         letters => format!("wish to end after letter {letters}"),
@@ -40,7 +40,7 @@ async fn wish(journal: &dyn Journal, run: &RunId) -> Result<(), JournalError> {
     }
 }
 
-/// Cancels a run: ends it where nobody executes it, and else asks who does to end it.
+/// Cancels a run: ends it if it is not being executed, and otherwise asks its executor to end it.
 ///
 /// # Errors
 ///
@@ -54,14 +54,14 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
         return Ok(Stop::HadEnded { ended: ended.clone() });
     }
     if matches!(summary.origin, Some(Origin::Child { .. })) {
-        // A retry of its parent resumes the children that ended with it, and not those that somebody has cancelled.
-        wish(journal, run).await?;
+        // A retry of the parent retries children that ended with the parent, but not those with a request to cancel them.
+        request_cancel(journal, run).await?;
     }
     match end(journal, run).await {
         Ok(Ended::Now) => {}
         Ok(Ended::Before(ended)) => return Ok(Stop::HadEnded { ended: ended.to_owned() }),
         Err(JournalError::Held { holder, .. }) => {
-            wish(journal, run).await?;
+            request_cancel(journal, run).await?;
             return Ok(Stop::Asked { holder });
         }
         Err(error) => return Err(error),
@@ -70,7 +70,7 @@ pub async fn stop(journal: &dyn Journal, run: &RunId) -> Result<Stop, JournalErr
     for child in family(&runs, run).into_iter().skip(1).filter(|summary| summary.ended.is_none()) {
         match end(journal, &child.run).await {
             Ok(Ended::Now) => ended.push(child.run.clone()),
-            // Somebody is about to find that its parent has ended.
+            // The child's executor will find that its parent has ended.
             Ok(Ended::Before(_)) | Err(JournalError::Held { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -83,10 +83,10 @@ enum Ended {
     Before(&'static str),
 }
 
-/// Writes the end of a run that nobody executes.
+/// Records the end of a run that is not being executed.
 async fn end(journal: &dyn Journal, run: &RunId) -> Result<Ended, JournalError> {
     let _claim = claims::claim(journal, run).await?;
-    // What came before the claim counts.
+    // The records are read under the claim, as the run may have ended before it.
     let records = journal.load(run).await?;
     if let Some(ended) = ending(&records) {
         return Ok(Ended::Before(ended));

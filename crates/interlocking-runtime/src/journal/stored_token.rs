@@ -1,29 +1,29 @@
-//! Tokens as a replay moves them: by what the journal holds of their payloads.
+//! The tokens of a replay, with payloads as the journal has recorded them.
 
 use crate::journal::RecordedPayload;
 use interlocking_core::frontier::{self, Limit};
 use interlocking_core::net::{Net, NodeIndex, PlaceIndex};
 use std::sync::Arc;
 
-/// A token whose payload need not be here.
+/// A token whose payload may be known only by its digest.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredToken {
     pub(crate) place: PlaceIndex,
     pub(crate) content: Content,
-    /// Whether it fills an optional slot with nothing.
+    /// Whether it fills an optional slot with no value.
     pub(crate) is_nothing: bool,
 }
 
-/// What a [`StoredToken`] stands for.
+/// The content of a [`StoredToken`].
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     /// A recorded payload.
     Stored(RecordedPayload),
-    /// What an entry beyond a node's bounds makes of the input that the node would have had.
+    /// The value that a node's exhausted route makes of the input that the node would have taken.
     Exhausted(Arc<(NodeIndex, Limit, Inputs)>),
 }
 
-/// What a node execution consumes: one token, or one a slot.
+/// The input of a node execution: one token, or one token for each slot.
 #[derive(Clone, Debug)]
 pub(crate) enum Inputs {
     One(StoredToken),
@@ -31,7 +31,7 @@ pub(crate) enum Inputs {
 }
 
 impl StoredToken {
-    /// A recorded payload, in its place.
+    /// A token with a recorded payload.
     pub(crate) fn stored(net: &Net, place: PlaceIndex, payload: RecordedPayload) -> Self {
         let is_nothing = net.place(place).optional && payload.is_null();
         Self { place, content: Content::Stored(payload), is_nothing }

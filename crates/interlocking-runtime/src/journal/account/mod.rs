@@ -1,6 +1,6 @@
-//! A run and its child runs as a tree, read from any journal and without the graph: for people, and programs, that look.
+//! A run and its child runs as a tree, for people and programs. It is read from any journal, without the graph.
 //!
-//! What is serialized here is what `--json` shows: fields are added, not renamed.
+//! `--json` shows the serialized form of these types: fields may be added, but not renamed.
 
 mod read;
 
@@ -14,57 +14,58 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-/// A run, as its journal knows it.
+/// A run, according to its journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct RunAccount {
-    /// What the journal lists of it.
+    /// The run's summary.
     #[serde(flatten)]
     pub summary: RunSummary,
-    /// How it stands.
+    /// The run's state.
     pub state: RunState,
-    /// What its agent calls used up, without those of its child runs.
+    /// What the agent calls of the run used up, without its child runs.
     pub usage: Usage,
-    /// The same with its child runs.
+    /// What the agent calls of the run and its child runs used up.
     pub total: Usage,
     /// How often it was resumed.
     pub resumed: u32,
     /// How often it was retried after it had failed.
     pub retried: u32,
-    /// What its nodes did, in the order in which the journal first tells of it; what is under way comes last.
+    /// The executions of its nodes, in the order in which the journal first names them. Executions that no record names come
+    /// last.
     pub executions: Vec<ExecutionAccount>,
-    /// Child runs whose execution the journal does not know any more.
+    /// Child runs whose map node's execution the journal does not have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Self>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
-    /// What its memory groups hold, those that were ever changed. A node of its own memory is a group of its name.
+    /// The values of memory groups that were ever updated, by name. A node's own memory is a group with the node's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub memory: BTreeMap<String, Value>,
     /// Letters that it has not received.
     pub letters: Vec<WaitingLetter>,
-    /// Why nothing is known of what is under way but what its records say themselves.
+    /// Why the records cannot be replayed, so that only the executions that they name are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// How a run stands.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RunState {
-    /// Somebody executes it.
+    /// The run is being executed.
     Running,
-    /// Nobody executes it, and nobody can before a person has answered.
+    /// The run is not being executed, and needs an answer from a person to go on.
     Waiting,
-    /// Nobody executes it, and it has not ended: it can be resumed.
+    /// The run is not being executed, and has not ended: it can be resumed.
     Stopped,
-    /// It came to its exit.
+    /// The run has reached its exit.
     Finished,
-    /// It failed. Where it has a place to which it [went](ExecutionAccount::to), its run goes on.
+    /// The run has failed.
     Failed,
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
 }
 
@@ -72,25 +73,25 @@ pub enum RunState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ExecutionAccount {
-    /// Which.
+    /// The node, the visit and the attempt.
     #[serde(flatten)]
     pub by: By,
-    /// How it stands.
+    /// The execution's state.
     pub state: ExecutionState,
-    /// The position of the record that has its outcome: a fork after `record + 1` records has it.
+    /// The position of the record with its outcome: a fork after `record + 1` records includes the outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record: Option<u64>,
-    /// Where it went: the places of its tokens.
+    /// The places of the tokens that it made.
     pub to: Vec<String>,
     /// How long it ran, in milliseconds, where its outcome says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
     /// What its agent calls used up.
     pub usage: Usage,
-    /// The sessions that its agents had.
+    /// The sessions of its agents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sessions: Vec<SessionAccount>,
-    /// The sort of message that its tokens are, where it said so.
+    /// The label that its handler gave the outcome, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<Label>,
     /// The commits that it made.
@@ -99,19 +100,19 @@ pub struct ExecutionAccount {
     /// The advisory nodes that it started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spawned: Vec<String>,
-    /// Where it sent messages: run and node.
+    /// The runs and nodes to which it sent messages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub posted: Vec<Addressee>,
-    /// The names of the side effects that are not to be repeated.
+    /// The names of its side effects that are not repeated.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub once: Vec<String>,
-    /// What it asked a person.
+    /// The question that it asked a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<QuestionAccount>,
-    /// Of a map node: that it need not wait for the rest of its children.
+    /// Of a map node: the decision that it does not need its remaining child runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided: Option<Decided>,
-    /// Why it failed, and the run with it; or only it, where it is advisory, or its table has a route for that.
+    /// Why it failed. The run failed, too, unless the node is advisory or its table has a route for failures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
     /// The child runs that it started.
@@ -119,22 +120,22 @@ pub struct ExecutionAccount {
     pub children: Vec<RunAccount>,
 }
 
-/// How an execution stands.
+/// The state of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ExecutionState {
-    /// Its outcome counts, or its report is there.
+    /// Its outcome or its report is recorded.
     Done,
-    /// It failed.
+    /// It failed. Where [`to`](ExecutionAccount::to) names a place, the run went on there.
     Failed,
-    /// It is at work.
+    /// It is running.
     Running,
-    /// It waits for a person, or only for child runs that do.
+    /// It waits for a person, or only for child runs that wait for a person.
     Waiting,
-    /// It was at work when its run stopped, and begins again when that is resumed.
+    /// It was running when the run stopped, and starts again when the run is resumed.
     Interrupted,
-    /// It came to no outcome that counts: it was stopped, or tried again.
+    /// It has no outcome that counts, because it was stopped or tried again.
     Discarded,
 }
 
@@ -148,17 +149,17 @@ pub struct SessionAccount {
     pub session: SessionId,
 }
 
-/// That a map node need not wait for the rest of its children.
+/// The decision of a map node that it does not need its remaining child runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Decided {
-    /// Whether its quorum is reached; otherwise it no longer can be.
+    /// Whether the quorum is reached; otherwise it can no longer be reached.
     pub reached: bool,
-    /// How many children had ended by then.
+    /// How many child runs had ended by then.
     pub ended: usize,
 }
 
-/// Where a message was sent.
+/// The run and the node to which a message was sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Addressee {
@@ -168,7 +169,7 @@ pub struct Addressee {
     pub node: String,
 }
 
-/// What a person was asked, and what came of it.
+/// A question to a person, and its answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct QuestionAccount {
@@ -181,7 +182,7 @@ pub struct QuestionAccount {
     pub answer: Option<Value>,
     /// Whether an answer can be given.
     pub is_open: bool,
-    /// Whether there is an answer that the run has not received.
+    /// Whether an answer was posted that the run has not received.
     pub is_answered: bool,
 }
 
@@ -189,9 +190,9 @@ pub struct QuestionAccount {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WaitingLetter {
-    /// Its number.
+    /// The letter's number.
     pub number: u64,
-    /// What it says.
+    /// The letter's content.
     #[serde(flatten)]
     pub body: LetterBody,
 }
@@ -212,7 +213,7 @@ impl RunAccount {
         open
     }
 
-    /// Shows the run, and then each of its child runs and theirs, to `look`.
+    /// Calls `look` with the run, and then with each of its descendants.
     pub fn each<'account>(&'account self, look: &mut impl FnMut(&'account Self)) {
         look(self);
         let below = self.executions.iter().flat_map(|execution| &execution.children).chain(&self.children);
@@ -246,7 +247,7 @@ pub async fn account(journal: &dyn Journal, run: &RunId) -> Result<RunAccount, J
         return Err(JournalError::NoRun { run: run.clone(), place: "the journal".to_owned() });
     }
     let mut below: BTreeMap<RunId, Vec<RunAccount>> = BTreeMap::new();
-    // Children stand behind their parents, so that each finds its own done.
+    // Children come after their parents in the list, so in reverse order each run finds its children done.
     for summary in family.into_iter().skip(1).rev() {
         let children = below.remove(&summary.run).unwrap_or_default();
         let account = read::run(journal, summary.clone(), children).await?;
@@ -260,7 +261,7 @@ pub async fn account(journal: &dyn Journal, run: &RunId) -> Result<RunAccount, J
     read::run(journal, summary.ok_or_else(lost)?, children).await
 }
 
-/// A run and its child runs, those of these included, each behind its parent; empty if there is no such run.
+/// A run and all its descendants, each after its parent; empty if there is no such run.
 pub fn family<'runs>(runs: &'runs [RunSummary], run: &RunId) -> Vec<&'runs RunSummary> {
     let mut below: HashMap<&RunId, Vec<&RunSummary>> = HashMap::new();
     for summary in runs {
@@ -273,7 +274,7 @@ pub fn family<'runs>(runs: &'runs [RunSummary], run: &RunId) -> Vec<&'runs RunSu
     let mut family: Vec<&RunSummary> = runs.iter().filter(|summary| summary.run == *run).collect();
     let mut next = 0;
     while let Some(parent) = family.get(next) {
-        // Taken out, so that nobody is met twice, whatever the journal says.
+        // Removed, so that no run is visited twice, even if the journal is damaged.
         family.extend(below.remove(&parent.run).unwrap_or_default());
         next += 1;
     }

@@ -1,4 +1,4 @@
-//! Reads one run.
+//! Reads the account of one run.
 
 use super::{
     Addressee, Decided, ExecutionAccount, ExecutionState, QuestionAccount, RunAccount, RunState, SessionAccount,
@@ -30,7 +30,7 @@ pub(super) async fn run(
     for (by, call) in killed(&records, is_held) {
         executions.of(by).spend(&[call]);
     }
-    for by in standing.in_flight.iter().chain(&standing.beside).chain(&standing.handling) {
+    for by in standing.in_flight.iter().chain(&standing.background).chain(&standing.handling) {
         executions.of(by.clone());
     }
     let children = adopt(&mut executions, children);
@@ -86,7 +86,7 @@ async fn memory(
     Ok(memory)
 }
 
-/// The executions of a run, in the order in which they were first named.
+/// The executions of a run, in the order in which records first name them.
 #[derive(Default)]
 struct Executions {
     list: Vec<ExecutionAccount>,
@@ -153,7 +153,7 @@ impl ExecutionAccount {
     }
 }
 
-/// What the records say of executions, how often the run was resumed and retried, and why it failed.
+/// The executions according to the records, how often the run was resumed and retried, and why it failed.
 async fn executions(
     journal: &dyn Journal,
     run: &RunId,
@@ -218,7 +218,7 @@ async fn ask(
     Ok(QuestionAccount { question, schema, answer: None, is_open: false, is_answered: false })
 }
 
-/// Gives each child run to the execution that started it; gives back those whose execution is not known.
+/// Adds each child run to the execution that started it, and returns those whose execution is not known.
 fn adopt(executions: &mut Executions, children: Vec<RunAccount>) -> Vec<RunAccount> {
     let mut orphans = Vec::new();
     for child in children {
@@ -237,7 +237,7 @@ fn adopt(executions: &mut Executions, children: Vec<RunAccount>) -> Vec<RunAccou
     orphans
 }
 
-/// Tells how an execution without an outcome stands.
+/// Sets the state of an execution's question, and of an execution without an outcome.
 fn settle(
     execution: &mut ExecutionAccount,
     standing: &Standing,
@@ -262,7 +262,7 @@ fn settle(
         execution.failure = Some(failure.clone());
         return;
     }
-    let mut under_way = standing.in_flight.iter().chain(&standing.beside).chain(&standing.handling);
+    let mut under_way = standing.in_flight.iter().chain(&standing.background).chain(&standing.handling);
     let is_under_way = !has_ended && under_way.any(|known| known == by);
     let unended: Vec<RunState> =
         execution.children.iter().filter(|child| child.summary.ended.is_none()).map(|child| child.state).collect();
@@ -276,7 +276,7 @@ fn settle(
     };
 }
 
-/// How a run stands.
+/// The state of a run.
 fn state(summary: &RunSummary, standing: &Standing, executions: &[ExecutionAccount]) -> RunState {
     match summary.ended.as_deref() {
         Some("failed") => return RunState::Failed,
@@ -287,5 +287,5 @@ fn state(summary: &RunSummary, standing: &Standing, executions: &[ExecutionAccou
     }
     let mut under_way = executions.iter().filter(|known| standing.in_flight.contains(&known.by)).peekable();
     let waits = under_way.peek().is_some() && under_way.all(|known| known.state == ExecutionState::Waiting);
-    if waits && standing.beside.is_empty() { RunState::Waiting } else { RunState::Stopped }
+    if waits && standing.background.is_empty() { RunState::Waiting } else { RunState::Stopped }
 }
