@@ -101,9 +101,9 @@ mod tests {
         Connection::open(&path).unwrap().execute_batch("CREATE TABLE t(a)").unwrap();
         let connection = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let error = connection.execute_batch("INSERT INTO t VALUES(1)").unwrap_err();
-        let told = Trouble::from(error).at("the/journal.db").to_string();
+        let message = Trouble::from(error).at("the/journal.db").to_string();
         assert_eq!(
-            told,
+            message,
             "the/journal.db cannot be written: attempt to write a readonly database; make it and its directory \
              writable for this user, then resume"
         );

@@ -12,14 +12,14 @@ pub enum ReplayError {
         /// The record's position.
         sequence: u64,
     },
-    /// A record tells of an execution that cannot have happened then.
+    /// A record names an execution that cannot have happened at that point.
     #[error("record {sequence} tells of execution {by} of a node which did not run then: {reason}")]
     Impossible {
         /// The record's position.
         sequence: u64,
         /// The execution.
         by: By,
-        /// What speaks against it.
+        /// Why it cannot have happened.
         reason: String,
     },
 }

@@ -234,7 +234,7 @@ impl<G: Graph> Run<G> {
     #[must_use]
     pub fn with_events(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.settings.sink = Some(match self.settings.sink.take() {
-            Some(told) => Arc::new(Both(told, sink)),
+            Some(earlier) => Arc::new(Both(earlier, sink)),
             None => sink,
         });
         self

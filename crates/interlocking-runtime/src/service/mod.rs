@@ -390,7 +390,7 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// [`AnswerError`] where that execution asks nothing, was answered, or asked for another type.
+    /// [`AnswerError`] where that execution has no open question, was answered, or asked for another type.
     pub async fn answer(&self, run: &RunId, to: &By, given: &Value) -> Result<u64, AnswerError> {
         answer(&*self.journal, run, to, given).await
     }

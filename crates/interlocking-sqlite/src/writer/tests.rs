@@ -63,9 +63,9 @@ fn who_waits_here_is_told_of_a_letter_as_it_is_posted() {
     let table = serde_json::from_str(r#"{"graph":"Draft","output":"u32","nodes":[]}"#).unwrap();
     let entry = Entry::Started { table: Box::new(table), input: "1".into(), origin: None, workspaces: Vec::new() };
     let started = Prepared::of(Record { run: run.clone(), sequence: 0, entry }).unwrap();
-    let told = writer.posted.subscribe();
+    let posted = writer.posted.subscribe();
     assert_eq!(serve(&mut writer, [Job::Append(Box::new(started))]), [Ok(())]);
-    assert!(!told.has_changed().unwrap(), "a record is no letter");
+    assert!(!posted.has_changed().unwrap(), "a record is no letter");
     assert_eq!(serve(&mut writer, [Job::Post(run, Letter { key: None, body: LetterBody::Cancel })]), [Ok(())]);
-    assert!(told.has_changed().unwrap());
+    assert!(posted.has_changed().unwrap());
 }

@@ -54,10 +54,10 @@ async fn a_full_disk_loses_nothing_and_the_run_goes_on_when_there_is_room() {
     };
     let database = place.path().join("journal.db").display().to_string();
     assert_eq!(refused, JournalError::Full { place: database.clone() });
-    let told = format!(
+    let expected = format!(
         "there is no room left for {database}: free some and resume the run; nothing that was recorded is lost"
     );
-    assert_eq!(refused.to_string(), told);
+    assert_eq!(refused.to_string(), expected);
     assert_eq!(texts(&journal, &run).await.len() as u64, sequence - 1);
 
     journal.remove(&old).await.unwrap();
@@ -163,7 +163,7 @@ async fn a_newer_layout_is_left_alone() {
 
 #[tokio::test]
 async fn damaged_rows_are_told_by_their_place() {
-    for (damage, told) in [
+    for (damage, expected) in [
         ("UPDATE record SET more='{' WHERE sequence=0", "record 0 of run `run` cannot be read: EOF"),
         ("UPDATE record SET sha256=x'00' WHERE sequence=1", "record 1 of run `run` cannot be read: Conversion"),
         ("UPDATE record SET place=NULL WHERE sequence=1", "record 1 of run `run` cannot be read: columns are missing"),
@@ -175,7 +175,10 @@ async fn damaged_rows_are_told_by_their_place() {
         sql(place.path(), damage);
         let journal = SqliteJournal::open(place.path()).unwrap();
         let refused = journal.load(&id("run")).await.unwrap_err();
-        assert!(matches!(&refused, JournalError::Damaged { what, .. } if what.contains(told)), "{damage}: {refused}");
+        assert!(
+            matches!(&refused, JournalError::Damaged { what, .. } if what.contains(expected)),
+            "{damage}: {refused}"
+        );
         // Other runs are not affected.
         journal.append(started(&id("other"), "{}")).await.unwrap();
         assert_eq!(journal.load(&id("other")).await.unwrap().len(), 1);
@@ -229,7 +232,7 @@ async fn a_changed_payload_is_told() {
 /// Each problem is listed, whatever other problems the same damage causes.
 #[tokio::test]
 async fn a_check_tells_whatever_was_done_to_the_database() {
-    for (damage, told) in [
+    for (damage, expected) in [
         ("DELETE FROM record WHERE sequence=1", "record 1 of run run is gone"),
         ("DELETE FROM record WHERE sequence<2", "records 0 to 1 of run run are gone"),
         ("DELETE FROM record", "all records of run run are gone"),
@@ -259,6 +262,6 @@ async fn a_check_tells_whatever_was_done_to_the_database() {
         drop(opened);
         sql(place.path(), damage);
         let problems = SqliteJournal::open(place.path()).unwrap().check().await.unwrap();
-        assert!(problems.iter().any(|problem| problem.starts_with(told)), "{damage}: {problems:?}");
+        assert!(problems.iter().any(|problem| problem.starts_with(expected)), "{damage}: {problems:?}");
     }
 }

@@ -40,9 +40,10 @@ async fn the_page_shows_what_is_there() {
     // The page explains exactly the tables that exist.
     let tables = text("SELECT name FROM sqlite_schema WHERE type='table' AND name NOT LIKE 'sqlite_%' ORDER BY name");
     let section = PAGE.split("## Tables").nth(1).unwrap().split("\n\nThe ").next().unwrap();
-    let mut told: Vec<_> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-    told.sort_unstable();
-    assert_eq!(told, tables);
+    let mut explained: Vec<_> =
+        section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    explained.sort_unstable();
+    assert_eq!(explained, tables);
 
     // It names every file.
     for entry in std::fs::read_dir(place.path()).unwrap() {

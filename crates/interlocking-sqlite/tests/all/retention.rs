@@ -132,8 +132,8 @@ async fn a_run_that_has_ended_has_ended_whatever_comes_later() {
         journal.append(Record { run: id("late"), sequence, entry }).await.unwrap();
         let runs = journal.runs().await.unwrap();
         assert_eq!((runs[0].records, runs[0].ended.as_deref()), (sequence + 1, Some("finished")), "{what}");
-        let told: Option<String> = connection.query_row("SELECT ended FROM runs", [], |row| row.get(0)).unwrap();
-        assert_eq!(told.as_deref(), Some("finished"), "{what}");
+        let shown: Option<String> = connection.query_row("SELECT ended FROM runs", [], |row| row.get(0)).unwrap();
+        assert_eq!(shown.as_deref(), Some("finished"), "{what}");
     }
     assert_eq!(journal.prune(Retention::new().keep_last(0)).await.unwrap().runs, [id("late")]);
 }
