@@ -1,8 +1,9 @@
-//! Isolated git worktrees for agents, on [gix](https://docs.rs/gix). It knows no graph and needs no git program.
+//! Isolated git worktrees for agents, built on [gix](https://docs.rs/gix). The crate knows nothing of workflow graphs
+//! and needs no git program.
 //!
-//! An agent gets a [`Worktree`] of its own, on a branch of its own, outside the repository. The runtime commits what
-//! the agent did, checks which paths it touched, picks the commits together in another worktree and, when everything
-//! holds, moves the main branch forward if it is still where it was.
+//! Each agent gets a [`Worktree`] of its own, on a branch of its own, outside the repository. The runtime commits what
+//! the agent changed, checks which paths it touched, cherry-picks the commits into another worktree and, when all
+//! checks pass, moves the main branch forward if it is still at the commit where it was last seen.
 //!
 //! ```
 //! use interlocking_worktree::{BranchName, Force, Repository, Signature};
@@ -48,79 +49,82 @@
 //! |---|---|
 //! | open, create, find a repository | [`Repository::open`], [`Repository::init`], [`Repository::discover`] |
 //! | create, list, open, remove worktrees | [`Repository::create_worktree`], [`Repository::create_worktree_on`] a branch that is there, [`Repository::create_detached_worktree`], [`Repository::worktrees`], [`Repository::worktrees_in`] a directory, [`Repository::open_worktree`], [`Repository::remove_worktree`] |
-//! | keep the list in order | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
-//! | a place with an object store of its own, and the way back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::take_in`] or [`Repository::take_in_objects`], [`Repository::remove_clone`] |
+//! | lock, prune and repair entries of git's list of worktrees | [`Repository::lock_worktree`], [`Repository::unlock_worktree`], [`Repository::prune_worktrees`], [`Repository::repair_worktrees`], [`Repository::repair_moved_worktree`] |
+//! | a clone with an object store of its own, and taking its commits back | [`Repository::create_clone`], [`Repository::open_clone`], [`Repository::fetch_from_clone`] or [`Worktree::export_since`], [`Worktree::export_up_to`] and [`Repository::take_in`] or [`Repository::take_in_objects`], [`Repository::remove_clone`] |
 //! | what changed | [`Worktree::status`], [`Worktree::diff_since`], [`Repository::diff`], [`Repository::unified_diff`] |
-//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves nothing to it; trailers with [`Message`] |
-//! | read and write a file where an agent works | [`Worktree::read_file`], [`Worktree::write_file`] |
-//! | see what an agent did to its place | [`Place::verify`] |
+//! | commit | [`Worktree::commit_all`], [`Worktree::commit_paths`], [`Worktree::squash_since`], [`Worktree::commit_empty`]; [`Worktree::propose_since`] makes a commit and moves no reference; trailers with [`Message`] |
+//! | read and write a file of a working tree that an agent can write to | [`Worktree::read_file`], [`Worktree::write_file`] |
+//! | check what an agent did to its worktree | [`Place::verify`] |
 //! | start over | [`Worktree::reset_to`], [`Worktree::reset_to_except`], [`Repository::archive`]; after a git program was killed, [`Worktree::unlock`] first |
-//! | use worktrees again, or write their files ahead of time | [`Pool::create_worktree`], [`Pool::retire`], [`Pool::prepare`]; of clones, [`Repository::create_clone_again`] |
-//! | make ready: the user's own command, and ignored files | [`Setup::run`], [`Repository::copy_ignored`] |
-//! | after a process of ours was killed | every operation recovers; [`Repository::recover`] does nothing else |
-//! | bring together | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::rebase_preferring_onto`], [`Worktree::rebase_until_conflict`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
-//! | the same away from any working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
-//! | a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
-//! | move a branch from where it was seen | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
-//! | read | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
+//! | reuse worktrees, or write their files ahead of time | [`Pool::create_worktree`], [`Pool::retire`], [`Pool::prepare`]; for clones, [`Repository::create_clone_again`] |
+//! | prepare a worktree: run the user's setup command, copy ignored files | [`Setup::run`], [`Repository::copy_ignored`] |
+//! | recover after a process that used this crate was killed | every operation does it first; [`Repository::recover`] does only that |
+//! | cherry-pick, rebase, merge | [`Worktree::cherry_pick`], [`Worktree::rebase`], [`Worktree::rebase_preferring_onto`], [`Worktree::rebase_until_conflict`], [`Worktree::merge`], [`Worktree::squash_merge`], [`Worktree::pick_for_resolution`] |
+//! | the same without a working tree | [`Repository::cherry_pick_onto`], [`Repository::rebase_onto`], [`Repository::merge_onto`], [`Repository::squash_onto`] |
+//! | describe a conflict | [`Conflict`], with both sides and the base; [`Conflict::to_prompt`] |
+//! | create, move, rename, delete a branch, if it is where the caller last saw it | [`Repository::fast_forward`], [`Repository::move_branch`], [`Repository::create_branch`], [`Repository::rename_branch`], [`Repository::delete_branch`] |
+//! | read commits and files | [`Repository::resolve`], [`Repository::commits`], [`Repository::read_file`], [`Repository::is_ancestor`] |
 //!
 //! # What holds for every operation
 //!
-//! - **All or nothing.** Each operation has an error type of its own whose variants carry the data. A dirty tree, an
-//!   existing branch, a branch that moved and a conflict are variants; on each of them references, index and files
-//!   are as they were.
-//! - **Git agrees.** What is made here is what git makes: the same tree ids, a clean `git status`, a clean `git fsck`.
-//! - **One boundary.** Of git's own files and objects, what an agent can write is read with [`Limits`] and by git's rules;
-//!   what is not sound is [`Refused`], which [`GitError::reason`] gives.
-//! - **Its own place.** Names of branches and paths are checked types. Worktrees cannot be created inside the
-//!   repository, a worktree whose `.git` file was rewritten is not touched, symbolic links are not followed out of it.
-//! - **Killed processes.** What one leaves is recovered by the next operation: see `docs/book/src/worktrees.md`. Locks of other
-//!   programs are respected.
-//! - **Threads.** [`Repository`] and [`Worktree`] are `Send + Sync` and cheap to clone. Registering and removing is
-//!   done one at a time, across processes too (a lock file in `.git/interlocking`); files are written in parallel.
-//!   Two operations on the *same* worktree at once are kept apart by git's `index.lock`.
-//! - **Synchronous.** Call it on a blocking thread.
+//! - **All or nothing.** Each operation has its own error type, whose variants carry the data. A dirty tree, an
+//!   existing branch, a branch that moved and a conflict are variants; after each of them, references, index and files
+//!   are unchanged.
+//! - **Same results as git.** The results are those of git: the same tree ids, a clean `git status`, a clean `git
+//!   fsck`.
+//! - **One boundary.** Git's own files and objects that an agent can write are read within [`Limits`] and by git's
+//!   rules. Reading unsound data fails with [`Refused`], which [`GitError::reason`] returns.
+//! - **Confinement.** Names of branches and paths are checked types. Worktrees cannot be created inside the repository,
+//!   a worktree whose `.git` file was rewritten is not touched, and no operation follows a symbolic link out of the
+//!   worktree.
+//! - **Killed processes.** The next operation recovers what a killed process left behind: see
+//!   `docs/book/src/worktrees.md`. Locks of other programs are respected.
+//! - **Threads.** [`Repository`] and [`Worktree`] are `Send + Sync` and cheap to clone. Worktrees are registered and
+//!   removed one at a time, across processes too (a lock file in `.git/interlocking`); files are written in parallel.
+//!   Git's `index.lock` excludes two operations on the *same* worktree at once.
+//! - **Synchronous.** Asynchronous callers use a blocking thread.
 //!
 //! # Programs and hooks
 //!
-//! **No operation needs the git program**, and none starts it: what gix lacks (an update of a working tree from one commit
-//! to another, rebase, prune, repair, patches that `git apply` takes) is written here, on gix. So there is no boundary to
-//! cross and no version to check; the tests do everything where no program can be found.
+//! **No operation needs the git program**, and none starts it. What gix lacks (updating a working tree from one commit
+//! to another, rebase, prune, repair, patches that `git apply` takes) is implemented here, on gix. So there is no
+//! subprocess interface and no git version to check; the tests run every operation where no program can be found.
 //!
-//! What does start programs is a [`Setup`], and the user's own git configuration: clean, smudge and long-running filters
-//! (`filter.<name>.…`, git-lfs for one) when files are read or written, and merge drivers (`merge.<name>.driver`) in merges,
-//! picks and rebases, each where attributes say so. With [`Configuration::RepositoryOnly`] those of the user's own
-//! configuration and the system's do not count.
+//! Programs are started only by a [`Setup`] and by the user's own git configuration: clean, smudge and long-running
+//! filters (`filter.<name>.…`, git-lfs for example) when files are read or written, and merge drivers
+//! (`merge.<name>.driver`) in merges, picks and rebases, each for the paths to which attributes assign them. With
+//! [`Configuration::RepositoryOnly`] the filters and drivers of the user's and the system's configuration are ignored.
 //!
-//! **Hooks never run**, whatever the operation, `core.hooksPath` and `core.fsmonitor` included; so a project's hook cannot
-//! keep a run from committing, and an agent that writes one gains nothing by it. Who wants a check has it as a node.
-//! Commits are not signed, whatever `commit.gpgSign` says, and signatures of commits that are picked or rebased are dropped.
+//! **Hooks never run**, whatever the operation; `core.hooksPath` and `core.fsmonitor` have no effect either. So a
+//! project's hook cannot keep a run from committing, and an agent that writes a hook gains nothing by it. A check that
+//! must run belongs in a node of the workflow. Commits are not signed, whatever `commit.gpgSign` says, and signatures
+//! of commits that are picked or rebased are dropped.
 //!
 //! # Where git would do otherwise
 //!
-//! Hundreds of random histories are compared with git's results, tree for tree. These differences of gix 0.90 are known. In
-//! none that was found does a merge drop contents that git keeps: it has them at another path, or is a conflict.
+//! Hundreds of random histories are compared with git's results, tree for tree. These differences of gix 0.90 are
+//! known. In none of them does a merge drop contents that git keeps: they are at another path, or the merge conflicts.
 //!
-//! - **Directories that were renamed.** Where one side moved all of a directory to a place that is new, what the other side
-//!   adds to it follows: as with git's `merge.directoryRenames=true`, which is not its default (it asks). Where the place was
-//!   there before, a new file stays in the old directory, while git moves it or asks; it may stay too where files were changed
-//!   or deleted on the way. A rename within a directory that the other side moved is a conflict for both, with other paths.
-//! - **Binary files** that were renamed and changed at once count as deleted and added; so do files whose line ends alone
-//!   changed on the way.
-//! - **Empty files** that appear in a new directory may count as renamed from one that went: what the other side writes into
-//!   the one follows to the other, where git finds a conflict.
-//! - **Renames** are looked for in merges whatever `merge.renames` and `diff.renames` say, as git 2.47 does it.
-//! - **Files and submodules at one path**, and other things of different kinds, are one conflict at that path
-//!   ([`ConflictKind::TypeMismatch`]) where git may put both aside.
-//! - Attributes about merging are read from the index, not from the working tree. A merge driver that ends with a failure,
-//!   by which git learns of a conflict, fails the operation as a whole, with a [`GitError`].
+//! - **Renamed directories.** If one side moved a whole directory to a new path, files that the other side adds to it
+//!   follow. Git does this with `merge.directoryRenames=true`, which is not its default (it reports a conflict and
+//!   asks). If the target path existed before, a new file stays in the old directory, while git moves it or asks; it
+//!   may also stay where files were changed or deleted during the move. A rename within a directory that the other side
+//!   moved is a conflict for both, with other paths.
+//! - **Binary files** that were renamed and changed at once count as deleted and added; so do renamed files in which
+//!   only the line endings changed.
+//! - **Empty files** that appear in a new directory may count as renamed from an empty file that was deleted: what the
+//!   other side writes into the old file then goes to the new one, where git finds a conflict.
+//! - **Renames** are detected in merges whatever `merge.renames` and `diff.renames` say, as by default in git 2.47.
+//! - **Files and submodules at one path**, and other entries of different kinds, are one conflict at that path
+//!   ([`ConflictKind::TypeMismatch`]), where git may move both aside.
+//! - Merge attributes are read from the index, not from the working tree. A merge driver that exits with a failure,
+//!   which git takes for a conflict, fails the whole operation with a [`GitError`].
 //!
 //! # What it does not do
 //!
-//! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are, and
-//! their files are not looked at: that another commit is checked out in one is no change. Not supported, because gix does
-//! not: partial clones, the reftable format, sparse indexes,
-//! SHA-256.
+//! Nothing is flushed to disk explicitly, so a power failure can lose the last commits. Submodules are kept as they are
+//! and their files are not read: a submodule with another commit checked out is not a change. Not supported, because
+//! gix does not: partial clones, the reftable format, sparse indexes, SHA-256.
 
 #![cfg_attr(test, expect(clippy::disallowed_methods, reason = "tests read what they have written"))]
 #[cfg(not(unix))]

@@ -22,11 +22,11 @@ use crate::{
     worktrees::head_file::HeadFile,
 };
 
-/// A branch could not be advanced. It was not moved, and the files are as they were, unless [`SwitchError::Files`] says that they could
-/// not be put back.
+/// A branch could not be advanced. The branch was not moved. The files are unchanged, unless [`SwitchError::Files`]
+/// says that they could not be restored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FastForwardError {
-    /// The branch is not where the caller last saw it: what was checked may be stale.
+    /// The branch is not where the caller expected it: checks against the old commit may be stale.
     #[error("{branch} moved: expected at {expected}, found {}; check again against where it is now", at(*found, "gone"))]
     Moved {
         /// The branch.
@@ -46,7 +46,7 @@ pub enum FastForwardError {
         /// Where it was to go.
         to: CommitId,
     },
-    /// The branch is checked out more than once, and only one of these could be updated.
+    /// The branch is checked out in more than one worktree, of which only one could be updated.
     #[error("{branch} is checked out in {}: leave it in all but one", places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>().join(" and "))]
     CheckedOutTwice {
         /// The branch.
@@ -54,7 +54,7 @@ pub enum FastForwardError {
         /// The worktrees.
         places: Vec<PathBuf>,
     },
-    /// The branch is checked out in a worktree that could not follow, because of uncommitted changes for one.
+    /// The branch is checked out in a worktree that could not be updated, for example because of uncommitted changes.
     #[error("{branch} is checked out: {problem}")]
     CheckedOut {
         /// The branch.
@@ -67,10 +67,10 @@ pub enum FastForwardError {
     Git(#[from] GitError),
 }
 
-/// A branch could not be deleted; it is as it was.
+/// A branch could not be deleted. It is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeleteBranchError {
-    /// It is not where the caller last saw it.
+    /// The branch is not where the caller expected it.
     #[error("{branch} moved: expected at {expected}, found {}; look at it again before deleting it", at(*found, "gone"))]
     Moved {
         /// The branch.
@@ -80,7 +80,7 @@ pub enum DeleteBranchError {
         /// Where it is; none if it does not exist.
         found: Option<CommitId>,
     },
-    /// A worktree is on it.
+    /// A worktree has it checked out.
     #[error("{branch} is checked out in {}: remove that worktree first", place.display())]
     CheckedOut {
         /// The branch.
@@ -116,27 +116,27 @@ pub enum ArchiveError {
 }
 
 impl Repository {
-    /// The local branches and where they are, ordered by name.
+    /// The local branches and their commits, ordered by name.
     pub fn branches(&self) -> Result<Vec<(BranchName, CommitId)>, GitError> {
         self.named("refs/heads/", BranchName::from_git)
     }
 
-    /// Where a branch is; none if it does not exist.
+    /// The commit of a branch; none if the branch does not exist.
     pub fn branch_head(&self, branch: &BranchName) -> Result<Option<CommitId>, GitError> {
         Ok(references::read(&self.git(), &branch.full_name())?.map(CommitId::from_git))
     }
 
-    /// Moves a branch forward to `to`, if it still is at `expected`: compare and swap.
+    /// Moves a branch forward to `to` if it is still at `expected` (compare and swap).
     ///
-    /// If the branch is checked out, in the main working tree or another, the files there follow; untracked files
-    /// that are not in the way stay.
+    /// If the branch is checked out, in the main working tree or a linked one, the files there are updated; untracked
+    /// files that are not in the way stay.
     ///
     /// # Errors
     ///
-    /// See [`FastForwardError`], which says what has not changed.
+    /// See [`FastForwardError`], which says what is unchanged.
     pub fn fast_forward(&self, branch: &BranchName, to: CommitId, expected: CommitId) -> Result<(), FastForwardError> {
         let git = self.git();
-        // No worktree may come to be on the branch in the meantime.
+        // No worktree may check out the branch in the meantime.
         let _registration = self.lock_registration()?;
         let found = self.branch_head(branch)?;
         if found != Some(expected) {
@@ -148,7 +148,7 @@ impl Repository {
         if to == expected {
             return Ok(());
         }
-        // Whatever is between the two becomes part of the branch.
+        // Every commit between the two becomes part of the branch.
         let before = tree_of(&git, expected)?;
         for commit in self.commits(expected..to)? {
             tree::check_successor(&git, before, tree_of(&git, commit.id)?)?;
@@ -195,13 +195,13 @@ impl Repository {
         }
     }
 
-    /// Deletes a branch that is still at `expected` and that no worktree is on.
+    /// Deletes a branch that is still at `expected` and that no worktree has checked out.
     pub fn delete_branch(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
         let _registration = self.lock_registration()?;
         self.delete_under_lock(branch, expected)
     }
 
-    /// [`Repository::delete_branch`] by who holds the registration lock.
+    /// [`Repository::delete_branch`] for a caller that holds the registration lock.
     pub(crate) fn delete_under_lock(&self, branch: &BranchName, expected: CommitId) -> Result<(), DeleteBranchError> {
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
             return Err(DeleteBranchError::CheckedOut { branch: branch.clone(), place });
@@ -264,7 +264,7 @@ impl Repository {
         Ok(named)
     }
 
-    /// The working trees whose HEAD is on the branch. The caller holds the registration lock.
+    /// The working trees that have the branch checked out. The caller holds the registration lock.
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
         git_directory::look_at_list(self.common_directory(), self.limits())?;
@@ -276,12 +276,12 @@ impl Repository {
         }
         let git = self.git();
         for proxy in git.worktrees().doing(doing)? {
-            // Without its directory there are no files to update and nobody to disturb.
+            // A worktree without its directory has no files to update.
             let Ok(place) = proxy.base() else { continue };
             let is_elsewhere = match HeadFile::read(proxy.git_dir()) {
                 Some(HeadFile::Branch(other)) => other != *branch,
                 Some(_) => true,
-                // It may be half-way through being written.
+                // HEAD may be half written.
                 None => false,
             };
             if is_elsewhere || !place.is_dir() {
@@ -296,8 +296,8 @@ impl Repository {
     }
 }
 
-/// Opens a worktree and reads the name in its HEAD. None if it has no HEAD: git takes our lock for nothing, and may
-/// be half-way through writing or removing the entry.
+/// Opens a worktree and reads the name in its HEAD. None if it has no HEAD: git does not take the registration lock, so
+/// it may be in the middle of writing or removing the entry.
 fn open_settled(
     proxy: &gix::worktree::Proxy<'_>,
 ) -> gix::Result<Option<(gix::Repository, Option<gix::refs::FullName>)>> {

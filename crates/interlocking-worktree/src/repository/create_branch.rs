@@ -1,4 +1,4 @@
-//! Creating branches, and moving those that no worktree is on.
+//! Creating branches, and moving branches that no worktree has checked out.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ use crate::{
 /// A branch could not be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateBranchError {
-    /// There is a branch of this name, at whatever commit.
+    /// There already is a branch of this name, at this commit or another.
     #[error("the branch {branch} exists already, at {at}: choose another name, or move it")]
     Exists {
         /// The branch.
@@ -46,10 +46,10 @@ pub enum CreateBranchError {
     Git(#[from] GitError),
 }
 
-/// A branch could not be moved; it is as it was.
+/// A branch could not be moved. It is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MoveBranchError {
-    /// The branch is not where the caller last saw it: somebody else moved it.
+    /// The branch is not where the caller expected it: another thread or program moved it.
     #[error("{branch} moved: expected at {expected}, found {}; look at it again", at(*found, "gone"))]
     Moved {
         /// The branch.
@@ -59,7 +59,7 @@ pub enum MoveBranchError {
         /// Where it is; none if it does not exist.
         found: Option<CommitId>,
     },
-    /// A worktree is on it, whose files would not follow.
+    /// A worktree has it checked out, whose files would not be updated.
     #[error("{branch} is checked out in {}: use `reset_to` or `fast_forward` there", place.display())]
     CheckedOut {
         /// The branch.
@@ -79,35 +79,36 @@ pub enum MoveBranchError {
 }
 
 impl Repository {
-    /// Creates a branch at `at`, with no worktree on it.
+    /// Creates a branch at `at` that no worktree has checked out.
     ///
     /// # Errors
     ///
-    /// [`CreateBranchError::Exists`] if it is there already, even at the same commit: whoever creates it, owns it.
+    /// [`CreateBranchError::Exists`] if it exists already, even at the same commit: success means that the caller owns
+    /// the branch.
     pub fn create_branch(&self, branch: &BranchName, at: CommitId) -> Result<(), CreateBranchError> {
         let git = self.git();
         if git.find_commit(at.git()).is_err() {
             return Err(CreateBranchError::NoSuchCommit { commit: at });
         }
-        // Beside another that is created, two names could clash.
+        // Two branches that are created at the same time could clash.
         let _registration = self.lock_registration()?;
         create_branch(&git, branch, at)
     }
 
-    /// Moves a branch that no worktree is on to any commit, forward or not, if it still is at `expected`: compare and
-    /// swap. Commits that leave the branch are lost from sight: [`Repository::archive`] them first. To move a branch
-    /// forward alone, with the files of its worktree, see [`Repository::fast_forward`].
+    /// Moves a branch that no worktree has checked out to any commit, forward or not, if it is still at `expected`
+    /// (compare and swap). Commits that leave the branch may become unreachable: [`Repository::archive`] them first. To
+    /// move a branch forward only, with the files of its worktree, see [`Repository::fast_forward`].
     ///
     /// # Errors
     ///
-    /// See [`MoveBranchError`]; the branch is as it was.
+    /// See [`MoveBranchError`]; the branch is unchanged.
     pub fn move_branch(&self, branch: &BranchName, to: CommitId, expected: CommitId) -> Result<(), MoveBranchError> {
         let git = self.git();
         if git.find_commit(to.git()).is_err() {
             return Err(MoveBranchError::NoSuchCommit { commit: to });
         }
         tree_of(&git, to)?;
-        // No worktree may come to be on the branch in the meantime.
+        // No worktree may check out the branch in the meantime.
         let _registration = self.lock_registration()?;
         if let Some(place) = self.place_on(branch)? {
             return Err(MoveBranchError::CheckedOut { branch: branch.clone(), place });
@@ -150,8 +151,8 @@ pub(crate) fn create_branch(
     })
 }
 
-/// A branch that cannot exist beside `branch`, for one's name is a directory of the other's. Only those are read that
-/// could be it, however many branches there are. Git notices a clash only while reflogs are kept.
+/// Finds a branch that cannot exist beside `branch` because one's name is a directory of the other's. Only references
+/// that could clash are read, however many branches there are. Git notices a clash only while reflogs are kept.
 pub(crate) fn clashing(git: &gix::Repository, branch: &BranchName) -> Result<Option<BranchName>, GitError> {
     let doing = || format!("reading the branches beside {branch}");
     let name = branch.as_str();

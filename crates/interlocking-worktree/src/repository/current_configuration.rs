@@ -1,8 +1,9 @@
-//! The configuration as it is now, without reading it each time.
+//! A cache of the git configuration that notices changes to its files.
 //!
-//! A worktree's files look as the configuration of this moment says, which may be another than when the repository was
-//! opened. Reading it takes as long as making a small worktree, so it is read again only if one of its files has changed: in
-//! what it holds, for the git program writes the repository's file anew, with nothing changed, whenever it deletes a branch.
+//! The files of a worktree are written as the current configuration says, which may have changed since the repository
+//! was opened. Reading it takes as long as making a small worktree, so it is read again only if the contents of one of
+//! its files have changed. Times alone do not count: the git program rewrites the repository's file unchanged whenever
+//! it deletes a branch.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,10 +15,10 @@ use crate::untrusted::{
     file::{self, Kind},
 };
 
-/// What tells whether a file is plainly the same.
+/// The modification time and length of a file: if both are equal, the file counts as unchanged.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// An opened repository and the files that its configuration came from, or would have come from.
+/// An open repository and the files that its configuration was read from, or would have been if they existed.
 pub(crate) struct Current {
     pub(crate) git: gix::ThreadSafeRepository,
     files: Vec<ConfigurationFile>,
@@ -27,7 +28,7 @@ struct ConfigurationFile {
     path: PathBuf,
     limits: Limits,
     stamp: Stamp,
-    /// None if it cannot be read, for it is not there as a rule.
+    /// None if it cannot be read, usually because it does not exist.
     contents: Option<Vec<u8>>,
 }
 
@@ -56,13 +57,13 @@ impl Current {
         }
     }
 
-    /// Whether none of the files has changed, and none has appeared or gone.
+    /// Whether none of the files has changed, appeared or been removed.
     pub(crate) fn is_current(&mut self) -> bool {
         self.files.iter_mut().all(ConfigurationFile::is_current)
     }
 }
 
-/// The files that a configuration includes, or would if they were there.
+/// The files that a configuration includes, whether or not they exist.
 fn included(configuration: &gix::config::File) -> Vec<PathBuf> {
     let home = gix::path::env::home_dir();
     let mut files = Vec::new();
@@ -72,7 +73,7 @@ fn included(configuration: &gix::config::File) -> Vec<PathBuf> {
         for path in section.values("path") {
             let context = gix::config::path::interpolate::Context { home_dir: home.as_deref(), ..Default::default() };
             let Ok(path) = gix::config::Path::from(path).interpolate(context) else { continue };
-            // From where it is included, unless it is absolute.
+            // Relative to the including file, unless it is absolute.
             let from = section.meta().path.as_deref().and_then(Path::parent);
             files.extend(from.map(|from| from.join(&path)).or_else(|| path.is_absolute().then_some(path)));
         }
@@ -82,7 +83,7 @@ fn included(configuration: &gix::config::File) -> Vec<PathBuf> {
 
 impl ConfigurationFile {
     fn read(path: PathBuf, limits: Limits) -> Self {
-        // The time first: what is written between the two is read again.
+        // The time is read first, so that a write between the two reads is noticed.
         let stamp = stamp(&path);
         let contents = file::read(&path, Kind::Configuration(limits)).ok().flatten().map(|contents| contents.bytes);
         Self { path, limits, stamp, contents }

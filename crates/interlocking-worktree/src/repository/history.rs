@@ -15,12 +15,12 @@ use crate::{
     },
 };
 
-/// A commit, read.
+/// The data of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitRecord {
     /// Its id.
     pub id: CommitId,
-    /// The commits it stands on.
+    /// Its parents.
     pub parents: Vec<CommitId>,
     /// Who wrote the change.
     pub author: Person,
@@ -30,7 +30,7 @@ pub struct CommitRecord {
     pub message: String,
 }
 
-/// Who did something, and when.
+/// The author or committer of a commit, and the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// The name.
@@ -77,7 +77,7 @@ impl Repository {
         git_directory::look(self.common_directory(), self.limits())
             .map_err(|error| failed(error.cause().to_owned()))?;
         let doing = || "resolving".to_owned();
-        // gix panics on one that cannot be read, halfway.
+        // gix panics during the resolution if the list of shallow commits cannot be read.
         git.shallow_commits().doing(doing).map_err(|error| failed(error.cause().to_owned()))?;
         let id = git.rev_parse_single(revision).doing(doing);
         let object = id.and_then(|id| id.object().doing(doing));
@@ -88,7 +88,7 @@ impl Repository {
         }
     }
 
-    /// Whether `older` is `newer` itself or behind it.
+    /// Whether `older` is `newer` itself or an ancestor of it.
     pub fn is_ancestor(&self, older: CommitId, newer: CommitId) -> Result<bool, GitError> {
         is_ancestor(&self.git(), older, newer)
     }
@@ -103,9 +103,9 @@ impl Repository {
         Ok(base)
     }
 
-    /// The commits behind `range.end` that are not behind `range.start`, parents before children.
+    /// The commits reachable from `range.end` but not from `range.start`, parents before children.
     pub fn commits(&self, range: Range<CommitId>) -> Result<Vec<CommitRecord>, GitError> {
-        // The walk starts at its tips whether or not they are hidden too.
+        // The walk yields its tips even if they are hidden, too.
         if range.start == range.end {
             return Ok(Vec::new());
         }
@@ -124,12 +124,13 @@ impl Repository {
         Ok(commits)
     }
 
-    /// One commit.
+    /// Reads one commit.
     pub fn commit(&self, id: CommitId) -> Result<CommitRecord, GitError> {
         read(&self.git(), id)
     }
 
-    /// The contents of a file in a commit; none if there is no file of that path. Of a symbolic link, its target.
+    /// The contents of a file in a commit, or the target of a symbolic link; none if there is no file or link at that
+    /// path.
     pub fn read_file(&self, commit: CommitId, path: &RepositoryPath) -> Result<Option<Vec<u8>>, GitError> {
         let doing = || format!("reading {path} in {commit}");
         let git = self.git();
@@ -143,14 +144,14 @@ impl Repository {
         }
     }
 
-    /// The contents behind an id, such as one side of a conflict.
+    /// The contents of a blob, such as one side of a conflict.
     pub fn read_blob(&self, blob: BlobId) -> Result<Vec<u8>, GitError> {
         let git = self.git();
         let blob = git.find_blob(blob.git()).doing(|| format!("reading {blob}"))?;
         Ok(blob.data.clone())
     }
 
-    /// Every file of a commit, ordered.
+    /// The paths of all files of a commit, ordered.
     pub fn files(&self, commit: CommitId) -> Result<Vec<RepositoryPath>, GitError> {
         let git = self.git();
         let tree = tree_of(&git, commit)?;
@@ -160,7 +161,8 @@ impl Repository {
     }
 }
 
-/// The objects of a repository whose history may end in commits with parents that are not there.
+/// The objects of a repository that may be shallow: commits at the boundary are given without their parents, which are
+/// missing.
 struct Shallow<'git> {
     objects: &'git gix::OdbHandle,
     last: Vec<gix::ObjectId>,
@@ -193,7 +195,7 @@ impl gix::objs::Find for Shallow<'_> {
     }
 }
 
-/// Whether `older` is `newer` or behind it.
+/// Whether `older` is `newer` or an ancestor of it.
 pub(crate) fn is_ancestor(git: &gix::Repository, older: CommitId, newer: CommitId) -> Result<bool, GitError> {
     if older == newer {
         return Ok(true);

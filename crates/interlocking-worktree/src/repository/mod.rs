@@ -1,4 +1,4 @@
-//! A repository, opened.
+//! The handle of an open repository.
 
 pub(crate) mod branch;
 pub(crate) mod create_branch;
@@ -33,9 +33,9 @@ use crate::{
     },
 };
 
-/// A repository. A cheap handle: clone it, send it, use it from several threads at once.
+/// A handle of a repository. It is cheap to clone and can be sent to and shared between threads.
 ///
-/// Everything is synchronous; asynchronous callers put it on a blocking thread.
+/// All operations are synchronous; asynchronous callers use a blocking thread.
 #[derive(Clone)]
 pub struct Repository {
     inner: Arc<Inner>,
@@ -44,26 +44,26 @@ pub struct Repository {
 struct Inner {
     /// The main worktree or the bare repository, never a linked worktree.
     main: gix::ThreadSafeRepository,
-    /// The same with the configuration of the last time that somebody asked.
+    /// The same repository with the configuration that was read last.
     current: Mutex<Option<Current>>,
-    /// Canonical: what all worktrees share, `.git` as a rule.
+    /// The canonical path of the directory that all worktrees share, usually `.git`.
     common_directory: PathBuf,
     registration: Registration,
     recent: RecentObjects,
     configuration: Configuration,
     limits: Limits,
-    /// Of a clone, what counts instead of its own configuration.
+    /// For a clone, the settings that are used instead of its own configuration.
     settings: Option<CloneSettings>,
 }
 
-/// Which of git's configuration files count.
+/// Which of git's configuration files are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Configuration {
-    /// The system's, the user's and the repository's, as git has it: global ignore rules and filters such as
-    /// git-lfs work. Only who commits is never taken from it.
+    /// The system's, the user's and the repository's, as git reads them: global ignore rules and filters such as
+    /// git-lfs work. Only the author's identity is never taken from configuration.
     #[default]
     All,
-    /// The repository's alone, and no `GIT_…` environment variables: the same result on every machine.
+    /// Only the repository's, and no `GIT_…` environment variables: the same result on every machine.
     RepositoryOnly,
 }
 
@@ -79,7 +79,7 @@ pub struct Head {
 /// A repository could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
-    /// There is no repository at this place.
+    /// There is no repository at this path.
     #[error("{} is not a git repository: create one with `git init`, or give its root", path.display())]
     NotARepository {
         /// The place as given.
@@ -93,7 +93,7 @@ pub enum OpenError {
 /// A repository could not be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InitError {
-    /// There is one already.
+    /// There is already a repository at this path.
     #[error("{} is a git repository already: open it instead", path.display())]
     Exists {
         /// The place as given.
@@ -104,15 +104,15 @@ pub enum InitError {
     Git(#[from] GitError),
 }
 
-/// Over every configuration file. The identity is for the reflog alone; the lock times are generous because a run
-/// has many writers; a new repository's branch is `main`; and who likes to hide untracked files from their `git status` does
-/// not mean to hide them from us. An index is read without looking at its checksum, as git reads it, and on one thread:
-/// asking how many there are takes longer.
+/// Overrides of every configuration file. The identity is used only for the reflog. The lock timeouts are generous
+/// because a run has many writers. A new repository's branch is `main`. A user who hides untracked files from `git
+/// status` does not mean to hide them from this crate. The index is read without verifying its checksum, as git reads
+/// it, and on one thread: asking for the number of processors takes longer.
 ///
-/// Renames are looked for in merges whatever the configuration says, as by git 2.47.
+/// Renames are detected in merges whatever the configuration says, as by default in git 2.47.
 ///
-/// What an agent can write beside the objects does not change what they say: replacements, a commit graph and an index of
-/// several packs are not believed.
+/// Files beside the objects, which an agent can write, must not change what the objects say: replacement objects, the
+/// commit graph and multi-pack indexes are ignored.
 const OVERRIDES: [&str; 12] = [
     "gitoxide.committer.nameFallback=interlocking",
     "gitoxide.committer.emailFallback=interlocking@localhost",
@@ -133,7 +133,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// [`OpenError::NotARepository`] if there is none; directories above are not searched, see
+    /// [`OpenError::NotARepository`] if there is none; parent directories are not searched, see
     /// [`Repository::discover`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         Self::open_with(path, Configuration::default())
@@ -144,8 +144,8 @@ impl Repository {
         Self::open_with_limits(path, configuration, Limits::default())
     }
 
-    /// [`Repository::open_with`] for a project that is larger than the default [`Limits`] let it be, or for agents that are
-    /// to have less.
+    /// [`Repository::open_with`] with other limits than the default [`Limits`]: higher for a large project, or lower
+    /// for agents.
     pub fn open_with_limits(
         path: impl AsRef<Path>,
         configuration: Configuration,
@@ -167,7 +167,7 @@ impl Repository {
         Ok(Self::around(main, configuration, limits, None)?)
     }
 
-    /// Opens the repository that `path` lies in, searching the directories above it.
+    /// Opens the repository that contains `path`, searching its parent directories.
     pub fn discover(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         match gix::discover::upwards(path) {
@@ -179,7 +179,7 @@ impl Repository {
         }
     }
 
-    /// Creates a repository with a working tree at `path`, with files there or without, whose first branch is `main`.
+    /// Creates a repository with a working tree at `path`, which may hold files already. Its first branch is `main`.
     pub fn init(path: impl AsRef<Path>) -> Result<Self, InitError> {
         Self::init_with(path, Configuration::default())
     }
@@ -209,7 +209,7 @@ impl Repository {
         self.inner.main.work_dir()
     }
 
-    /// What all worktrees share, `.git` as a rule; canonical.
+    /// The canonical path of the directory that all worktrees share, usually `.git`.
     #[must_use]
     pub fn common_directory(&self) -> &Path {
         &self.inner.common_directory
@@ -220,8 +220,7 @@ impl Repository {
         head_of(&self.git())
     }
 
-    /// Opens a clone that was made of this repository, with this one's settings instead of what the clone says of
-    /// itself.
+    /// Opens a clone of this repository with this repository's settings instead of the clone's own configuration.
     pub(crate) fn open_own(&self, root: &Path, settings: CloneSettings) -> Result<Self, GitError> {
         let doing = || format!("opening the clone at {}", root.display());
         let (configuration, limits) = (self.inner.configuration, self.inner.limits);
@@ -253,19 +252,19 @@ impl Repository {
         })
     }
 
-    /// For objects and references. Its view of the index may be old: worktrees open their own.
+    /// For objects and references. Its view of the index may be stale: worktrees open the repository themselves.
     pub(crate) fn git(&self) -> gix::Repository {
         let mut git = self.inner.main.to_thread_local();
         recent_objects::guard(&mut git);
         git
     }
 
-    /// What linked worktrees have read, and what making them from retired ones has.
+    /// The cache of objects read by linked worktrees and when worktrees are made from retired ones.
     pub(crate) fn recent_objects(&self) -> &RecentObjects {
         &self.inner.recent
     }
 
-    /// As [`Repository::git`], with the configuration as it is now.
+    /// Like [`Repository::git`], with the current configuration.
     pub(crate) fn git_as_configured(&self) -> Result<gix::Repository, GitError> {
         let mut current = self.inner.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(current) = current.as_mut()
@@ -273,14 +272,14 @@ impl Repository {
         {
             return Ok(current.git.to_thread_local());
         }
-        // Whatever comes of the next line, it is current no more.
+        // If opening fails below, the stale configuration must not stay.
         *current = None;
         let git = self.git_of_main_worktree()?;
         *current = Some(Current::of(&git));
         Ok(git)
     }
 
-    /// The main worktree, read afresh.
+    /// Opens the main worktree anew.
     pub(crate) fn git_of_main_worktree(&self) -> Result<gix::Repository, GitError> {
         let (directory, limits) = (self.inner.main.git_dir(), self.inner.limits);
         git_directory::look(directory, limits)?;
@@ -296,7 +295,7 @@ impl Repository {
         &self.inner.registration
     }
 
-    /// How much is read of what an agent can write.
+    /// The limits on reading data that an agent can write.
     pub(crate) fn limits(&self) -> Limits {
         self.inner.limits
     }
@@ -311,7 +310,7 @@ impl fmt::Debug for Repository {
     }
 }
 
-/// Two handles are equal if they are of the same repository.
+/// Two handles are equal if they refer to the same repository.
 impl PartialEq for Repository {
     fn eq(&self, other: &Self) -> bool {
         self.inner.common_directory == other.inner.common_directory
@@ -347,8 +346,8 @@ fn options(configuration: Configuration, limits: Limits) -> gix::open::Options {
     options.config_overrides(overrides(limits))
 }
 
-/// Variables by which git tells its hooks which repository they are called for. A runtime that is started by a hook
-/// inherits them, and must not take another repository's index or working tree for that.
+/// Variables with which git tells its hooks which repository they run for. A runtime that a hook starts inherits them,
+/// and must not use that repository's index or working tree for the one it opens.
 const REDIRECTIONS: [&str; 6] = [
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -361,7 +360,7 @@ const REDIRECTIONS: [&str; 6] = [
 fn permissions() -> gix::open::Permissions {
     let mut permissions = gix::open::Permissions::all();
     if REDIRECTIONS.iter().any(|name| std::env::var_os(name).is_some()) {
-        // gix knows only all of them or none.
+        // gix can only allow or deny these variables together.
         permissions.env.git_prefix = gix::sec::Permission::Deny;
         permissions.env.objects = gix::sec::Permission::Deny;
     }

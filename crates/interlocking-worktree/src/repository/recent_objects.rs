@@ -1,10 +1,10 @@
-//! Trees and file versions that were read a moment ago, for whoever reads them again.
+//! A cache of the trees and blobs that were read recently.
 //!
-//! Worktrees of one repository begin at one commit, or at commits that differ in a few files: their trees, and the versions of
-//! the files that are written again and again, are the same; and a cherry-pick reads the same trees to compute what comes of
-//! it, and again to bring the files there. An object is named by what it holds, so what is kept here cannot be out of date.
-//! Commits are not kept: whether there is one is asked of the repository, which may have collected it as garbage. Nor is
-//! anything kept for a clone, which has objects of its own.
+//! Worktrees of one repository begin at one commit, or at commits that differ in a few files, so they read the same
+//! trees and blobs again and again. A cherry-pick reads the same trees to compute its result and again to write the
+//! files. An object's id is the hash of its contents, so a cached object cannot be stale. Commits are not cached: the
+//! repository must be asked whether a commit exists, as it may have been collected as garbage. Nothing is cached for a
+//! clone, which has objects of its own.
 
 use std::{
     fmt,
@@ -22,39 +22,39 @@ use gix::{
 
 use crate::untrusted::file::open_without_waiting;
 
-/// How many bytes of objects are kept; the least recently used go first.
+/// How many bytes of objects are cached; the least recently used are evicted first.
 const LIMIT: usize = 16 * 1024 * 1024;
-/// No object larger than this is kept: a few would leave no room for others.
+/// The largest object that is cached: a few larger ones would leave no room for others.
 const LARGEST: usize = 256 * 1024;
 
-/// What of a loose object's file is read at once. Source files and directories are seldom larger.
+/// How much of a loose object's file is read at once. Source files and directories are seldom larger.
 const SMALL_FILE: usize = 16 * 1024;
 
-/// Objects that were read. A cheap handle: all clones share them.
+/// The cache. A cheap handle: all clones share the objects.
 #[derive(Clone)]
 pub(crate) struct RecentObjects(Arc<Mutex<MemoryCappedHashmap>>);
 
-/// As gix asks for them.
+/// The lookup that gix calls for each object.
 struct Lookup {
-    /// None: nothing is kept, and what is no file is not waited for all the same.
+    /// If none, nothing is cached; the lookup still keeps gix from blocking on a pipe.
     recent: Option<RecentObjects>,
-    /// Of the repository's own objects.
+    /// The directory of the repository's own objects.
     directory: Arc<Path>,
 }
 
 impl RecentObjects {
-    /// Whatever reads objects through `git` looks here first.
+    /// Makes reads of objects through `git` look into this cache first.
     pub(crate) fn attach(&self, git: &mut gix::Repository) {
-        look_first(git, Some(self.clone()));
+        set_object_cache(git, Some(self.clone()));
     }
 }
 
-/// Whatever reads loose objects through `git` does not wait for a pipe in the place of one. Nothing is kept.
+/// Keeps reads of loose objects through `git` from blocking on a pipe in the place of an object. Nothing is cached.
 pub(crate) fn guard(git: &mut gix::Repository) {
-    look_first(git, None);
+    set_object_cache(git, None);
 }
 
-fn look_first(git: &mut gix::Repository, recent: Option<RecentObjects>) {
+fn set_object_cache(git: &mut gix::Repository, recent: Option<RecentObjects>) {
     let directory = Arc::<Path>::from(git.objects.store_ref().path());
     let lookup = move || Lookup { recent: recent.clone(), directory: Arc::clone(&directory) };
     git.objects.set_object_cache(move || Box::new(lookup()));
@@ -85,12 +85,12 @@ impl Object for Lookup {
     }
 }
 
-/// What a pipe or a directory in the place of a loose object is given out as: gix would wait for what is written into it. Nothing
-/// takes a tag for what it asked for, and an empty one is none.
-const NOBODYS: Kind = Kind::Tag;
+/// The kind that is returned for a pipe, a directory or an empty file in the place of a loose object, with which gix
+/// would block or fail. No caller asks for a tag, and an empty one is not valid.
+const NO_OBJECT: Kind = Kind::Tag;
 
-/// Reads a small loose object. gix maps the file into memory, for which it asks the system twice as often. None for
-/// whatever is not plainly one: gix looks then.
+/// Reads a small loose object. gix maps the file into memory, which takes twice as many system calls. None for anything
+/// that is not clearly a small loose object: gix looks then.
 fn read_loose(directory: &Path, id: &ObjectId, out: &mut Vec<u8>) -> Option<Kind> {
     let name = id.to_hex().to_string();
     let mut compressed = [0; SMALL_FILE];
@@ -98,12 +98,12 @@ fn read_loose(directory: &Path, id: &ObjectId, out: &mut Vec<u8>) -> Option<Kind
     let length = match file.read(&mut compressed) {
         Ok(0) | Err(_) => {
             out.clear();
-            return Some(NOBODYS);
+            return Some(NO_OBJECT);
         }
         Ok(length) => length,
     };
     let compressed = compressed.get(..length).filter(|_| length < SMALL_FILE)?;
-    // The kind and the length come first.
+    // The header has the kind and the length.
     let mut begin = [0; 64];
     let mut inflate = Inflate::default();
     let (status, read, written) = inflate.prefix(compressed, &mut begin).ok()?;
@@ -183,6 +183,6 @@ mod tests {
         assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), None, "there is none");
         let name = id(1).to_string();
         std::fs::create_dir_all(directory.join(&name[..2]).join(&name[2..])).unwrap();
-        assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), Some(NOBODYS), "it is a directory");
+        assert_eq!(read_loose(directory, &id(1), &mut Vec::new()), Some(NO_OBJECT), "it is a directory");
     }
 }

@@ -1,7 +1,7 @@
-//! References as the files they are: one lock, one log line, one rename.
+//! References, changed as files: one lock, one line of the reflog, one rename.
 //!
-//! gix moves references too, but with locks of which nobody can tell whose they are once their owner is dead; these are
-//! [such that one can](crate::recovery::lock_file). Reading is gix's all the same, packed references included.
+//! gix can move references too, but after a crash its lock files do not tell whether the process that made them is
+//! dead. [This crate's do](crate::recovery::lock_file). Reading, packed references included, is left to gix.
 
 use std::{
     io::{ErrorKind, Write as _},
@@ -31,31 +31,31 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// Long enough for a burst of commits by other threads.
+/// Long enough to wait out a burst of commits by other threads.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A locked reference, with the value it had when it was locked.
 pub(crate) struct ReferenceFile<'git> {
     git: &'git gix::Repository,
     common_directory: PathBuf,
-    /// In full; of a HEAD that is on a branch, the branch.
+    /// The full name; for a HEAD that is on a branch, the branch's.
     pub(crate) name: String,
-    /// Whether it leads to another reference.
+    /// Whether it points to another reference.
     pub(crate) is_symbolic: bool,
     lock: LockFile,
-    /// HEAD, if that was the name given and leads to a branch: its log is written too.
+    /// The lock of HEAD, if HEAD was the name given and points to a branch: its log is written too.
     head: Option<LockFile>,
     pub(crate) value: Option<ObjectId>,
-    // Goes after the locks.
+    // Dropped after the locks.
     note: Note,
 }
 
 impl<'git> ReferenceFile<'git> {
-    /// Locks the reference and reads it. `name` is in full, or `HEAD`.
+    /// Locks the reference and reads it. `name` is a full name, or `HEAD`.
     pub(crate) fn lock(git: &'git gix::Repository, name: &str) -> Result<Self, GitError> {
         let common_directory = canonical_common_directory(git)?;
         let mut note = Note::write(&common_directory, &[])?;
-        let (leaf, _) = led_to(git, name)?;
+        let (leaf, _) = referent_of(git, name)?;
         let git_directory = if git.git_dir() == git.common_dir() {
             common_directory.clone()
         } else {
@@ -67,8 +67,8 @@ impl<'git> ReferenceFile<'git> {
             true => Some(take(git, &mut note, &git_directory.join("HEAD"))?),
             false => None,
         };
-        // Under the lock of HEAD nobody makes it lead elsewhere.
-        let (now, held) = led_to(git, name)?;
+        // Under the lock of HEAD, no other process can make it point elsewhere.
+        let (now, held) = referent_of(git, name)?;
         if now != leaf {
             return Err(GitError::new(format!("locking {name}"), format!("it led to {leaf} and leads to {now} now")));
         }
@@ -93,7 +93,7 @@ impl<'git> ReferenceFile<'git> {
         step::reached("a reference is logged");
         let file = self.lock.resource().to_owned();
         if file.is_dir() {
-            // Directories that others' branches have left empty.
+            // Empty directories that deleted branches have left.
             let _ = gix::tempfile::remove_dir::empty_depth_first(file);
         }
         self.lock.commit().doing(|| format!("moving {}", self.name))?;
@@ -101,10 +101,10 @@ impl<'git> ReferenceFile<'git> {
         Ok(())
     }
 
-    /// Deletes the reference and its log, of a symbolic one nothing of what it leads to.
+    /// Deletes the reference and its log. The target of a symbolic reference is untouched.
     pub(crate) fn delete(mut self) -> Result<(), GitError> {
         let doing = || format!("deleting {}", self.name);
-        // First where the value would reappear from.
+        // The packed value first: it would reappear once the loose file is deleted.
         let packed = self.common_directory.join("packed-refs");
         let is_packed = |text: &[u8]| text.lines().any(|line| is_of(line, &self.name));
         let kind = Kind::PackedReferences(Limits::of(self.git));
@@ -140,8 +140,8 @@ impl<'git> ReferenceFile<'git> {
     }
 }
 
-/// The reference that is meant by a name, and what it holds: for HEAD the branch that it is on.
-fn led_to(git: &gix::Repository, name: &str) -> Result<(String, Option<Target>), GitError> {
+/// The reference that a name means, and its value: for HEAD, the branch that it points to.
+fn referent_of(git: &gix::Repository, name: &str) -> Result<(String, Option<Target>), GitError> {
     match find(git, name)? {
         Some(Target::Symbolic(branch)) if name == "HEAD" => {
             let branch = branch.as_bstr().to_string();
@@ -152,7 +152,7 @@ fn led_to(git: &gix::Repository, name: &str) -> Result<(String, Option<Target>),
     }
 }
 
-/// The name at the end of symbolic references, and its value.
+/// Follows symbolic references: the final name, and its value.
 pub(crate) fn follow(git: &gix::Repository, name: &str) -> Result<(String, Option<ObjectId>), GitError> {
     let doing = || format!("reading {name}");
     let mut leaf = name.to_owned();
@@ -173,7 +173,7 @@ fn take(git: &gix::Repository, note: &mut Note, file: &Path) -> Result<LockFile,
     loop {
         match LockFile::acquire(note, file, PATIENCE, || drop(recover_locks(git))) {
             Ok(lock) => return Ok(lock),
-            // Whoever deletes a reference takes the directories that it leaves empty.
+            // A process that deletes a reference also deletes the directories that this leaves empty.
             Err(LockError::Failed(error)) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
                 if let Some(parent) = file.parent() {
@@ -228,7 +228,7 @@ impl Log<'_> {
             line.extend_from_slice(reason.as_bytes());
         }
         line.push(b'\n');
-        // At once, so that no line is half there.
+        // In one write, so that no line is half written.
         opened.write_all(&line)
     }
 }
@@ -237,7 +237,7 @@ fn is_of(line: &[u8], name: &str) -> bool {
     line.split_once_str(" ").is_some_and(|(_, found)| found == name.as_bytes())
 }
 
-/// The text of `packed-refs` without one reference and what it says of the tag's target.
+/// The text of `packed-refs` without one reference and without the line of its peeled target.
 fn without(text: &[u8], name: &str) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let mut is_left_out = false;
@@ -250,7 +250,7 @@ fn without(text: &[u8], name: &str) -> Vec<u8> {
     kept
 }
 
-/// Directories between `root/refs/heads` and the reference, which others' references may be in.
+/// Removes the empty directories between `root/refs/heads` and the reference. Other references may be in them.
 fn remove_empty_parents(root: &Path, name: &str) {
     let keep = name.split('/').take(2).collect::<PathBuf>();
     let file = Path::new(name);

@@ -1,4 +1,4 @@
-//! Moving references, always against an expected old value.
+//! Moving references, always compared with an expected old value.
 
 use std::time::{Duration, Instant};
 
@@ -19,22 +19,22 @@ use crate::{
     },
 };
 
-/// What took longer than this was waiting for a lock, and has been waited for long enough.
+/// An attempt that took longer than this was waiting for a lock, and is not repeated.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Which reference is meant.
 #[derive(Clone, Copy)]
 pub(crate) enum Named<'a> {
-    /// One that is not symbolic, by its name in full.
+    /// A reference that is not symbolic, by its full name.
     Reference(&'a str),
-    /// HEAD, and with it the branch that it must be on; none if it must be detached.
+    /// HEAD, and the branch that it must be on; none if it must be detached.
     Head(Option<&'a BranchName>),
 }
 
-/// One reference to be moved.
+/// A move of one reference.
 pub(crate) struct Move<'a> {
     pub(crate) name: Named<'a>,
-    /// None: it must not exist.
+    /// None if the reference must not exist.
     pub(crate) expected: Option<ObjectId>,
     pub(crate) to: ObjectId,
     /// For the reflog.
@@ -50,13 +50,14 @@ pub(crate) enum MoveError {
 }
 
 impl Move<'_> {
-    /// Locks the reference and compares its value. Nobody can move it until the result is committed or dropped.
+    /// Locks the reference and compares its value. No other process can move it until the result is committed or
+    /// dropped.
     pub(crate) fn prepare<'git>(&self, git: &'git gix::Repository) -> Result<PreparedMove<'git>, MoveError> {
         let name = match self.name {
             Named::Reference(name) => name,
             Named::Head(_) => "HEAD",
         };
-        let file = patiently(|| {
+        let file = with_retries(|| {
             let file = ReferenceFile::lock(git, name)?;
             if file.value == self.expected { Ok(file) } else { Err(MoveError::Moved { found: file.value }) }
         })?;
@@ -76,8 +77,8 @@ impl Move<'_> {
         Ok(PreparedMove { file, to: self.to, reason: self.reason.clone() })
     }
 
-    /// Creates the reference, which must not exist, not even with the same value: whoever takes that for its own
-    /// creation deletes somebody else's branch when it cleans up.
+    /// Creates the reference. It must not exist, not even with the same value: a caller that took an existing branch
+    /// for its own creation would delete another's branch when it cleans up.
     pub(crate) fn create(&self, git: &gix::Repository, by: &gix::actor::Signature) -> Result<(), MoveError> {
         debug_assert!(self.expected.is_none(), "a reference to be created has no old value");
         Ok(self.prepare(git)?.commit(by)?)
@@ -103,18 +104,18 @@ impl From<GitError> for MoveError {
     }
 }
 
-/// Deletes a reference that has the expected value, of a symbolic one nothing of what it leads to.
+/// Deletes a reference that has the expected value. The target of a symbolic reference is untouched.
 pub(crate) fn delete(git: &gix::Repository, name: &str, expected: ObjectId) -> Result<(), MoveError> {
-    let file = patiently(|| Ok(ReferenceFile::lock(git, name)?))?;
+    let file = with_retries(|| Ok(ReferenceFile::lock(git, name)?))?;
     if file.value != Some(expected) {
         return Err(MoveError::Moved { found: file.value });
     }
     Ok(file.delete()?)
 }
 
-/// Tries again after a failure that is not about the reference's value. The git program rewrites and removes
-/// `packed-refs` at any time, and whoever reads or rewrites that file then fails although nothing is wrong.
-fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, MoveError> {
+/// Retries after a failure that is not about the reference's value. The git program rewrites and removes `packed-refs`
+/// at any time, and reading or rewriting the file at that moment fails although nothing is wrong.
+fn with_retries<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, MoveError> {
     const ATTEMPTS: u32 = 5;
     let begin = Instant::now();
     let mut count = 1;
@@ -129,10 +130,10 @@ fn patiently<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<T, 
     }
 }
 
-/// What a reference holds, if it exists. `name` is in full.
+/// The value of a reference, if it exists. `name` is a full name.
 ///
-/// gix looks for a name in four more directories if there is no such reference, as for one that is not in full. What is not
-/// a branch or not plainly readable is left to it all the same.
+/// If there is no such reference, gix would look in four more directories, as it does for short names. Plainly readable
+/// branches are therefore read here; everything else is left to gix.
 pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, GitError> {
     let doing = || format!("reading {name}");
     let full = full_name(name)?;
@@ -141,7 +142,8 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
     if is_plain && name.starts_with("refs/heads/") {
         let loose = git.common_dir().join(name);
         match file::read(&loose, Kind::Reference) {
-            // Packed references after the loose one: it goes when it has been packed.
+            // The packed reference is read after the loose one: git deletes the loose file once the reference is
+            // packed.
             Ok(None) if !loose.is_dir() => {
                 let packed = git.refs.cached_packed_buffer().doing(doing)?;
                 let found = packed.as_ref().map(|packed| packed.try_find(full.as_ref())).transpose().doing(doing)?;
@@ -156,19 +158,20 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
             _ => {}
         }
     }
-    // Whoever makes a link of one has a reason; what is no file at its end has none.
+    // A symbolic link is followed: users make a reference a link on purpose. What is not a regular file at its end is
+    // refused.
     let loose = if name == "HEAD" { git.git_dir() } else { git.common_dir() }.join(name);
     if let Some(found) = std::fs::metadata(&loose).ok().filter(|found| !found.is_dir()) {
         if !found.is_file() {
             file::read(&loose, Kind::Reference)?;
         }
-        // gix reads all of it.
+        // gix reads the whole file, so its length is checked first.
         file::hold(&loose, Kind::Reference, found.len()).map_err(|refused| GitError::refused(doing(), refused))?;
     }
     Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
 }
 
-/// The commit a reference is at, if it exists.
+/// The commit that a reference points to, if it exists.
 pub(crate) fn read(git: &gix::Repository, name: &str) -> Result<Option<ObjectId>, GitError> {
     let doing = || format!("reading {name}");
     if find(git, name)?.is_none() {

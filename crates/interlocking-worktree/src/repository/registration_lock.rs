@@ -1,7 +1,7 @@
-//! One change at a time to the list of worktrees, between threads and between processes.
+//! The lock of git's list of worktrees, which excludes other threads and other processes.
 //!
-//! Git keeps the list as directories below `.git/worktrees`, each written in several steps and read by whoever adds
-//! or lists another one. Without a lock, one in some hundred additions reads another's half-written entry.
+//! Git keeps the list as directories below `.git/worktrees`, each written in several steps and read by every process
+//! that adds or lists a worktree. Without a lock, about one in a hundred additions reads another's half-written entry.
 
 use std::{
     collections::HashMap,
@@ -19,11 +19,12 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// How long to wait for another process. Registering takes milliseconds, so this means that one hangs.
+/// How long to wait for another process. Registering takes milliseconds, so a process that holds the lock this long
+/// hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// All handles of one repository in this process share a mutex, however often it was opened.
+/// The mutex of each repository: all its handles in this process share it, however often it was opened.
 static MUTEXES: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
 
 #[derive(Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct RegistrationGuard<'a> {
     lock_file: &'a Path,
     /// The system releases the lock when the file is closed, also when the process dies.
     _processes: Held,
-    // Goes after the file's lock: the next thread does not find that taken, and wait.
+    // Dropped after the file's lock, so that the next thread does not find that lock taken and wait.
     _threads: MutexGuard<'a, ()>,
 }
 
@@ -48,7 +49,7 @@ impl Drop for RegistrationGuard<'_> {
 }
 
 impl Registration {
-    /// `common_directory` is canonical, so that two handles agree.
+    /// `common_directory` is canonical, so that two handles of one repository share a mutex.
     pub(crate) fn of(common_directory: &Path) -> Self {
         let mut mutexes = MUTEXES.lock().unwrap_or_else(PoisonError::into_inner);
         let threads = Arc::clone(mutexes.entry(common_directory.to_owned()).or_default());
@@ -67,7 +68,7 @@ impl Registration {
                     let lock = Held::locked(file);
                     return Ok(RegistrationGuard { lock_file: &self.lock_file, _processes: lock, _threads: threads });
                 }
-                // Whoever held it has taken it away.
+                // The process that held the lock has deleted the file.
                 Ok(()) => file = with_directory(&self.lock_file, || open_to_lock(&self.lock_file)).doing(doing)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => std::thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
@@ -82,7 +83,8 @@ impl Registration {
     }
 }
 
-/// Takes this crate's directory away, if nobody holds the lock: whoever does takes it away afterwards.
+/// Removes this crate's directory if the lock is free: a process that holds the lock removes the directory when it
+/// releases it.
 pub(crate) fn tidy_if_free(common_directory: &Path) {
     if has_list(common_directory) {
         return;
@@ -96,8 +98,8 @@ pub(crate) fn tidy_if_free(common_directory: &Path) {
     }
 }
 
-/// Takes this crate's directory away where it is of no more use: there is no worktree but the main one, nothing is under way, and
-/// nothing else is kept there. The caller holds the registration lock.
+/// Removes this crate's directory if it is of no more use: there is no worktree but the main one, no operation is under
+/// way, and nothing else is kept there. The caller holds the registration lock.
 fn tidy(lock_file: &Path) {
     let directory = lock_file.parent().unwrap_or(lock_file);
     if directory.parent().is_some_and(has_list) {
@@ -112,7 +114,7 @@ fn tidy(lock_file: &Path) {
     }
 }
 
-/// Whether git's list of worktrees is there: git takes it away with the last one.
+/// Whether git's list of worktrees exists: git removes it with the last worktree.
 fn has_list(common_directory: &Path) -> bool {
     std::fs::symlink_metadata(common_directory.join("worktrees")).is_ok()
 }
@@ -159,7 +161,7 @@ mod tests {
         other.try_lock().unwrap();
     }
 
-    /// Nobody takes a lock that has been taken away for the one that is there now, and nothing stays in the end.
+    /// A lock on a deleted file does not count as the lock, and no file is left in the end.
     #[cfg(unix)]
     #[test]
     fn a_lock_that_is_of_no_more_use_goes() {
@@ -169,7 +171,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..200 {
-                        // Of its own, as another process has it: only the file excludes it.
+                        // With a mutex of its own, as in another process: only the file excludes it.
                         let registration =
                             Registration { threads: Arc::default(), ..Registration::of(directory.path()) };
                         let guard = registration.lock().unwrap();

@@ -13,7 +13,7 @@ use crate::{
 /// A branch could not be renamed. No branch has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RenameBranchError {
-    /// The new name belongs to a branch that is elsewhere.
+    /// The new name is that of a branch at another commit.
     #[error("{to} is a branch already, at {found}: choose another name, or rename that one first")]
     Taken {
         /// The new name.
@@ -21,7 +21,8 @@ pub enum RenameBranchError {
         /// Where that branch is.
         found: CommitId,
     },
-    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together, be one of them the old name.
+    /// One name is a directory of the other: `agent` and `agent/one` cannot exist together, even if one of them is the
+    /// old name.
     #[error("the branch {to} cannot exist beside {existing}: choose a name that is not below the other")]
     Clash {
         /// The new name.
@@ -29,7 +30,7 @@ pub enum RenameBranchError {
         /// The branch that is there.
         existing: BranchName,
     },
-    /// The old name cannot be given up.
+    /// The old branch could not be deleted.
     #[error(transparent)]
     Old(#[from] DeleteBranchError),
     /// Something could not be read or written.
@@ -38,8 +39,8 @@ pub enum RenameBranchError {
 }
 
 impl Repository {
-    /// Renames a branch that is still at `expected` and that no worktree is on. Its reflog does not come with it. A branch
-    /// of the new name at the same commit is what an earlier attempt left behind when its process ended, and is taken.
+    /// Renames a branch that is still at `expected` and that no worktree has checked out. Its reflog is not kept. A
+    /// branch of the new name at the same commit counts as left by an earlier attempt whose process ended, and is used.
     pub fn rename_branch(
         &self,
         from: &BranchName,
@@ -50,7 +51,7 @@ impl Repository {
             return Ok(());
         }
         let (git, name) = (self.git(), to.full_name());
-        // Beside another that is created, two names could clash.
+        // Two branches that are created at the same time could clash.
         let _registration = self.lock_registration()?;
         if let Some(existing) = clashing(&git, to)? {
             return Err(RenameBranchError::Clash { to: to.clone(), existing });
@@ -66,10 +67,10 @@ impl Repository {
             }
             Err(MoveError::Git(error)) => return Err(error.into()),
         };
-        // The new one first: no moment is without a name for the commits.
+        // The new branch was created first, so that the commits have a name at every moment.
         self.delete_under_lock(from, expected).map_err(|error| {
             if is_new {
-                // Whatever keeps it, the error that is told is the one that began it.
+                // A failure here is ignored: the caller gets the first error.
                 let _ = references::delete(&git, &name, expected.git());
             }
             error.into()
