@@ -1,7 +1,7 @@
 //! Merges, picks and rebases of commits, computed in memory and away from any working tree.
 //!
-//! The repository that is passed keeps new objects in memory ([`gix::Repository::with_object_memory`]): whoever called
-//! writes them with [`write_objects`] when everything holds, and drops them when not. So a conflict leaves nothing behind,
+//! The repository that is passed keeps new objects in memory ([`gix::Repository::with_object_memory`]). The caller
+//! writes them with [`write_objects`] if all went well, and drops them otherwise. So a conflict leaves nothing behind,
 //! not even an unreachable object.
 
 use std::{collections::HashSet, ops::Range};
@@ -29,14 +29,14 @@ use crate::{
     },
 };
 
-/// A commit that is in memory, with its tree.
+/// A commit in memory and its tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Computed {
     pub(crate) commit: CommitId,
     pub(crate) tree: ObjectId,
 }
 
-/// What a merge keeps of the other side's history.
+/// What a merge keeps of the other side.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
     /// A merge commit, with both as parents.
@@ -45,37 +45,38 @@ pub(crate) enum Keep {
     Changes,
 }
 
-/// What happens where a commit's change does not fit onto the ones before it.
+/// What to do if a commit's change conflicts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnConflict {
-    /// Nothing is made at all.
+    /// Make no commit at all.
     Refuse,
-    /// What it is put on stays as it is, where both have changed the same.
+    /// Where both sides have changed the same lines, keep those of the commit that it is applied to.
     PreferOnto,
-    /// It ends there.
+    /// Stop at the first conflict.
     Stop,
 }
 
-/// What was made of commits.
+/// The result of replaying commits.
 #[derive(Default)]
 pub(crate) struct Replayed {
     pub(crate) created: Vec<Computed>,
-    /// The commits that did not fit.
+    /// The commits that conflicted.
     pub(crate) conflicts: Vec<CommitConflicts>,
-    /// What the working tree is to have where it ended early: with markers.
+    /// The tree for the working tree if the replay stopped at a conflict: with conflict markers.
     pub(crate) stopped_with: Option<ObjectId>,
 }
 
-/// What happens to a commit that already stands where it would be put.
+/// What to do with a commit that is already on top of its new parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InPlace {
-    /// It stays as it is, with its id: a rebase.
+    /// Keep it, with its id: for a rebase.
     Stays,
-    /// It is made again: a pick.
+    /// Create a new commit: for a cherry-pick.
     IsMadeAgain,
 }
 
-/// The merge of `other` into `onto`. None if `other` is behind `onto` already, or (of changes alone) changes nothing.
+/// The merge of `other` into `onto`. None if `other` is an ancestor of `onto`, or, with [`Keep::Changes`], changes
+/// nothing.
 pub(crate) fn merge(
     git: &gix::Repository,
     onto: CommitId,
@@ -126,7 +127,7 @@ pub(crate) fn merge(
     Ok(Some(Computed { commit, tree }))
 }
 
-/// The commits made of `commits` (oldest first) on top of `onto`, without those that became empty.
+/// Applies `commits` (oldest first) on top of `onto` and returns the new commits, without those that became empty.
 pub(crate) fn replay(
     git: &gix::Repository,
     onto: CommitId,
@@ -163,7 +164,8 @@ pub(crate) fn replay(
                 break;
             }
         }
-        // Its change is there already. A commit that never had one is a word on the others, and stays.
+        // The change is there already, so the commit is dropped. A commit that was empty from the start comments on
+        // others, and is kept.
         if tree == tip.tree && !is_empty(git, commit)? {
             continue;
         }
@@ -194,8 +196,8 @@ pub(crate) fn line(git: &gix::Repository, range: &Range<CommitId>) -> Result<Vec
     Ok(commits)
 }
 
-/// The tree that results from applying a commit's change to `ours`, with markers where there are conflicts; where both have changed the
-/// same lines, the side in favor is taken.
+/// The tree that results from applying a commit's change to `ours`, with conflict markers. If both sides have changed
+/// the same lines, the favored side is taken.
 pub(crate) fn apply(
     git: &gix::Repository,
     commit: CommitId,
@@ -222,7 +224,7 @@ pub(crate) fn apply(
     Ok((outcome.tree.write().doing(doing)?.detach(), conflicts))
 }
 
-/// Writes what is in the memory of `git` into the object database.
+/// Writes the in-memory objects of `git` into the object database.
 pub(crate) fn write_objects(git: &gix::Repository, database: &gix::Repository) -> Result<(), GitError> {
     use gix::objs::Write as _;
     let Some(objects) = git.objects.reset_object_memory() else {
@@ -235,7 +237,8 @@ pub(crate) fn write_objects(git: &gix::Repository, database: &gix::Repository) -
     Ok(())
 }
 
-/// Checks the trees of all that a merge reads: where there are several bases, they are merged first, with bases of their own.
+/// Checks the trees of all commits that a merge reads. If there are several merge bases, they are merged first, with
+/// merge bases of their own.
 fn check_trees(git: &gix::Repository, sides: [CommitId; 2], bases: Vec<ObjectId>) -> Result<(), GitError> {
     for side in sides {
         tree_of(git, side)?;
@@ -268,7 +271,7 @@ fn is_empty(git: &gix::Repository, commit: CommitId) -> Result<bool, GitError> {
     }
 }
 
-/// The same author, message and encoding with another tree and parent.
+/// A commit with the same author, message and encoding, and another tree and parent.
 fn rewrite(
     git: &gix::Repository,
     commit: CommitId,

@@ -1,4 +1,4 @@
-//! What two sides made of a file, when no merge of them is right.
+//! Conflicts: what two sides did to a file that cannot be merged.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -17,44 +17,44 @@ use crate::values::{
     path::RepositoryPath,
 };
 
-/// A path that cannot be merged without a decision: what git would leave in three stages of the index.
+/// A path that cannot be merged without a decision: one that git would leave in three stages of the index.
 ///
-/// It is data by itself, with the contents of all sides: the merge it comes from left nothing in the object database.
-/// [`Conflict::to_prompt`] writes it out for an agent.
+/// It holds the contents of all sides: the merge left nothing in the object database. [`Conflict::to_prompt`] describes
+/// it for an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conflict {
     /// The path.
     pub path: RepositoryPath,
     /// What the sides did.
     pub kind: ConflictKind,
-    /// Where the file belongs, if git put it aside under a name of its own making (`path`, with `~` and the name of a
-    /// side at its end), because something else is in its place.
+    /// Where the file belongs, if it was put aside under a made-up name (`path`, with `~` and the name of a side at its
+    /// end), because something else is at its path.
     pub place: Option<RepositoryPath>,
     /// The rename that is involved, if there is one.
     pub renamed: Option<Renamed>,
-    /// What both sides began with; none if the path was not there.
+    /// The common ancestor's side; none if the path did not exist.
     pub base: Option<ConflictSide>,
-    /// What is in the worktree's commit, or the one that is merged into; none if the path is not there.
+    /// The side of the worktree's commit, or of the commit that is merged into; none if the path does not exist there.
     pub ours: Option<ConflictSide>,
-    /// What is in the commit that is picked or merged; none if the path is not there.
+    /// The side of the commit that is picked or merged; none if the path does not exist there.
     pub theirs: Option<ConflictSide>,
-    /// Both sides in one text with `<<<<<<<` markers, if git would write one. It is in no object database.
+    /// Both sides in one text with `<<<<<<<` markers, if git would write such a text. It is not in the object database.
     pub marked: Option<Vec<u8>>,
 }
 
-/// What one side has at a path.
+/// The file of one side at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictSide {
-    /// The identity of the contents. Of the base of two histories that were merged into each other before, it may be
-    /// in no object database. Of a submodule, its commit.
+    /// The id of the contents; for a submodule, its commit. The id for the base of two histories that were merged into
+    /// each other before may not be in the object database.
     pub blob: BlobId,
-    /// What kind of file it is.
+    /// The kind of file.
     pub kind: FileKind,
-    /// The contents; of a symbolic link its target, of a submodule nothing.
+    /// The contents; for a symbolic link its target, for a submodule nothing.
     pub contents: Vec<u8>,
 }
 
-/// What a path of a commit is.
+/// The kind of a path in a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileKind {
     /// A file.
@@ -63,14 +63,14 @@ pub enum FileKind {
     Executable,
     /// A symbolic link.
     SymbolicLink,
-    /// Another repository, as the id of its commit.
+    /// Another repository, stored as the id of a commit.
     Submodule,
 }
 
-/// A file that one side renamed, or both.
+/// A file that one or both sides renamed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Renamed {
-    /// The path both sides began with.
+    /// The original path.
     pub from: RepositoryPath,
     /// Where it is in our commit, if it was renamed there.
     pub ours: Option<RepositoryPath>,
@@ -91,8 +91,8 @@ pub enum ConflictKind {
     DeletedByThem,
     /// One has a file, the other a symbolic link, a directory or a submodule.
     TypeMismatch,
-    /// A rename is involved, and the path is there on one side alone: both renamed a file differently, both gave a
-    /// file this name, or a directory is in the way of the new name. See [`Conflict::renamed`].
+    /// A rename is involved, and only one side has the path: both sides renamed a file differently, both gave a file
+    /// this name, or a directory is in the way of the new name. See [`Conflict::renamed`].
     Rename,
 }
 
@@ -128,7 +128,7 @@ impl fmt::Display for Conflict {
 
 type Sides = [Option<(Mode, gix::ObjectId)>; 3];
 
-/// The unresolved conflicts of a merge, by path, as git would leave them in the index. Empty: it merged.
+/// The unresolved conflicts of a merge, by path, as git would leave them in the index. Empty if the merge succeeded.
 pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<Vec<Conflict>, GitError> {
     let doing = || "reading the conflicts of a merge".to_owned();
     let how = TreatAsUnresolved::git();
@@ -155,7 +155,7 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
     let mut places = BTreeMap::new();
     for conflict in outcome.conflicts.iter().filter(|conflict| conflict.is_unresolved(how)) {
         let path = conflict.ours.location().to_owned();
-        // Some conflicts have no place of their own in the index, and some another one.
+        // gix puts some conflicts in no stage of the index, and some under another path.
         let sides = sides_of(conflict);
         if !by_path.iter().any(|(known, of)| is_about(known.as_bstr(), conflict) && shares_a_side(of, &sides)) {
             by_path.insert(path.clone(), sides);
@@ -213,7 +213,8 @@ fn side_of(git: &gix::Repository, mode: Mode, id: gix::ObjectId) -> Result<Confl
     Ok(ConflictSide { blob: BlobId::from_git(id), kind, contents })
 }
 
-/// Whether a path of the index belongs to a conflict: it is one of its paths, or one that was made up from it.
+/// Whether a path of the index belongs to a conflict: it is one of the conflict's paths, or a name that was made up
+/// from one.
 fn is_about(path: &BStr, conflict: &GitConflict) -> bool {
     let sources = [&conflict.ours, &conflict.theirs].map(|change| match change {
         Change::Rewrite { source_location, .. } => source_location.as_bstr(),
@@ -227,7 +228,7 @@ fn shares_a_side(one: &Sides, other: &Sides) -> bool {
     one.iter().zip(other).any(|(one, other)| one.is_some() && one == other)
 }
 
-/// The name that was made up for a file whose place is taken.
+/// The made-up name of a file whose path is taken.
 fn put_aside(conflict: &GitConflict) -> Option<&BStr> {
     match &conflict.resolution {
         Err(ResolutionFailure::OursModifiedTheirsDirectoryThenOursRenamed {
@@ -244,7 +245,7 @@ fn put_aside(conflict: &GitConflict) -> Option<&BStr> {
 }
 
 fn renamed_in(conflict: &GitConflict) -> Option<Renamed> {
-    /// Where a side moved a file from and to.
+    /// The old and the new path of a file that a side renamed.
     fn rename(change: &Change) -> Option<(&BStr, &BStr)> {
         match change {
             Change::Rewrite { source_location, location, copy: false, .. } => {

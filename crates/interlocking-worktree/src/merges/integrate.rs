@@ -1,7 +1,7 @@
-//! Bringing other commits into a worktree: cherry-pick, merge, squash.
+//! Applying other commits to a worktree: cherry-pick, merge, squash.
 //!
-//! All of it is computed in memory first ([`crate::merges::compute`]). A conflict is found before an object, a file or a
-//! reference is written.
+//! The results are computed in memory first ([`crate::merges::compute`]). A conflict is found before any object, file
+//! or reference is written.
 
 use std::ops::Range;
 
@@ -25,11 +25,11 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// Commits could not be cherry-picked. Branch and index are as they were; so are the files, unless [`SwitchError::Files`] says that they
-/// could not be put back. After a conflict the object database is as it was, too.
+/// Commits could not be cherry-picked. Branch and index are unchanged, and so are the files, unless
+/// [`SwitchError::Files`] says that they could not be restored. After a conflict the object database is unchanged, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CherryPickError {
-    /// A commit does not fit onto the worktree's.
+    /// A commit conflicts with the worktree's commit.
     #[error("picking {commit} conflicts in {}", Listed(conflicts))]
     Conflict {
         /// The commit.
@@ -45,13 +45,13 @@ pub enum CherryPickError {
         /// The range's end.
         tip: CommitId,
     },
-    /// A merge commit is in the range, of which there is no one change to pick.
+    /// The range has a merge commit, which has no single change to pick.
     #[error("{commit} is a merge commit, which cannot be picked")]
     MergeCommit {
         /// The merge commit.
         commit: CommitId,
     },
-    /// The worktree could not be moved, because of uncommitted changes for one.
+    /// The worktree could not be moved, for example because of uncommitted changes.
     #[error(transparent)]
     Switch(#[from] SwitchError),
     /// Something could not be read or written.
@@ -59,11 +59,11 @@ pub enum CherryPickError {
     Git(#[from] GitError),
 }
 
-/// A commit could not be merged. Branch and index are as they were; so are the files, unless [`SwitchError::Files`] says that they could
-/// not be put back. After a conflict the object database is as it was, too.
+/// A commit could not be merged. Branch and index are unchanged, and so are the files, unless [`SwitchError::Files`]
+/// says that they could not be restored. After a conflict the object database is unchanged, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// The two sides do not fit together.
+    /// The two sides conflict.
     #[error("merging {commit} conflicts in {}", Listed(conflicts))]
     Conflict {
         /// The commit that was to be merged.
@@ -71,7 +71,7 @@ pub enum MergeError {
         /// The paths, ordered.
         conflicts: Vec<Conflict>,
     },
-    /// The message is none.
+    /// The message is not valid.
     #[error(transparent)]
     Message(#[from] MessageError),
     /// The two have no commit in common.
@@ -82,7 +82,7 @@ pub enum MergeError {
         /// The commit that was to be merged.
         theirs: CommitId,
     },
-    /// The worktree could not be moved, because of uncommitted changes for one.
+    /// The worktree could not be moved, for example because of uncommitted changes.
     #[error(transparent)]
     Switch(#[from] SwitchError),
     /// Something could not be read or written.
@@ -103,16 +103,17 @@ impl From<WorktreeError> for MergeError {
 }
 
 impl Worktree {
-    /// Applies the commits after `range.start` up to `range.end`, oldest first, each as a commit of its own with its
-    /// author and message; then branch, files and index follow in one step. Returns the new commits.
+    /// Applies the commits after `range.start` up to `range.end`, oldest first, each as a new commit with its author
+    /// and message; then updates branch, files and index in one step. Returns the new commits.
     ///
-    /// A commit whose change is there already makes no new one; one that changed nothing from the start is kept, as by
-    /// `git cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not hold.
+    /// A commit whose change is there already is dropped. A commit that was empty from the start is kept, as by `git
+    /// cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not be valid.
     /// Untracked files that are not in the way stay.
     ///
     /// # Errors
     ///
-    /// See [`CherryPickError`]; after a conflict everything is as it was, also if the third of five conflicts.
+    /// See [`CherryPickError`]. After a conflict everything is unchanged, even if only the third of five commits
+    /// conflicts.
     pub fn cherry_pick(&self, range: Range<CommitId>, committer: &Signature) -> Result<Vec<CommitId>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
         let commits = compute::line(&git, &range)?;
@@ -126,15 +127,15 @@ impl Worktree {
         Ok(created.iter().map(|made| made.commit).collect())
     }
 
-    /// Writes what a pick of `commit` would give into the working tree and the index, with conflict markers where
-    /// [`Worktree::cherry_pick`] refuses, and commits nothing: for whoever resolves the conflicts, before
-    /// [`Worktree::commit_all`]. Returns the conflicts; without any, the change is there all the same.
+    /// Writes the result of picking `commit` into the working tree and the index, with conflict markers where
+    /// [`Worktree::cherry_pick`] would refuse, and commits nothing. The caller resolves the conflicts and then calls
+    /// [`Worktree::commit_all`]. Returns the conflicts; without conflicts, the change is written all the same.
     ///
-    /// Of a file that one side deleted the other side's is left; of a binary file, ours.
+    /// If one side deleted a file, the other side's file is written; of a binary file, ours.
     ///
     /// # Errors
     ///
-    /// As of [`Worktree::cherry_pick`], conflicts excepted.
+    /// As [`Worktree::cherry_pick`], except for conflicts.
     pub fn pick_for_resolution(&self, commit: CommitId) -> Result<Vec<Conflict>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
         let git = git.with_object_memory();
@@ -147,14 +148,14 @@ impl Worktree {
         Ok(conflicts)
     }
 
-    /// Merges `other` with a merge commit, even where a fast-forward would do. None if `other` is behind this
-    /// worktree's commit already.
+    /// Merges `other` with a merge commit, even where a fast-forward would do. None if `other` is an ancestor of this
+    /// worktree's commit.
     pub fn merge(&self, other: CommitId, committer: &Signature, message: &str) -> Result<Option<CommitId>, MergeError> {
         self.merge_with(other, committer, message, Keep::History)
     }
 
-    /// Merges `other` into one commit with one parent, which keeps the changes and drops the history. None if `other`
-    /// is behind this worktree's commit already, or changes nothing.
+    /// Merges `other` as one commit with one parent, which keeps the changes and drops the history. None if `other` is
+    /// an ancestor of this worktree's commit, or changes nothing.
     pub fn squash_merge(
         &self,
         other: CommitId,
@@ -180,7 +181,7 @@ impl Worktree {
         Ok(Some(merged.commit))
     }
 
-    /// Checks the working tree, writes the objects that are in memory, and moves the worktree to them.
+    /// Checks the working tree, writes the objects that are in memory, and moves the worktree to the computed commit.
     pub(crate) fn take_over(
         &self,
         git: &gix::Repository,

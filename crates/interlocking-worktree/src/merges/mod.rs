@@ -1,4 +1,4 @@
-//! Commits of several sides brought together, and their conflicts.
+//! Merges, cherry-picks and rebases, and their conflicts.
 
 pub(crate) mod compute;
 pub(crate) mod conflict;

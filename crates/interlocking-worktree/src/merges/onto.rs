@@ -1,4 +1,4 @@
-//! Merging, picking and rebasing commits in the object database alone: no worktree is needed, none is touched, and no
+//! Merging, picking and rebasing commits in the object database only: no worktree is needed or touched, and no
 //! reference moves.
 
 use std::ops::Range;
@@ -13,18 +13,19 @@ use crate::{
     values::{id::CommitId, signature::Signature},
 };
 
-/// What is made here is reachable from no reference until [`Repository::fast_forward`], [`Repository::move_branch`],
-/// [`Repository::create_branch`] or [`Repository::archive`] makes it so; git's garbage collection leaves such objects
-/// alone for two weeks. A conflict writes nothing at all. The variants about a working tree (`Switch`) do not occur.
+/// The commits made by these operations are unreachable until [`Repository::fast_forward`],
+/// [`Repository::move_branch`], [`Repository::create_branch`] or [`Repository::archive`] makes a reference to them;
+/// git's garbage collection keeps such objects for two weeks. A conflict writes nothing at all. The variants about a
+/// working tree (`Switch`) do not occur.
 ///
-/// Attributes that say how to merge a file (`merge=union`, `-merge`) are read from the index of the main working tree.
+/// Merge attributes (`merge=union`, `-merge`) are read from the index of the main working tree.
 impl Repository {
     /// The merge commit of `onto` and `other`, as [`crate::Worktree::merge`] would make it on `onto`. None if `other`
-    /// is behind `onto` already.
+    /// is an ancestor of `onto`.
     ///
     /// # Errors
     ///
-    /// See [`MergeError`]; nothing was written.
+    /// See [`MergeError`]; nothing is written.
     pub fn merge_onto(
         &self,
         onto: CommitId,
@@ -39,7 +40,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// See [`MergeError`]; nothing was written.
+    /// See [`MergeError`]; nothing is written.
     pub fn squash_onto(
         &self,
         onto: CommitId,
@@ -54,7 +55,7 @@ impl Repository {
     ///
     /// # Errors
     ///
-    /// See [`CherryPickError`]; nothing was written, also if the third of five conflicts.
+    /// See [`CherryPickError`]; nothing is written, even if only the third of five commits conflicts.
     pub fn cherry_pick_onto(
         &self,
         onto: CommitId,
@@ -64,12 +65,12 @@ impl Repository {
         self.replay_in_memory(onto, range, committer, InPlace::IsMadeAgain)
     }
 
-    /// The commits that [`crate::Worktree::rebase`] would make of the task's commits, those of the range, on `onto`.
-    /// None left: `onto` has all their changes.
+    /// The commits that [`crate::Worktree::rebase`] would make on `onto` from those of the range. Empty if `onto` has
+    /// all their changes.
     ///
     /// # Errors
     ///
-    /// See [`RebaseError`]; nothing was written, also if the third of five conflicts.
+    /// See [`RebaseError`]; nothing is written, even if only the third of five commits conflicts.
     pub fn rebase_onto(
         &self,
         onto: CommitId,
@@ -87,7 +88,7 @@ impl Repository {
         message: &str,
         keep: Keep,
     ) -> Result<Option<CommitId>, MergeError> {
-        // Afresh, for its index and configuration say how files are merged.
+        // Opened anew, because its index and configuration affect how files are merged.
         let git = self.git_of_main_worktree()?.with_object_memory();
         let merged = compute::merge(&git, onto, other, committer, message, keep)?;
         compute::write_objects(&git, &self.git())?;

@@ -1,4 +1,4 @@
-//! A conflict in words, for a prompt.
+//! A description of a conflict, for a prompt.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use crate::{
 };
 
 impl ConflictSide {
-    /// The contents as text; none of a binary file, which is one that is not UTF-8 or has a NUL byte, and of a submodule.
+    /// The contents as text; none for a submodule and for a binary file, which is a file that is not UTF-8 or has a NUL
+    /// byte.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         let is_text = self.kind != FileKind::Submodule && !self.contents.contains(&0);
@@ -17,10 +18,10 @@ impl ConflictSide {
 }
 
 impl Conflict {
-    /// What happened to the path, and what the base, ours and theirs have there, in Markdown: ready for a prompt.
+    /// Describes, in Markdown for a prompt, what happened to the path, and its base, ours and theirs.
     ///
-    /// Each name stands in one line, quoted where it holds a line break or the like. Each text stands whole between two fences that are longer than any run of backticks in it. A binary file is named
-    /// and its size given.
+    /// Each name is in one line, quoted if it holds a line break or the like. Each text is given in full between two
+    /// fences that are longer than any run of backticks in the text. Of a binary file, only the size is given.
     #[must_use]
     pub fn to_prompt(&self) -> String {
         let mut text = format!("{}: {}\n", in_line(&self.path), self.kind);
@@ -43,14 +44,14 @@ impl Conflict {
     }
 }
 
-/// A name as a part of a line: whoever names a file must not be able to begin another one. What is not plain is quoted as in
-/// Rust, with `\n` for a line break.
+/// A name as part of a line: a hostile file name must not be able to begin a new line. A name with unusual characters
+/// is quoted as in Rust, with `\n` for a line break.
 fn in_line(path: &RepositoryPath) -> String {
     let name = path.to_text();
     let is_plain =
         |character: char| !character.is_control() && !matches!(character, '"' | '`' | '\\' | '\u{2028}' | '\u{2029}');
     let name = if name.chars().all(is_plain) && name.trim() == name { name.into_owned() } else { format!("{name:?}") };
-    // Or by what text editors turn around.
+    // Characters that change the direction of text are replaced.
     name.chars().map(|character| if is_turning(character) { '\u{fffd}' } else { character }).collect()
 }
 

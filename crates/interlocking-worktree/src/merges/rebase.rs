@@ -18,11 +18,12 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// Commits could not be rebased. Branch and index are as they were: there is no rebase in progress, and nothing to abort. So are the
-/// files, unless [`SwitchError::Files`] says that they could not be put back. After a conflict the object database is as it was, too.
+/// Commits could not be rebased. Branch and index are unchanged: there is no rebase in progress, and nothing to abort.
+/// The files are unchanged too, unless [`SwitchError::Files`] says that they could not be restored. After a conflict
+/// the object database is unchanged, too.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RebaseError {
-    /// A commit does not fit onto the ones before it.
+    /// A commit conflicts with the ones before it.
     #[error("rebasing {commit} conflicts in {}", Listed(conflicts))]
     Conflict {
         /// The commit.
@@ -38,13 +39,13 @@ pub enum RebaseError {
         /// The head of the commits to move.
         head: CommitId,
     },
-    /// A merge commit is among those to move, of which there is no one change to apply.
+    /// A merge commit is among those to move, which has no single change to apply.
     #[error("{commit} is a merge commit, which cannot be rebased: merge instead")]
     MergeCommit {
         /// The merge commit.
         commit: CommitId,
     },
-    /// The worktree could not be moved, because of uncommitted changes for one.
+    /// The worktree could not be moved, for example because of uncommitted changes.
     #[error(transparent)]
     Switch(#[from] SwitchError),
     /// Something could not be read or written.
@@ -52,17 +53,18 @@ pub enum RebaseError {
     Git(#[from] GitError),
 }
 
-/// What a rebase that goes on at a conflict has come to.
+/// The result of a rebase that does not fail at a conflict.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rebased {
-    /// The commits that the branch now has after the one that they were put on.
+    /// The commits that the branch has after the commit that they were rebased onto.
     pub moved: Vec<CommitId>,
-    /// The commits that did not fit, in order: those that gave way, or the one at which it has stopped.
+    /// The commits that conflicted, in order: those whose lines were dropped, or the commit at which the rebase
+    /// stopped.
     pub conflicts: Vec<CommitConflicts>,
 }
 
-/// A commit that did not fit onto the ones before it.
+/// A commit that conflicted with the ones before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommitConflicts {
@@ -92,26 +94,27 @@ impl From<CherryPickError> for RebaseError {
 
 impl Worktree {
     /// Moves the commits after `start` up to this worktree's head onto `onto`, as `git rebase --onto <onto> <start>`
-    /// does; branch, files and index follow in one step. Returns the commits that the branch now has after `onto`.
+    /// does; branch, files and index are updated in one step. Returns the commits that the branch has after `onto`.
     ///
-    /// Exactly these commits move, whatever else `onto` lacks or has: `start` is the commit that the task began at.
-    /// Authors and messages stay. A commit whose change `onto` has already is dropped, one that changed nothing from
-    /// the start is kept, and one that stands where it belongs keeps its id. Signatures are dropped.
+    /// Exactly these commits move, whatever else `onto` has or lacks: `start` is the commit that the task began at.
+    /// Authors and messages are kept. A commit whose change `onto` has already is dropped, a commit that was empty from
+    /// the start is kept, and a commit that is already in its place keeps its id. Signatures are dropped.
     ///
     /// # Errors
     ///
-    /// See [`RebaseError`]; after a conflict everything is as it was.
+    /// See [`RebaseError`]; after a conflict everything is unchanged.
     pub fn rebase(&self, start: CommitId, onto: CommitId, committer: &Signature) -> Result<Vec<CommitId>, RebaseError> {
         let head = self.head()?;
         Ok(self.rebase_with(start..head, onto, committer, OnConflict::Refuse)?.moved)
     }
 
-    /// The same, where what `onto` has stays as it is: of lines that both have changed, the commits' own are dropped, as
-    /// `git rebase --strategy-option=ours` does. [`Rebased::conflicts`] has what gave way.
+    /// Like [`rebase`](Self::rebase), but prefers `onto`: of lines that both sides have changed, those of the moved
+    /// commits are dropped, as by `git rebase --strategy-option=ours`. [`Rebased::conflicts`] has the dropped changes.
     ///
     /// # Errors
     ///
-    /// As of [`rebase`](Self::rebase): [`RebaseError::Conflict`] where one side has deleted or renamed what the other has changed.
+    /// As [`rebase`](Self::rebase), with [`RebaseError::Conflict`] if one side has deleted or renamed a file that the
+    /// other has changed.
     pub fn rebase_preferring_onto(
         &self,
         start: CommitId,
@@ -122,15 +125,16 @@ impl Worktree {
         self.rebase_with(start..head, onto, committer, OnConflict::PreferOnto)
     }
 
-    /// The same up to the first commit of the range that does not fit: branch, index and files are at the last that does, with that
-    /// commit's change in the files, and conflict markers, and nothing of it committed.
+    /// Like [`rebase`](Self::rebase), up to the first commit of the range that conflicts. Branch, index and files are
+    /// then at the last commit that did not conflict, and the files have the conflicting commit's change, with conflict
+    /// markers, uncommitted.
     ///
-    /// Whoever has resolved it commits, and goes on with `conflict.commit..range.end`, onto that commit; whoever gives up resets to
-    /// `range.end`.
+    /// After resolving the conflict, the caller commits and continues with `conflict.commit..range.end`, onto the new
+    /// commit. To abort, the caller resets to `range.end`.
     ///
     /// # Errors
     ///
-    /// As of [`rebase`](Self::rebase), conflicts excepted.
+    /// As [`rebase`](Self::rebase), except for conflicts.
     pub fn rebase_until_conflict(
         &self,
         range: Range<CommitId>,

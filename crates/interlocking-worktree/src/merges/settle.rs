@@ -1,9 +1,9 @@
-//! What gix decides otherwise than git in a merge, and what git decides and gix leaves open.
+//! Corrections where gix decides a merge differently from git, or finds a conflict where git does not.
 //!
-//! - The executable bit of a file that one side renamed and the other took the bit from: gix prefers the bit; git takes
-//!   the side that changed it, so a bit that was taken away stays away.
+//! - The executable bit of a file that one side renamed and from which the other side removed the bit: gix prefers the
+//!   bit; git takes the side that changed it, so a removed bit stays removed.
 //! - A binary file of which one side changed the mode and the other the contents: gix finds a conflict; git takes both.
-//!   The same where both made the same contents of a file, and one changed its mode too.
+//!   The same applies if both sides wrote the same contents and one also changed the mode.
 
 use gix::{
     diff::tree_with_rewrites::Change,
@@ -13,13 +13,14 @@ use gix::{
 
 use crate::values::git_error::{Doing as _, GitError};
 
-/// Decides as git does.
+/// Corrects the outcome as git would decide.
 pub(crate) fn settle(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     keep_bits_off(git, outcome)?;
     take_both(outcome)
 }
 
-/// Takes the contents of the one side that changed them, or of both, and the mode of the one that changed that.
+/// Takes the contents of the side that changed them, or the contents that both sides wrote, and the mode of the side
+/// that changed it.
 fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     let doing = || "merging modes and contents".to_owned();
     let mut settled = Vec::new();
@@ -53,7 +54,7 @@ fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Takes the executable bit off renamed files from which one side took it.
+/// Removes the executable bit from renamed files if one side removed it.
 fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     let doing = || "merging modes".to_owned();
     let paths: Vec<_> = outcome
@@ -84,7 +85,7 @@ fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(),
     Ok(())
 }
 
-/// Whether the file was executable, and one side alone took that away.
+/// Whether the file was executable and only one side removed the bit.
 fn lost_its_bit(ours: &Change, theirs: &Change) -> bool {
     fn before_and_after(change: &Change) -> Option<(EntryMode, EntryMode)> {
         match change {

@@ -23,10 +23,10 @@ use crate::{
 };
 
 impl Repository {
-    /// Creates the branch at `from` and a worktree at `place` that is on it.
+    /// Creates the branch at `from` and a worktree at `place` that has it checked out.
     ///
-    /// `place` is outside the repository, and is absent or an empty directory; missing parents are created. Its last
-    /// part names the worktree in git's list. Threads and processes may create at the same time.
+    /// `place` must be outside the repository, and absent or an empty directory; missing parents are created. Its last
+    /// part names the worktree in git's list. Threads and processes may create worktrees at the same time.
     ///
     /// # Errors
     ///
@@ -40,18 +40,18 @@ impl Repository {
         self.create(place.as_ref(), NewHead::Branch(branch), from)
     }
 
-    /// Creates a worktree at `place` with a detached HEAD at `from`: a checkout to look at and run things in.
+    /// Creates a worktree at `place` with a detached HEAD at `from`: a checkout to read and run things in.
     pub fn create_detached_worktree(&self, place: impl AsRef<Path>, from: CommitId) -> Result<Worktree, CreateError> {
         self.create(place.as_ref(), NewHead::Detached, from)
     }
 
-    /// Creates a worktree at `place` on a branch that is there already, at the commit it is at.
+    /// Creates a worktree at `place` on an existing branch, at the branch's commit.
     ///
     /// # Errors
     ///
-    /// [`CreateError::BranchInUse`] if a worktree is on it already: the check and the registration are one step for
-    /// all threads and processes that use this crate. The git program refuses too, but takes no lock, and two of it at
-    /// the same moment can both succeed. Otherwise as [`Repository::create_worktree`].
+    /// [`CreateError::BranchInUse`] if a worktree has it checked out already: the check and the registration are one
+    /// step for all threads and processes that use this crate. The git program refuses too, but takes no lock: two git
+    /// processes at the same moment can both succeed. Otherwise as [`Repository::create_worktree`].
     pub fn create_worktree_on(&self, place: impl AsRef<Path>, branch: BranchName) -> Result<Worktree, CreateError> {
         let Some(from) = self.branch_head(&branch)? else {
             return Err(CreateError::NoSuchBranch { branch });
@@ -67,7 +67,7 @@ impl Repository {
         let created = self.create_at(&git, &place, &head, (from, tree));
         if created.is_err() {
             for parent in missing_parents.iter().rev() {
-                // Only what is empty goes.
+                // Only empty directories are removed.
                 let _ = own_paths::remove_dir(parent);
             }
         }
@@ -103,7 +103,7 @@ impl Repository {
         };
         let undo_branch = || {
             if let Some(branch) = head.new_branch() {
-                // It was created above, by us, and is deleted only if it still is where we put it.
+                // Created above, and deleted only if it has not moved since.
                 let _ = references::delete(git, &branch.full_name(), from.git());
             }
         };
@@ -117,7 +117,7 @@ impl Repository {
             }
         };
         let git_directory = prepared.repo().git_dir().to_owned();
-        // The files are written while others register theirs.
+        // Other threads and processes can register worktrees while the files are written.
         drop(registration);
         let checked_out = prepared.checkout(gix::progress::Discard, &not_interrupted).doing(doing);
         let problem = match checked_out {
@@ -125,7 +125,7 @@ impl Repository {
             Ok((_, outcome)) => match problem_in(&outcome) {
                 None => None,
                 Some(problem) => {
-                    // gix keeps a worktree with files missing.
+                    // gix leaves a worktree in which files are missing.
                     let _guard = self.lock_registration()?;
                     let _ = take_away(place, &git_directory);
                     Some(GitError::new(doing(), problem))
@@ -145,8 +145,8 @@ impl Repository {
     }
 }
 
-/// Registers the worktree. Git takes our lock for nothing, so it may be half-way through an entry that is read here;
-/// such a failure passes.
+/// Registers the worktree. Git does not take the registration lock, so an entry that is read here may be half written.
+/// Such a failure passes, so it is retried.
 fn register(
     git: &gix::Repository,
     place: &Path,
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
     use crate::{Configuration, Signature};
 
-    /// Between the look at the branch and the lock of the list, others may advance it.
+    /// Between the check of the branch and the lock of the list, another process may advance the branch.
     #[test]
     fn a_worktree_on_a_branch_that_moved_meanwhile_is_refused() {
         let place = tempfile::tempdir().unwrap();

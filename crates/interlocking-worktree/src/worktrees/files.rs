@@ -1,7 +1,7 @@
 //! Reading and writing single files of a working tree in which an agent may have put anything.
 //!
-//! **Invariant:** no link is followed, on the way neither, and nothing is opened that is not a regular file: a pipe would never end, and a
-//! link leads where the agent wants it to.
+//! **Invariant:** no link is followed, in no part of the path, and nothing is opened that is not a regular file:
+//! reading a pipe would never end, and a link points where the agent wants it to.
 
 use std::io::{ErrorKind, Write as _};
 
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// Something else has its name.
+    /// What is at the path is not a file.
     #[error("{path} is {found}, not a file: delete it")]
     NotAFile {
         /// The path.
@@ -28,7 +28,7 @@ pub enum FileError {
         /// What is there.
         found: &'static str,
     },
-    /// A part of its path is no directory.
+    /// A part of the path is not a directory.
     #[error("{path} is {found}, not a directory: delete it")]
     NotADirectory {
         /// The part.
@@ -36,7 +36,7 @@ pub enum FileError {
         /// What is there.
         found: &'static str,
     },
-    /// It is larger than what is read.
+    /// The file is larger than the limit given.
     #[error("{path} has more than {most} bytes")]
     TooLarge {
         /// The path.
@@ -50,11 +50,11 @@ pub enum FileError {
 }
 
 impl Worktree {
-    /// The contents of a file as it is there now, committed or not; none if there is none. No more than `most` bytes are read.
+    /// The current contents of a file, committed or not; none if there is no file. No more than `most` bytes are read.
     ///
     /// # Errors
     ///
-    /// [`FileError`], where a link is on the way for one.
+    /// [`FileError`], for example if a part of the path is a link.
     pub fn read_file(&self, path: &RepositoryPath, most: u64) -> Result<Option<Vec<u8>>, FileError> {
         let doing = || format!("reading {path} in {}", self.path().display());
         let Some((directory, name)) = self.directory_of(path, false)? else { return Ok(None) };
@@ -71,11 +71,12 @@ impl Worktree {
         }
     }
 
-    /// Writes a file anew, in place of what was there; it is executable if that was. Directories on the way are made.
+    /// Writes a file in place of what was there, and keeps its executable bit. Missing directories of the path are
+    /// created.
     ///
     /// # Errors
     ///
-    /// [`FileError`], where a link is on the way for one: what that leads to is as it was.
+    /// [`FileError`], for example if a part of the path is a link. What the link points to is unchanged.
     pub fn write_file(&self, path: &RepositoryPath, contents: &[u8]) -> Result<(), FileError> {
         let doing = || format!("writing {path} in {}", self.path().display());
         let Some((directory, name)) = self.directory_of(path, true)? else {
@@ -92,7 +93,7 @@ impl Worktree {
         Ok(file.write_all(contents).doing(doing)?)
     }
 
-    /// The directory in which a file lies, made if it `is_made`, and the file's name there. None: it is not there.
+    /// The directory of a file, created if `is_made`, and the file's name there. None if there is no such directory.
     fn directory_of<'path>(
         &self,
         path: &'path RepositoryPath,

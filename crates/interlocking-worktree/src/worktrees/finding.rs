@@ -1,4 +1,4 @@
-//! What is wrong with a place that an agent has, or had.
+//! What can be wrong with a place that an agent works or worked in.
 
 use std::{fmt, path::PathBuf};
 
@@ -8,20 +8,21 @@ use crate::{
     values::{git_error::Listed, id::CommitId, name::BranchName},
 };
 
-/// One thing in which a [`Place`](crate::Place) is not what it was handed over as.
+/// One way in which a [`Place`](crate::Place) differs from what was handed over to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Finding {
-    /// It is not registered any more, or its directory is gone. Nothing else could be looked at.
+    /// The worktree is not registered any more, or its directory is gone. Nothing else was checked.
     Gone {
         /// Where it was.
         path: PathBuf,
     },
-    /// Its `.git` was rewritten: git run there works on another repository. Of a clone, nothing else could be looked at.
+    /// Its `.git` was rewritten: git in this directory works on another repository. In a clone, nothing else was
+    /// checked.
     LinkRewritten {
         /// The place's directory.
         path: PathBuf,
-        /// What it says, or what is wrong with it.
+        /// The contents of `.git`, or what is wrong with it.
         says: String,
     },
     /// Another branch is checked out, or none.
@@ -36,33 +37,33 @@ pub enum Finding {
         /// The branch.
         branch: BranchName,
     },
-    /// HEAD, or the place's branch, is at a commit that does not descend from the one it was handed over at.
+    /// HEAD, or the place's branch, is at a commit that does not descend from the one that was handed over.
     HeadMoved {
         /// Where it was.
         expected: CommitId,
         /// Where it is.
         found: Option<CommitId>,
     },
-    /// The history was rewritten: the commit that the place began at is not part of it any more.
+    /// The history was rewritten: it does not contain the commit that the place began at.
     BaseLost {
         /// The commit that it began at.
         base: CommitId,
         /// Where it is.
         head: CommitId,
     },
-    /// Somebody committed who was not meant to, parents before children.
+    /// The agent committed although it was not allowed to. Parents come before children.
     StrayCommits {
         /// The commits.
         commits: Vec<CommitRecord>,
     },
-    /// Files differ from the commit, in a place that is to be read and not written.
+    /// Files differ from the commit in a read-only place.
     Dirty {
         /// The files.
         changes: Vec<Change>,
     },
-    /// Files were changed, committed or not, that are outside the allowed paths.
+    /// Files outside the allowed paths were changed, committed or not.
     Outside {
-        /// The files; of a renamed one, both names count.
+        /// The files; for a renamed file, both names count.
         changes: Vec<FileChange>,
     },
 }

@@ -1,4 +1,5 @@
-//! The HEAD file of a linked worktree, read from the worktree's directory below `.git/worktrees` without opening the worktree as a repository.
+//! The HEAD file of a linked worktree, read from the worktree's directory below `.git/worktrees` without opening the
+//! worktree as a repository.
 
 use std::path::Path;
 
@@ -10,18 +11,19 @@ use crate::{
     values::{id::CommitId, name::BranchName},
 };
 
-/// What a HEAD file says.
+/// The contents of a HEAD file.
 pub(crate) enum HeadFile {
-    /// It is on a branch, which may be gone.
+    /// It points to a branch, which may not exist.
     Branch(BranchName),
-    /// It leads to another reference, which may be the worktree's own.
+    /// It points to another reference, which may be the worktree's own.
     Other,
-    /// It is at a commit.
+    /// It holds a commit.
     Detached(ObjectId),
 }
 
 impl HeadFile {
-    /// None where there is none, or nothing that git would have written: git writes an entry in several steps.
+    /// None if there is no HEAD file, or it holds nothing that git would have written: git writes an entry in several
+    /// steps.
     pub(crate) fn read(private_directory: &Path) -> Option<Self> {
         let contents = file::read(&private_directory.join("HEAD"), Kind::Link).ok()??.bytes;
         let text = contents.trim_ascii_end();
@@ -35,7 +37,7 @@ impl HeadFile {
     }
 }
 
-/// Where the HEAD of a worktree is. None if that cannot be read.
+/// The branch and the commit of a worktree's HEAD. None if it cannot be read.
 pub(crate) fn head_of_entry(git: &gix::Repository, proxy: gix::worktree::Proxy<'_>) -> Option<Head> {
     match HeadFile::read(proxy.git_dir())? {
         HeadFile::Branch(branch) => {

@@ -1,6 +1,6 @@
-//! When worktrees stay after the end of what they were made for.
+//! When worktrees are kept after their run's end.
 
-/// When worktrees stay after their run's end, for somebody to look at.
+/// When worktrees are kept after their run's end, for people to look at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Keep {
     /// Never.

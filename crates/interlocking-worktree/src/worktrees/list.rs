@@ -13,7 +13,7 @@ use crate::{
     worktrees::{head_file::head_of_entry, worktree::Worktree},
 };
 
-/// A worktree as git lists it. The main one is not in the list.
+/// An entry of git's list of worktrees. The main worktree is not in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeEntry {
     /// Its name.
@@ -22,9 +22,9 @@ pub struct WorktreeEntry {
     pub path: PathBuf,
     /// The branch it is on; none if its HEAD is detached or unreadable.
     pub branch: Option<BranchName>,
-    /// The commit it is at; none if its branch is gone or has none, or its HEAD is unreadable.
+    /// The commit it is at; none if its branch does not exist or has no commit, or its HEAD is unreadable.
     pub head: Option<CommitId>,
-    /// Why it is locked, if it is; "initializing" if a crash left it half-made.
+    /// Why it is locked, if it is; "initializing" if a crash left it half made.
     pub locked: Option<String>,
     /// Whether its directory is gone.
     pub is_missing: bool,
@@ -33,7 +33,7 @@ pub struct WorktreeEntry {
 /// A worktree could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenWorktreeError {
-    /// No worktree of this repository is there.
+    /// No worktree of this repository is registered at this path.
     #[error("no worktree of {} is at {}", repository.display(), path.display())]
     NotRegistered {
         /// The repository.
@@ -53,22 +53,22 @@ impl Repository {
         self.list()
     }
 
-    /// Those of them that lie at a directory or below, which need not be there any more. That is what their entries say, which an agent
-    /// that can write to `.git` writes too: do not delete at [`WorktreeEntry::path`].
+    /// The linked worktrees whose entries say that they lie at or below a directory, which need not exist any more. An
+    /// agent that can write to `.git` can write these entries: do not delete anything at [`WorktreeEntry::path`].
     pub fn worktrees_in(&self, directory: impl AsRef<Path>) -> Result<Vec<WorktreeEntry>, GitError> {
         let (directory, real) = (directory.as_ref(), real(directory.as_ref()));
         let _registration = self.lock_registration()?;
         self.list_where(|path| path.starts_with(directory) || path.starts_with(&real))
     }
 
-    /// Opens the worktree whose root is at `path`, on the branch it is on now.
+    /// Opens the worktree whose root is at `path`, on the branch that it has checked out.
     pub fn open_worktree(&self, path: impl AsRef<Path>) -> Result<Worktree, OpenWorktreeError> {
         let path = path.as_ref();
         let mut found = {
             let _registration = self.lock_registration()?;
             let found = self.list_where(|listed| listed == path)?;
             match std::fs::canonicalize(path) {
-                // Under another name.
+                // The list may have another path of the same directory.
                 Ok(canonical) if found.is_empty() => {
                     self.list_where(|listed| std::fs::canonicalize(listed).is_ok_and(|listed| listed == canonical))?
                 }
@@ -89,7 +89,7 @@ impl Repository {
         self.list_where(|_| true)
     }
 
-    /// Those whose root is as wanted. The caller holds the registration lock.
+    /// The worktrees whose root satisfies `is_wanted`. The caller holds the registration lock.
     fn list_where(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<WorktreeEntry>, GitError> {
         let doing = || format!("listing the worktrees of {}", self.common_directory().display());
         git_directory::look_at_list(self.common_directory(), self.limits())?;
@@ -97,7 +97,7 @@ impl Repository {
         let mut entries = Vec::new();
         for proxy in git.worktrees().doing(doing)? {
             let name = proxy.id().doing(doing)?.to_string();
-            // Git writes an entry in several steps and takes our lock for none of them.
+            // Git writes an entry in several steps, without taking the registration lock.
             let Some(path) = proxy.base().ok().filter(|path| is_wanted(path)) else { continue };
             let locked = proxy.lock_reason().map(|reason| reason.to_string());
             let is_missing = !path.is_dir();
@@ -108,7 +108,7 @@ impl Repository {
     }
 }
 
-/// The directory's path without links, also where it is not there any more.
+/// The directory's path with links resolved, even if the directory does not exist any more.
 fn real(directory: &Path) -> PathBuf {
     match (std::fs::canonicalize(directory), directory.parent(), directory.file_name()) {
         (Ok(real), ..) => real,

@@ -1,4 +1,4 @@
-//! Locking worktrees against being removed and pruned.
+//! Locking worktrees, so that they are not removed or pruned.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,10 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// A worktree could not be locked or unlocked; it is as it was.
+/// A worktree could not be locked or unlocked. It is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
-    /// It is the main working tree or a clone, neither of which is in git's list of worktrees.
+    /// It is the main working tree or a clone, which are not in git's list of worktrees.
     #[error("{} is no linked worktree: there is nothing to keep from being pruned", path.display())]
     NotLinked {
         /// The worktree.
@@ -26,21 +26,21 @@ pub enum LockError {
         /// The worktree.
         path: PathBuf,
     },
-    /// Somebody locked it already.
+    /// It is locked already.
     #[error("{} is locked already ({reason})", path.display())]
     Locked {
         /// The worktree.
         path: PathBuf,
-        /// The reason they gave.
+        /// The reason that was given for that lock.
         reason: String,
     },
-    /// There is no lock to take off.
+    /// It is not locked.
     #[error("{} is not locked", path.display())]
     NotLocked {
         /// The worktree.
         path: PathBuf,
     },
-    /// It is registered no more.
+    /// It is not registered any more.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or written.
@@ -50,14 +50,14 @@ pub enum LockError {
 
 impl Repository {
     /// Locks a worktree, as `git worktree lock` does: neither this crate nor git removes or prunes it, or its
-    /// registration when its directory is gone for a while. The reason is for people. Git knows the lock and this crate
-    /// knows git's.
+    /// registration while its directory is missing. The reason is for people. Git respects locks of this crate, and
+    /// this crate respects git's.
     ///
-    /// It keeps nobody from committing in it; it has nothing to do with the lock files of [`Worktree::unlock`].
+    /// The lock does not prevent commits in the worktree. It is unrelated to the lock files of [`Worktree::unlock`].
     ///
     /// # Errors
     ///
-    /// [`LockError::Locked`] if it is locked already, by whomever.
+    /// [`LockError::Locked`] if it is locked already.
     pub fn lock_worktree(&self, worktree: &Worktree, reason: &str) -> Result<(), LockError> {
         self.set_lock(worktree, |path, locked| match locked {
             Some(reason) => Err(LockError::Locked { path, reason }),
@@ -66,11 +66,11 @@ impl Repository {
         })
     }
 
-    /// Takes the lock off again, whoever put it on.
+    /// Removes the lock, whether this crate or another program made it.
     ///
     /// # Errors
     ///
-    /// [`LockError::NotLocked`] if there is none.
+    /// [`LockError::NotLocked`] if it is not locked.
     pub fn unlock_worktree(&self, worktree: &Worktree) -> Result<(), LockError> {
         self.set_lock(worktree, |path, locked| match locked {
             Some(_) => Ok(None),
@@ -95,7 +95,7 @@ impl Repository {
         let _registration = self.lock_registration()?;
         let git = self.git();
         let proxy = git.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
-        // Its directory may be away: that is what locks are for. But the name must still mean the same place.
+        // The directory may be missing: that is what locks are for. But the entry must still be of the same path.
         if proxy.base().doing(doing)? != path {
             return Err(gone().into());
         }

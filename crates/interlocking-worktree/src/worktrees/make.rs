@@ -1,8 +1,8 @@
-//! Making a worktree, step by step, so that each step can be undone by whoever finds the note of it.
+//! Making a worktree in steps. A process that finds the note of an interrupted creation can undo each step.
 //!
-//! The order is: note, branch, directory, entry in git's list (as git marks a half-made one), files, index, mark off.
-//! Taking the mark off is what makes the worktree: before that everything is undone, by this process or by another
-//! after a crash.
+//! The order is: note, branch, directory, entry in git's list (marked as half made, as git does it), files, index,
+//! removal of the mark. Removing the mark completes the worktree. Before that, a failure or a crash leads to everything
+//! being undone, by this process or by another.
 
 use std::{io::ErrorKind, path::Path};
 
@@ -31,16 +31,17 @@ use crate::{
 
 /// Where a new worktree's files come from.
 pub(crate) enum Filling {
-    /// They are written.
+    /// They are all written.
     Fresh,
-    /// They are written, and it is noted what they are, so that they can be used again.
+    /// They are all written, and their stat data is noted, so that they can be reused.
     Noted,
-    /// They are there as far as they are the same.
+    /// They are the files of a retired worktree, of which only those that differ are written.
     Retired(Box<Claim>),
 }
 
 impl Repository {
-    /// Makes a worktree at a place that [`resolve`](crate::worktrees::new_worktree::resolve) gave, with the tree that the commit has.
+    /// Makes a worktree with the commit's tree at a place that [`resolve`](crate::worktrees::new_worktree::resolve)
+    /// returned.
     pub(crate) fn make(
         &self,
         git: &gix::Repository,
@@ -71,7 +72,8 @@ impl Repository {
         if let Some(branch) = new_branch
             && let Some(at) = self.branch_head(branch)?
         {
-            // Before it is announced: whoever recovers takes the branch for ours.
+            // Checked before the note is written: a process that recovers takes the branch in the note for one that
+            // this creation made.
             return Err(CreateError::BranchExists { branch: branch.clone(), at });
         }
         let _note = Note::write(
@@ -93,7 +95,7 @@ impl Repository {
                 let _ = take_away(place, &git_directory);
             }
             if let Some(branch) = &made_branch {
-                // It was created above, by us, and is deleted only if it still is where we put it.
+                // Created above, and deleted only if it has not moved since.
                 let _ = references::delete(git, branch, from.git());
             }
         };
@@ -113,14 +115,14 @@ impl Repository {
             undo(false);
             return Err(error.into());
         }
-        // Only now, when whoever recovers knows by its entry whose the directory is.
+        // Moved only after registration: the entry tells a process that recovers whose directory this is.
         let moved = retired.map_or(Ok(()), |files| own_paths::rename(files, place).doing(doing));
-        // The files are written while others register theirs.
+        // Other threads and processes can register worktrees while the files are written.
         drop(registration);
 
         let configured = || {
             let git = self.git_as_configured()?;
-            // Where the configuration depends on the worktree, that is asked.
+            // If the configuration depends on the worktree, the new worktree's own is read.
             if is_shared(&git) { Ok(git) } else { open_private(&git, &git_directory) }
         };
         let made = moved.and_then(|()| configured()).and_then(|mut configured| {
@@ -167,7 +169,7 @@ fn make_parents(place: &Path) -> std::io::Result<()> {
 fn make_directory(place: &Path) -> std::io::Result<()> {
     make_parents(place)?;
     match own_paths::create_dir(place) {
-        // It is empty: that has been looked at.
+        // It is empty: that was checked.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         made => made?,
     }

@@ -1,4 +1,5 @@
-//! Linked worktrees: made, listed, locked, removed, repaired, and checked for what an agent has done to them.
+//! Linked worktrees: creating, listing, locking, removing and repairing them, and checking what an agent has done to
+//! them.
 
 pub(crate) mod create;
 pub(crate) mod files;

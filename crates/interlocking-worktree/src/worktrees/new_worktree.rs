@@ -1,4 +1,5 @@
-//! What must be so before a worktree or a clone is made: a place that is free and outside the repository, a branch that nobody is on.
+//! The checks before a worktree or a clone is made: its place is free and outside the repository, and no worktree has
+//! its branch checked out.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -20,7 +21,7 @@ use crate::{
 /// A worktree could not be created. No branch, directory or registration is left behind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CreateError {
-    /// There is a branch of this name, at whatever commit.
+    /// There already is a branch of this name, at this commit or another.
     #[error("the branch {branch} exists already, at {at}: choose another name, or delete it")]
     BranchExists {
         /// The branch.
@@ -36,14 +37,14 @@ pub enum CreateError {
         /// The branch that is there.
         existing: BranchName,
     },
-    /// There is no branch of this name to attach.
+    /// There is no branch of this name to check out.
     #[error("there is no branch {branch} to create a worktree on: create it, or choose a new one")]
     NoSuchBranch {
         /// The branch asked for.
         branch: BranchName,
     },
-    /// A worktree is on the branch already, the main one or another, with its directory there or not. Two on one branch
-    /// would move it under each other's feet.
+    /// A worktree has the branch checked out already, the main one or another, whether or not its directory exists.
+    /// With two worktrees on one branch, each would move the branch under the other.
     #[error("{branch} is checked out in {} already: one worktree a branch", place.display())]
     BranchInUse {
         /// The branch asked for.
@@ -51,7 +52,7 @@ pub enum CreateError {
         /// The worktree that is on it.
         place: PathBuf,
     },
-    /// The branch to attach was moved by somebody else in the meantime.
+    /// The branch to check out was moved in the meantime.
     #[error("{branch} moved: expected at {expected}, found at {found}; create the worktree again")]
     BranchMoved {
         /// The branch asked for.
@@ -67,7 +68,7 @@ pub enum CreateError {
         /// The commit asked for.
         commit: CommitId,
     },
-    /// There is something at the place.
+    /// The place is not absent or an empty directory.
     #[error("{} is not empty: choose another place", place.display())]
     PlaceOccupied {
         /// The place.
@@ -81,8 +82,8 @@ pub enum CreateError {
         /// What it lies inside.
         inside: PathBuf,
     },
-    /// The place has a `..`, a control character (git writes places down as lines) or no last part to name the worktree
-    /// after, or that part begins with a dash or is `.git`.
+    /// The place has a `..`, a control character (git stores paths as lines) or no last part to name the worktree
+    /// after, or its last part begins with a dash or is `.git`.
     #[error("{} cannot be a place for a worktree: give a path without `..` and control characters that ends in a name, which is not `.git` and has no leading dash", place.display())]
     BadPlace {
         /// The place.
@@ -101,9 +102,9 @@ pub enum CreateError {
 
 /// What the new worktree's HEAD is.
 pub(crate) enum NewHead {
-    /// A branch that is created with it.
+    /// A branch that is created with the worktree.
     Branch(BranchName),
-    /// A branch that is there.
+    /// An existing branch.
     Existing(BranchName),
     Detached,
 }
@@ -120,7 +121,7 @@ impl From<CreateBranchError> for CreateError {
 }
 
 impl NewHead {
-    /// The branch that the worktree is on.
+    /// The branch that the worktree has checked out.
     pub(crate) fn branch(&self) -> Option<&BranchName> {
         match self {
             Self::Branch(branch) | Self::Existing(branch) => Some(branch),
@@ -138,7 +139,8 @@ impl NewHead {
 }
 
 impl Repository {
-    /// The branch must be where it was when nobody held the lock, and no worktree be on it. The caller holds the registration lock.
+    /// Checks that the branch is still where it was before the lock was taken, and that no worktree has it checked out.
+    /// The caller holds the registration lock.
     pub(crate) fn check_free(&self, branch: &BranchName, expected: CommitId) -> Result<(), CreateError> {
         if let Some(place) = self.place_on(branch)? {
             return Err(CreateError::BranchInUse { branch: branch.clone(), place });
@@ -152,7 +154,8 @@ impl Repository {
         }
     }
 
-    /// Where a worktree is on the branch, its directory there or not. The caller holds the registration lock.
+    /// The path of the worktree that has the branch checked out, whether or not its directory exists. The caller holds
+    /// the registration lock.
     pub(crate) fn place_on(&self, branch: &BranchName) -> Result<Option<PathBuf>, GitError> {
         if let Some(place) = self.working_tree()
             && self.head()?.branch.as_ref() == Some(branch)
@@ -163,7 +166,7 @@ impl Repository {
         Ok(linked.map(|entry| entry.path))
     }
 
-    /// The place must be outside everything that belongs to the repository.
+    /// Checks that the place is outside everything that belongs to the repository.
     pub(crate) fn check_outside(&self, place: &Path) -> Result<(), CreateError> {
         self.check_outside_of(place, registered(self.common_directory())?.into_iter().map(|(_, base)| base))
     }
@@ -171,7 +174,7 @@ impl Repository {
     fn check_outside_of(&self, place: &Path, worktrees: impl Iterator<Item = PathBuf>) -> Result<(), CreateError> {
         let mut belongings: Vec<PathBuf> = self.working_tree().map(Path::to_owned).into_iter().collect();
         belongings.extend(worktrees);
-        // Clones are in no list.
+        // Clones are not in git's list.
         belongings.extend(place.ancestors().skip(1).find(|above| is_clone(above)).map(Path::to_owned));
         let resolved = belongings.into_iter().map(|inside| std::fs::canonicalize(&inside).unwrap_or(inside));
         for inside in std::iter::once(self.common_directory().to_owned()).chain(resolved) {
@@ -182,7 +185,7 @@ impl Repository {
         Ok(())
     }
 
-    /// The place must be free, and outside everything that belongs to the repository.
+    /// Checks that the place is free, and outside everything that belongs to the repository.
     pub(crate) fn check_place(&self, place: &Path) -> Result<(), CreateError> {
         let doing = || format!("looking at {}", place.display());
         let registered = registered(self.common_directory())?;

@@ -1,4 +1,4 @@
-//! A session's place: where an agent works, and what must be so before it starts and after it has ended.
+//! The place of an agent's session, and the check of it before the agent starts and after it has ended.
 
 use std::fmt;
 
@@ -21,13 +21,12 @@ use crate::{
     },
 };
 
-/// The place of an agent's session, whose identity is (run, worktree, base commit, branch), with what the agent may do
-/// there.
+/// The place of an agent's session: run, worktree, base commit and branch, with what the agent may do there.
 ///
-/// A session that goes on in another place, or on another commit than it was told, works on what it does not know. So the
-/// place is [verified](Place::verify) before an agent starts and after it has ended.
+/// An agent that works in another directory, or on another commit than it was told, works on files that it does not
+/// know. So the place is [verified](Place::verify) before an agent starts and after it has ended.
 ///
-/// By default an agent may change every file, and commits nothing: whoever runs it does that.
+/// By default an agent may change every file and may not commit: its caller commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     run: String,
@@ -40,34 +39,34 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of `run` in `worktree`, which began at `base` and still is there.
+    /// The place of `run` in `worktree`, which began at `base` and is still there.
     pub fn new(run: impl Into<String>, worktree: Worktree, base: CommitId) -> Self {
         let (is_read_only, allowed, may_commit) = (false, None, false);
         Self { run: run.into(), worktree, base, head: base, is_read_only, allowed, may_commit }
     }
 
-    /// The same, handed over at `head`: the commits from base to there are known.
+    /// Sets the commit at which the place is handed over: the commits from base to `head` are expected.
     #[must_use]
     pub fn at(mut self, head: CommitId) -> Self {
         self.head = head;
         self
     }
 
-    /// The same for an agent that may change no file, and commits nothing.
+    /// Makes the place read-only: the agent may not change files and may not commit.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
     }
 
-    /// The same for an agent that may change these files, and what is in these directories, alone.
+    /// Restricts the agent to changing these files and the files in these directories.
     #[must_use]
     pub fn allowing(mut self, paths: impl IntoIterator<Item = RepositoryPath>) -> Self {
         self.allowed = Some(paths.into_iter().collect());
         self
     }
 
-    /// The same for an agent that may commit by itself, on top of what it was given.
+    /// Allows the agent to commit on top of what it was given.
     #[must_use]
     pub fn with_own_commits(mut self) -> Self {
         self.may_commit = true;
@@ -104,14 +103,13 @@ impl Place {
         self.worktree.branch()
     }
 
-    /// Everything in which the place is not what it was handed over as; empty if nothing is wrong. Nothing is changed.
+    /// Every way in which the place differs from what was handed over; empty if nothing is wrong. Nothing is changed.
     ///
-    /// Ignored files count neither as changes nor as dirt, and files are judged as they are now: what was changed and put
-    /// back does not show.
+    /// Ignored files do not count. Files are compared as they are now: a change that was undone does not show.
     ///
     /// # Errors
     ///
-    /// [`GitError`] where that cannot be found out.
+    /// [`GitError`] if something cannot be read.
     pub fn verify(&self) -> Result<Vec<Finding>, GitError> {
         let Found { git, head, link } = match self.worktree.as_found() {
             Ok(found) => found,
@@ -134,7 +132,7 @@ impl Place {
         Ok(findings)
     }
 
-    /// What is checked out; adds the branch's commit to `tips` where that is not what HEAD is at.
+    /// Checks which branch is checked out. Adds the branch's commit to `tips` if HEAD is elsewhere.
     fn look_at_branch(
         &self,
         git: &gix::Repository,
@@ -181,7 +179,7 @@ impl Place {
     }
 
     fn look_at_files(&self, git: gix::Repository, head: &Head, findings: &mut Vec<Finding>) -> Result<(), GitError> {
-        // Without a commit, or without the one it was handed over at, there is nothing to compare with.
+        // If HEAD has no commit, or the commit that was handed over is gone, there is nothing to compare with.
         if head.commit.is_none() || git.find_commit(self.head.git()).is_err() {
             return Ok(());
         }
@@ -212,7 +210,7 @@ impl Place {
     }
 }
 
-/// Whether `older` is there at all and `newer` descends from it: an agent may have put another repository in the place.
+/// Whether `older` exists and `newer` descends from it: the agent may have put another repository here.
 fn is_behind(git: &gix::Repository, older: CommitId, newer: CommitId) -> Result<bool, GitError> {
     Ok(git.find_commit(older.git()).is_ok() && is_ancestor(git, older, newer)?)
 }

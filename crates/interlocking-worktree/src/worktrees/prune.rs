@@ -1,4 +1,4 @@
-//! Forgetting worktrees whose directories are gone.
+//! Removing the entries of worktrees whose directories are gone.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     worktrees::remove::trash_name,
 };
 
-/// A worktree that was registered and is so no more.
+/// A worktree whose registration was pruned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pruned {
     /// Its name in git's list.
@@ -25,25 +25,25 @@ pub struct Pruned {
 /// Worktrees could not be pruned.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PruneError {
-    /// The list of worktrees, or a registration, could not be read or taken away.
+    /// The list of worktrees, or a registration, could not be read or removed.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
 impl Repository {
-    /// Takes out of git's list whatever has no directory any more, as `git worktree prune --expire=now` does. Locked
+    /// Removes from git's list the worktrees whose directory is gone, as `git worktree prune --expire=now` does. Locked
     /// ones stay, which includes those that a crash left "initializing". Branches stay. Nothing is deleted but the
     /// registrations, which lie in the repository's own directory.
     ///
     /// # Errors
     ///
-    /// If a registration cannot be read or renamed; those before it are pruned then.
+    /// If a registration cannot be read or renamed; those before it are already pruned then.
     pub fn prune_worktrees(&self) -> Result<Vec<Pruned>, PruneError> {
         let _registration = self.lock_registration()?;
         let registrations = self.common_directory().join("worktrees");
         let mut pruned = Vec::new();
         for directory in directories_in(&registrations)? {
-            // By `symlink_metadata`: a lock is one whatever it leads to.
+            // By `symlink_metadata`: a symbolic link counts as a lock, whatever it points to.
             if directory.join("locked").symlink_metadata().is_ok() {
                 continue;
             }
@@ -58,10 +58,10 @@ impl Repository {
                 name: directory.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 path: link.and_then(|link| link.parent().map(Path::to_owned)),
             });
-            // It is out of the list already; what cannot be deleted is nobody's worktree.
+            // It is out of the list already; remains that cannot be deleted belong to no worktree.
             delete_tree(&away).doing(doing)?;
         }
-        // Git removes the list when it is empty; so does this.
+        // As git does, remove the list when it is empty.
         let _ = own_paths::remove_dir(&registrations);
         Ok(pruned)
     }
@@ -87,7 +87,7 @@ pub(crate) fn directories_in(directory: &Path) -> Result<Vec<PathBuf>, GitError>
     Ok(found)
 }
 
-/// The `.git` file that a registration says its worktree has.
+/// The path of the worktree's `.git` file, according to its registration.
 pub(crate) fn registered_link(registration: &Path) -> Option<PathBuf> {
     let contents = file::read(&registration.join("gitdir"), Kind::Link).ok()??;
     let link = git_directory::path_in(&contents.bytes).ok().filter(|link| !link.as_os_str().is_empty())?;

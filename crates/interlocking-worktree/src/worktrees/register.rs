@@ -1,7 +1,7 @@
-//! A worktree's entry in git's list, made whole beside the list and moved into it in one step.
+//! Registering a worktree: its entry is completed beside git's list and moved into the list in one step.
 //!
-//! gix can add one too, but it opens every other worktree to do so, which makes the two hundredth take longer than the
-//! first; and it writes the entry where the git program reads it meanwhile. What is rare is left to it: see
+//! gix can add entries too, but it opens every other worktree to do so, which makes the two hundredth slower than the
+//! first, and it writes the entry where the git program may read it half written. Rare cases are left to gix: see
 //! [`is_ordinary`].
 
 use std::{
@@ -19,20 +19,20 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// What a new entry says.
+/// The contents of a new entry.
 pub(crate) struct Entry<'a> {
     /// The root of the files.
     pub(crate) place: &'a Path,
-    /// Where they are now, if they are moved there later.
+    /// Where the files are now, if they are moved to the place later.
     pub(crate) files: &'a Path,
-    /// The branch in full; none for a detached HEAD.
+    /// The full name of the branch; none for a detached HEAD.
     pub(crate) branch: Option<&'a str>,
     pub(crate) commit: ObjectId,
     pub(crate) by: &'a gix::actor::Signature,
 }
 
-/// Whether new worktrees of this repository need nothing but the files that [`register`] writes. Configuration of a
-/// worktree's own, sparse checkouts and relative links are gix's business.
+/// Whether new worktrees of this repository need only the files that [`register`] writes. Worktrees with their own
+/// configuration, sparse checkouts and relative links are left to gix.
 pub(crate) fn is_ordinary(git: &gix::Repository) -> bool {
     let configuration = git.config_snapshot();
     ["extensions.worktreeConfig", "core.sparseCheckout", "worktree.useRelativePaths"]
@@ -40,7 +40,7 @@ pub(crate) fn is_ordinary(git: &gix::Repository) -> bool {
         .all(|name| configuration.boolean(*name) != Some(true))
 }
 
-/// The name in git's list that a worktree at `place` gets, if nobody takes it before.
+/// The name in git's list that a worktree at `place` gets, unless it is taken in the meantime.
 pub(crate) fn free_name(common_directory: &Path, place: &Path) -> Result<String, GitError> {
     let doing = || format!("naming a worktree at {}", place.display());
     let name = place.file_name().ok_or_else(|| GitError::new(doing(), "it has no last part"))?;
@@ -55,8 +55,8 @@ pub(crate) fn free_name(common_directory: &Path, place: &Path) -> Result<String,
         .ok_or_else(|| GitError::new(doing(), "there are too many of its name"))
 }
 
-/// Writes the `.git` file into the place, which exists, and the entry into git's list. It is locked, with git's reason
-/// for one that is half-made, until [`finish`]. The caller holds the registration lock.
+/// Writes the `.git` file into the place, which exists, and the entry into git's list. The entry is locked, with git's
+/// reason for half-made worktrees, until [`finish`]. The caller holds the registration lock.
 pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entry<'_>) -> Result<(), GitError> {
     let common = git_directory.parent().and_then(Path::parent).unwrap_or(git_directory);
     let doing = || format!("registering {}", entry.place.display());
@@ -75,7 +75,7 @@ pub(crate) fn register(git: &gix::Repository, git_directory: &Path, entry: &Entr
     Ok(())
 }
 
-/// The worktree is whole.
+/// Unlocks the entry: the worktree is complete.
 pub(crate) fn finish(git_directory: &Path) -> Result<(), GitError> {
     let lock = git_directory.join("locked");
     own_paths::remove_file(&lock).doing(|| format!("deleting {}", lock.display()))
@@ -101,7 +101,8 @@ fn write_entry(git: &gix::Repository, draft: &Path, entry: &Entry<'_>) -> std::i
     Ok(())
 }
 
-/// The git program deletes the list when it takes the last entry out, and takes our lock for nothing.
+/// Retries if the list is missing: the git program deletes it with its last entry, without taking the registration
+/// lock.
 fn move_into_list(draft: &Path, git_directory: &Path) -> std::io::Result<()> {
     const ATTEMPTS: u32 = 10;
     let mut attempt = 1;
@@ -120,7 +121,7 @@ fn move_into_list(draft: &Path, git_directory: &Path) -> std::io::Result<()> {
 fn move_without_replacing(from: &Path, to: &Path) -> std::io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Not every file system can.
+        // Not every file system supports the flag.
         Err(error) if [rustix::io::Errno::INVAL, rustix::io::Errno::NOSYS].contains(&error) => move_if_free(from, to),
         result => Ok(result?),
     }
@@ -131,7 +132,8 @@ fn move_without_replacing(from: &Path, to: &Path) -> std::io::Result<()> {
     move_if_free(from, to)
 }
 
-/// A directory that is not empty is not replaced; git's are not, but for the moment after it has made one.
+/// A rename does not replace a directory that is not empty. Git's entries are empty only for a moment after git has
+/// made one.
 fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
     if std::fs::symlink_metadata(to).is_ok() {
         return Err(ErrorKind::AlreadyExists.into());
@@ -144,7 +146,7 @@ fn bytes(path: &Path) -> Vec<u8> {
     gix::path::to_unix_separators_on_windows(path).into_owned().into()
 }
 
-/// The roots of all registered worktrees, read without opening any.
+/// The entries of all registered worktrees and their roots, read without opening a worktree.
 pub(crate) fn registered(common_directory: &Path) -> Result<Vec<(PathBuf, PathBuf)>, GitError> {
     let list = common_directory.join("worktrees");
     let doing = || format!("reading {}", list.display());
@@ -155,7 +157,7 @@ pub(crate) fn registered(common_directory: &Path) -> Result<Vec<(PathBuf, PathBu
     let mut found = Vec::new();
     for entry in entries {
         let git_directory = entry.doing(doing)?.path();
-        // Git writes an entry in several steps, and takes our lock for none of them.
+        // Git writes an entry in several steps, without taking the registration lock.
         let Some(link) = file::read(&git_directory.join("gitdir"), Kind::Link)? else { continue };
         let Ok(link) = gix::path::from_byte_slice(link.bytes.trim_end()) else { continue };
         let link = if link.is_absolute() { link.to_owned() } else { git_directory.join(link) };

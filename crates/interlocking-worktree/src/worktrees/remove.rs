@@ -22,33 +22,33 @@ use crate::{
     worktrees::worktree::{Worktree, check_link},
 };
 
-/// How much a removal may destroy.
+/// What a removal may destroy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
-    /// Nothing that is not committed, ignored files apart.
+    /// Nothing that is uncommitted, except ignored files.
     No,
-    /// Uncommitted changes and untracked files too.
+    /// Also uncommitted changes and untracked files.
     DiscardChanges,
-    /// Even a worktree that somebody locked, or that a crash left half-made.
+    /// Also a worktree that is locked, or that a crash left half made.
     EvenIfLocked,
 }
 
-/// A worktree could not be removed; it is as it was.
+/// A worktree could not be removed. It is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RemoveError {
-    /// It is the user's own working tree.
+    /// It is the main working tree, which is the user's.
     #[error("{} is the main working tree: it is never removed", path.display())]
     Main {
         /// The worktree.
         path: PathBuf,
     },
-    /// It is a clone: [`Repository::remove_clone`] removes those.
+    /// It is a clone: remove it with [`Repository::remove_clone`].
     #[error("{} is a clone, not a worktree: remove it with `remove_clone`", path.display())]
     Clone {
         /// The clone.
         path: PathBuf,
     },
-    /// Something in it is not committed.
+    /// It has uncommitted changes.
     #[error("{} has changes that are not committed: {}; commit them, or discard them", path.display(), Listed(changes))]
     Dirty {
         /// The worktree.
@@ -56,15 +56,15 @@ pub enum RemoveError {
         /// The changes, with untracked files.
         changes: Vec<Change>,
     },
-    /// Somebody locked it.
+    /// It is locked.
     #[error("{} is locked ({reason}): unlock it with `unlock_worktree` or `git worktree unlock`", path.display())]
     Locked {
         /// The worktree.
         path: PathBuf,
-        /// The reason they gave.
+        /// The reason that was given for the lock.
         reason: String,
     },
-    /// Another file system is mounted inside, whose files are not ours to delete.
+    /// Another file system is mounted inside it, whose files must not be deleted.
     #[error("{} is mounted inside {}: unmount it first", mount.display(), path.display())]
     Mounted {
         /// The worktree.
@@ -78,7 +78,7 @@ pub enum RemoveError {
         /// The worktree.
         path: PathBuf,
     },
-    /// It is not what it was.
+    /// The worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or renamed.
@@ -86,15 +86,16 @@ pub enum RemoveError {
     Git(#[from] GitError),
 }
 
-/// The files of a removed worktree, renamed out of the way and waiting to be deleted.
+/// The files of a removed worktree, which were renamed out of the way and are to be deleted.
 ///
-/// Dropping it deletes them, and deleting many files takes long: send it to another thread not to wait. If the process
-/// is killed before, the next one that changes the list of worktrees deletes them.
+/// Dropping this value deletes the files. Deleting many files takes long: send the value to another thread to avoid
+/// waiting. If the process is killed before that, the next process that changes the list of worktrees deletes the
+/// files.
 #[derive(Debug)]
 #[must_use = "dropping it deletes the files on this thread"]
 pub struct Discarded {
     directories: Vec<PathBuf>,
-    /// Goes once they are deleted.
+    /// Dropped after the files are deleted.
     note: Option<Note>,
 }
 
@@ -107,21 +108,21 @@ impl Discarded {
         Self { directories: Vec::new(), note: None }
     }
 
-    /// Where the worktree's files are now.
+    /// The path of the worktree's files, if they and the entry were moved.
     pub(crate) fn files(&self) -> Option<&Path> {
         self.directories.first().map(PathBuf::as_path).filter(|_| self.directories.len() == 2)
     }
 
-    /// Where what was noted of its files is now, if something was.
+    /// The path of the note about the worktree's files, if there was one.
     pub(crate) fn pristine(&self) -> Option<PathBuf> {
         self.directories.last().map(|entry| entry.join(PRISTINE))
     }
 
-    /// Deletes the files now.
+    /// Deletes the files on this thread.
     ///
     /// # Errors
     ///
-    /// If some could not be deleted; the directory named in the error can be deleted by hand.
+    /// If some files could not be deleted. The directory named in the error can be deleted by hand.
     pub fn delete(mut self) -> Result<(), GitError> {
         self.delete_all()
     }
@@ -137,8 +138,8 @@ impl Discarded {
     }
 }
 
-/// Deletes a directory with all that is in it, whatever the modes there; no link is followed. What is there in its place, such as a
-/// link, is deleted too; where nothing is, nothing is to be done.
+/// Deletes a directory with everything in it, whatever its permissions. Links are not followed. Anything else at the
+/// path, such as a link, is deleted too; if there is nothing, this succeeds.
 ///
 /// # Errors
 ///
@@ -161,12 +162,12 @@ impl Drop for Discarded {
 }
 
 impl Repository {
-    /// Takes a worktree out of git's list and its directory out of its place; both are gone when this returns. Its
-    /// branch stays: see [`Repository::delete_branch`].
+    /// Removes a worktree from git's list and moves its directory away; both are gone when this returns. Its branch
+    /// stays: see [`Repository::delete_branch`].
     ///
     /// # Errors
     ///
-    /// See [`RemoveError`]; the worktree is as it was. A directory that is not this repository's is never touched.
+    /// See [`RemoveError`]; the worktree is unchanged. A directory that is not of this repository is never touched.
     pub fn remove_worktree(&self, worktree: &Worktree, force: Force) -> Result<Discarded, RemoveError> {
         let path = worktree.path();
         if worktree.is_clone() {
@@ -192,7 +193,7 @@ impl Repository {
             return Err(RemoveError::Locked { path: path.to_owned(), reason: reason.to_string() });
         }
         let git_directory = proxy.git_dir().to_owned();
-        // If only the registration is left, that is what goes.
+        // If the directory is gone already, only the registration is removed.
         if std::fs::symlink_metadata(path).is_ok() {
             check_link(path, &git_directory)?;
             if let Some(mount) = mounted_below(path) {
@@ -211,7 +212,7 @@ impl Repository {
     }
 }
 
-/// Renames a worktree's directory and registration out of the way. The caller holds the registration lock.
+/// Renames a worktree's directory and registration to trash names. The caller holds the registration lock.
 pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, GitError> {
     let (away, unregistered) = trash_places(path, git_directory);
     let common_directory = git_directory.parent().and_then(Path::parent).unwrap_or(git_directory);
@@ -229,14 +230,15 @@ pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, 
     Ok(Discarded { directories, note: Some(note) })
 }
 
-/// The same for who has a note of it already; of a worktree whose directory may be somebody else's, the entry alone.
+/// Like [`take_away`], for a caller that has written a note already. Without `path`, only the entry is renamed: the
+/// directory may belong to another worktree.
 pub(crate) fn take_away_unnoted(path: Option<&Path>, git_directory: &Path) -> Result<Vec<PathBuf>, GitError> {
     let (away, unregistered) = trash_places(path.unwrap_or(git_directory), git_directory);
     rename_both(path.map(|path| (path, away)), git_directory, unregistered)
 }
 
-/// Where both go. The entry goes out of `.git/worktrees`, where git would take it for a worktree: one level up, on the
-/// same file system.
+/// The trash paths of the directory and the entry. The entry moves out of `.git/worktrees`, where git would take it for
+/// a worktree: one level up, on the same file system.
 fn trash_places(path: &Path, git_directory: &Path) -> (PathBuf, PathBuf) {
     (path.with_file_name(trash_name()), registrations(git_directory).with_file_name(trash_name()))
 }
@@ -260,7 +262,7 @@ fn rename_both(
         step::reached("a directory is taken away");
     }
     if let Err(error) = own_paths::rename(git_directory, &unregistered) {
-        // All or nothing.
+        // Undo the first rename: all or nothing.
         if let Some((path, away)) = &files {
             let _ = own_paths::rename(away, path);
         }
@@ -268,27 +270,29 @@ fn rename_both(
     }
     step::reached("an entry is taken away");
     if let (Some(name), Some(common)) = (git_directory.file_name(), registrations(git_directory).parent()) {
-        // The next worktree of this name is another one. Most have no such note.
+        // The note about the worktree's files must not apply to the next worktree of this name. Most worktrees have no
+        // note.
         let noted = written_files::directory_of(common, &name.to_string_lossy());
         let _ = own_paths::rename(noted, unregistered.join(PRISTINE));
     }
     directories.push(unregistered);
-    // Git removes the list when it is empty; so does this.
+    // As git does, remove the list when it is empty.
     let _ = own_paths::remove_dir(registrations(git_directory));
     Ok(directories)
 }
 
-/// In a removed entry: what was noted of the worktree's files.
+/// The name, in a removed entry, of the note about the worktree's files.
 const PRISTINE: &str = "interlocking-pristine";
 
 const TRASH: &str = ".interlocking-removed-";
 
-/// A name in nobody else's use. The same directory or file system is the caller's business, so that a rename is enough.
+/// A unique name for a directory to be deleted. The caller chooses its parent, on the same file system, so that a
+/// rename suffices.
 pub(crate) fn trash_name() -> String {
     format!("{TRASH}{}", unique_name())
 }
 
-/// Whether a directory has a name that only this crate gives, to what it deletes.
+/// Whether a directory has a name that only this crate gives, for directories to be deleted.
 pub(crate) fn is_trash(directory: &Path) -> bool {
     directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TRASH))
 }

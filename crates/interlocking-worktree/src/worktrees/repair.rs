@@ -1,7 +1,7 @@
-//! Joining a worktree and its registration again after one of them was moved or damaged.
+//! Repairing the links between a worktree and its registration after one of them was moved or damaged.
 //!
-//! Each names the other by its path: the registration in its file `gitdir`, the worktree in its file `.git`. Whoever moves
-//! either by hand breaks that.
+//! Each names the other by path: the registration in its file `gitdir`, the worktree in its file `.git`. Moving either
+//! by hand breaks a link.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::{
     worktrees::prune::{directories_in, registered_link},
 };
 
-/// A worktree that was joined with its registration again.
+/// A worktree whose link to or from its registration was repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repaired {
     /// Its name in git's list.
@@ -24,7 +24,7 @@ pub struct Repaired {
     pub wrong: WrongLink,
 }
 
-/// Which file named the wrong place.
+/// Which file named a wrong path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WrongLink {
     /// The worktree's `.git` file did not name the registration: it was damaged, or the repository was moved.
@@ -36,7 +36,7 @@ pub enum WrongLink {
 /// A worktree could not be repaired.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RepairError {
-    /// There is no worktree, or its `.git` is no file that names one.
+    /// There is no directory, or its `.git` is not a file that names a registration.
     #[error("{} has no `.git` file that names a worktree: give the root of a moved worktree", path.display())]
     NotAWorktree {
         /// The place as given.
@@ -50,7 +50,7 @@ pub enum RepairError {
         /// What the `.git` file says.
         found: PathBuf,
     },
-    /// The worktree is where it was registered too: one of the two is a copy.
+    /// A worktree is also at the registered path: one of the two is a copy.
     #[error("{} is a copy of the worktree at {}: copies have no registration of their own; remove one of them", path.display(), registered.display())]
     Copied {
         /// The place as given.
@@ -64,22 +64,23 @@ pub enum RepairError {
 }
 
 impl Repository {
-    /// Writes the `.git` file of every worktree that is where it is registered and whose file names something else, as
-    /// `git worktree repair` does: after the repository was moved, or the file damaged.
+    /// Rewrites the `.git` file of every worktree that is at its registered path and whose `.git` file does not name
+    /// its registration, as `git worktree repair` does: after the repository was moved, or the file damaged.
     ///
-    /// Call it when a person asks for it. That a `.git` file names another repository may as well be an agent's doing,
-    /// and [`crate::WorktreeError::Diverted`] says so.
+    /// Call it when a person asks for it. A `.git` file that names another repository may also be the work of an agent,
+    /// which [`crate::WorktreeError::Diverted`] reports.
     ///
     /// # Errors
     ///
-    /// If a file cannot be written; the worktrees before it are repaired then. One whose `.git` is a directory is left alone.
+    /// If a file cannot be written; the worktrees before it are already repaired then. A worktree whose `.git` is a
+    /// directory is left alone.
     pub fn repair_worktrees(&self) -> Result<Vec<Repaired>, RepairError> {
         let _registration = self.lock_registration()?;
         let mut repaired = Vec::new();
         for registration in directories_in(&self.common_directory().join("worktrees"))? {
             let Some(link) = registered_link(&registration) else { continue };
             let Some(root) = link.parent().filter(|root| root.is_dir()) else { continue };
-            // Only a file, or nothing, is replaced: a directory is a repository, and a symbolic link leads elsewhere.
+            // Only a file is replaced, or created: a directory is a repository, and a symbolic link points elsewhere.
             match std::fs::symlink_metadata(&link) {
                 Ok(metadata) if !metadata.is_file() => continue,
                 _ => {}
@@ -97,12 +98,12 @@ impl Repository {
         Ok(repaired)
     }
 
-    /// Registers the new place of a worktree that was moved by hand, as `git worktree repair <path>` does. None if it
-    /// is registered there already.
+    /// Registers the new path of a worktree that was moved by hand, as `git worktree repair <path>` does. None if it is
+    /// registered there already.
     ///
     /// # Errors
     ///
-    /// See [`RepairError`]; nothing was changed, unless a file could not be written.
+    /// See [`RepairError`]; nothing is changed, unless a file could not be written.
     pub fn repair_moved_worktree(&self, path: impl AsRef<Path>) -> Result<Option<Repaired>, RepairError> {
         let path = path.as_ref();
         let not_a_worktree = || RepairError::NotAWorktree { path: path.to_owned() };
@@ -113,7 +114,7 @@ impl Repository {
 
         let _registration = self.lock_registration()?;
         let registrations = self.common_directory().join("worktrees");
-        // By name, because the repository may have been moved too.
+        // Compared by name, because the repository may have been moved too.
         let registration = named.file_name().map(|name| registrations.join(name));
         let not_registered = || RepairError::NotRegistered { path: path.to_owned(), found: named.clone() };
         let registration = registration.filter(|registration| registration.is_dir()).ok_or_else(not_registered)?;
@@ -138,7 +139,7 @@ impl Repository {
     }
 }
 
-/// The directory that a `.git` file names, there or not.
+/// The directory that a `.git` file names, whether or not it exists.
 fn named_by(link: &Path) -> Option<PathBuf> {
     git_directory::read_link(link).ok().flatten()
 }
@@ -158,7 +159,7 @@ fn text_of(path: &Path) -> Result<String, GitError> {
     text.map(ToOwned::to_owned).ok_or_else(|| GitError::new(format!("writing down {}", path.display()), cause))
 }
 
-/// Replaces a file in one step.
+/// Replaces a file atomically.
 fn write(file: &Path, contents: &str) -> Result<(), GitError> {
     let doing = || format!("writing {}", file.display());
     let mut new = file.as_os_str().to_owned();

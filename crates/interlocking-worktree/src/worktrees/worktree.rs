@@ -1,4 +1,4 @@
-//! One worktree: a working tree with an index and a HEAD of its own.
+//! A worktree: a working tree with an index and a HEAD of its own.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,9 @@ use crate::{
 
 /// A worktree on a branch (or detached), as it was when it was created or opened.
 ///
-/// Every operation first checks that it still is that: registered under the same name, its `.git` file pointing back
-/// to this repository, its HEAD on the same branch. An agent that leaves its branch is found out before anything is
-/// committed to another one.
+/// Every operation first checks that this still holds: the worktree is registered under the same name, its `.git` file
+/// points back to this repository, and its HEAD is on the same branch. So an agent that leaves its branch is detected
+/// before anything is committed to another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
     repository: Repository,
@@ -27,21 +27,21 @@ pub struct Worktree {
     branch: Option<BranchName>,
 }
 
-/// How a worktree is known.
+/// The kind of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// The repository's own working tree, the user's.
+    /// The repository's main working tree, which is the user's.
     Main,
-    /// Under this name in git's list.
+    /// A linked worktree, with its name in git's list.
     Linked(String),
-    /// The working tree of a repository that was made for it: see [`Repository::create_clone`].
+    /// The working tree of a repository of its own: see [`Repository::create_clone`].
     Clone,
 }
 
 impl Repository {
-    /// The main working tree as a [`Worktree`], on the branch it is on now; none if the repository is bare.
+    /// The main working tree as a [`Worktree`], on the branch that it has checked out; none if the repository is bare.
     ///
-    /// It is the user's own: nothing here resets or removes it.
+    /// It is the user's: this crate never resets or removes it.
     pub fn main_worktree(&self) -> Result<Option<Worktree>, GitError> {
         let Some(path) = self.working_tree().map(Path::to_owned) else {
             return Ok(None);
@@ -64,7 +64,7 @@ impl Worktree {
         Self { repository, kind: Kind::Clone, path, branch: Some(branch) }
     }
 
-    /// The repository it belongs to; of a clone, its own.
+    /// The repository it belongs to; for a clone, the clone's own.
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
@@ -91,7 +91,7 @@ impl Worktree {
         }
     }
 
-    /// Whether it is the repository's own working tree, the user's.
+    /// Whether it is the repository's main working tree, which is the user's.
     #[must_use]
     pub fn is_main(&self) -> bool {
         self.kind == Kind::Main
@@ -109,7 +109,7 @@ impl Worktree {
         Ok(commit)
     }
 
-    /// What differs from the commit it is at, ordered by path, one entry a path. Ignored files don't count.
+    /// What differs from the commit it is at, ordered by path, with one entry per path. Ignored files do not count.
     pub fn status(&self) -> Result<Vec<Change>, WorktreeError> {
         let (git, _head) = self.open()?;
         Ok(Survey::of(&git, !self.is_main())?.changes())
@@ -120,7 +120,8 @@ impl Worktree {
         Ok(self.status()?.is_empty())
     }
 
-    /// Opens it afresh, for agents and git change files behind our back, and checks that it is what it was.
+    /// Opens it anew, as agents and git change files at any time, and checks that it is as it was when it was created
+    /// or opened.
     pub(crate) fn open(&self) -> Result<(gix::Repository, Head), WorktreeError> {
         if !self.is_clone() {
             self.repository.recover_locks()?;
@@ -149,10 +150,10 @@ impl Worktree {
         }
     }
 
-    /// Without believing what the clone says of itself: whom it was made for may write there.
+    /// Opens a clone without trusting its own configuration: the agent can write to it.
     fn open_clone(&self) -> Result<gix::Repository, WorktreeError> {
         git_directory::look_at_clone(&self.path, self.repository.limits())?;
-        // Only now: what it holds is looked at.
+        // Only after the check of the clone's files.
         self.repository.recover_locks()?;
         let git = self.repository.git_of_main_worktree()?;
         if git.workdir() != Some(&self.path) {
@@ -163,12 +164,12 @@ impl Worktree {
         Ok(git)
     }
 
-    /// What is there, wherever its HEAD is and whatever its `.git` file says.
+    /// Opens the worktree, wherever its HEAD is and whatever its `.git` file says.
     ///
     /// # Errors
     ///
-    /// [`WorktreeError::Gone`] where there is nothing; [`WorktreeError::Diverted`] where nobody can look, as at a clone whose
-    /// own directory leads elsewhere.
+    /// [`WorktreeError::Gone`] if there is nothing; [`WorktreeError::Diverted`] if it cannot be opened, such as a clone
+    /// whose configuration names another working tree.
     pub(crate) fn as_found(&self) -> Result<Found, WorktreeError> {
         let (git, link) = match &self.kind {
             Kind::Main if !self.path.is_dir() => return Err(WorktreeError::Gone { path: self.path.clone() }),
@@ -192,8 +193,8 @@ impl Worktree {
         checked.map(|()| git)
     }
 
-    /// By its registration, which agents have no business with, not by the `.git` file in its root, which they can
-    /// rewrite; then the two are compared.
+    /// Opens it by its registration, which agents must not write to, and not by the `.git` file in its root, which they
+    /// can rewrite; then compares the two.
     fn open_registered(&self, name: &str) -> Result<(gix::Repository, Result<(), WorktreeError>), WorktreeError> {
         let doing = || format!("opening the worktree at {}", self.path.display());
         let gone = || WorktreeError::Gone { path: self.path.clone() };
@@ -217,9 +218,9 @@ impl Worktree {
 /// A worktree as an agent left it.
 pub(crate) struct Found {
     pub(crate) git: gix::Repository,
-    /// Where its HEAD is.
+    /// Its HEAD.
     pub(crate) head: Head,
-    /// What its `.git` file says, if that is not what it should.
+    /// The contents of its `.git` file, if that is wrong.
     pub(crate) link: Option<String>,
 }
 
