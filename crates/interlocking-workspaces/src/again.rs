@@ -1,10 +1,12 @@
-//! Finding a run's workspaces again, in a process that takes the run up.
+//! Reopening a run's workspaces in a process that resumes the run.
 //!
-//! Nothing that the process before had in its memory is needed: where a workspace lies and what its branch is called follows from the
-//! run's name, and the journal has the commit that it is to stand at. What is there and does not fit was left by a node that was cut
-//! off, or by a process that was killed while it made or removed it; it is put right, or made anew when a node needs it.
+//! Nothing from the previous process's memory is needed: the path and the branch of a workspace follow from the run's
+//! name, and the journal has the commit that it must be at. A workspace that does not match was left by an interrupted
+//! node, or by a process that was killed while it made or removed the workspace. It is repaired, or removed and made
+//! again when a node needs it.
 //!
-//! **Invariant:** this is done by the one executor of the run, as only it may: git's locks are taken for leftovers.
+//! **Invariant:** only the run's executor does this, and there is only one: git's locks in the workspaces count as
+//! leftovers.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -12,7 +14,7 @@ use crate::settings::Base;
 use interlocking_worktree::{CommitId, Worktree};
 
 impl GitRun {
-    /// Notes what a workspace was made at.
+    /// Notes the commit that a workspace began at.
     pub(crate) fn has_begun(&self, name: &str, base: CommitId) {
         self.note(name, |place| place.base = Some(base));
         if matches!(self.base_setting(name), Base::Run) {
@@ -20,10 +22,10 @@ impl GitRun {
         }
     }
 
-    /// Finds a workspace again that is to stand at `commit`, with what is not committed there, unless that is of a node which was
-    /// `interrupted`. Git work.
+    /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, unless its node was `interrupted`.
+    /// Git work.
     pub(crate) fn find_again(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
-        // That it is a commit, before anything is undone for it.
+        // Check that the commit exists before anything is undone.
         let repository = &self.settings().repository;
         repository.commit(commit).map_err(|error| GitWorkspacesError::CommitGone {
             name: name.to_owned(),
@@ -34,19 +36,19 @@ impl GitRun {
         self.note(name, |place| place.stand_at(commit));
         self.lives()?;
         let Some(worktree) = self.whole(name)? else { return Ok(()) };
-        // A handler of a node that works elsewhere may have been interrupted at something here, too.
+        // A handler of a node that works elsewhere may have been interrupted in this workspace, too.
         let is_free = worktree.unlock().is_ok();
         let stands = !interrupted && worktree.head().ok() == Some(commit);
         let is_put_back = is_free && (stands || self.make_as_new(name, &worktree, commit).is_ok());
         if !is_put_back {
-            // Led astray, or not made ready; all that counts is in the commit.
+            // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
             return self.clear(&self.directory_of(name)?);
         }
         self.note(name, |place| place.worktree = Some(worktree));
         Ok(())
     }
 
-    /// The worktree or clone, if it is there, whole, and on its own branch.
+    /// Opens the worktree or clone, if it exists, is complete, and is on its own branch.
     fn whole(&self, name: &str) -> Result<Option<Worktree>, GitWorkspacesError> {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
@@ -55,7 +57,7 @@ impl GitRun {
         }
         let Ok(worktree) = repository.open_worktree(&directory) else { return Ok(None) };
         let is_on_its_own = worktree.branch() == Some(&branch).filter(|_| !self.wanted(name).is_read_only);
-        // One that was being made is locked.
+        // A worktree that was being made is locked.
         let is_whole = repository
             .worktrees_in(&directory)?
             .iter()

@@ -1,11 +1,13 @@
-//! Shows other processes that somebody has a run's workspaces: a file in the run's directory, which the system locks for as long.
+//! The lock that shows other processes that this one has a run's workspaces: a file in the run's directory, which the
+//! operating system locks until the process ends or releases it.
 
 use std::fs::File;
 
-/// Locked by whoever has the run's workspaces.
+/// The name of the file, which the process that has the run's workspaces locks.
 pub(crate) const ALIVE: &str = ".run";
 
-/// The file, locked. Dropped, it is unlocked, though a process that another thread is just starting has a copy of it.
+/// The locked file. Dropping it unlocks the file, even if a process that another thread is just starting has a copy of
+/// the descriptor.
 pub(crate) struct Alive(File);
 
 impl Alive {
@@ -17,7 +19,7 @@ impl Alive {
 
 impl Drop for Alive {
     fn drop(&mut self) {
-        // What cannot be unlocked is unlocked when it is closed.
+        // If this fails, closing the file unlocks it.
         let _ = self.0.unlock();
     }
 }
@@ -32,7 +34,7 @@ mod tests {
         let path = place.path().join(ALIVE);
         let file = File::create(&path).unwrap();
         file.try_lock().unwrap();
-        // As a process that another thread is just starting has it.
+        // Like the copy in a process that another thread is just starting.
         let copy = file.try_clone().unwrap();
         let alive = Alive(file);
         assert!(File::open(&path).unwrap().try_lock().is_err());

@@ -1,4 +1,4 @@
-//! A workspace in a handler's hands.
+//! The workspace that a handler works in.
 
 use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
@@ -13,21 +13,22 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A worktree or clone of the run, in a handler's hands. What moves its branch is in the journal when the handler's outcome is.
+/// A worktree or clone of the run that a handler works in. The commits that its branch moves to are recorded in the
+/// journal with the handler's outcome.
 ///
-/// Each operation either succeeds or, unless its error says more, leaves branch, index and files as they were. It waits while another
-/// changes the same branch, also one of another run in this process.
+/// Each operation either succeeds or leaves branch, index and files unchanged, unless its error says otherwise. It
+/// waits while another operation changes the same branch, also if that is of another run in this process.
 pub struct Checkout<'cx> {
     pub(crate) cx: &'cx mut dyn Commits,
     pub(crate) run: GitRun,
     pub(crate) name: String,
     pub(crate) worktree: Worktree,
     pub(crate) base: CommitId,
-    /// The branch's lock, while nobody else is to change it between two operations.
+    /// The branch's lock, if it is held between operations.
     pub(crate) held: Option<Arc<Held>>,
 }
 
-/// Tells the journal of commits: a handler's context, whatever its node.
+/// Records commits in the journal: implemented by the context of a handler of any node.
 pub(crate) trait Commits: Send + Sync {
     fn committed(&mut self, workspace: &str, commit: CommitId);
 }
@@ -49,9 +50,9 @@ impl Checkout<'_> {
         self.worktree.path()
     }
 
-    /// Its branch; none where every node may only read, which works on a commit.
+    /// Its branch; none if every node of the workspace is `read_only`: it then works on a commit.
     pub fn branch(&self) -> Option<&BranchName> {
-        // A clone is on one even then; the repository has none of that name.
+        // A clone has a branch even then, but the repository has none of that name.
         self.worktree.branch().filter(|_| !self.run.wanted(&self.name).is_read_only)
     }
 
@@ -60,13 +61,13 @@ impl Checkout<'_> {
         self.base
     }
 
-    /// The commit that the run knows it to stand at: what was committed last, without what an agent has committed by itself since.
+    /// The last commit that the run has recorded for it, without commits that an agent has made by itself since.
     pub fn head(&self) -> CommitId {
         self.run.place(&self.name).at.unwrap_or(self.base)
     }
 
-    /// Lets nobody else in this process change the branch until this value is dropped, between its operations too (CON-149): those of
-    /// others wait, and so do commits of the nodes that work here.
+    /// Locks the branch within this process until this value is dropped, also between its operations (CON-149):
+    /// operations of others wait, and so do commits of the nodes that work here.
     pub async fn hold(&mut self) {
         if self.held.is_none() {
             self.held = Some(Arc::new(self.run.lock(&self.name).await));
@@ -77,33 +78,34 @@ impl Checkout<'_> {
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where that cannot be found out.
+    /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn diff_since(&self, commit: CommitId) -> Result<Vec<FileChange>, GitWorkspacesError> {
         let worktree = self.worktree.clone();
         self.on(move |_, _| Ok(worktree.diff_since(commit)?)).await
     }
 
-    /// The same as a patch.
+    /// What differs from `commit`, committed or not, as a patch.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where that cannot be found out.
+    /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn patch_since(&self, commit: CommitId) -> Result<String, GitWorkspacesError> {
         let worktree = self.worktree.clone();
         self.on(move |_, _| Ok(worktree.unified_diff_since(commit)?)).await
     }
 
-    /// Commits everything that is not ignored, as one commit on top of [`head`](Self::head): what an agent has committed by itself is
-    /// folded in (CON-76). None where that changes no file.
+    /// Commits everything that is not ignored, as one commit on top of [`head`](Self::head): commits that an agent has
+    /// made by itself are folded in (CON-76). None if that changes no file.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Commit`], of a nested repository for one; [`ReadOnly`](GitWorkspacesError::ReadOnly).
+    /// [`GitWorkspacesError::Commit`], for example because of a nested repository;
+    /// [`ReadOnly`](GitWorkspacesError::ReadOnly).
     pub async fn commit(&mut self, message: impl Into<String>) -> Result<Option<CommitId>, GitWorkspacesError> {
         self.commit_since(None, message.into()).await
     }
 
-    /// The same as one commit on top of [`base`](Self::base): what was committed before is folded in, too.
+    /// Like [`commit`](Self::commit), as one commit on top of [`base`](Self::base): earlier commits are folded in, too.
     ///
     /// # Errors
     ///
@@ -112,7 +114,8 @@ impl Checkout<'_> {
         self.commit_since(Some(self.base), message.into()).await
     }
 
-    /// Makes a commit that changes no file and says what the ones before it amount to. What is not committed stays so.
+    /// Makes a commit that changes no file, whose message sums up the ones before it. Uncommitted changes stay
+    /// uncommitted.
     ///
     /// # Errors
     ///
@@ -123,8 +126,8 @@ impl Checkout<'_> {
         self.moved(committed)
     }
 
-    /// A [fresh checkout](crate::GitContext::fresh_checkout) of what [`commit`](Self::commit) would commit now, to be examined before
-    /// it is: nothing is committed yet. Where that changes no file, of [`head`](Self::head).
+    /// A [fresh checkout](crate::GitContext::fresh_checkout) of what [`commit`](Self::commit) would commit, to examine
+    /// it first: nothing is committed yet. If that changes no file, the checkout is of [`head`](Self::head).
     ///
     /// # Errors
     ///
@@ -133,7 +136,8 @@ impl Checkout<'_> {
         self.on(|run, name| run.examine(name)).await
     }
 
-    /// [Commits](Self::commit), if that has the same files as `examined`: the commit of what was [examined](Self::examine).
+    /// [Commits](Self::commit) if the result has the same files as `examined`, the commit of what was
+    /// [examined](Self::examine).
     ///
     /// # Errors
     ///
@@ -151,8 +155,8 @@ impl Checkout<'_> {
         Ok(committed)
     }
 
-    /// The contents of a file as it is there now, committed or not; none if there is none. No link is followed, and no more than `most`
-    /// bytes are read.
+    /// The current contents of a file, committed or not; none if there is no file. Links are not followed, and no more
+    /// than `most` bytes are read.
     ///
     /// # Errors
     ///
@@ -162,7 +166,7 @@ impl Checkout<'_> {
         self.on(move |_, _| Ok(worktree.read_file(&path, most)?)).await
     }
 
-    /// Writes a file anew, and directories on the way that are missing. No link is followed.
+    /// Replaces a file, and creates missing directories of its path. Links are not followed.
     ///
     /// # Errors
     ///
@@ -176,34 +180,36 @@ impl Checkout<'_> {
         self.on(move |_, _| Ok(worktree.write_file(&path, &contents)?)).await
     }
 
-    /// Takes over the commits that an agent has made by itself, as they are, and gives the last; what it has not committed stays so.
+    /// Adopts the commits that an agent has made by itself, unchanged, and returns the last. Uncommitted changes stay
+    /// uncommitted.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where its branch was rewritten or left.
+    /// [`GitWorkspacesError`] if the agent has rewritten or left the branch.
     pub async fn adopt_commits(&mut self) -> Result<CommitId, GitWorkspacesError> {
         let adopted = self.on(|run, name| run.adopt(name)).await;
         self.moved(adopted)
     }
 
-    /// Takes it back to a commit; everything else there is discarded, ignored files too, and it is made ready again. The head that it had
-    /// is kept in the archive (CON-74). One that may only be read has no head of its own: it is put there, and stays there unless it
-    /// follows another workspace.
+    /// Resets the workspace to a commit. Everything else in it is discarded, ignored files too, and its setup runs
+    /// again. The previous head is kept in the archive (CON-74). A read-only workspace has no head of its own: it is
+    /// moved to the commit, and stays there unless it follows another workspace.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Reset`]; [`Setup`](GitWorkspacesError::Setup) and [`Copy`](GitWorkspacesError::Copy) where it could not be made
-    /// ready, which stands at the commit then, and is made again when it is asked for.
+    /// [`GitWorkspacesError::Reset`]; [`Setup`](GitWorkspacesError::Setup) and [`Copy`](GitWorkspacesError::Copy) if
+    /// its setup failed: the workspace is then at the commit, and is made again when it is needed.
     pub async fn reset(&mut self, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let reset = self.on(move |run, name| run.reset(name, commit)).await;
-        // Also where it could not be made ready.
+        // Also if its setup failed.
         if self.head() == commit {
             self.cx.committed(&self.name, commit);
         }
         reset.map(drop)
     }
 
-    /// Merges a commit with a merge commit, even where a fast-forward would do. Gives the commit that it stands at then.
+    /// Merges a commit with a merge commit, even where a fast-forward would do. Returns the commit that the workspace
+    /// is at then.
     ///
     /// # Errors
     ///
@@ -218,7 +224,8 @@ impl Checkout<'_> {
             .await
     }
 
-    /// Merges a commit into one with one parent: its changes without its history. Gives the commit that it stands at then.
+    /// Merges a commit as one commit with one parent: its changes without its history. Returns the commit that the
+    /// workspace is at then.
     ///
     /// # Errors
     ///
@@ -235,11 +242,12 @@ impl Checkout<'_> {
         self.moving("merge", work).await
     }
 
-    /// Picks the commits after `since` up to `commit`, each as one of its own. Gives the commit that it stands at then.
+    /// Cherry-picks the commits after `since` up to `commit`, each as a commit of its own. Returns the commit that the
+    /// workspace is at then.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::CherryPick`], with both sides of each conflict; none is picked then.
+    /// [`GitWorkspacesError::CherryPick`], with both sides of each conflict; no commit is picked then.
     pub async fn cherry_pick(&mut self, since: CommitId, commit: CommitId) -> Result<CommitId, GitWorkspacesError> {
         self.moving("pick", move |worktree, at, author| {
             Ok(worktree.cherry_pick(since..commit, author)?.last().copied().unwrap_or(at))
@@ -247,11 +255,11 @@ impl Checkout<'_> {
         .await
     }
 
-    /// Moves the commits after `since` onto `onto`. Gives the commit that it stands at then.
+    /// Moves the commits after `since` onto `onto`. Returns the commit that the workspace is at then.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Rebase`], with both sides of each conflict; the branch is then left at its old base.
+    /// [`GitWorkspacesError::Rebase`], with both sides of each conflict; the branch then stays on its old base.
     pub async fn rebase(&mut self, since: CommitId, onto: CommitId) -> Result<CommitId, GitWorkspacesError> {
         self.moving("rebase", move |worktree, _, author| {
             Ok(worktree.rebase(since, onto, author)?.last().copied().unwrap_or(onto))
@@ -259,13 +267,13 @@ impl Checkout<'_> {
         .await
     }
 
-    /// The same, where what `onto` has stays as it is, and of lines that both have changed the workspace's own are dropped (V3-101).
-    /// [`Rebased::conflicts`] says what gave way.
+    /// Like [`rebase`](Self::rebase), but prefers `onto`: of lines that both sides have changed, the workspace's are
+    /// dropped (V3-101). [`Rebased::conflicts`] has the dropped changes.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Rebase`], where one side has deleted or renamed what the other has changed; the branch is then left at its old
-    /// base.
+    /// [`GitWorkspacesError::Rebase`] if one side has deleted or renamed a file that the other has changed; the branch
+    /// then stays on its old base.
     pub async fn rebase_preferring_onto(
         &mut self,
         since: CommitId,
@@ -275,13 +283,14 @@ impl Checkout<'_> {
         self.rebase_with(work).await
     }
 
-    /// The same, commit by commit, up to the first that conflicts: that commit's change is then in the files, with conflict markers, for
-    /// somebody to resolve and [`commit`](Self::commit). It goes on with the rest of `commits`, `conflict.commit..commits.end`, onto that
-    /// commit; it is given up by a [`reset`](Self::reset) to `commits.end` (V3-105).
+    /// Like [`rebase`](Self::rebase), up to the first commit that conflicts: the files then have that commit's change
+    /// with conflict markers, to be resolved and [committed](Self::commit). After that, the rebase continues with the
+    /// rest of `commits`, `conflict.commit..commits.end`, onto the new commit. A [`reset`](Self::reset) to
+    /// `commits.end` aborts it (V3-105).
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::Rebase`]; no conflict.
+    /// [`GitWorkspacesError::Rebase`], except for conflicts.
     pub async fn rebase_until_conflict(
         &mut self,
         commits: Range<CommitId>,
@@ -302,8 +311,9 @@ impl Checkout<'_> {
         Ok(rebased)
     }
 
-    /// Takes it away before the run ends, because nobody works there any more. What is not committed is gone, its branch stays; it is
-    /// made again if a node needs it all the same. Where workspaces are always [kept](crate::GitWorkspaces::with_keep), it stays.
+    /// Removes the worktree or clone before the run ends, because it is no longer needed. Uncommitted changes are lost;
+    /// its branch stays. If a node needs the workspace after all, it is made again. If workspaces are always
+    /// [kept](crate::GitWorkspaces::with_keep), it stays.
     ///
     /// # Errors
     ///
@@ -326,7 +336,7 @@ impl Checkout<'_> {
         }
     }
 
-    /// On top of where it stands when its turn comes, unless `since` is given.
+    /// Commits on top of `since`, or else of where the workspace is once the lock is acquired.
     async fn commit_since(
         &mut self,
         since: Option<CommitId>,
@@ -348,7 +358,7 @@ impl Checkout<'_> {
         self.moved(done)
     }
 
-    /// Has the journal know where it stands.
+    /// Records in the journal where the workspace is.
     fn moved(&mut self, to: Result<CommitId, GitWorkspacesError>) -> Result<CommitId, GitWorkspacesError> {
         let to = to?;
         self.cx.committed(&self.name, to);

@@ -1,4 +1,4 @@
-//! Workspaces of child runs, as their parent sees them.
+//! The parent's view of the workspaces of child runs.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -16,17 +16,17 @@ use std::sync::{Arc, PoisonError};
 pub struct ChildWorkspace {
     /// The child.
     pub run: RunId,
-    /// The execution that started it; of one that a map has adopted, the last that did.
+    /// The execution that started the child; for a child that a map has adopted, the execution that adopted it last.
     pub by: By,
-    /// The key of its item; of a graph node's child, the node's name.
+    /// The key of the child's item; for a graph node's child, the node's name.
     pub key: String,
     /// The workspace's name.
     pub name: String,
     /// Its branch, which stays until the run that was started has ended.
     pub branch: BranchName,
-    /// The commit that it began at: what was committed there is `base..head`.
+    /// The commit that it began at: the workspace's commits are `base..head`.
     pub base: CommitId,
-    /// The commit that the child's run knows it to stand at.
+    /// The last commit that the child's run has recorded for it.
     pub head: CommitId,
 }
 
@@ -37,17 +37,17 @@ impl ChildWorkspace {
     }
 }
 
-/// What a run knows of a child.
+/// A run's data about a child.
 pub(crate) struct Child {
     pub(crate) names: Arc<Names>,
     pub(crate) by: Option<By>,
-    /// Without the child's state, which has its parent's.
+    /// Only the places, not the child's state: that holds its parent's, which would be a cycle.
     pub(crate) places: Places,
 }
 
 impl GitRun {
-    /// The workspaces of the children of the last execution of a node that had any: of the node's children, those that are `recorded`, and
-    /// those that only this process knows. Git work.
+    /// The workspaces of the children of a node, from the node's last execution that had children: those that are
+    /// `recorded`, and those that only this process knows. Git work.
     pub(crate) fn workspaces_of_children(
         &self,
         node: &str,
@@ -95,12 +95,12 @@ impl GitRun {
         Ok(Some(ChildWorkspace { run, by: by.clone(), key, name: name.to_owned(), branch, base, head }))
     }
 
-    /// Takes away the files of these workspaces of children; their branches stay. Git work.
+    /// Removes the files of these workspaces of children; their branches stay. Git work.
     pub(crate) fn retire_workspaces_of_children(
         &self,
         workspaces: &[ChildWorkspace],
     ) -> Result<(), GitWorkspacesError> {
-        // Also those that an earlier process has made.
+        // Includes workspaces that an earlier process made.
         let directory_of = |ChildWorkspace { run, key, name, .. }: &ChildWorkspace| {
             self.tree_directory().join(&self.0.names.of_child(run.clone(), key.clone()).label).join(name)
         };

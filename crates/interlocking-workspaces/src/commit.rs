@@ -1,14 +1,15 @@
-//! Changes to a workspace's branch. All of it is git work.
+//! Changes to a workspace's branch. All of these functions do git work.
 //!
-//! **Invariant:** whatever moves a branch notes where it is then, which is where the journal is told that it is.
+//! **Invariant:** every function that moves a branch notes the branch's new commit, which is the one that is recorded
+//! in the journal.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use interlocking_worktree::{CommitId, Signature, Worktree};
 
 impl GitRun {
-    /// Commits what a workspace has that `since` has not, or else the commit where it stands now, as one commit; none where that is
-    /// nothing.
+    /// Commits, as one commit, what differs in a workspace from `since`, or from its recorded commit if `since` is
+    /// none. None if nothing differs.
     pub(crate) fn commit(
         &self,
         name: &str,
@@ -23,7 +24,7 @@ impl GitRun {
         Ok(committed)
     }
 
-    /// Takes over the commits that an agent has made by itself, as they are.
+    /// Adopts the commits that an agent has made by itself, unchanged.
     pub(crate) fn adopt(&self, name: &str) -> Result<CommitId, GitWorkspacesError> {
         let (worktree, at) = self.writable(name)?;
         let head = worktree.head()?;
@@ -39,7 +40,8 @@ impl GitRun {
         Ok(self.moved(name, committed))
     }
 
-    /// Takes a workspace back to a commit; what it had is kept in the archive (CON-74). One that may only be read is put there.
+    /// Resets a workspace to a commit and keeps its previous head in the archive (CON-74). A read-only workspace is
+    /// moved to the commit.
     pub(crate) fn reset(&self, name: &str, to: CommitId) -> Result<CommitId, GitWorkspacesError> {
         if self.wanted(name).is_read_only {
             let (worktree, _) = self.make_ready(name)?;
@@ -47,7 +49,7 @@ impl GitRun {
                 self.make_as_new(name, &worktree, to)?;
                 return Ok(to);
             }
-            // It has one commit and no other.
+            // A read-only clone has one commit and no other.
             self.retire(name)?;
             self.moved(name, to);
             self.make_ready(name)?;
@@ -61,7 +63,7 @@ impl GitRun {
         }
         if !worktree.is_clone() {
             let reset = self.make_as_new(name, &worktree, to);
-            // Who was stopped amid a commit has left git's locks, which nobody gives back. Nobody else works here.
+            // A process that was stopped during a commit has left git's locks behind. No other process works here.
             if reset.is_err() && worktree.unlock().is_ok_and(|left| !left.is_empty()) {
                 self.make_as_new(name, &worktree, to)?;
             } else {
@@ -76,15 +78,15 @@ impl GitRun {
         if worktree.repository().commit(to).is_ok() {
             self.make_as_new(name, &worktree, to)?;
         } else {
-            // It has what it began at, and what was made there, and nothing else.
+            // A clone has only the commit that it began at and those made in it.
             self.retire(name)?;
             self.make_ready(name)?;
         }
         Ok(to)
     }
 
-    /// Takes a worktree or clone away before the end, because nobody works there any more. Its branch stays; if a node needs it all
-    /// the same, it is made again.
+    /// Removes a worktree or clone before the run ends, because it is no longer needed. Its branch stays. If a node
+    /// needs the workspace after all, it is made again.
     pub(crate) fn retire(&self, name: &str) -> Result<(), GitWorkspacesError> {
         let directory = self.directory_of(name)?;
         self.put_away(&[directory])?;
@@ -92,7 +94,7 @@ impl GitRun {
         Ok(())
     }
 
-    /// Does something in a worktree that moves its head.
+    /// Runs an operation in a worktree that moves its head.
     pub(crate) fn moving<T>(
         &self,
         name: &str,
@@ -108,7 +110,7 @@ impl GitRun {
         Ok(done)
     }
 
-    /// A workspace that has a branch, and where it is to stand.
+    /// A workspace that has a branch, and the commit that it must be at.
     pub(crate) fn writable(&self, name: &str) -> Result<(Worktree, CommitId), GitWorkspacesError> {
         if self.wanted(name).is_read_only {
             return Err(GitWorkspacesError::ReadOnly { name: name.to_owned() });
@@ -122,8 +124,8 @@ impl GitRun {
         to
     }
 
-    /// Brings what was committed in a clone since `since` back to the repository, to the branch of its name. What that had of an
-    /// earlier round is kept in the archive.
+    /// Fetches the commits that were made in a clone after `since` into the repository's branch of the same name. If
+    /// that branch is at another commit from an earlier round, its head is archived first.
     pub(crate) fn bring_back(&self, name: &str, clone: &Worktree, since: CommitId) -> Result<(), GitWorkspacesError> {
         if !clone.is_clone() {
             return Ok(());

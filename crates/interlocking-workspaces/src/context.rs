@@ -1,4 +1,4 @@
-//! What a handler may ask of its run's workspaces on git: an extension of its [`Cx`].
+//! The operations on git workspaces that a handler has: an extension of its [`Cx`].
 
 use crate::checkout::Checkout;
 use crate::child::ChildWorkspace;
@@ -16,9 +16,9 @@ use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
 use std::any::Any;
 use std::future::Future;
 
-/// What a handler may ask of its run's workspaces on git.
+/// The operations on its run's git workspaces that a handler has.
 ///
-/// What an agent or a handler has committed is looked at where nothing else lies, and lands after that:
+/// A handler can check a commit in a directory that holds nothing else, and land it after that:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -74,45 +74,49 @@ pub trait GitContext<N: Node> {
     where
         N: Works;
 
-    /// The run's worktree or clone of that name, which the table need not name: it is made if it is not there.
+    /// The run's worktree or clone of this name, which need not be in the table. It is made if it does not exist.
     ///
     /// # Errors
     ///
     /// [`GitWorkspacesError`] where it cannot be made, or the run's workspaces are not on git.
     fn worktree_of(&mut self, name: &str) -> impl Future<Output = Result<Checkout<'_>, GitWorkspacesError>> + Send;
 
-    /// Advances the target branch to `commit`, which must contain what the branch is at, with the files of a working tree that is on
-    /// it. While a git program holds those, it is tried again. Gives the commit that has landed.
+    /// Advances the target branch to `commit`, which must contain the branch's head, and updates the files of a working
+    /// tree that has it checked out. While a git program locks those files, this is retried. Returns the commit that
+    /// has landed.
     ///
-    /// A child run lands on its parent: on the branch of the workspace of the map node that has started it, under that branch's lock,
-    /// and only from the commit that the parent knows it to stand at. It is in the parent's journal before this returns.
+    /// A child run lands on its parent: on the branch of the workspace of the map node that started it, under that
+    /// branch's lock, and only if the branch is at the commit that the parent has recorded. The landing is in the
+    /// parent's journal before this returns.
     ///
-    /// It is done once: where a handler begins again because its process was killed after it had landed, and comes to the same files,
-    /// that is the commit which it had landed then.
+    /// A commit lands once: if the handler's process was killed after the landing and the handler begins again and
+    /// makes the same files, this returns the commit that landed then.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError::FastForward`] where the branch has moved and `commit` has not what it is at now: merge or rebase, test,
-    /// and land that; or where a working tree on it has changes that are not committed. [`Busy`](GitWorkspacesError::Busy),
+    /// [`GitWorkspacesError::FastForward`] if the branch has moved and `commit` does not contain its head: merge or
+    /// rebase, test, and land the result; or if a working tree that has the branch checked out has uncommitted changes.
+    /// [`Busy`](GitWorkspacesError::Busy). For a child whose map node's workspace cannot be landed on,
     /// [`NowhereToLand`](GitWorkspacesError::NowhereToLand), [`ReadOnly`](GitWorkspacesError::ReadOnly) and
-    /// [`InClone`](GitWorkspacesError::InClone) of a child whose map node's workspace takes nothing.
+    /// [`InClone`](GitWorkspacesError::InClone).
     fn land(&mut self, commit: CommitId) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
 
-    /// The same, if the branch still is at `from`, as a run wants it whose work was verified on top of that. A branch that
-    /// [`with_landing`](crate::GitWorkspaces::with_landing) names is made, if it is not there.
+    /// Like [`land`](Self::land), if the branch is still at `from`: for work that was verified on top of that commit. A
+    /// branch that [`with_landing`](crate::GitWorkspaces::with_landing) names is created if it does not exist.
     ///
     /// # Errors
     ///
-    /// As [`land`](Self::land); [`FastForwardError::Moved`](interlocking_worktree::FastForwardError::Moved) where the branch is elsewhere
-    /// and does not have `commit`.
+    /// As [`land`](Self::land); [`FastForwardError::Moved`](interlocking_worktree::FastForwardError::Moved) if the
+    /// branch is elsewhere and does not contain `commit`.
     fn land_from(
         &mut self,
         from: CommitId,
         commit: CommitId,
     ) -> impl Future<Output = Result<CommitId, GitWorkspacesError>> + Send;
 
-    /// The files of a commit, in a directory that no agent is given, for builds and tests: a clone without history, each object of
-    /// which was checked. It is deleted when the value is dropped, and with the run's workspaces if its process is killed.
+    /// Checks out the files of a commit for builds and tests, in a directory that is never given to an agent: a clone
+    /// without history, of which each object was checked. The files are deleted when the value is dropped, or with the
+    /// run's workspaces if its process is killed.
     ///
     /// # Errors
     ///
@@ -122,18 +126,19 @@ pub trait GitContext<N: Node> {
         commit: CommitId,
     ) -> impl Future<Output = Result<FreshCheckout, GitWorkspacesError>> + Send;
 
-    /// The branch to land on, and where it is now; of a child run, the branch of its map node's workspace, and where that stands. Another
-    /// commit than a worktree's [`base`](Checkout::base) where somebody has landed
-    /// since that was made (SAW-113).
+    /// The branch to land on, and its head; for a child run, the branch of its map node's workspace, and the commit
+    /// that the workspace is at. This commit differs from a worktree's [`base`](Checkout::base) if another commit has
+    /// landed since the worktree was made (SAW-113).
     ///
     /// # Errors
     ///
     /// [`GitWorkspacesError::NoTarget`], [`NoBranch`](GitWorkspacesError::NoBranch); of a child, as [`land`](Self::land).
     fn target(&self) -> impl Future<Output = Result<(BranchName, CommitId), GitWorkspacesError>> + Send;
 
-    /// The workspaces of the child runs of `Child`, a map or graph node of this run, that have a branch: of those that its last
-    /// execution with any has started or adopted, whichever process that was, in the order of their keys and names. Any node may ask, also the map
-    /// node itself: of the children that have ended, [`head`](ChildWorkspace::head) is final.
+    /// The workspaces, with a branch, of the child runs of `Child`, a map or graph node of this run: of the children
+    /// that its last execution with any children has started or adopted, in whichever process, ordered by key and name.
+    /// Any node may ask, also the map node itself. For children that have ended, [`head`](ChildWorkspace::head) is
+    /// final.
     ///
     /// # Errors
     ///
@@ -142,20 +147,21 @@ pub trait GitContext<N: Node> {
     where
         Child: RunsChildren<Graph = N::Graph>;
 
-    /// Takes away those worktrees and clones, of child runs that have ended: nobody needs their files any more. What is not
-    /// committed there is gone; their branches stay until the run that was started has ended. Where workspaces are always
+    /// Removes those worktrees and clones, of child runs that have ended, because their files are no longer needed.
+    /// Uncommitted changes in them are lost; their branches stay until the root run has ended. If workspaces are always
     /// [kept](crate::GitWorkspaces::with_keep), they stay, too.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where one cannot be removed; the end of the run tries again.
+    /// [`GitWorkspacesError`] if one cannot be removed; the end of the run tries again.
     fn retire_child_workspaces<Child>(&self) -> impl Future<Output = Result<(), GitWorkspacesError>> + Send
     where
         Child: RunsChildren<Graph = N::Graph>;
 
-    /// Writes the files of as many worktrees at a commit ahead of time, where [worktrees are used
-    /// again](crate::GitWorkspaces::with_worktrees_reused): the next that are made find them there, those of child runs too, and begin much
-    /// sooner. To be asked while the run would wait anyway, as for a person. Elsewhere it does nothing.
+    /// Writes the files of `count` worktrees at a commit ahead of time, if [worktrees are
+    /// reused](crate::GitWorkspaces::with_worktrees_reused): the worktrees that are made next, those of child runs too,
+    /// use these files and begin much sooner. Call it while the run waits anyway, for example for a person. If
+    /// worktrees are not reused, this does nothing.
     ///
     /// # Errors
     ///
@@ -166,14 +172,14 @@ pub trait GitContext<N: Node> {
         at: CommitId,
     ) -> impl Future<Output = Result<(), GitWorkspacesError>> + Send;
 
-    /// What is left of another run on the same repository; none if that is nothing, or somebody works on it.
+    /// What is left of another run on the same repository; none if nothing is left, or a process is working on the run.
     ///
     /// # Errors
     ///
     /// [`GitWorkspacesError`] where something cannot be read.
     fn left_of(&self, run: &RunId) -> impl Future<Output = Result<Option<LeftRun>, GitWorkspacesError>> + Send;
 
-    /// The repository: to read what was committed. Its operations are synchronous.
+    /// The repository, for reading commits. Its operations are synchronous.
     ///
     /// # Errors
     ///
@@ -235,7 +241,7 @@ impl<N: Node> GitContext<N> for Cx<'_, N> {
 
     async fn prepare_worktrees(&self, count: usize, at: CommitId) -> Result<(), GitWorkspacesError> {
         let run = git_run(self)?;
-        // One after the other: each is written by as many threads as there are cores.
+        // One after the other: the files of each are written by as many threads as there are cores.
         while run.blocking((), move |run| run.prepare_worktree(count, at)).await? {}
         Ok(())
     }
@@ -256,7 +262,7 @@ async fn land<N: Node>(
 ) -> Result<CommitId, GitWorkspacesError> {
     let run = git_run(cx)?;
     let target = run.landing_branch().await?;
-    // What it is about to land is recorded before it does.
+    // The commit that is about to land is recorded before it lands.
     for number in 1.. {
         let name = format!("{LANDING}{number}");
         let intended = cx.once(&name, std::future::ready(Ok(commit))).await;
@@ -272,7 +278,7 @@ async fn checkout<'cx, N: Node>(cx: &'cx mut Cx<'_, N>, name: String) -> Result<
     let run = git_run(cx)?;
     let known = run.place(&name).worktree.is_some();
     let (worktree, base) = run.on(&name, |run, name| run.make_ready(name)).await?;
-    // Of the node's own workspace the executor has told the journal.
+    // The executor has already recorded the node's own workspace in the journal.
     if !known {
         let at = run.place(&name).at.unwrap_or(base);
         cx.committed(name.as_str(), at.to_string());

@@ -1,7 +1,7 @@
-//! What becomes of a run's workspaces when it has ended.
+//! Cleaning up a run's workspaces when it has ended.
 //!
-//! A child's worktrees go when it ends, unless they are to stay, and its branches with those of the run that was started: until then its
-//! parent may want them.
+//! A child's worktrees are removed when it ends, unless they are to be kept. Its branches are removed with those of the
+//! root run: until then its parent may need them.
 
 use crate::alive::ALIVE;
 use crate::error::GitWorkspacesError;
@@ -13,14 +13,14 @@ use std::fs;
 use std::sync::PoisonError;
 
 impl GitRun {
-    /// Takes away what is not to be kept; where the run stops to be resumed, nothing. Git work.
+    /// Removes what is not to be kept, or nothing if the run stops to be resumed. Git work.
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
         self.0.tree.retired.wait();
         self.0.tree.named.ends(&self.0.names.label);
         let ended = self.take_away(end);
         if !self.is_child() {
-            // Whoever finds something now can deal with it.
+            // From here on, another process can take over what is left.
             *self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
         ended
@@ -29,9 +29,9 @@ impl GitRun {
     fn take_away(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         let checkouts = match self.is_child() {
             true => Ok(()),
-            // Nothing of an agent's is in there.
+            // These hold nothing that an agent has made.
             false => delete_directory(self.checkouts_directory()).and_then(|()| match end {
-                // Whoever goes on uses them.
+                // The process that resumes the run uses them.
                 RunEnd::Stopped => Ok(()),
                 _ => delete_directory(self.retired_directory()),
             }),
@@ -46,11 +46,11 @@ impl GitRun {
         if keeps || !self.is_claimed() {
             return Ok(checkouts?);
         }
-        // They are in there.
+        // The checkouts are below the run's directory, too.
         self.remove(end)
     }
 
-    /// Takes away all that there is of a run; of a child, all but its branches. Git work.
+    /// Removes everything of a run; of a child, everything but its branches. Git work.
     pub(crate) fn remove(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         let directory = self.own_directory();
         if self.is_child() {
@@ -58,17 +58,17 @@ impl GitRun {
             return self.clear(&directory);
         }
         let mut cleared = Ok(());
-        // What shows that there is something left goes last.
+        // The files that show that something is left are removed last.
         let is_note = |entry: &fs::DirEntry| [ALIVE, BRANCHES].iter().any(|name| entry.file_name() == *name);
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten().filter(|entry| !is_note(entry)) {
             cleared = cleared.and(self.clear(&entry.path()));
         }
-        // What did not land would be lost with its branch.
+        // Commits that did not land would be lost with their branch.
         let archives = end != RunEnd::Finished || !*self.has_landed();
         let deleted = self.delete_branches(archives);
-        // And worktrees whose files are gone already.
+        // This also removes worktrees whose files are already gone.
         let cleared = cleared.and(deleted).and_then(|()| self.clear(&directory));
-        // It goes if there is nothing of other runs in it.
+        // Removed if it holds nothing of other runs.
         let _ = fs::remove_dir(&self.settings().directory);
         cleared
     }

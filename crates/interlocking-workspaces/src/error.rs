@@ -1,4 +1,4 @@
-//! What goes wrong with workspaces on git.
+//! Errors of workspaces on git.
 
 use interlocking_core::context::ContextError;
 use interlocking_runtime::WorkspaceError;
@@ -11,11 +11,11 @@ use interlocking_worktree::{
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What goes wrong with workspaces on git. Unless an error says more, branches, index and files are as they were.
+/// Errors of workspaces on git. Unless an error says otherwise, branches, index and files are unchanged.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitWorkspacesError {
-    /// The run has other workspaces.
+    /// The run's workspaces are not [`GitWorkspaces`](crate::GitWorkspaces).
     #[error("the run's workspaces are not on git: give it `GitWorkspaces` with `Run::with_workspaces`")]
     NotOnGit,
     /// There is no branch to begin at and to land on.
@@ -24,13 +24,13 @@ pub enum GitWorkspacesError {
          with `GitWorkspaces::with_target`"
     )]
     NoTarget,
-    /// The branch to begin at, or to land on, is not there.
+    /// The branch to begin at, or to land on, does not exist.
     #[error("there is no branch {branch} with a commit: make it, or name another")]
     NoBranch {
         /// The branch.
         branch: BranchName,
     },
-    /// Workspaces that begin where each other stand.
+    /// Workspaces whose bases refer to each other in a circle.
     #[error("`{name}` begins at itself, by way of {}: let one of them begin elsewhere", by_way_of.join(", "))]
     Circle {
         /// The workspace.
@@ -38,7 +38,7 @@ pub enum GitWorkspacesError {
         /// The others.
         by_way_of: Vec<String>,
     },
-    /// There is a branch of the run's name: another run's, which goes on or left it.
+    /// There is a branch of the run's name: of another run, which is active or has left it behind.
     #[error(
         "the run's name is taken: there is a branch {branch}, at {at}; choose another name for the run, or have what is left of that \
          one removed"
@@ -49,7 +49,7 @@ pub enum GitWorkspacesError {
         /// Where it is.
         at: CommitId,
     },
-    /// The branch that a workspace is to have is somebody else's.
+    /// The branch that a workspace is to have belongs to another workspace or program.
     #[error(
         "the branch {branch}, as `GitWorkspaces::with_branch_names` calls it, is taken by {by}: choose another name, or have that branch \
          removed"
@@ -57,75 +57,75 @@ pub enum GitWorkspacesError {
     BranchTaken {
         /// The branch.
         branch: BranchName,
-        /// Whose it is.
+        /// The owner of the branch.
         by: String,
     },
-    /// The workspace is to be read, and has no branch.
+    /// The workspace is read-only and has no branch.
     #[error("every node of `{name}` is `read_only`, so it has no branch to change: do that in another workspace")]
     ReadOnly {
         /// The workspace.
         name: String,
     },
-    /// The workspace is a clone, which knows nothing of other commits.
+    /// The workspace is a clone, which does not have the repository's other commits.
     #[error(
         "`{name}` is a clone, which has none of the repository's other commits: {operation} in a workspace that is a worktree"
     )]
     InClone {
         /// The workspace.
         name: String,
-        /// What was to be done.
+        /// The operation.
         operation: &'static str,
     },
-    /// What children have committed cannot be read from the journal.
+    /// The journal's records of what children have committed cannot be read.
     #[error("what children have committed cannot be read: {reason}")]
     Unread {
-        /// The journal's words.
+        /// The journal's error.
         reason: String,
     },
-    /// What is about to land cannot be recorded.
+    /// The commit that is about to land cannot be recorded in the journal.
     #[error("what is about to land cannot be recorded: {reason}")]
     Unrecorded {
-        /// The journal's words.
+        /// The journal's error.
         reason: String,
     },
-    /// A child run lands on the workspace of the map node that has started it, and that has none.
+    /// The map node that started this child run has no workspace for the child to land on.
     #[error(
         "the map node that started this run names no workspace for it to land on: give it one in its table, or let the child give its \
          commit to it as its output"
     )]
     NowhereToLand,
-    /// A git program held the files of the branch's working tree all the time.
+    /// A git program kept the files of the branch's working tree locked for too long.
     #[error("{branch} could not be advanced in {waited:?}: {problem}")]
     Busy {
         /// The branch.
         branch: BranchName,
-        /// How long it was tried.
+        /// How long landing was retried.
         waited: Duration,
-        /// What was in the way.
+        /// The last problem.
         problem: Box<FastForwardError>,
     },
-    /// The run is over, or stops.
+    /// The run is over or stopping.
     #[error("the run is over: its workspaces are not changed any more")]
     Over,
-    /// A name is not one of a branch.
+    /// A name is not valid for a branch.
     #[error(transparent)]
     Name(#[from] NameError),
     /// A worktree cannot be made.
     #[error(transparent)]
     Create(#[from] CreateError),
-    /// There is no place for worktrees that are to be used again.
+    /// The pool of worktrees to reuse cannot be opened.
     #[error(transparent)]
     Pool(#[from] PoolError),
     /// A clone cannot be made.
     #[error(transparent)]
     CreateClone(#[from] CreateCloneError),
-    /// What makes a worktree ready failed; the worktree was removed, and is made again when it is needed.
+    /// A worktree's setup failed. The worktree was removed, and is made again when it is needed.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// A file could not be copied to a worktree; the worktree was removed, and is made again when it is needed.
+    /// A file could not be copied to a worktree. The worktree was removed, and is made again when it is needed.
     #[error(transparent)]
     Copy(#[from] CopyError),
-    /// A commit that a workspace is to stand at is not in the repository.
+    /// A commit that a workspace must be at is not in the repository.
     #[error(
         "the commit {commit}, which `{name}` stood at, is not in {} any more ({reason}): whatever kept it, such as a reference below \
          refs/interlocking/archive, was deleted, or git has cleared up what a run that succeeded did not land; bring the commit back from a \
@@ -139,10 +139,11 @@ pub enum GitWorkspacesError {
         commit: CommitId,
         /// The repository.
         repository: PathBuf,
-        /// Git's words.
+        /// Git's error.
         reason: String,
     },
-    /// What is committed is not what was examined. The journal is not told of the commit: the workspace is to stand where it stood.
+    /// The commit differs from what was examined. It is not recorded in the journal: the workspace's recorded commit
+    /// stays as it was.
     #[error(
         "somebody changed {path} in `{name}` between its examination and its commit; no agent is at work then, so one has left something \
          behind that is"
@@ -150,10 +151,10 @@ pub enum GitWorkspacesError {
     ChangedMeanwhile {
         /// The workspace.
         name: String,
-        /// The first file.
+        /// The first file that differs.
         path: RepositoryPath,
     },
-    /// A file in a worktree is none, or is out of the worktree.
+    /// A path in a worktree is not a file, or leads out of the worktree.
     #[error(transparent)]
     File(#[from] FileError),
     /// A branch to land on cannot be made.
@@ -162,22 +163,22 @@ pub enum GitWorkspacesError {
     /// Changes cannot be committed.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// What was committed in a clone cannot be brought back.
+    /// Commits of a clone cannot be fetched into the repository.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// Commits cannot be merged: a conflict, for one.
+    /// Commits cannot be merged, for example because of a conflict.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    /// Commits cannot be picked: a conflict, for one.
+    /// Commits cannot be picked, for example because of a conflict.
     #[error(transparent)]
     CherryPick(#[from] CherryPickError),
-    /// Commits cannot be rebased: a conflict, for one.
+    /// Commits cannot be rebased, for example because of a conflict.
     #[error(transparent)]
     Rebase(#[from] RebaseError),
-    /// A worktree cannot be taken back to a commit.
+    /// A worktree cannot be reset to a commit.
     #[error(transparent)]
     Reset(#[from] ResetError),
-    /// The branch cannot be advanced: it moved, for one.
+    /// The branch cannot be advanced, for example because it has moved.
     #[error(transparent)]
     FastForward(#[from] FastForwardError),
     /// A commit cannot be kept in the archive.
@@ -192,22 +193,22 @@ pub enum GitWorkspacesError {
     /// A clone cannot be removed.
     #[error(transparent)]
     RemoveClone(#[from] RemoveCloneError),
-    /// A worktree is not there any more.
+    /// A worktree does not exist any more.
     #[error(transparent)]
     Open(#[from] OpenWorktreeError),
-    /// A clone is not there any more.
+    /// A clone does not exist any more.
     #[error(transparent)]
     OpenClone(#[from] OpenCloneError),
     /// Locks that a killed process left cannot be removed.
     #[error(transparent)]
     Unlock(#[from] UnlockError),
-    /// A worktree is not what it was.
+    /// A worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
-    /// What the journal has is no commit.
+    /// The journal's text is not a commit id.
     #[error(transparent)]
     Commitless(#[from] ObjectIdError),
-    /// The executor is another.
+    /// The context does not belong to the expected executor.
     #[error(transparent)]
     Context(#[from] ContextError),
     /// A directory cannot be made or removed.
@@ -241,7 +242,7 @@ impl From<GitWorkspacesError> for WorkspaceError {
     }
 }
 
-/// Whether a lock of git's keeps files from being touched: of a program that is at work there, or was killed.
+/// Whether git's lock file keeps files from being updated: a git program is at work there, or was killed.
 pub(crate) fn is_a_lock(error: &FastForwardError) -> bool {
     let FastForwardError::CheckedOut { problem, .. } = error else { return false };
     matches!(problem, SwitchError::Worktree(WorktreeError::IndexBusy { .. }))

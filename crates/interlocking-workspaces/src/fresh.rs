@@ -1,7 +1,7 @@
-//! Fresh checkouts: what is built and tested, in place of what an agent has been at.
+//! Fresh checkouts: builds and tests use these instead of directories that an agent can write to.
 //!
-//! **Invariant:** a checkout has the files of one commit and no others, each object of it hashed again when it was copied, in a
-//! directory that no agent is given.
+//! **Invariant:** a checkout has the files of one commit and no others, and is in a directory that is never given to an
+//! agent. Each of its objects was hashed again when it was copied.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -10,16 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The files of a commit, in a directory that no agent is given. They are deleted when this is dropped; where [worktrees are used
-/// again](crate::GitWorkspaces::with_worktrees_reused), they stay for the next one, which is made from those that nobody has touched.
+/// The files of a commit, in a directory that is never given to an agent. They are deleted when this is dropped. If
+/// [worktrees are reused](crate::GitWorkspaces::with_worktrees_reused), they stay for the next checkout, which reuses
+/// the files that have not been changed.
 ///
-/// The directory is `DIRECTORY/RUN/.checkouts/NUMBER`, with the smallest number that no other checkout has: builds know a project by its
-/// path, and use again what they know.
+/// The directory is `DIRECTORY/RUN/.checkouts/NUMBER`, with the smallest number that no other checkout has: build tools
+/// cache their results by the project's path.
 pub struct FreshCheckout {
     worktree: Worktree,
     commit: CommitId,
     number: u32,
-    /// What was written there, where it is used again.
+    /// The record of the written files, if they are to be reused.
     written: Option<WrittenFiles>,
     run: GitRun,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Checkouts(Mutex<Numbers>);
 #[derive(Default)]
 struct Numbers {
     taken: BTreeSet<u32>,
-    /// Those that nobody needs any more, and whose files are there.
+    /// The numbers that are free, and whose files are still there.
     left: BTreeMap<u32, WrittenFiles>,
 }
 
@@ -40,7 +41,7 @@ impl Checkouts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the smallest number that is free, and what is left there.
+    /// Takes the smallest free number, and the record of the files that are left there.
     fn take(&self) -> (u32, Option<WrittenFiles>) {
         let Numbers { taken, left } = &mut *self.lock();
         let free = (1..).find(|number| !taken.contains(number)).unwrap_or_default();
@@ -56,7 +57,7 @@ impl Checkouts {
 }
 
 impl FreshCheckout {
-    /// Where they are: as that really lies, without links.
+    /// The directory of the files, with links resolved.
     pub fn path(&self) -> &Path {
         self.worktree.path()
     }
@@ -66,7 +67,8 @@ impl FreshCheckout {
         self.commit
     }
 
-    /// The contents of a file as it is there now; none if there is none. No link is followed, and no more than `most` bytes are read.
+    /// The current contents of a file; none if there is no file. Links are not followed, and no more than `most` bytes
+    /// are read.
     ///
     /// # Errors
     ///
@@ -79,11 +81,11 @@ impl FreshCheckout {
 
 impl Drop for FreshCheckout {
     fn drop(&mut self) {
-        // Once the run is over, its end deletes all of them.
+        // Once the run is over, its end deletes all checkouts.
         let closed = self.run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
         let left = self.written.take();
         if !*closed && left.is_none() {
-            // What cannot be deleted is in the way of the next one with its number, which says so.
+            // If this fails, the next checkout with the same number fails and reports it.
             let _ = delete_directory(self.path());
         }
         self.run.0.tree.checkouts.give_back(self.number, left);
@@ -91,7 +93,7 @@ impl Drop for FreshCheckout {
 }
 
 impl GitRun {
-    /// Checks a commit out. Git work.
+    /// Checks out a commit. Git work.
     pub(crate) fn check_out(&self, commit: CommitId) -> Result<FreshCheckout, GitWorkspacesError> {
         self.lives()?;
         let (number, left) = self.0.tree.checkouts.take();
@@ -120,12 +122,12 @@ impl GitRun {
         {
             return Ok(made);
         }
-        // Of a process that was killed, or not fit to be used again.
+        // Files of a process that was killed, or files that cannot be reused.
         delete_directory(&directory)?;
         Ok(repository.create_noted_clone(&directory, &branch, commit)?)
     }
 
-    /// Checks out what would be committed in a workspace now. Git work.
+    /// Checks out what would be committed in a workspace. Git work.
     pub(crate) fn examine(&self, name: &str) -> Result<FreshCheckout, GitWorkspacesError> {
         let (worktree, at) = self.writable(name)?;
         let Some(proposed) = worktree.propose_since(at, &self.author()?, "Under examination")? else {
@@ -137,7 +139,7 @@ impl GitRun {
         self.check_out(proposed)
     }
 
-    /// Commits what a workspace has, if that is what was examined. Git work.
+    /// Commits the changes of a workspace if the result is what was examined. Git work.
     pub(crate) fn commit_examined(
         &self,
         name: &str,
@@ -146,7 +148,7 @@ impl GitRun {
     ) -> Result<Option<CommitId>, GitWorkspacesError> {
         let (_, at) = self.writable(name)?;
         let committed = self.commit(name, None, message)?;
-        // Here, where each object was checked that has come from a clone.
+        // Compared in the repository, where each object that came from a clone was checked.
         let changes = self.settings().repository.diff(examined, committed.unwrap_or(at))?;
         match changes.into_iter().next() {
             None => Ok(committed),

@@ -32,36 +32,38 @@ pub(crate) struct State {
     begun_at: Mutex<Option<CommitId>>,
     places: Places,
     has_landed: Mutex<bool>,
-    /// Whether the run is over. Held for reading during git work: a run that is cancelled does not wait for it, and what it makes must
-    /// be removed with the rest.
+    /// Whether the run is over. Git work holds this lock for reading: cancelling a run does not wait for the work
+    /// itself, but what the work makes must be removed with the rest.
     pub(crate) closed: RwLock<bool>,
 }
 
-/// What the runs of a tree share.
+/// The state that the runs of a tree share.
 #[derive(Default)]
 pub(crate) struct Tree {
-    /// Locked while anybody has workspaces of a run of it.
+    /// The lock that is held while any process has workspaces of a run of the tree.
     pub(crate) alive: Mutex<Option<Alive>>,
     pub(crate) named: Named,
-    /// The worktrees that are to be used again.
+    /// The worktrees that are to be reused.
     pub(crate) retired: Retired,
     pub(crate) checkouts: Checkouts,
-    /// Whether what has the tree's name in the repository is the tree's: of a new one once it was looked.
+    /// Whether branches with the tree's name in the repository belong to the tree. For a new tree, this is false until
+    /// it was checked.
     is_claimed: Mutex<bool>,
 }
 
-/// Whose child a run is, where its map node works, and who records what moves there.
+/// The parent of a child run: the parent's run, the workspace of its map node, and the journal that records what moves
+/// there.
 pub(crate) struct Parent {
     pub(crate) run: GitRun,
     pub(crate) workspace: Option<String>,
     pub(crate) journal: ParentJournal,
 }
 
-/// What the table says of a workspace.
+/// The table's settings of a workspace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     pub(crate) isolation: Isolation,
-    /// Whether nobody may change it.
+    /// Whether every node of the workspace is read-only.
     pub(crate) is_read_only: bool,
 }
 
@@ -84,7 +86,7 @@ impl GitRun {
         Self::with(settings, names, parent, wanted, !scope.is_new)
     }
 
-    /// Those of a run of which nothing is known but its name.
+    /// The workspaces of a run of which only the name is known.
     pub(crate) fn of_name(settings: Arc<Settings>, run: RunId) -> Self {
         Self::with(settings, Names::of_root(run), None, BTreeMap::new(), true)
     }
@@ -105,7 +107,7 @@ impl GitRun {
         Self(Arc::new(State { settings, names, tree, parent, children, wanted, begun_at, places, has_landed, closed }))
     }
 
-    /// Those of a child of this run.
+    /// The workspaces of a child of this run.
     pub(crate) fn of_child(&self, scope: &RunScope<'_>) -> Self {
         let child = Self::new(self.0.settings.clone(), scope, Some(self.clone()));
         let State { names, places, .. } = &*child.0;
@@ -118,7 +120,7 @@ impl GitRun {
         child
     }
 
-    /// The workspaces of all runs, this one's among them.
+    /// The workspaces of all runs, including this one.
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         GitWorkspaces(self.0.settings.clone())
     }
@@ -131,7 +133,7 @@ impl GitRun {
         self.0.names.is_child()
     }
 
-    /// What the table says of a workspace; of one that it does not name, that a handler may have a worktree.
+    /// The table's settings of a workspace. A workspace that is not in the table is a worktree that may be changed.
     pub(crate) fn wanted(&self, name: &str) -> Wanted {
         let unnamed = Wanted { isolation: Isolation::Worktree, is_read_only: false };
         self.0.wanted.get(name).copied().unwrap_or(unnamed)
@@ -141,7 +143,7 @@ impl GitRun {
         self.wanted(name).isolation > Isolation::Worktree
     }
 
-    /// Who commits.
+    /// The author of commits.
     pub(crate) fn author(&self) -> Result<Signature, GitWorkspacesError> {
         match &self.settings().author {
             Some(author) => Ok(author.clone()),
@@ -151,7 +153,7 @@ impl GitRun {
         }
     }
 
-    /// The names of the workspaces that are known.
+    /// The names of the workspaces that have been made or opened.
     pub(crate) fn known(&self) -> Vec<String> {
         self.0
             .places
@@ -166,7 +168,7 @@ impl GitRun {
         self.0.places.lock().get(name).cloned().unwrap_or_default()
     }
 
-    /// Changes what is known of a workspace.
+    /// Changes the recorded state of a workspace.
     pub(crate) fn note(&self, name: &str, change: impl FnOnce(&mut Place)) {
         change(self.0.places.lock().entry(name.to_owned()).or_default());
     }
@@ -175,12 +177,12 @@ impl GitRun {
         self.0.has_landed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether what has the tree's name in the repository is the tree's.
+    /// Whether branches with the tree's name in the repository belong to the tree.
     pub(crate) fn is_claimed(&self) -> bool {
         *self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks whether the name of a new run is free, before anything is made of that name. Git work.
+    /// Checks that the name of a new run is free, before anything with this name is made. Git work.
     pub(crate) fn claim(&self) -> Result<(), GitWorkspacesError> {
         let mut is_claimed = self.0.tree.is_claimed.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_claimed {
@@ -190,7 +192,7 @@ impl GitRun {
         Ok(())
     }
 
-    /// Refuses the run's name if there are branches of it. Git work.
+    /// Refuses the run's name if there are branches with it. Git work.
     pub(crate) fn refuse_taken(&self) -> Result<(), GitWorkspacesError> {
         match self.branches()?.into_iter().next() {
             Some((branch, at)) => Err(GitWorkspacesError::RunTaken { branch, at }),
@@ -206,7 +208,7 @@ impl GitRun {
         }
     }
 
-    /// The branch that the run lands on: the target, unless another was named.
+    /// The branch that the run lands on: the target, unless the settings name another.
     pub(crate) fn landing(&self) -> Result<BranchName, GitWorkspacesError> {
         match &self.settings().landing {
             Some(landing) => Ok(landing.clone()),
@@ -214,7 +216,7 @@ impl GitRun {
         }
     }
 
-    /// What workspaces begin at that say nothing else. Git work.
+    /// The commit at which workspaces without another base begin. Git work.
     fn begun_at(&self) -> Result<CommitId, GitWorkspacesError> {
         if let Some(known) = *self.0.begun_at.lock().unwrap_or_else(PoisonError::into_inner) {
             return Ok(known);
@@ -233,12 +235,12 @@ impl GitRun {
         Ok(self.begins_at(begun_at))
     }
 
-    /// Notes what workspaces begin at that say nothing else, unless it is known.
+    /// Notes the commit at which workspaces without another base begin, unless it is known.
     pub(crate) fn begins_at(&self, commit: CommitId) -> CommitId {
         *self.0.begun_at.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(commit)
     }
 
-    /// Where a branch is. Git work.
+    /// The head of a branch. Git work.
     pub(crate) fn head_of(&self, branch: &BranchName) -> Result<CommitId, GitWorkspacesError> {
         let head = self.settings().repository.branch_head(branch)?;
         head.ok_or_else(|| GitWorkspacesError::NoBranch { branch: branch.clone() })
@@ -248,12 +250,12 @@ impl GitRun {
         self.settings().bases.get(name).unwrap_or(&Base::Run)
     }
 
-    /// What a workspace begins at. Git work.
+    /// The commit at which a workspace begins. Git work.
     pub(crate) fn base_of(&self, name: &str) -> Result<CommitId, GitWorkspacesError> {
         self.base_by_way_of(name, &mut Vec::new())
     }
 
-    /// Where a workspace stands, or would, if it were made now. Git work.
+    /// The commit that a workspace is at, or would be at if it were made now. Git work.
     pub(crate) fn stands_at(&self, name: &str, seen: &mut Vec<String>) -> Result<CommitId, GitWorkspacesError> {
         match self.place(name).at {
             Some(at) => Ok(at),
@@ -277,13 +279,13 @@ impl GitRun {
         }
     }
 
-    /// Waits until nobody else changes a workspace.
+    /// Waits for the lock of a workspace's branch.
     pub(crate) async fn lock(&self, name: &str) -> Held {
         let branch = self.branch_name(name).map_or_else(|_| name.to_owned(), |branch| branch.to_string());
         lock(self.settings().repository.common_directory(), &branch).await
     }
 
-    /// Does git work, which is synchronous, where it may block, and not once the run is over.
+    /// Runs git work, which is synchronous, on a blocking thread, and not once the run is over.
     pub(crate) async fn blocking<T: Send + 'static>(
         &self,
         held: impl Send + 'static,
@@ -291,7 +293,7 @@ impl GitRun {
     ) -> Result<T, GitWorkspacesError> {
         let run = self.clone();
         let working = tokio::task::spawn_blocking(move || {
-            // To the end of the work, whoever waits for it.
+            // Held to the end of the work, even if the caller stops waiting.
             let _held = held;
             let closed = run.0.closed.read().unwrap_or_else(PoisonError::into_inner);
             if *closed { Err(GitWorkspacesError::Over) } else { work(&run) }
@@ -303,7 +305,7 @@ impl GitRun {
         }
     }
 
-    /// Looks at one workspace, that nobody else changes meanwhile: also once the run is over, where its places are kept.
+    /// Reads one workspace under its lock: also once the run is over, if its worktrees are kept.
     pub(crate) async fn looking_at<T: Send + 'static>(
         &self,
         name: &str,
@@ -321,7 +323,7 @@ impl GitRun {
         looking.await.unwrap_or(Err(GitWorkspacesError::Over))
     }
 
-    /// Does git work in one workspace, that nobody else changes meanwhile, and not once the run is over.
+    /// Runs git work in one workspace under its lock, and not once the run is over.
     pub(crate) async fn on<T: Send + 'static>(
         &self,
         name: &str,
@@ -331,7 +333,7 @@ impl GitRun {
         self.blocking(held, move |run| work(run, &name)).await
     }
 
-    /// Lets nothing more begin. When this returns, nothing is under way any more.
+    /// Lets no more git work begin, and waits for the work under way to end.
     pub(crate) fn close(&self) {
         *self.0.closed.write().unwrap_or_else(PoisonError::into_inner) = true;
     }

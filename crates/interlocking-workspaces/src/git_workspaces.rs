@@ -1,4 +1,4 @@
-//! Workspaces on a git repository, before any run has them.
+//! The settings of workspaces on a git repository, which are independent of any run.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -14,19 +14,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Workspaces on a git repository, for any number of runs: each has its own.
+/// Workspaces on a git repository, for any number of runs: each run has workspaces of its own.
 ///
-/// Give it to [`Run::with_workspaces`](interlocking_runtime::Run::with_workspaces). Each name in the table's `workspace = "…"` is then a
-/// worktree, or a clone where `isolation` demands one, made before the first node that names it begins:
+/// Give it to [`Run::with_workspaces`](interlocking_runtime::Run::with_workspaces). Each name in the table's `workspace
+/// = "…"` is then a worktree, or a clone if `isolation` demands one. It is made before the first node that names it
+/// begins:
 ///
 /// | | |
 /// |---|---|
-/// | where it lies | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/CHILD/NAME`, where `CHILD` begins with its item's key if that is a short word |
-/// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`, or [as it is told](Self::with_branch_names); none where every node that works there is `read_only` |
-/// | what it begins at | where the target branch was when the run began, or its [`Base`]; of a child run, where the workspace of its map node stands |
-/// | what becomes of it | taken away when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
+/// | its path | `DIRECTORY/RUN/NAME`; of a child run, `DIRECTORY/ROOT/CHILD/NAME`, where `CHILD` begins with its item's key if that is a short word |
+/// | its branch | `RUN/NAME`, or `ROOT/CHILD/NAME`, or [a name from the settings](Self::with_branch_names); none if every node that works there is `read_only` |
+/// | its base | the target branch's head when the run began, or its [`Base`]; of a child run, the commit that the workspace of its map node is at |
+/// | its end | removed when the run has ended, with its branch; see [`with_keep`](Self::with_keep) |
 ///
-/// A node that writes a file, and lands it:
+/// A node that writes a file and lands it:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -72,7 +73,8 @@ use std::time::Duration;
 pub struct GitWorkspaces(pub(crate) Arc<Settings>);
 
 impl GitWorkspaces {
-    /// Workspaces of `repository`, below `directory`, which is made when it is needed and lies outside the repository.
+    /// Workspaces of `repository` below `directory`, which must be outside the repository and is created when it is
+    /// needed.
     pub fn new(repository: Repository, directory: impl Into<PathBuf>) -> Self {
         let (author, target, landing, bases, keep, setup, copied_files, grants, branch_names) = Default::default();
         let (directory, patience, keeps_children) = (directory.into(), Duration::from_secs(10), false);
@@ -95,109 +97,113 @@ impl GitWorkspaces {
         }))
     }
 
-    /// The same below another directory, such as [where another run's worktrees lie](Self::directory_of).
+    /// Puts the workspaces below another directory, such as [the one where another run's worktrees
+    /// lie](Self::directory_of).
     #[must_use]
     pub fn with_directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.settings().directory = directory.into();
         self
     }
 
-    /// The same with this author of all commits; without one it is `interlocking`.
+    /// Sets the author of all commits. The default is `interlocking`.
     #[must_use]
     pub fn with_author(mut self, author: Signature) -> Self {
         self.settings().author = Some(author);
         self
     }
 
-    /// The same for this branch: what workspaces begin at, and what [lands](crate::GitContext::land) there. Without one it is the
-    /// branch that the user's working tree is on.
+    /// Sets the target branch: workspaces begin at it, and work [lands](crate::GitContext::land) on it. The default is
+    /// the branch that the user's working tree has checked out.
     #[must_use]
     pub fn with_target(mut self, branch: BranchName) -> Self {
         self.settings().target = Some(branch);
         self
     }
 
-    /// The same where what lands goes to this branch in place of the target, which stays what workspaces begin at. A branch that is not
-    /// there is made by what lands first.
+    /// Sets the branch that work lands on, in place of the target. Workspaces still begin at the target. If the branch
+    /// does not exist, the first landing creates it.
     #[must_use]
     pub fn with_landing(mut self, branch: BranchName) -> Self {
         self.settings().landing = Some(branch);
         self
     }
 
-    /// The same with a base of its own for the workspaces called `name`.
+    /// Sets the base of the workspaces called `name`.
     #[must_use]
     pub fn with_base(mut self, name: impl Into<String>, base: Base) -> Self {
         self.settings().bases.insert(name.into(), base);
         self
     }
 
-    /// The same with worktrees, clones and branches left in place after their run's end; without a word none are. Where they are always
-    /// kept, those that a handler [retires](crate::Checkout::retire) stay, too.
+    /// Sets when worktrees, clones and branches stay after their run's end. The default is never. With
+    /// [`Keep::Always`], those that a handler [retires](crate::Checkout::retire) stay, too.
     #[must_use]
     pub fn with_keep(mut self, keep: Keep) -> Self {
         self.settings().keep = keep;
         self
     }
 
-    /// The same where worktrees and clones of child runs stay when these have ended, with what is not committed there: until another child
-    /// takes a branch over, they are [retired](crate::GitContext::retire_child_workspaces), or the run that was started ends.
+    /// Keeps the worktrees and clones of child runs when these have ended, with uncommitted changes: until another
+    /// child takes their branch over, they are [retired](crate::GitContext::retire_child_workspaces), or the root run
+    /// ends.
     #[must_use]
     pub fn with_children_kept(mut self) -> Self {
         self.settings().keeps_children = true;
         self
     }
 
-    /// The same with worktrees that are used again: one that is not needed any more is cleaned, and kept until the run that was started ends,
-    /// and the next one of the run or its children is made from it. In a large repository that is much faster than to delete its files
-    /// and to write them once more. [Fresh checkouts](crate::GitContext::fresh_checkout) are made from each other in the same way, and
-    /// worktrees from what was [prepared](crate::GitContext::prepare_worktrees).
+    /// Reuses worktrees: a worktree that is no longer needed is cleaned and kept until the root run ends, and the next
+    /// worktree of the run or its children is made from it. In a large repository this is much faster than deleting its
+    /// files and writing them again. [Fresh checkouts](crate::GitContext::fresh_checkout) are reused in the same way,
+    /// and worktrees are made from what was [prepared](crate::GitContext::prepare_worktrees).
     ///
-    /// It is cleaned of all that its agent has left there. But a program that the agent has started and that still runs knows the
-    /// directory, and can reach who works there next: so not where agents are to know nothing of each other.
+    /// Everything that the agent has left in the worktree is removed. But a program that the agent has started and that
+    /// still runs knows the directory, and can reach the agent that works there next: do not use this if agents must be
+    /// isolated from each other.
     #[must_use]
     pub fn with_worktrees_reused(mut self) -> Self {
         self.settings().reuses_worktrees = true;
         self
     }
 
-    /// The same with a command that makes each worktree and clone ready: run there when it was made, and when it was reset or put back, which
-    /// takes away what is ignored.
+    /// Sets a command that prepares each worktree and clone. It runs when the worktree is made, and when it is reset or
+    /// restored, which removes ignored files.
     #[must_use]
     pub fn with_setup(mut self, setup: Setup) -> Self {
         self.settings().setup = Some(setup);
         self
     }
 
-    /// The same with ignored files, such as `.env`, that are copied from the user's working tree to each worktree and clone, before its
-    /// [setup](Self::with_setup), as often as that. Those that are named, and no others: agents read them.
+    /// Sets ignored files, such as `.env`, that are copied from the user's working tree to each worktree and clone each
+    /// time before its [setup](Self::with_setup) runs. Only the named files are copied: agents can read them.
     #[must_use]
     pub fn with_copied_files(mut self, files: impl IntoIterator<Item = RepositoryPath>) -> Self {
         self.settings().copied_files = files.into_iter().collect();
         self
     }
 
-    /// The same with more in the sandboxes of the workspaces for which the table demands `isolation = "sandbox"`: `grants` is given a
-    /// workspace's name and a sandbox of its clone, of a directory for temporary files and of git.
+    /// Extends the sandboxes of the workspaces for which the table demands `isolation = "sandbox"`: `grants` receives a
+    /// workspace's name and a sandbox that allows its clone, a directory for temporary files, and git.
     #[must_use]
     pub fn with_grants(mut self, grants: impl Fn(&str, Sandbox) -> Sandbox + Send + Sync + 'static) -> Self {
         self.settings().grants = Some(Arc::new(grants));
         self
     }
 
-    /// The same with so much time to land while a git program holds the files of the target's working tree; ten seconds without a
-    /// word.
+    /// Sets how long to retry landing while a git program locks the files of the target's working tree. The default is
+    /// ten seconds.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.settings().patience = patience;
         self
     }
 
-    /// The same with names for branches: where `names` gives one for a workspace, its branch is called so, and the workspace is not made
-    /// where anybody else has a branch of that name ([`BranchTaken`](crate::GitWorkspacesError::BranchTaken)). A child run that has ended
-    /// lets another of the same tree have the name.
+    /// Sets names for branches: if `names` returns a name for a workspace, its branch has this name. The workspace is
+    /// not made if a branch of that name belongs to another program or run
+    /// ([`BranchTaken`](crate::GitWorkspacesError::BranchTaken)). When a child run has ended, another child of the same
+    /// tree can take the name.
     ///
-    /// `names` gives the same name whenever it is asked for the same workspace: that is how another process finds the branch.
+    /// `names` must always return the same name for the same workspace: another process finds the branch by it.
     #[must_use]
     pub fn with_branch_names(
         mut self,
@@ -207,12 +213,14 @@ impl GitWorkspaces {
         self
     }
 
-    /// Advances the target branch to `commit` from `from`, as [`GitContext::land_from`](crate::GitContext::land_from) does, for a run of
-    /// these workspaces at its exit: a graph's [`Finish`](interlocking_core::graph::Finish) has no context. It may be done again.
+    /// Advances the target branch from `from` to `commit`, as [`GitContext::land_from`](crate::GitContext::land_from)
+    /// does, for a run of these workspaces at its exit: a graph's [`Finish`](interlocking_core::graph::Finish) has no
+    /// context. Calling it again is harmless.
     ///
     /// # Errors
     ///
-    /// As there; [`GitWorkspacesError::Over`] where the run has ended, or none of that name has begun.
+    /// As [`GitContext::land_from`](crate::GitContext::land_from); [`GitWorkspacesError::Over`] if the run has ended,
+    /// or no run of this name has begun.
     pub async fn land_from(&self, run: &RunId, from: CommitId, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let run = self.0.under_way.get(run).ok_or(GitWorkspacesError::Over)?;
         let target = run.landing_branch().await?;

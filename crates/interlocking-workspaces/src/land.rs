@@ -1,9 +1,10 @@
-//! Landing: advancing the branch that it was all for. That of a child run is its parent's: of the workspace of the map node that has
-//! started it.
+//! Landing: advancing the target branch. A child run lands on its parent, on the branch of the workspace of the map
+//! node that started it.
 //!
-//! **Invariant:** a workspace of the parent's is advanced under its branch's lock, from the commit that the parent knows it to stand at,
-//! and then the parent's journal is told, before anything else moves it. A process that is killed between the two has landed nothing:
-//! who takes the parent up puts the branch back, and the child, of which no outcome is recorded either, lands again.
+//! **Invariant:** a parent's workspace is advanced under its branch's lock, from the commit that the parent has
+//! recorded, and then the new commit is recorded in the parent's journal, before anything else moves the branch. If the
+//! process is killed between the two, nothing has landed: the process that resumes the parent resets the branch, and
+//! the child, of which no outcome is recorded either, lands again.
 
 use crate::error::{GitWorkspacesError, is_a_lock};
 use crate::git_run::{GitRun, Parent};
@@ -12,7 +13,7 @@ use crate::settings::Settings;
 use interlocking_worktree::{BranchName, CommitId, CreateBranchError, FastForwardError};
 use std::time::{Duration, Instant};
 
-/// How long it is waited between two looks at whether a git program has let go of the branch's files.
+/// How long to wait before retrying while a git program locks the branch's files.
 const BETWEEN: Duration = Duration::from_millis(50);
 
 impl GitRun {
@@ -22,7 +23,7 @@ impl GitRun {
         Ok(parent.run.branch_name(parent.landing_workspace()?)?)
     }
 
-    /// The branch to land on, and where it is: of a parent's workspace, where the parent knows it to stand.
+    /// The branch to land on, and its head; for a parent's workspace, the commit that the parent has recorded.
     pub(crate) async fn landing_point(&self) -> Result<(BranchName, CommitId), GitWorkspacesError> {
         let Some(parent) = &self.0.parent else {
             return self
@@ -48,15 +49,16 @@ impl GitRun {
         self.blocking((), move |run| {
             let repository = &run.settings().repository;
             let Some(head) = repository.branch_head(&branch)? else { return Ok(false) };
-            // One that did not land may be gone.
+            // A commit that did not land may be gone.
             let is_there = repository.commit(landed).is_ok() && repository.is_ancestor(landed, head)?;
             Ok(is_there && repository.diff(landed, commit)?.is_empty())
         })
         .await
     }
 
-    /// Advances the branch to `commit`, which contains what the branch is at, from `from`, if that is given. Where it has `commit`
-    /// already nothing is to be done: the process that had advanced it was killed before that was recorded.
+    /// Advances the branch to `commit`, which contains the branch's head, from `from` if that is given. If the branch
+    /// already contains `commit`, nothing needs to be done: the process that advanced it was killed before it recorded
+    /// that.
     pub(crate) async fn land(
         &self,
         target: BranchName,
@@ -87,7 +89,7 @@ impl GitRun {
         }
     }
 
-    /// To its end, whoever waits for it: what has landed is recorded.
+    /// Runs to its end even if the caller stops waiting, so that what has landed is recorded.
     async fn land_on_parent(&self, from: Option<CommitId>, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let child = self.clone();
         let landing = tokio::spawn(async move {
@@ -109,8 +111,8 @@ impl GitRun {
         }
     }
 
-    /// Advances a workspace that a child lands on, unless it has that commit already; gives where it stands, if the journal does not know
-    /// that. Git work.
+    /// Advances a workspace that a child lands on, unless it has that commit already. Returns the workspace's commit if
+    /// the journal does not have it. Git work.
     fn advance_workspace(
         &self,
         name: &str,
@@ -134,7 +136,7 @@ impl GitRun {
         match repository.branch_head(branch)? {
             Some(head) if repository.is_ancestor(commit, head)? => {}
             Some(head) => match (repository.fast_forward(branch, commit, from.unwrap_or(head)), from) {
-                // Somebody else has advanced it since it was looked at: whether to that, is seen next time.
+                // The branch has moved since its head was read: check again.
                 (Err(FastForwardError::Moved { .. }), None) => return self.advance(branch, from, commit),
                 (advanced, _) => advanced?,
             },

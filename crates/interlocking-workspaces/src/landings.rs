@@ -1,14 +1,14 @@
-//! What a run has landed, as its journal has it.
+//! The commits that a run has landed, read from its journal.
 
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Entry, Journal, JournalError, RecordedPayload};
 use interlocking_worktree::CommitId;
 
-/// What the effects are called that record what is about to land: [`LANDING`] and a number.
+/// The prefix of the names of the effects that record what is about to land; a number follows.
 pub(crate) const LANDING: &str = "land ";
 
-/// The commits that a run was about to [land](crate::GitContext::land), in its order: one that was interrupted, or refused, may not have
-/// landed. Those that the target branch contains have.
+/// The commits that a run was about to [land](crate::GitContext::land), in order. A landing that was interrupted or
+/// refused may not have happened: the commits that the target branch contains have landed.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! What runs have left that nobody works on: those whose process was killed, those that wait, and those that were kept.
+//! What runs have left behind: runs whose process was killed, runs that wait, and runs that were kept.
 
 use crate::alive::{ALIVE, Alive};
 use crate::error::GitWorkspacesError;
@@ -12,9 +12,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-/// A run that nobody in any process has the workspaces of, and what is left of it. As long as there is this, nobody else finds it.
+/// A run whose workspaces no process has, and what is left of it. While this value exists, no other caller finds the
+/// run.
 ///
-/// Whether it can be resumed is what its journal knows.
+/// Its journal says whether it can be resumed.
 pub struct LeftRun {
     run: GitRun,
     worktrees: Vec<WorktreeEntry>,
@@ -22,12 +23,12 @@ pub struct LeftRun {
 }
 
 impl GitWorkspaces {
-    /// The runs of which something is left, ordered by name, but for those that somebody works on. One whose directory was cleared away
-    /// by others is not among them: [`left_of`](Self::left_of) finds its branches.
+    /// The runs of which something is left, ordered by name, except those that a process is working on. A run whose
+    /// directory was deleted by another program is not included: [`left_of`](Self::left_of) finds its branches.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where something cannot be read.
+    /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn left(&self) -> Result<Vec<LeftRun>, GitWorkspacesError> {
         let settings = self.0.clone();
         let looking = tokio::task::spawn_blocking(move || {
@@ -52,12 +53,12 @@ impl GitWorkspaces {
 }
 
 impl GitWorkspaces {
-    /// What is left of a run, its branches if its directory was cleared away by others; none if that is nothing, or somebody works on
-    /// it.
+    /// What is left of a run, including its branches if its directory was deleted by another program; none if nothing
+    /// is left, or a process is working on the run.
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where something cannot be read.
+    /// [`GitWorkspacesError`] if something cannot be read.
     pub async fn left_of(&self, run: &RunId) -> Result<Option<LeftRun>, GitWorkspacesError> {
         let run = GitRun::of_name(self.0.clone(), run.clone());
         let looking = tokio::task::spawn_blocking(move || {
@@ -72,9 +73,10 @@ impl GitWorkspaces {
         looking.await.unwrap_or(Err(GitWorkspacesError::Over))
     }
 
-    /// The directory below which the worktrees of a run lie, as git lists them, wherever its program has put them; none if it has none left
-    /// on a branch of the run's own name. In [that directory](Self::with_directory) all is found that is [left of it](Self::left_of). It is synchronous, as what a
-    /// [`Repository`](interlocking_worktree::Repository) does.
+    /// The directory below which the worktrees of a run lie, according to git's list, wherever the program of the run
+    /// has put them; none if the run has no worktree left on a branch of its own name. With [this
+    /// directory](Self::with_directory), everything that is [left of the run](Self::left_of) is found. This is
+    /// synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
     ///
     /// # Errors
     ///
@@ -92,8 +94,8 @@ impl GitWorkspaces {
         Ok(found)
     }
 
-    /// Refuses a name of a run of which there are branches: before anything is made for a run of which nothing is to be there. It is
-    /// synchronous, as what a [`Repository`](interlocking_worktree::Repository) does.
+    /// Refuses a name of a run if there are branches of that name: for a check before anything is made for a new run.
+    /// This is synchronous, like the operations of a [`Repository`](interlocking_worktree::Repository).
     ///
     /// # Errors
     ///
@@ -102,18 +104,19 @@ impl GitWorkspaces {
         GitRun::of_name(self.0.clone(), run.clone()).refuse_taken()
     }
 
-    /// Where the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children lie, for who confines what is built
-    /// there.
+    /// The directory of the [fresh checkouts](crate::GitContext::fresh_checkout) of a run and its children, for callers
+    /// that confine builds to it.
     pub fn checkouts_of(&self, run: &RunId) -> PathBuf {
         GitRun::of_name(self.0.clone(), run.clone()).checkouts_directory()
     }
 }
 
 impl LeftRun {
-    /// What is left of a run, unless it is none, or somebody works on it.
+    /// What is left of a run; none if there is no run, or a process is working on it.
     fn of(run: GitRun) -> Result<Option<Self>, GitWorkspacesError> {
         let path = run.tree_directory().join(ALIVE);
-        // An agent can put anything in its place: a pipe is waited for, and nobody locks it.
+        // An agent can replace the file with anything: opening a pipe would block, and what is not a file is not locked
+        // by any process.
         if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
             return Self::unlocked(run).map(Some);
         }
@@ -136,26 +139,27 @@ impl LeftRun {
         &self.run.0.names.run
     }
 
-    /// Where all that lies.
+    /// The run's directory.
     pub fn directory(&self) -> PathBuf {
         self.run.tree_directory()
     }
 
-    /// Its worktrees and those of its children, as git lists them.
+    /// Its worktrees and those of its children, from git's list.
     pub fn worktrees(&self) -> &[WorktreeEntry] {
         &self.worktrees
     }
 
-    /// Its branches and those of its children, and where they are.
+    /// Its branches and those of its children, and their commits.
     pub fn branches(&self) -> &[(BranchName, CommitId)] {
         &self.branches
     }
 
-    /// Removes all of it, clones too. What the target branch has not is kept in the archive; what is not committed is gone.
+    /// Removes all of it, clones too. Commits that the target branch does not contain are kept in the archive;
+    /// uncommitted changes are lost.
     ///
     /// # Errors
     ///
-    /// The first [`GitWorkspacesError`]; the rest is removed all the same.
+    /// The first [`GitWorkspacesError`]; the rest is still removed.
     pub async fn remove(self) -> Result<(), GitWorkspacesError> {
         let removing = tokio::task::spawn_blocking(move || self.run.remove(RunEnd::Cancelled));
         removing.await.unwrap_or(Err(GitWorkspacesError::Over))
@@ -163,7 +167,7 @@ impl LeftRun {
 }
 
 impl GitRun {
-    /// Shows other processes that somebody has the run's workspaces. Git work.
+    /// Locks the run's file, which shows other processes that this one has the run's workspaces. Git work.
     pub(crate) fn lives(&self) -> Result<(), GitWorkspacesError> {
         let mut alive = self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner);
         if alive.is_some() {
@@ -175,7 +179,8 @@ impl GitRun {
             _ => OpenOptions::new().create(true).append(true).open(&path),
         });
         let file = opened.map_err(|error| GitWorkspacesError::Directory { path, reason: error.to_string() })?;
-        // Held by somebody who only looks, it is his for a moment. Who works on a run is for the journal to say.
+        // A process that only looks for leftovers may hold the lock for a moment; that is ignored. The journal decides
+        // which process works on a run.
         let _ = file.try_lock();
         *alive = Some(Alive::new(file));
         Ok(())

@@ -1,10 +1,11 @@
 //! Workspaces of graphs of coding agents, on a git repository.
 //!
-//! `workspace = "tests"` in a graph's table is enough: before a node that says so begins, the runtime has a worktree made for it, on a
-//! branch of its own, or a clone or a sandboxed clone where the table's `isolation` demands that. A handler commits, merges and lands
-//! with [`GitContext`], and what it commits is in the journal, so that another process puts each worktree back to where the journal
-//! knows it. At the end of the run its worktrees and branches are taken away. What did not land is kept in the archive,
-//! unless the run finished and landed something.
+//! To use a workspace, write `workspace = "tests"` in a graph's table. Before a node with this entry begins, the
+//! runtime has a worktree made for it on a branch of its own, or a clone or a sandboxed clone if the table's
+//! `isolation` demands one. A handler commits, merges and lands with [`GitContext`]. The journal records its commits,
+//! so that another process can restore each worktree to the commit that the journal records. At the end of the run its
+//! worktrees and branches are removed. Commits that did not land are kept in the archive, unless the run finished and
+//! landed something.
 //!
 //! ```no_run
 //! # use interlocking_workspaces::GitWorkspaces;
@@ -16,22 +17,22 @@
 //! # }
 //! ```
 //!
-//! The README of the repository has a graph that does so, and `docs/book/src/workspaces.md` the rules.
+//! The README of the repository has such a graph, and `docs/book/src/workspaces.md` has the rules.
 //!
 //! # Map
 //!
 //! | what | where |
 //! |---|---|
-//! | the repository, the directory, what workspaces begin at, what is kept | [`GitWorkspaces`], [`Base`] |
-//! | what a handler does in its worktree | [`GitContext::worktree`], [`Checkout`] |
-//! | build and test what no agent has been at | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
-//! | advance the branch that it is all for | [`GitContext::land`]; at a run's exit [`GitWorkspaces::land_from`] |
-//! | what a run has landed | [`landings()`] |
-//! | what runs have left that nobody works on any more | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
-//! | whose files are whose | [`Ownership`], [`Pattern`] |
-//! | paths that agents write | [`FilePath`] |
-//! | what a handler reads from the repository | [`in_repository`], [`text_at`], [`changed_paths`] |
-//! | what goes wrong | [`GitWorkspacesError`] |
+//! | choose the repository, the directory, the base of workspaces, what is kept | [`GitWorkspaces`], [`Base`] |
+//! | commit, merge and rebase in a handler's worktree | [`GitContext::worktree`], [`Checkout`] |
+//! | build and test a commit in a directory that no agent has access to | [`GitContext::fresh_checkout`], [`Checkout::examine`], [`FreshCheckout`] |
+//! | land: advance the target branch | [`GitContext::land`]; at a run's exit [`GitWorkspaces::land_from`] |
+//! | list what a run has landed | [`landings()`] |
+//! | find what runs have left behind | [`GitWorkspaces::left`], [`GitWorkspaces::left_of`] |
+//! | assign files to owners | [`Ownership`], [`Pattern`] |
+//! | check paths that agents write | [`FilePath`] |
+//! | read from the repository in a handler | [`in_repository`], [`text_at`], [`changed_paths`] |
+//! | errors | [`GitWorkspacesError`] |
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/src/workspaces.md")]

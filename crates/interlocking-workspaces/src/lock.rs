@@ -1,21 +1,22 @@
-//! One lock a branch, for all that changes it: shared by every run of this process, whoever made its workspaces.
+//! One lock per branch, for everything that changes the branch. All runs of this process share the locks, whichever
+//! [`GitWorkspaces`](crate::GitWorkspaces) they use.
 //!
-//! Git work is done on threads that nobody can stop. Whoever resumes a run whose future was dropped waits here until what was under
-//! way has ended.
+//! Git work runs on threads that cannot be stopped. When a run whose future was dropped is resumed, it waits here for
+//! the work under way to end.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
-/// Held as long as something changes a branch.
+/// The held lock of a branch.
 pub(crate) type Held = OwnedMutexGuard<()>;
 
 type Turns = HashMap<(PathBuf, String), Weak<Turn<()>>>;
 
 static TURNS: LazyLock<Mutex<Turns>> = LazyLock::new(Mutex::default);
 
-/// Waits until nobody else changes that branch of the repository.
+/// Waits for the lock of this branch of the repository.
 pub(crate) async fn lock(repository: &Path, branch: &str) -> Held {
     let turn = {
         let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);

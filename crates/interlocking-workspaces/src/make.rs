@@ -1,4 +1,4 @@
-//! Making a workspace, when it is first needed.
+//! Making a workspace when it is first needed.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::{GitRun, Wanted};
@@ -10,7 +10,7 @@ use interlocking_worktree::{
 use std::path::Path;
 
 impl GitRun {
-    /// Makes a workspace, if it is not there; gives it, and what it began at. Git work.
+    /// Makes a workspace if it does not exist. Returns it and its base. Git work.
     pub(crate) fn make_ready(&self, name: &str) -> Result<(Worktree, CommitId), GitWorkspacesError> {
         let place = self.place(name);
         let base = self.base_of(name)?;
@@ -32,7 +32,7 @@ impl GitRun {
         Ok((worktree, base))
     }
 
-    /// Whether the journal is to be told where a workspace stands that nobody has committed to.
+    /// The commit of a workspace that has no commits of its own, if it must be recorded in the journal.
     pub(crate) fn unrecorded(&self, name: &str) -> Option<CommitId> {
         let place = self.place(name);
         let follows = self.wanted(name).is_read_only && place.at.is_some();
@@ -40,7 +40,7 @@ impl GitRun {
         place.at.filter(|_| !is_recorded && (follows || place.at == place.base))
     }
 
-    /// Makes a workspace that is not there, at `at`. Git work.
+    /// Makes a workspace that does not exist, at `at`. Git work.
     fn make(&self, name: &str, at: CommitId) -> Result<Worktree, GitWorkspacesError> {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
@@ -48,7 +48,7 @@ impl GitRun {
         self.lives()?;
         let Wanted { is_read_only, .. } = self.wanted(name);
         let mut head = repository.branch_head(&branch)?;
-        // What a process was killed over, or an agent has led astray.
+        // Leftovers of a process that was killed, or of a worktree that an agent tampered with.
         self.clear(&directory)?;
         if !is_read_only {
             head = self.take_branch(name, &branch, head)?;
@@ -67,7 +67,7 @@ impl GitRun {
             false => self.create_worktree(&directory, on, at),
         };
         if let Err(GitWorkspacesError::Create(CreateError::BranchExists { .. })) = made {
-            // Somebody was faster.
+            // Another program created the branch in the meantime.
             self.leave_branch(&branch)?;
         }
         let worktree = made?;
@@ -78,7 +78,7 @@ impl GitRun {
         Ok(worktree)
     }
 
-    /// Makes a worktree or clone ready that has the files of a commit and nothing else. Git work.
+    /// Copies files to a worktree or clone that has only the files of a commit, and runs its setup. Git work.
     fn prepare(&self, worktree: &Worktree) -> Result<(), GitWorkspacesError> {
         let Settings { repository, copied_files, setup, .. } = self.settings();
         repository.copy_ignored(worktree, copied_files)?;
@@ -88,7 +88,7 @@ impl GitRun {
         }
     }
 
-    /// Takes a worktree or clone to a commit, as if it had been made there. One that cannot be made ready is taken away: it is made
+    /// Resets a worktree or clone to a commit and prepares it like a new one. If that fails, it is removed, and made
     /// again when a node needs it. Git work.
     pub(crate) fn make_as_new(&self, name: &str, worktree: &Worktree, at: CommitId) -> Result<(), GitWorkspacesError> {
         worktree.reset_to(at)?;
@@ -100,22 +100,22 @@ impl GitRun {
         prepared
     }
 
-    /// Keeps a head in the archive, and deletes its branch.
+    /// Archives a branch's head and deletes the branch.
     pub(crate) fn set_aside(&self, branch: &BranchName, head: CommitId) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
         repository.archive(&self.archive_name(branch, head)?, head)?;
         Ok(repository.delete_branch(branch, head)?)
     }
 
-    /// Removes every worktree and clone at a directory and below. Git work.
+    /// Removes every worktree and clone at or below a directory. Git work.
     pub(crate) fn clear(&self, directory: &Path) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
         let listed = repository.worktrees_in(directory)?;
         let failed = listed.into_iter().filter(|entry| remove_listed(repository, entry).is_err());
         let failed = failed.collect::<Vec<_>>();
-        // Only what lies here is deleted: an agent can write what the list says of where a worktree lies.
+        // Only this directory is deleted, not the paths in git's list: an agent can write those.
         delete_directory(directory)?;
-        // Without files, nothing that their `.git` said keeps an entry.
+        // Once the files are gone, a forged `.git` file cannot keep an entry from being removed.
         let mut result = Ok(());
         for entry in &failed {
             result = result.and(remove_listed(repository, entry));

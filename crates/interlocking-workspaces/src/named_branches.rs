@@ -1,7 +1,8 @@
-//! Branches that the settings name: whose they are.
+//! The owners of branches whose names come from the settings.
 //!
-//! A branch of a run's own name is the run's. One of any other name may be anybody's, so a run notes in a file of its directory, one
-//! line each, what it is about to make and for which workspace. What is not noted there is somebody else's, and is not touched.
+//! A branch whose name begins with the run's name belongs to the run. A branch of any other name may belong to another
+//! program, so a run notes in a file of its directory, one per line, the branches that it is about to create and their
+//! workspaces. A branch that is not in the file is not the run's, and is not touched.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -12,28 +13,28 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The file, in the directory of the run that was started.
+/// The name of the file, in the directory of the root run.
 pub(crate) const BRANCHES: &str = ".branches";
 
-/// A file of so many bytes is none of ours.
+/// A larger file was not written by this crate.
 const LONGEST: u64 = 16 << 20;
 
-/// What a tree of runs knows of its names.
+/// The state of a tree of runs about its named branches.
 #[derive(Default)]
 pub(crate) struct Named {
-    /// Locked while the file is looked at or written.
+    /// Locked while the file is read or written.
     file: Mutex<()>,
-    /// The children that this process has, by label.
+    /// The labels of the children that are active in this process.
     living: Mutex<BTreeSet<String>>,
 }
 
 impl Named {
-    /// A child is there.
+    /// Notes that a child is active.
     pub(crate) fn begins(&self, label: &str) {
         self.living().insert(label.to_owned());
     }
 
-    /// Nobody works for it any more.
+    /// Notes that a child is not active any more.
     pub(crate) fn ends(&self, label: &str) {
         self.living().remove(label);
     }
@@ -54,8 +55,8 @@ struct Noted {
 }
 
 impl GitRun {
-    /// Notes that a branch is about to be this workspace's, which has its lock. `head` is where it is, if it is there; gives where it is
-    /// then. Git work.
+    /// Notes that a branch belongs to this workspace, whose lock the caller holds. `head` is the branch's head, if the
+    /// branch exists; returns the head after this. Git work.
     pub(crate) fn take_branch(
         &self,
         name: &str,
@@ -78,7 +79,8 @@ impl GitRun {
                         by: format!("workspace `{owner}` of this run"),
                     });
                 }
-                // Of a child that has ended, which another goes on for. Its worktree may still be there.
+                // The owner was a child that has ended, and this workspace takes the branch over. The child's worktree
+                // may still exist.
                 self.clear(&self.tree_directory().join(&owner.place))?;
                 owner.place = place;
                 self.write_noted(&noted)?;
@@ -102,7 +104,7 @@ impl GitRun {
         }
     }
 
-    /// Notes that a branch did not become this run's after all. Git work.
+    /// Removes the note that a branch belongs to this run, because it was not created. Git work.
     pub(crate) fn leave_branch(&self, branch: &BranchName) -> Result<(), GitWorkspacesError> {
         let _file = self.0.tree.named.file();
         let mut noted = self.noted()?;
@@ -110,7 +112,7 @@ impl GitRun {
         self.write_noted(&noted)
     }
 
-    /// The branches that the run and its children have under other names than their own.
+    /// The branches of the run and its children whose names come from the settings.
     pub(crate) fn named_branches(&self) -> Result<BTreeSet<BranchName>, GitWorkspacesError> {
         Ok(self.noted()?.into_iter().map(|noted| noted.branch).collect())
     }

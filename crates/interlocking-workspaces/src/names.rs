@@ -1,19 +1,19 @@
-//! What a run, its workspaces and their branches are called: all that another process needs to find them.
+//! The names of a run, its workspaces and their branches, from which another process can find them.
 
 use crate::settings::{Settings, WorkspaceScope};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::workspaces::RunScope;
 use interlocking_worktree::{BranchName, NameError, NameRule};
 
-/// What a run is called.
+/// The names of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub(crate) run: RunId,
-    /// The run that was started.
+    /// The root run.
     pub(crate) root: RunId,
-    /// What the run is called in names of directories and branches.
+    /// The run's part of the names of directories and branches.
     pub(crate) label: String,
-    /// The key of its item, if it is a child.
+    /// The key of the run's item, if it is a child.
     pub(crate) key: Option<String>,
 }
 
@@ -23,7 +23,7 @@ impl Names {
         Self::in_tree(root, scope.run.clone(), scope.parent.map(|parent| parent.key.to_owned()))
     }
 
-    /// Of a child of this run.
+    /// The names of a child of this run.
     pub(crate) fn of_child(&self, run: RunId, key: String) -> Self {
         Self::in_tree(self.root.clone(), run, Some(key))
     }
@@ -33,7 +33,7 @@ impl Names {
         Self { run, root, label, key }
     }
 
-    /// Of a run of which nothing is known but its name.
+    /// The names of a root run.
     pub(crate) fn of_root(run: RunId) -> Self {
         Self { root: run.clone(), label: run.to_string(), run, key: None }
     }
@@ -42,7 +42,7 @@ impl Names {
         self.run != self.root
     }
 
-    /// What the branch of a workspace is called.
+    /// The name of a workspace's branch.
     pub(crate) fn branch(&self, settings: &Settings, name: &str) -> Result<BranchName, NameError> {
         let own = self.own_branch(name)?;
         let scope = WorkspaceScope { run: &self.run, key: self.key.as_deref(), workspace: name };
@@ -50,7 +50,7 @@ impl Names {
         Ok(named.unwrap_or(own))
     }
 
-    /// What it is called where nobody says anything else. A branch's name is a safe path, too.
+    /// The name of a workspace's branch unless the settings name another. A branch's name is a safe path, too.
     pub(crate) fn own_branch(&self, name: &str) -> Result<BranchName, NameError> {
         if name.contains('/') {
             let (what, reason) = ("workspace's name", NameRule::Character('/'));
@@ -62,7 +62,7 @@ impl Names {
         })
     }
 
-    /// What a workspace is called among all of the tree.
+    /// The name of a workspace within the tree of runs.
     pub(crate) fn place(&self, name: &str) -> String {
         match self.is_child() {
             true => format!("{}/{name}", self.label),
@@ -71,8 +71,8 @@ impl Names {
     }
 }
 
-/// What a run is called in names of directories and branches: a child by its item's key, if that is a short word, with the end of its
-/// run's name, which is no other's.
+/// A run's part of the names of directories and branches. For a child, it is its item's key, if that is a short word,
+/// and the unique end of the run's name.
 fn label(run: &RunId, key: Option<&str>) -> String {
     let is_safe = |character: char| character.is_ascii_alphanumeric() || character == '-' || character == '_';
     match (key, run.as_str().rsplit_once('-')) {

@@ -1,10 +1,10 @@
-//! Whose files are whose.
+//! The ownership of files.
 
 use interlocking_worktree::{FileChange, RepositoryPath};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Which files belong to whom, by patterns of their paths.
+/// The owners of files, by patterns of their paths.
 ///
 /// ```
 /// use interlocking_workspaces::{Ownership, Pattern};
@@ -26,8 +26,8 @@ pub struct Ownership {
     protected: Vec<Pattern>,
 }
 
-/// A pattern of paths, relative to the root of the repository: `src/lib.rs` is that file, `src/` everything below, `*` stands for any
-/// text without `/`, `?` for one character, and a part `**` for any number of parts.
+/// A pattern of paths, relative to the root of the repository: `src/lib.rs` matches that file, `src/` everything below
+/// the directory, `*` any text without `/`, `?` one character, and a part `**` any number of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
@@ -38,11 +38,11 @@ pub struct Pattern {
 enum Part {
     /// Any number of parts.
     Any,
-    /// One that is like this.
+    /// One part that matches this.
     One(Vec<char>),
 }
 
-/// A text that is no pattern.
+/// A text is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no pattern of paths in a repository: {reason}")]
 pub struct PatternError {
@@ -52,50 +52,50 @@ pub struct PatternError {
     pub reason: &'static str,
 }
 
-/// Two owners of one path, or of a path that may come to be (SAW-12).
+/// Two owners of one path, whether or not a file exists there (SAW-12).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` and `{}` both own what is like `{}` and `{}`", owners.0, owners.1, patterns.0, patterns.1)]
 pub struct Overlap {
-    /// The two.
+    /// The owners.
     pub owners: (String, String),
     /// The pattern of each.
     pub patterns: (Pattern, Pattern),
 }
 
-/// A change that its author may not make.
+/// A change to a path that its author does not own.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{by}` may not change `{path}`, which {}", belongs(whose))]
 pub struct OwnershipViolation {
-    /// Who changed it.
+    /// The author of the change.
     pub by: String,
-    /// What was changed.
+    /// The changed path.
     pub path: String,
-    /// Whose it is.
+    /// The owner of the path.
     pub whose: Belonging,
 }
 
-/// Whose a path is.
+/// The ownership of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Belonging {
-    /// Of these owners.
+    /// These owners own it.
     To(Vec<String>),
-    /// Of none, whoever else owns it.
+    /// It is protected: no owner may change it.
     Protected,
-    /// Nobody has said.
+    /// No pattern matches it.
     ToNobody,
 }
 
 impl Ownership {
-    /// Nobody owns anything.
+    /// An ownership without owners.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with these paths of `owner`'s, beside what it had.
+    /// Adds these patterns to those of `owner`.
     ///
     /// # Errors
     ///
-    /// [`PatternError`] with the first that is none.
+    /// [`PatternError`] with the first text that is not a valid pattern.
     pub fn with<P: AsRef<str>>(
         mut self,
         owner: impl Into<String>,
@@ -108,14 +108,15 @@ impl Ownership {
         Ok(self)
     }
 
-    /// The same with paths that nobody may change, whoever owns them.
+    /// Adds patterns of paths that no owner may change.
     #[must_use]
     pub fn with_protected(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
         self.protected.extend(patterns);
         self
     }
 
-    /// Everything that two own: patterns that one path could be like. None if no two can come to change the same file.
+    /// All pairs of patterns of different owners that a path could match both. Empty if no two owners can change the
+    /// same file.
     pub fn overlaps(&self) -> Vec<Overlap> {
         let mut overlaps = Vec::new();
         for (number, (one, patterns)) in self.owners.iter().enumerate().rev() {
@@ -130,7 +131,7 @@ impl Ownership {
         overlaps
     }
 
-    /// Whose a path is.
+    /// The ownership of a path.
     pub fn of(&self, path: &str) -> Belonging {
         if self.protected.iter().any(|pattern| pattern.matches(path)) {
             return Belonging::Protected;
@@ -140,7 +141,7 @@ impl Ownership {
         if owners.is_empty() { Belonging::ToNobody } else { Belonging::To(owners) }
     }
 
-    /// The changes that `owner` may not make, in the order given; of a renamed file both paths count.
+    /// The changes that `owner` may not make, in the order given; for a renamed file both paths count.
     pub fn violations<'c>(
         &self,
         owner: &str,
@@ -150,7 +151,7 @@ impl Ownership {
         self.violations_of(owner, touched.collect::<Vec<_>>())
     }
 
-    /// The same of paths.
+    /// The paths that `owner` may not change.
     pub fn violations_of<P: AsRef<str>>(
         &self,
         owner: &str,
@@ -167,11 +168,11 @@ impl Ownership {
 }
 
 impl Pattern {
-    /// Takes a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
     ///
-    /// [`PatternError`] where it is empty, absolute, or leads out of the repository.
+    /// [`PatternError`] if the text is empty, absolute, or leads out of the repository.
     pub fn new(text: impl Into<String>) -> Result<Self, PatternError> {
         let text = text.into();
         let refuse = |text, reason| Err(PatternError { text, reason });
@@ -197,8 +198,9 @@ impl Pattern {
         Ok(Self { text, parts })
     }
 
-    /// What decides how a project is built by cargo: manifests and locks, build scripts, cargo's configuration and the tool chain's
-    /// version, wherever they lie (V3-80). A build script can carry what a barrier keeps apart, so blind agents are not to write any.
+    /// The files that decide how cargo builds a project: manifests and lock files, build scripts, cargo's configuration
+    /// and the toolchain's version, in any directory (V3-80). A build script can pass information across a barrier
+    /// between agents, so blind agents must not write one.
     pub fn build_definitions() -> Vec<Self> {
         const ALL: [&str; 6] = [
             "**/Cargo.toml",
@@ -211,17 +213,17 @@ impl Pattern {
         ALL.into_iter().filter_map(|text| Self::new(text).ok()).collect()
     }
 
-    /// Whether a path is like it.
+    /// Whether a path matches the pattern.
     pub fn matches(&self, path: &str) -> bool {
         let parts: Vec<_> = path.split('/').map(|part| Part::One(part.chars().collect())).collect();
-        // A path's own characters are no wildcards.
+        // Wildcard characters in the path stand for themselves.
         meet(&self.parts, &parts, &|one, other| match (one, other) {
             (Part::One(pattern), Part::One(text)) => like(pattern, text),
             _ => false,
         })
     }
 
-    /// Whether some path is like both.
+    /// Whether some path matches both patterns.
     pub fn overlaps(&self, other: &Self) -> bool {
         meet(&self.parts, &other.parts, &|one, other| match (one, other) {
             (Part::One(one), Part::One(other)) => both_like(one, other),
@@ -230,7 +232,7 @@ impl Pattern {
     }
 }
 
-/// Whether two rows of parts can be the same, where `same` says it of two single ones.
+/// Whether two sequences of parts can match each other; `same` decides for two single parts.
 fn meet(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> bool {
     table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
         (None, None) => true,
@@ -243,7 +245,7 @@ fn meet(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> b
     })
 }
 
-/// Whether a text is like a pattern of one part.
+/// Whether a text matches a pattern of one part.
 fn like(pattern: &[char], text: &[char]) -> bool {
     table(pattern.len(), text.len(), |i, j, can| match (pattern.get(i), text.get(j)) {
         (None, None) => true,
@@ -254,7 +256,7 @@ fn like(pattern: &[char], text: &[char]) -> bool {
     })
 }
 
-/// Whether some text is like both patterns of one part.
+/// Whether some text matches both patterns of one part.
 fn both_like(one: &[char], other: &[char]) -> bool {
     table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
         (None, None) => true,
@@ -268,7 +270,8 @@ fn both_like(one: &[char], other: &[char]) -> bool {
     })
 }
 
-/// Answers from the end to the beginning, each from those after it: in time that grows with the product of the two lengths.
+/// Fills a table from the end to the beginning (dynamic programming), in time proportional to the product of the two
+/// lengths.
 fn table(rows: usize, columns: usize, answer: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool) -> bool {
     let mut known = vec![vec![false; columns + 2]; rows + 2];
     for i in (0..=rows).rev() {

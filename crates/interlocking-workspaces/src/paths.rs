@@ -1,14 +1,14 @@
-//! Where a run's workspaces lie.
+//! The paths of a run's workspaces.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
 use interlocking_worktree::{ArchiveName, BranchName, CommitId, NameError};
 use std::path::PathBuf;
 
-/// What the directory of fresh checkouts is called, in that of a run.
+/// The name of the directory of fresh checkouts, in a run's directory.
 pub(crate) const CHECKOUTS: &str = ".checkouts";
 
-/// What the directory of worktrees that are to be used again is called there.
+/// The name of the directory of worktrees to reuse, in a run's directory.
 const RETIRED: &str = ".retired";
 
 impl GitRun {
@@ -25,33 +25,34 @@ impl GitRun {
         }
     }
 
-    /// Where the fresh checkouts of the run and its children lie. No workspace lies there: no part of a branch's name begins with a dot.
+    /// The directory of the fresh checkouts of the run and its children. No workspace has this path: no part of a
+    /// branch's name begins with a dot.
     pub(crate) fn checkouts_directory(&self) -> PathBuf {
         self.tree_directory().join(CHECKOUTS)
     }
 
-    /// Where worktrees lie that are to be used again.
+    /// The directory of worktrees to reuse.
     pub(crate) fn retired_directory(&self) -> PathBuf {
         self.tree_directory().join(RETIRED)
     }
 
-    /// Where a workspace lies.
+    /// The directory of a workspace.
     pub(crate) fn directory_of(&self, name: &str) -> Result<PathBuf, NameError> {
         self.0.names.own_branch(name).map(|_| self.own_directory().join(name))
     }
 
-    /// What the branch of a workspace is called.
+    /// The name of a workspace's branch.
     pub(crate) fn branch_name(&self, name: &str) -> Result<BranchName, NameError> {
         self.0.names.branch(self.settings(), name)
     }
 
-    /// What the branches of the run with all its children begin with, but for those that the settings name.
+    /// The prefix of the branches of the run and all its children, except those that the settings name.
     pub(crate) fn tree_prefix(&self) -> String {
         format!("{}/", self.0.names.root)
     }
 
-    /// Under what name a head of that branch is kept: one a head, however many rounds there are. Where the branch's own has no room for
-    /// what tells heads apart, it is the head's alone.
+    /// The name under which a head of this branch is archived: one name per head, however many rounds there are. If the
+    /// branch's name is too long for a suffix that distinguishes heads, the name consists of the head's id alone.
     pub(crate) fn archive_name(&self, branch: &BranchName, head: CommitId) -> Result<ArchiveName, GitWorkspacesError> {
         let prefix = self.tree_prefix();
         let prefix = if branch.as_str().starts_with(&prefix) { "" } else { &prefix };

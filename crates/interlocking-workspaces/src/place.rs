@@ -1,26 +1,26 @@
-//! What is known of a workspace, and in which order it was moved on.
+//! The state of a workspace, and the order of its commits.
 
 use interlocking_worktree::{CommitId, Worktree};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is known of a workspace.
+/// The state of a workspace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Place {
-    /// What it began at.
+    /// The commit that it began at.
     pub(crate) base: Option<CommitId>,
-    /// Where it is to stand.
+    /// The commit that it must be at.
     pub(crate) at: Option<CommitId>,
     /// The worktree or clone, if it has been made.
     pub(crate) worktree: Option<Worktree>,
-    /// Where it has stood since this process knows it, in order.
+    /// The commits that it has been at in this process, in order.
     stood_at: Vec<CommitId>,
-    /// How many of these, from the first on, the journal need not be told any more.
+    /// How many of these, from the first on, need not be recorded in the journal any more.
     recorded: usize,
 }
 
 impl Place {
-    /// Notes where it is to stand.
+    /// Sets the commit that it must be at.
     pub(crate) fn stand_at(&mut self, commit: CommitId) {
         if self.at != Some(commit) || self.stood_at.is_empty() {
             self.stood_at.push(commit);
@@ -28,8 +28,9 @@ impl Place {
         self.at = Some(commit);
     }
 
-    /// The journal is about to be told that `commit` was made here: gives the one that counts, where the journal knows one that was
-    /// made later. Nodes that work side by side, and children, are not recorded in the order in which they commit.
+    /// Called before `commit` is recorded in the journal as made here. Returns the commit to use instead, if the
+    /// journal already has one that was made later. Nodes that work in parallel, and children, are not recorded in the
+    /// order in which they commit.
     pub(crate) fn recorded(&mut self, commit: CommitId) -> Option<CommitId> {
         let made = self.stood_at.iter().rposition(|stood_at| *stood_at == commit)? + 1;
         if made >= self.recorded {
@@ -39,7 +40,7 @@ impl Place {
         self.stood_at.get(self.recorded.wrapping_sub(1)).copied()
     }
 
-    /// Whether the journal need not be told where it stands.
+    /// Whether the journal has the commit that it must be at.
     pub(crate) fn is_recorded(&self) -> bool {
         self.recorded == self.stood_at.len()
     }

@@ -1,11 +1,11 @@
-//! What handlers read from a repository: git work is synchronous, and done where it may block.
+//! Functions with which handlers read from a repository. Git work is synchronous, so it runs on a blocking thread.
 
 use crate::file_path::FilePath;
 use interlocking_core::failure::NodeError;
 use interlocking_worktree::{CommitId, FileChange, Repository};
 use std::collections::BTreeSet;
 
-/// Does git work where it may block.
+/// Runs git work on a blocking thread.
 ///
 /// # Errors
 ///
@@ -17,7 +17,7 @@ pub async fn in_repository<T: Send + 'static>(
     tokio::task::spawn_blocking(move || work(&repository)).await?
 }
 
-/// A file of a commit as text, with replacement characters where it is not UTF-8; none if it is not there.
+/// A file of a commit as text, with replacement characters where it is not UTF-8; none if it does not exist.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub async fn text_at(repository: Repository, commit: CommitId, file: &FilePath) 
     .await
 }
 
-/// The paths in which two commits differ; of a renamed file both.
+/// The paths in which two commits differ; for a renamed file both.
 ///
 /// # Errors
 ///
@@ -43,7 +43,7 @@ pub async fn changed_paths(
     in_repository(repository, move |repository| Ok(touched_paths(&repository.diff(from, to)?))).await
 }
 
-/// The paths of changes; of a renamed file both.
+/// The paths of changes; for a renamed file both.
 pub fn touched_paths(changes: &[FileChange]) -> BTreeSet<String> {
     changes.iter().flat_map(FileChange::touched).map(|path| path.to_text().into_owned()).collect()
 }

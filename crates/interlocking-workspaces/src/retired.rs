@@ -1,7 +1,8 @@
-//! Worktrees that are not needed any more, and from which others of the run and its children are made.
+//! The pool of retired worktrees, from which other worktrees of the run and its children are made.
 //!
-//! Writing the files of a worktree is nearly all that making one costs, and deleting them costs as much again. So where the settings say
-//! so, a worktree goes into a pool in the run's directory. It is cleaned there by a thread of its own while the run goes on.
+//! Most of the time to make a worktree goes into writing its files, and deleting them takes as long again. So if the
+//! settings say so, a worktree is retired into a pool in the run's directory. A separate thread cleans it while the run
+//! goes on.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -10,37 +11,37 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// The worktrees of a tree of runs that are to be used again.
+/// The worktrees of a tree of runs that are to be reused.
 #[derive(Default)]
 pub(crate) struct Retired {
     pool: Mutex<Option<Pool>>,
-    /// Clean them.
+    /// The threads that clean worktrees.
     cleaning: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Retired {
-    /// Returns once none is being cleaned.
+    /// Waits until no worktree is being cleaned.
     pub(crate) fn wait(&self) {
         let cleaning = std::mem::take(&mut *self.cleaning.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in cleaning {
-            // One that has panicked has left files, which go with the run's directory.
+            // A thread that panicked has left files, which are removed with the run's directory.
             let _ = thread.join();
         }
     }
 }
 
-/// What a new worktree is on.
+/// The branch of a new worktree.
 pub(crate) enum On {
-    /// A branch that is made.
+    /// A branch that is created.
     New(BranchName),
-    /// A branch that is there.
+    /// An existing branch.
     Existing(BranchName),
-    /// None.
+    /// No branch: a detached HEAD.
     NoBranch,
 }
 
 impl GitRun {
-    /// Makes a worktree at `at`, which is where a branch is that is there. Git work.
+    /// Makes a worktree at `at`, which is the head of the branch if that exists. Git work.
     pub(crate) fn create_worktree(
         &self,
         directory: &Path,
@@ -58,7 +59,8 @@ impl GitRun {
         }?)
     }
 
-    /// Writes the files of one more worktree, unless so many are ready or none is used again. Whether it did. Git work.
+    /// Writes the files of one more worktree, unless `count` are ready or worktrees are not reused. Returns whether it
+    /// did. Git work.
     pub(crate) fn prepare_worktree(&self, count: usize, at: CommitId) -> Result<bool, GitWorkspacesError> {
         if !self.settings().reuses_worktrees {
             return Ok(false);
@@ -71,7 +73,7 @@ impl GitRun {
         }
     }
 
-    /// Takes away these workspaces, while others go on. Git work.
+    /// Removes these workspaces while the run goes on with others. Git work.
     pub(crate) fn put_away(&self, directories: &[PathBuf]) -> Result<(), GitWorkspacesError> {
         let mut retired = Vec::new();
         for directory in directories {
@@ -80,7 +82,7 @@ impl GitRun {
         if !retired.is_empty() {
             let mut cleaning = self.0.tree.retired.cleaning.lock().unwrap_or_else(PoisonError::into_inner);
             cleaning.retain(|thread| !thread.is_finished());
-            // To drop one is to clean it.
+            // Dropping a retired worktree cleans it.
             cleaning.push(thread::spawn(|| drop(retired)));
         }
         let mut result = Ok(());
@@ -90,26 +92,26 @@ impl GitRun {
         result
     }
 
-    /// Takes the worktrees at a directory and below out of use, if worktrees are used again. To drop what is given is to clean them. Git
-    /// work.
+    /// Retires the worktrees at or below a directory, if worktrees are reused. Dropping the returned values cleans
+    /// them. Git work.
     pub(crate) fn retire_worktrees(&self, directory: &Path) -> Result<Vec<RetiredWorktree>, GitWorkspacesError> {
         let Some(pool) = self.pool()? else { return Ok(Vec::new()) };
         let repository = &self.settings().repository;
         let worktrees = repository.worktrees_in(directory)?.into_iter().filter_map(|entry| {
-            // What is not fit for it is removed like any other.
+            // A worktree that cannot be reused is removed like any other.
             pool.retire(&repository.open_worktree(&entry.path).ok()?, Force::EvenIfLocked).ok()
         });
         Ok(worktrees.collect())
     }
 
-    /// Where retired worktrees are, if any are to be used again.
+    /// The pool of retired worktrees, if worktrees are reused.
     fn pool(&self) -> Result<Option<Pool>, GitWorkspacesError> {
         if !self.settings().reuses_worktrees {
             return Ok(None);
         }
         let mut known = self.0.tree.retired.pool.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
-            // There are never more than were in use at once.
+            // No limit is needed: there are never more than were in use at once.
             *known = Some(Pool::open(&self.settings().repository, self.retired_directory(), usize::MAX)?);
         }
         Ok(known.clone())

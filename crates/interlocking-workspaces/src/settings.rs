@@ -1,4 +1,4 @@
-//! What workspaces on git are made of: the same for every run.
+//! The settings of workspaces on git, which are the same for every run.
 
 use crate::under_way::UnderWay;
 use interlocking_core::run_id::RunId;
@@ -9,17 +9,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a workspace begins at.
+/// The commit at which a workspace begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Base {
-    /// Where the target branch was when the run began; of a child run, where the workspace of its map node stands.
+    /// The target branch's head when the run began; for a child run, the commit that the workspace of its map node is
+    /// at.
     #[default]
     Run,
-    /// Where that workspace of the run stands when this one is made. One that may only be read follows it.
+    /// The commit that this other workspace of the run is at when the workspace is made. A read-only workspace follows
+    /// the other one.
     Workspace(String),
-    /// Where that branch is when the run begins.
+    /// This branch's head when the run begins.
     Branch(BranchName),
-    /// That commit.
+    /// This commit.
     Commit(CommitId),
 }
 
@@ -42,7 +44,7 @@ pub(crate) struct Settings {
     pub(crate) under_way: Arc<UnderWay>,
 }
 
-/// A workspace whose branch is to have a name.
+/// A workspace that is asked for the name of its branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceScope<'a> {
@@ -54,8 +56,8 @@ pub struct WorkspaceScope<'a> {
     pub workspace: &'a str,
 }
 
-/// What a branch is called, if it is called otherwise.
+/// Returns the name of a workspace's branch, if it differs from the default.
 type BranchNames = Arc<dyn Fn(&WorkspaceScope<'_>) -> Option<BranchName> + Send + Sync>;
 
-/// Adds what agents may reach to the sandbox of a workspace of that name.
+/// Adds what agents may reach to the sandbox of the workspace with this name.
 type Grants = Arc<dyn Fn(&str, Sandbox) -> Sandbox + Send + Sync>;

@@ -1,22 +1,22 @@
-//! The runs that have workspaces now: for what is done for one without its context.
+//! The active runs, for operations on a run's workspaces without the run's context.
 
 use crate::git_run::{GitRun, State};
 use interlocking_core::run_id::RunId;
 use std::sync::{Mutex, PoisonError, Weak};
 
-/// The runs that were started or resumed with the same workspaces, and are not over.
+/// The runs that were started or resumed with the same workspaces and are not over.
 #[derive(Default)]
 pub(crate) struct UnderWay(Mutex<Vec<Weak<State>>>);
 
 impl UnderWay {
-    /// Notes one, and forgets those that are over.
+    /// Adds a run, and forgets those that are over.
     pub(crate) fn add(&self, run: &GitRun) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         runs.retain(|run| run.strong_count() > 0);
         runs.push(std::sync::Arc::downgrade(&run.0));
     }
 
-    /// The one of that name that has begun last.
+    /// The run of this name that was added last.
     pub(crate) fn get(&self, name: &RunId) -> Option<GitRun> {
         let runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut there = runs.iter().rev().filter_map(Weak::upgrade);

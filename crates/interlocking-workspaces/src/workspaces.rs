@@ -1,4 +1,4 @@
-//! A run's workspaces as the executor knows them: by the names in the table.
+//! The executor's interface to a run's workspaces, which it knows by the names in the table.
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::GitRun;
@@ -70,18 +70,18 @@ impl Workspaces for GitRun {
         let place = self.place(name);
         let (Some(worktree), Some(at)) = (place.worktree, place.at) else { return Ok(Vec::new()) };
         let handed_over = Place::new(self.0.names.run.as_str(), worktree, at);
-        // What an agent commits by itself is folded in, or taken over, when its node commits.
+        // Commits that an agent makes by itself are folded into the node's commit, or adopted, when its node commits.
         let handed_over = match self.wanted(name).is_read_only {
             true => handed_over.read_only(),
             false => handed_over.with_own_commits(),
         };
-        // An adviser may be at work in it when the run is over.
+        // An adviser may still be working in it when the run is over.
         let findings = self.looking_at(name, move || Ok(handed_over.verify()?)).await?;
         Ok(findings.iter().map(ToString::to_string).collect())
     }
 
     async fn commit(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
-        // Another workspace stands there, or will, when this one is made.
+        // Such a workspace begins where another one stands when it is made.
         if matches!(self.base_setting(name), Base::Workspace(_)) {
             return Ok(None);
         }
@@ -95,7 +95,7 @@ impl Workspaces for GitRun {
     }
 
     async fn make(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
-        // When a node needs it.
+        // The workspace is made when a node needs it.
         self.open(name, commit).await
     }
 
@@ -123,7 +123,7 @@ impl Workspaces for GitRun {
     }
 
     fn began(&self, name: &str, commit: &str) {
-        // What is no commit is an error when it is opened.
+        // A text that is not a commit id is reported when the workspace is opened.
         if let Ok(commit) = commit.parse() {
             self.has_begun(name, commit);
         }
@@ -139,7 +139,8 @@ impl GitRun {
         })
     }
 
-    /// Beside the clone, so that its files are no changes there. No workspace's name begins with a dot.
+    /// The directory is beside the clone, so that its files are not changes there. No workspace's name begins with a
+    /// dot.
     fn temporary_of(&self, name: &str) -> PathBuf {
         self.own_directory().join(format!(".{name}.tmp"))
     }
