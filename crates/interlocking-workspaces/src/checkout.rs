@@ -3,7 +3,7 @@
 use crate::error::GitWorkspacesError;
 use crate::fresh::FreshCheckout;
 use crate::git_run::GitRun;
-use crate::lock::Held;
+use crate::lock::BranchGuard;
 use interlocking_core::context::Cx;
 use interlocking_core::graph::Node;
 use interlocking_worktree::{
@@ -25,7 +25,7 @@ pub struct Checkout<'cx> {
     pub(crate) worktree: Worktree,
     pub(crate) base: CommitId,
     /// The branch's lock, if it is held between operations.
-    pub(crate) held: Option<Arc<Held>>,
+    pub(crate) held: Option<Arc<BranchGuard>>,
 }
 
 /// Records commits in the journal: implemented by the context of a handler of any node.

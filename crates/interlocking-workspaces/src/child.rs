@@ -105,7 +105,7 @@ impl GitRun {
             self.tree_directory().join(&self.0.names.of_child(run.clone(), key.clone()).label).join(name)
         };
         let directories: Vec<_> = workspaces.iter().map(directory_of).collect();
-        let result = self.put_away(&directories);
+        let result = self.remove_workspaces(&directories);
         for ChildWorkspace { run, name, .. } in workspaces {
             let children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
             for child in children.iter().filter(|child| child.names.run == *run) {

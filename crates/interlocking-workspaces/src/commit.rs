@@ -19,7 +19,7 @@ impl GitRun {
         let (worktree, at) = self.writable(name)?;
         let since = since.unwrap_or(at);
         let committed = worktree.squash_since(since, &self.author()?, message)?;
-        self.bring_back(name, &worktree, since)?;
+        self.fetch_clone(name, &worktree, since)?;
         self.moved(name, committed.unwrap_or(since));
         Ok(committed)
     }
@@ -28,7 +28,7 @@ impl GitRun {
     pub(crate) fn adopt(&self, name: &str) -> Result<CommitId, GitWorkspacesError> {
         let (worktree, at) = self.writable(name)?;
         let head = worktree.head()?;
-        self.bring_back(name, &worktree, at)?;
+        self.fetch_clone(name, &worktree, at)?;
         Ok(self.moved(name, head))
     }
 
@@ -36,7 +36,7 @@ impl GitRun {
     pub(crate) fn commit_empty(&self, name: &str, message: &str) -> Result<CommitId, GitWorkspacesError> {
         let (worktree, at) = self.writable(name)?;
         let committed = worktree.commit_empty(&self.author()?, message)?;
-        self.bring_back(name, &worktree, at)?;
+        self.fetch_clone(name, &worktree, at)?;
         Ok(self.moved(name, committed))
     }
 
@@ -46,7 +46,7 @@ impl GitRun {
         if self.wanted(name).is_read_only {
             let (worktree, _) = self.make_ready(name)?;
             if !worktree.is_clone() {
-                self.make_as_new(name, &worktree, to)?;
+                self.reset_and_prepare(name, &worktree, to)?;
                 return Ok(to);
             }
             // A read-only clone has one commit and no other.
@@ -62,10 +62,10 @@ impl GitRun {
             repository.archive(&self.archive_name(&branch, at)?, at)?;
         }
         if !worktree.is_clone() {
-            let reset = self.make_as_new(name, &worktree, to);
+            let reset = self.reset_and_prepare(name, &worktree, to);
             // A process that was stopped during a commit has left git's locks behind. No other process works here.
             if reset.is_err() && worktree.unlock().is_ok_and(|left| !left.is_empty()) {
-                self.make_as_new(name, &worktree, to)?;
+                self.reset_and_prepare(name, &worktree, to)?;
             } else {
                 reset?;
             }
@@ -76,7 +76,7 @@ impl GitRun {
         }
         self.moved(name, to);
         if worktree.repository().commit(to).is_ok() {
-            self.make_as_new(name, &worktree, to)?;
+            self.reset_and_prepare(name, &worktree, to)?;
         } else {
             // A clone has only the commit that it began at and those made in it.
             self.retire(name)?;
@@ -89,7 +89,7 @@ impl GitRun {
     /// needs the workspace after all, it is made again.
     pub(crate) fn retire(&self, name: &str) -> Result<(), GitWorkspacesError> {
         let directory = self.directory_of(name)?;
-        self.put_away(&[directory])?;
+        self.remove_workspaces(&[directory])?;
         self.note(name, |place| place.worktree = None);
         Ok(())
     }
@@ -120,13 +120,13 @@ impl GitRun {
     }
 
     pub(crate) fn moved(&self, name: &str, to: CommitId) -> CommitId {
-        self.note(name, |place| place.stand_at(to));
+        self.note(name, |place| place.set_current(to));
         to
     }
 
     /// Fetches the commits that were made in a clone after `since` into the repository's branch of the same name. If
     /// that branch is at another commit from an earlier round, its head is archived first.
-    pub(crate) fn bring_back(&self, name: &str, clone: &Worktree, since: CommitId) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn fetch_clone(&self, name: &str, clone: &Worktree, since: CommitId) -> Result<(), GitWorkspacesError> {
         if !clone.is_clone() {
             return Ok(());
         }
@@ -135,7 +135,7 @@ impl GitRun {
         if let Some(head) = known
             && !repository.is_ancestor(head, since)?
         {
-            self.set_aside(&branch, head)?;
+            self.archive_and_delete(&branch, head)?;
             known = None;
         }
         repository.fetch_from_clone(clone, since, known)?;

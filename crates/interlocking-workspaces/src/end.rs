@@ -17,7 +17,7 @@ impl GitRun {
     pub(crate) fn end(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         self.close();
         self.0.tree.retired.wait();
-        self.0.tree.named.ends(&self.0.names.label);
+        self.0.tree.named.remove_active(&self.0.names.label);
         let ended = self.take_away(end);
         if !self.is_child() {
             // From here on, another process can take over what is left.
@@ -94,7 +94,7 @@ impl GitRun {
                 has_landed |= repository.is_ancestor(head, *landed_on)?;
             }
             result = result.and(match archives && !has_landed {
-                true => self.set_aside(&branch, head),
+                true => self.archive_and_delete(&branch, head),
                 false => repository.delete_branch(&branch, head).map_err(Into::into),
             });
         }

@@ -95,7 +95,7 @@ impl Drop for FreshCheckout {
 impl GitRun {
     /// Checks out a commit. Git work.
     pub(crate) fn check_out(&self, commit: CommitId) -> Result<FreshCheckout, GitWorkspacesError> {
-        self.lives()?;
+        self.mark_active()?;
         let (number, left) = self.0.tree.checkouts.take();
         match self.make_checkout(number, commit, left) {
             Ok((worktree, written)) => {

@@ -5,7 +5,7 @@ use crate::child::Child;
 use crate::error::GitWorkspacesError;
 use crate::fresh::Checkouts;
 use crate::git_workspaces::GitWorkspaces;
-use crate::lock::{Held, lock};
+use crate::lock::{BranchGuard, lock};
 use crate::named_branches::Named;
 use crate::names::Names;
 use crate::place::{Place, Places};
@@ -29,7 +29,7 @@ pub(crate) struct State {
     pub(crate) parent: Option<Parent>,
     pub(crate) children: Mutex<Vec<Child>>,
     wanted: BTreeMap<String, Wanted>,
-    begun_at: Mutex<Option<CommitId>>,
+    start_commit: Mutex<Option<CommitId>>,
     places: Places,
     has_landed: Mutex<bool>,
     /// Whether the run is over. Git work holds this lock for reading: cancelling a run does not wait for the work
@@ -102,16 +102,27 @@ impl GitRun {
             Some(parent) => parent.run.0.tree.clone(),
             None => Arc::new(Tree { is_claimed: Mutex::new(is_claimed), ..Tree::default() }),
         };
-        let (children, begun_at, places, has_landed, closed) = Default::default();
+        let (children, start_commit, places, has_landed, closed) = Default::default();
         let names = Arc::new(names);
-        Self(Arc::new(State { settings, names, tree, parent, children, wanted, begun_at, places, has_landed, closed }))
+        Self(Arc::new(State {
+            settings,
+            names,
+            tree,
+            parent,
+            children,
+            wanted,
+            start_commit,
+            places,
+            has_landed,
+            closed,
+        }))
     }
 
     /// The workspaces of a child of this run.
     pub(crate) fn of_child(&self, scope: &RunScope<'_>) -> Self {
         let child = Self::new(self.0.settings.clone(), scope, Some(self.clone()));
         let State { names, places, .. } = &*child.0;
-        self.0.tree.named.begins(&names.label);
+        self.0.tree.named.add_active(&names.label);
         let mut children = self.0.children.lock().unwrap_or_else(PoisonError::into_inner);
         children.retain(|child| child.names.run != names.run);
         let by = scope.parent.map(|parent| parent.journal.by().clone());
@@ -217,13 +228,13 @@ impl GitRun {
     }
 
     /// The commit at which workspaces without another base begin. Git work.
-    fn begun_at(&self) -> Result<CommitId, GitWorkspacesError> {
-        if let Some(known) = *self.0.begun_at.lock().unwrap_or_else(PoisonError::into_inner) {
+    fn start_commit(&self) -> Result<CommitId, GitWorkspacesError> {
+        if let Some(known) = *self.0.start_commit.lock().unwrap_or_else(PoisonError::into_inner) {
             return Ok(known);
         }
-        let begun_at = match &self.0.parent {
-            Some(Parent { run, workspace: Some(workspace), .. }) => run.stands_at(workspace, &mut Vec::new())?,
-            Some(Parent { run, workspace: None, .. }) => run.begun_at()?,
+        let start_commit = match &self.0.parent {
+            Some(Parent { run, workspace: Some(workspace), .. }) => run.current_commit(workspace, &mut Vec::new())?,
+            Some(Parent { run, workspace: None, .. }) => run.start_commit()?,
             None => match (self.target(), &self.settings().target) {
                 (Ok(branch), named) => match (self.head_of(&branch), named) {
                     (Err(GitWorkspacesError::NoBranch { .. }), None) => Err(GitWorkspacesError::NoTarget),
@@ -232,12 +243,12 @@ impl GitRun {
                 (Err(error), _) => Err(error),
             }?,
         };
-        Ok(self.begins_at(begun_at))
+        Ok(self.note_start(start_commit))
     }
 
     /// Notes the commit at which workspaces without another base begin, unless it is known.
-    pub(crate) fn begins_at(&self, commit: CommitId) -> CommitId {
-        *self.0.begun_at.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(commit)
+    pub(crate) fn note_start(&self, commit: CommitId) -> CommitId {
+        *self.0.start_commit.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(commit)
     }
 
     /// The head of a branch. Git work.
@@ -252,18 +263,18 @@ impl GitRun {
 
     /// The commit at which a workspace begins. Git work.
     pub(crate) fn base_of(&self, name: &str) -> Result<CommitId, GitWorkspacesError> {
-        self.base_by_way_of(name, &mut Vec::new())
+        self.resolve_base(name, &mut Vec::new())
     }
 
     /// The commit that a workspace is at, or would be at if it were made now. Git work.
-    pub(crate) fn stands_at(&self, name: &str, seen: &mut Vec<String>) -> Result<CommitId, GitWorkspacesError> {
+    pub(crate) fn current_commit(&self, name: &str, seen: &mut Vec<String>) -> Result<CommitId, GitWorkspacesError> {
         match self.place(name).at {
             Some(at) => Ok(at),
-            None => self.base_by_way_of(name, seen),
+            None => self.resolve_base(name, seen),
         }
     }
 
-    fn base_by_way_of(&self, name: &str, seen: &mut Vec<String>) -> Result<CommitId, GitWorkspacesError> {
+    fn resolve_base(&self, name: &str, seen: &mut Vec<String>) -> Result<CommitId, GitWorkspacesError> {
         if let Some(base) = self.place(name).base {
             return Ok(base);
         }
@@ -272,15 +283,15 @@ impl GitRun {
         }
         seen.push(name.to_owned());
         match self.base_setting(name) {
-            Base::Run => self.begun_at(),
-            Base::Workspace(other) => self.stands_at(other, seen),
+            Base::Run => self.start_commit(),
+            Base::Workspace(other) => self.current_commit(other, seen),
             Base::Branch(branch) => self.head_of(branch),
             Base::Commit(commit) => Ok(*commit),
         }
     }
 
     /// Waits for the lock of a workspace's branch.
-    pub(crate) async fn lock(&self, name: &str) -> Held {
+    pub(crate) async fn lock(&self, name: &str) -> BranchGuard {
         let branch = self.branch_name(name).map_or_else(|_| name.to_owned(), |branch| branch.to_string());
         lock(self.settings().repository.common_directory(), &branch).await
     }
@@ -306,7 +317,7 @@ impl GitRun {
     }
 
     /// Reads one workspace under its lock: also once the run is over, if its worktrees are kept.
-    pub(crate) async fn looking_at<T: Send + 'static>(
+    pub(crate) async fn inspect<T: Send + 'static>(
         &self,
         name: &str,
         look: impl FnOnce() -> Result<T, GitWorkspacesError> + Send + 'static,

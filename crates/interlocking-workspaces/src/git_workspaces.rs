@@ -93,7 +93,7 @@ impl GitWorkspaces {
             grants,
             patience,
             branch_names,
-            under_way: Arc::default(),
+            active_runs: Arc::default(),
         }))
     }
 
@@ -222,7 +222,7 @@ impl GitWorkspaces {
     /// As [`GitContext::land_from`](crate::GitContext::land_from); [`GitWorkspacesError::Over`] if the run has ended,
     /// or no run of this name has begun.
     pub async fn land_from(&self, run: &RunId, from: CommitId, commit: CommitId) -> Result<(), GitWorkspacesError> {
-        let run = self.0.under_way.get(run).ok_or(GitWorkspacesError::Over)?;
+        let run = self.0.active_runs.get(run).ok_or(GitWorkspacesError::Over)?;
         let target = run.landing_branch().await?;
         run.land(target, Some(from), commit).await
     }
@@ -236,7 +236,7 @@ impl GitWorkspaces {
 impl Workspaces for GitWorkspaces {
     fn of_run(&self, run: &RunScope<'_>) -> Option<Arc<dyn Workspaces>> {
         let run = GitRun::new(self.0.clone(), run, None);
-        self.0.under_way.add(&run);
+        self.0.active_runs.add(&run);
         Some(Arc::new(run))
     }
 

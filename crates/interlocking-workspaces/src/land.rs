@@ -14,7 +14,7 @@ use interlocking_worktree::{BranchName, CommitId, CreateBranchError, FastForward
 use std::time::{Duration, Instant};
 
 /// How long to wait before retrying while a git program locks the branch's files.
-const BETWEEN: Duration = Duration::from_millis(50);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 impl GitRun {
     /// The branch to land on.
@@ -35,7 +35,10 @@ impl GitRun {
                 .await;
         };
         let name = parent.landing_workspace()?.to_owned();
-        parent.run.blocking((), move |run| Ok((run.branch_name(&name)?, run.stands_at(&name, &mut Vec::new())?))).await
+        parent
+            .run
+            .blocking((), move |run| Ok((run.branch_name(&name)?, run.current_commit(&name, &mut Vec::new())?)))
+            .await
     }
 
     /// Whether the branch contains a commit that has the same files as `commit`.
@@ -85,7 +88,7 @@ impl GitRun {
                 }
                 landed => return landed,
             }
-            tokio::time::sleep(BETWEEN).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
         }
     }
 
@@ -99,8 +102,8 @@ impl GitRun {
             let workspace = name.clone();
             let advanced = parent.run.blocking((), move |run| run.advance_workspace(&name, from, commit)).await?;
             if let Some(at) = advanced {
-                let told = parent.journal.landed(&workspace, &at.to_string()).await;
-                told.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
+                let recorded = parent.journal.landed(&workspace, &at.to_string()).await;
+                recorded.map_err(|error| GitWorkspacesError::Unrecorded { reason: error.to_string() })?;
             }
             Ok(())
         });

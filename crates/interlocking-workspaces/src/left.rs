@@ -168,7 +168,7 @@ impl LeftRun {
 
 impl GitRun {
     /// Locks the run's file, which shows other processes that this one has the run's workspaces. Git work.
-    pub(crate) fn lives(&self) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn mark_active(&self) -> Result<(), GitWorkspacesError> {
         let mut alive = self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner);
         if alive.is_some() {
             return Ok(());

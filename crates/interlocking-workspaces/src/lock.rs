@@ -7,26 +7,26 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
-use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// The held lock of a branch.
-pub(crate) type Held = OwnedMutexGuard<()>;
+pub(crate) type BranchGuard = OwnedMutexGuard<()>;
 
-type Turns = HashMap<(PathBuf, String), Weak<Turn<()>>>;
+type Locks = HashMap<(PathBuf, String), Weak<AsyncMutex<()>>>;
 
-static TURNS: LazyLock<Mutex<Turns>> = LazyLock::new(Mutex::default);
+static LOCKS: LazyLock<Mutex<Locks>> = LazyLock::new(Mutex::default);
 
 /// Waits for the lock of this branch of the repository.
-pub(crate) async fn lock(repository: &Path, branch: &str) -> Held {
-    let turn = {
-        let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-        turns.retain(|_, turn| turn.strong_count() > 0);
-        let known = turns.entry((repository.to_owned(), branch.to_owned())).or_default();
+pub(crate) async fn lock(repository: &Path, branch: &str) -> BranchGuard {
+    let branch_lock = {
+        let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        locks.retain(|_, branch_lock| branch_lock.strong_count() > 0);
+        let known = locks.entry((repository.to_owned(), branch.to_owned())).or_default();
         known.upgrade().unwrap_or_else(|| {
-            let turn = Arc::new(Turn::new(()));
-            *known = Arc::downgrade(&turn);
-            turn
+            let branch_lock = Arc::new(AsyncMutex::new(()));
+            *known = Arc::downgrade(&branch_lock);
+            branch_lock
         })
     };
-    turn.lock_owned().await
+    branch_lock.lock_owned().await
 }

@@ -2,7 +2,7 @@
 
 use crate::error::GitWorkspacesError;
 use crate::git_run::{GitRun, Wanted};
-use crate::retired::On;
+use crate::retired::NewHead;
 use crate::settings::{Base, Settings};
 use interlocking_worktree::{
     BranchName, CommitId, CreateError, Force, Repository, Worktree, WorktreeEntry, delete_directory,
@@ -19,14 +19,14 @@ impl GitRun {
             let worktree = self.make(name, at)?;
             self.note(name, |place| {
                 (place.base, place.worktree) = (Some(base), Some(worktree.clone()));
-                place.stand_at(at);
+                place.set_current(at);
             });
             return Ok((worktree, base));
         };
         if let (true, Base::Workspace(other)) = (self.wanted(name).is_read_only, self.base_setting(name)) {
-            let at = self.stands_at(other, &mut vec![name.to_owned()])?;
+            let at = self.current_commit(other, &mut vec![name.to_owned()])?;
             if place.at != Some(at) {
-                self.make_as_new(name, &worktree, at)?;
+                self.reset_and_prepare(name, &worktree, at)?;
             }
         }
         Ok((worktree, base))
@@ -45,7 +45,7 @@ impl GitRun {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
         self.claim()?;
-        self.lives()?;
+        self.mark_active()?;
         let Wanted { is_read_only, .. } = self.wanted(name);
         let mut head = repository.branch_head(&branch)?;
         // Leftovers of a process that was killed, or of a worktree that an agent tampered with.
@@ -54,13 +54,13 @@ impl GitRun {
             head = self.take_branch(name, &branch, head)?;
         }
         let on = match head {
-            _ if is_read_only => On::NoBranch,
-            Some(head) if head == at => On::Existing(branch.clone()),
+            _ if is_read_only => NewHead::NoBranch,
+            Some(head) if head == at => NewHead::Existing(branch.clone()),
             Some(head) => {
-                self.set_aside(&branch, head)?;
-                On::New(branch.clone())
+                self.archive_and_delete(&branch, head)?;
+                NewHead::New(branch.clone())
             }
-            None => On::New(branch.clone()),
+            None => NewHead::New(branch.clone()),
         };
         let made = match self.is_clone(name) {
             true => repository.create_clone(&directory, &branch, at).map_err(Into::into),
@@ -90,9 +90,14 @@ impl GitRun {
 
     /// Resets a worktree or clone to a commit and prepares it like a new one. If that fails, it is removed, and made
     /// again when a node needs it. Git work.
-    pub(crate) fn make_as_new(&self, name: &str, worktree: &Worktree, at: CommitId) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn reset_and_prepare(
+        &self,
+        name: &str,
+        worktree: &Worktree,
+        at: CommitId,
+    ) -> Result<(), GitWorkspacesError> {
         worktree.reset_to(at)?;
-        self.note(name, |place| place.stand_at(at));
+        self.note(name, |place| place.set_current(at));
         let prepared = self.prepare(worktree);
         if prepared.is_err() {
             self.retire(name)?;
@@ -101,7 +106,7 @@ impl GitRun {
     }
 
     /// Archives a branch's head and deletes the branch.
-    pub(crate) fn set_aside(&self, branch: &BranchName, head: CommitId) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn archive_and_delete(&self, branch: &BranchName, head: CommitId) -> Result<(), GitWorkspacesError> {
         let repository = &self.settings().repository;
         repository.archive(&self.archive_name(branch, head)?, head)?;
         Ok(repository.delete_branch(branch, head)?)

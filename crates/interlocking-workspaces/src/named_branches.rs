@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) const BRANCHES: &str = ".branches";
 
 /// A larger file was not written by this crate.
-const LONGEST: u64 = 16 << 20;
+const MAX_BYTES: u64 = 16 << 20;
 
 /// The state of a tree of runs about its named branches.
 #[derive(Default)]
@@ -25,22 +25,22 @@ pub(crate) struct Named {
     /// Locked while the file is read or written.
     file: Mutex<()>,
     /// The labels of the children that are active in this process.
-    living: Mutex<BTreeSet<String>>,
+    active: Mutex<BTreeSet<String>>,
 }
 
 impl Named {
     /// Notes that a child is active.
-    pub(crate) fn begins(&self, label: &str) {
-        self.living().insert(label.to_owned());
+    pub(crate) fn add_active(&self, label: &str) {
+        self.active().insert(label.to_owned());
     }
 
     /// Notes that a child is not active any more.
-    pub(crate) fn ends(&self, label: &str) {
-        self.living().remove(label);
+    pub(crate) fn remove_active(&self, label: &str) {
+        self.active().remove(label);
     }
 
-    fn living(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    fn active(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn file(&self) -> MutexGuard<'_, ()> {
@@ -72,7 +72,7 @@ impl GitRun {
             Some(owner) if owner.place == place => Ok(head),
             Some(owner) => {
                 let run = owner.place.split_once('/').map_or("", |(run, _)| run);
-                if run.is_empty() || self.0.tree.named.living().contains(run) {
+                if run.is_empty() || self.0.tree.named.active().contains(run) {
                     let (branch, owner) = (branch.clone(), owner.place.clone());
                     return Err(GitWorkspacesError::BranchTaken {
                         branch,
@@ -85,7 +85,7 @@ impl GitRun {
                 owner.place = place;
                 self.write_noted(&noted)?;
                 if let Some(head) = head {
-                    self.set_aside(branch, head)?;
+                    self.archive_and_delete(branch, head)?;
                 }
                 Ok(None)
             }
@@ -119,7 +119,7 @@ impl GitRun {
 
     fn noted(&self) -> Result<Vec<Noted>, GitWorkspacesError> {
         let path = self.tree_directory().join(BRANCHES);
-        let is_ours = |found: &fs::Metadata| found.is_file() && found.len() <= LONGEST;
+        let is_ours = |found: &fs::Metadata| found.is_file() && found.len() <= MAX_BYTES;
         let text = match fs::symlink_metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Ok(found) if !is_ours(&found) => Err(io::Error::other("it is not the file that was written there")),

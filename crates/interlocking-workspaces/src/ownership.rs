@@ -217,24 +217,24 @@ impl Pattern {
     pub fn matches(&self, path: &str) -> bool {
         let parts: Vec<_> = path.split('/').map(|part| Part::One(part.chars().collect())).collect();
         // Wildcard characters in the path stand for themselves.
-        meet(&self.parts, &parts, &|one, other| match (one, other) {
-            (Part::One(pattern), Part::One(text)) => like(pattern, text),
+        sequences_match(&self.parts, &parts, &|one, other| match (one, other) {
+            (Part::One(pattern), Part::One(text)) => part_matches(pattern, text),
             _ => false,
         })
     }
 
     /// Whether some path matches both patterns.
     pub fn overlaps(&self, other: &Self) -> bool {
-        meet(&self.parts, &other.parts, &|one, other| match (one, other) {
-            (Part::One(one), Part::One(other)) => both_like(one, other),
+        sequences_match(&self.parts, &other.parts, &|one, other| match (one, other) {
+            (Part::One(one), Part::One(other)) => parts_overlap(one, other),
             _ => false,
         })
     }
 }
 
 /// Whether two sequences of parts can match each other; `same` decides for two single parts.
-fn meet(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> bool {
-    table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
+fn sequences_match(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> bool {
+    fill_table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
         (None, None) => true,
         (Some(Part::Any), Some(_)) if can(i + 1, j) || can(i, j + 1) => true,
         (Some(_), Some(Part::Any)) if can(i, j + 1) || can(i + 1, j) => true,
@@ -246,8 +246,8 @@ fn meet(one: &[Part], other: &[Part], same: &impl Fn(&Part, &Part) -> bool) -> b
 }
 
 /// Whether a text matches a pattern of one part.
-fn like(pattern: &[char], text: &[char]) -> bool {
-    table(pattern.len(), text.len(), |i, j, can| match (pattern.get(i), text.get(j)) {
+fn part_matches(pattern: &[char], text: &[char]) -> bool {
+    fill_table(pattern.len(), text.len(), |i, j, can| match (pattern.get(i), text.get(j)) {
         (None, None) => true,
         (Some('*'), Some(_)) => can(i + 1, j) || can(i, j + 1),
         (Some('*'), None) => can(i + 1, j),
@@ -257,8 +257,8 @@ fn like(pattern: &[char], text: &[char]) -> bool {
 }
 
 /// Whether some text matches both patterns of one part.
-fn both_like(one: &[char], other: &[char]) -> bool {
-    table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
+fn parts_overlap(one: &[char], other: &[char]) -> bool {
+    fill_table(one.len(), other.len(), |i, j, can| match (one.get(i), other.get(j)) {
         (None, None) => true,
         (Some('*'), Some(_)) if can(i + 1, j) || can(i, j + 1) => true,
         (Some(_), Some('*')) if can(i, j + 1) || can(i + 1, j) => true,
@@ -272,7 +272,11 @@ fn both_like(one: &[char], other: &[char]) -> bool {
 
 /// Fills a table from the end to the beginning (dynamic programming), in time proportional to the product of the two
 /// lengths.
-fn table(rows: usize, columns: usize, answer: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool) -> bool {
+fn fill_table(
+    rows: usize,
+    columns: usize,
+    answer: impl Fn(usize, usize, &dyn Fn(usize, usize) -> bool) -> bool,
+) -> bool {
     let mut known = vec![vec![false; columns + 2]; rows + 2];
     for i in (0..=rows).rev() {
         for j in (0..=columns).rev() {

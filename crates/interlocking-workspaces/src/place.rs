@@ -14,16 +14,16 @@ pub(crate) struct Place {
     /// The worktree or clone, if it has been made.
     pub(crate) worktree: Option<Worktree>,
     /// The commits that it has been at in this process, in order.
-    stood_at: Vec<CommitId>,
+    history: Vec<CommitId>,
     /// How many of these, from the first on, need not be recorded in the journal any more.
     recorded: usize,
 }
 
 impl Place {
     /// Sets the commit that it must be at.
-    pub(crate) fn stand_at(&mut self, commit: CommitId) {
-        if self.at != Some(commit) || self.stood_at.is_empty() {
-            self.stood_at.push(commit);
+    pub(crate) fn set_current(&mut self, commit: CommitId) {
+        if self.at != Some(commit) || self.history.is_empty() {
+            self.history.push(commit);
         }
         self.at = Some(commit);
     }
@@ -32,17 +32,17 @@ impl Place {
     /// journal already has one that was made later. Nodes that work in parallel, and children, are not recorded in the
     /// order in which they commit.
     pub(crate) fn recorded(&mut self, commit: CommitId) -> Option<CommitId> {
-        let made = self.stood_at.iter().rposition(|stood_at| *stood_at == commit)? + 1;
+        let made = self.history.iter().rposition(|at| *at == commit)? + 1;
         if made >= self.recorded {
             self.recorded = made;
             return None;
         }
-        self.stood_at.get(self.recorded.wrapping_sub(1)).copied()
+        self.history.get(self.recorded.wrapping_sub(1)).copied()
     }
 
     /// Whether the journal has the commit that it must be at.
     pub(crate) fn is_recorded(&self) -> bool {
-        self.recorded == self.stood_at.len()
+        self.recorded == self.history.len()
     }
 }
 
@@ -65,7 +65,7 @@ mod tests {
         let [first, second, third] = ["1", "2", "3"].map(|digit| digit.repeat(40).parse::<CommitId>().unwrap());
         let mut place = Place::default();
         for commit in [first, second, third] {
-            place.stand_at(commit);
+            place.set_current(commit);
         }
         assert_eq!(place.recorded(second), None);
         assert!(!place.is_recorded());

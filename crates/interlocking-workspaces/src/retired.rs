@@ -31,7 +31,7 @@ impl Retired {
 }
 
 /// The branch of a new worktree.
-pub(crate) enum On {
+pub(crate) enum NewHead {
     /// A branch that is created.
     New(BranchName),
     /// An existing branch.
@@ -45,17 +45,17 @@ impl GitRun {
     pub(crate) fn create_worktree(
         &self,
         directory: &Path,
-        on: On,
+        on: NewHead,
         at: CommitId,
     ) -> Result<Worktree, GitWorkspacesError> {
         let repository = &self.settings().repository;
         Ok(match (self.pool()?, on) {
-            (Some(pool), On::Existing(branch)) => pool.create_worktree_on(directory, branch),
-            (Some(pool), On::New(branch)) => pool.create_worktree(directory, branch, at),
-            (Some(pool), On::NoBranch) => pool.create_detached_worktree(directory, at),
-            (None, On::Existing(branch)) => repository.create_worktree_on(directory, branch),
-            (None, On::New(branch)) => repository.create_worktree(directory, branch, at),
-            (None, On::NoBranch) => repository.create_detached_worktree(directory, at),
+            (Some(pool), NewHead::Existing(branch)) => pool.create_worktree_on(directory, branch),
+            (Some(pool), NewHead::New(branch)) => pool.create_worktree(directory, branch, at),
+            (Some(pool), NewHead::NoBranch) => pool.create_detached_worktree(directory, at),
+            (None, NewHead::Existing(branch)) => repository.create_worktree_on(directory, branch),
+            (None, NewHead::New(branch)) => repository.create_worktree(directory, branch, at),
+            (None, NewHead::NoBranch) => repository.create_detached_worktree(directory, at),
         }?)
     }
 
@@ -66,7 +66,7 @@ impl GitRun {
             return Ok(false);
         }
         self.claim()?;
-        self.lives()?;
+        self.mark_active()?;
         match self.pool()? {
             Some(pool) if pool.ready()? < count => Ok(pool.prepare(at)?),
             _ => Ok(false),
@@ -74,7 +74,7 @@ impl GitRun {
     }
 
     /// Removes these workspaces while the run goes on with others. Git work.
-    pub(crate) fn put_away(&self, directories: &[PathBuf]) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn remove_workspaces(&self, directories: &[PathBuf]) -> Result<(), GitWorkspacesError> {
         let mut retired = Vec::new();
         for directory in directories {
             retired.extend(self.retire_worktrees(directory)?);

@@ -1,6 +1,6 @@
 //! The settings of workspaces on git, which are the same for every run.
 
-use crate::under_way::UnderWay;
+use crate::active_runs::ActiveRuns;
 use interlocking_core::run_id::RunId;
 use interlocking_sandbox::Sandbox;
 use interlocking_worktree::{BranchName, CommitId, Keep, Repository, RepositoryPath, Setup, Signature};
@@ -41,7 +41,7 @@ pub(crate) struct Settings {
     pub(crate) grants: Option<Grants>,
     pub(crate) patience: Duration,
     pub(crate) branch_names: Option<BranchNames>,
-    pub(crate) under_way: Arc<UnderWay>,
+    pub(crate) active_runs: Arc<ActiveRuns>,
 }
 
 /// A workspace that is asked for the name of its branch.

@@ -37,7 +37,7 @@ impl Workspaces for GitRun {
 
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
         let Some(worktree) = self.place(name).worktree else { return Ok(Vec::new()) };
-        let changes = self.looking_at(name, move || {
+        let changes = self.inspect(name, move || {
             let head = format!("HEAD is at {}", worktree.head()?);
             let status = worktree.status()?;
             Ok(std::iter::once(head).chain(status.iter().map(ToString::to_string)).collect())
@@ -76,7 +76,7 @@ impl Workspaces for GitRun {
             false => handed_over.with_own_commits(),
         };
         // An adviser may still be working in it when the run is over.
-        let findings = self.looking_at(name, move || Ok(handed_over.verify()?)).await?;
+        let findings = self.inspect(name, move || Ok(handed_over.verify()?)).await?;
         Ok(findings.iter().map(ToString::to_string).collect())
     }
 
@@ -101,12 +101,12 @@ impl Workspaces for GitRun {
 
     async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = parsed(commit)?;
-        Ok(self.on(name, move |run, name| run.find_again(name, commit, false)).await?)
+        Ok(self.on(name, move |run, name| run.reopen(name, commit, false)).await?)
     }
 
     async fn restore(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {
         let commit = parsed(commit)?;
-        Ok(self.on(name, move |run, name| run.find_again(name, commit, true)).await?)
+        Ok(self.on(name, move |run, name| run.reopen(name, commit, true)).await?)
     }
 
     fn recorded(&self, name: &str, commit: &str) -> Option<String> {
@@ -118,14 +118,14 @@ impl Workspaces for GitRun {
 
     fn left_at(&self, name: &str, commit: &str) {
         if let Ok(commit) = commit.parse() {
-            self.note(name, |place| place.stand_at(commit));
+            self.note(name, |place| place.set_current(commit));
         }
     }
 
     fn began(&self, name: &str, commit: &str) {
         // A text that is not a commit id is reported when the workspace is opened.
         if let Ok(commit) = commit.parse() {
-            self.has_begun(name, commit);
+            self.note_base(name, commit);
         }
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError, Weak};
 
 /// The runs that were started or resumed with the same workspaces and are not over.
 #[derive(Default)]
-pub(crate) struct UnderWay(Mutex<Vec<Weak<State>>>);
+pub(crate) struct ActiveRuns(Mutex<Vec<Weak<State>>>);
 
-impl UnderWay {
+impl ActiveRuns {
     /// Adds a run, and forgets those that are over.
     pub(crate) fn add(&self, run: &GitRun) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);

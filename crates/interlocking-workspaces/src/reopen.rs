@@ -15,16 +15,16 @@ use interlocking_worktree::{CommitId, Worktree};
 
 impl GitRun {
     /// Notes the commit that a workspace began at.
-    pub(crate) fn has_begun(&self, name: &str, base: CommitId) {
+    pub(crate) fn note_base(&self, name: &str, base: CommitId) {
         self.note(name, |place| place.base = Some(base));
         if matches!(self.base_setting(name), Base::Run) {
-            self.begins_at(base);
+            self.note_start(base);
         }
     }
 
     /// Reopens a workspace that must be at `commit`. Uncommitted changes are kept, unless its node was `interrupted`.
     /// Git work.
-    pub(crate) fn find_again(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
+    pub(crate) fn reopen(&self, name: &str, commit: CommitId, interrupted: bool) -> Result<(), GitWorkspacesError> {
         // Check that the commit exists before anything is undone.
         let repository = &self.settings().repository;
         repository.commit(commit).map_err(|error| GitWorkspacesError::CommitGone {
@@ -33,13 +33,13 @@ impl GitRun {
             repository: repository.common_directory().to_owned(),
             reason: error.cause().to_owned(),
         })?;
-        self.note(name, |place| place.stand_at(commit));
-        self.lives()?;
-        let Some(worktree) = self.whole(name)? else { return Ok(()) };
+        self.note(name, |place| place.set_current(commit));
+        self.mark_active()?;
+        let Some(worktree) = self.open_whole(name)? else { return Ok(()) };
         // A handler of a node that works elsewhere may have been interrupted in this workspace, too.
         let is_free = worktree.unlock().is_ok();
         let stands = !interrupted && worktree.head().ok() == Some(commit);
-        let is_put_back = is_free && (stands || self.make_as_new(name, &worktree, commit).is_ok());
+        let is_put_back = is_free && (stands || self.reset_and_prepare(name, &worktree, commit).is_ok());
         if !is_put_back {
             // An agent tampered with it, or its setup failed. Everything that matters is in the commit.
             return self.clear(&self.directory_of(name)?);
@@ -49,7 +49,7 @@ impl GitRun {
     }
 
     /// Opens the worktree or clone, if it exists, is complete, and is on its own branch.
-    fn whole(&self, name: &str) -> Result<Option<Worktree>, GitWorkspacesError> {
+    fn open_whole(&self, name: &str) -> Result<Option<Worktree>, GitWorkspacesError> {
         let (directory, branch, repository) =
             (self.directory_of(name)?, self.branch_name(name)?, &self.settings().repository);
         if self.is_clone(name) {
