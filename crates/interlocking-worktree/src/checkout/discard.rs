@@ -1,4 +1,4 @@
-//! Taking the files of a working tree to those of an index, whatever is there.
+//! Resetting the files of a working tree to those of an index, whatever is there.
 
 use std::{collections::HashSet, path::Path, sync::atomic::AtomicBool};
 
@@ -23,8 +23,9 @@ use crate::{
     },
 };
 
-/// Deletes what `new` does not have, ignored or not, but for what is at the paths of `spared`; and writes what it has and is
-/// not there. Files that have what it says stay; of those that `old` notes as they are, line ends may be others.
+/// Deletes files that `new` does not have, ignored or not, except at the paths of `spared`, and writes the files that
+/// are missing or differ. Files with the right contents stay; if `old` has their current stat data, their line endings
+/// may differ.
 pub(crate) fn discard(
     git: &gix::Repository,
     root: &Path,
@@ -38,9 +39,9 @@ pub(crate) fn discard(
         return Err(GitError::new(doing(), cause));
     }
     let mut refreshed: Vec<Option<Stat>> = vec![None; new.entries().len()];
-    let mut comparing = Comparing::of(git, old, new)?;
+    let mut comparison = Comparison::of(git, old, new)?;
     let mut judge = |directory: &Directory, name: &BStr, number: usize| {
-        let same = comparing.look(directory, name, new, number).map_err(std::io::Error::other)?;
+        let same = comparison.look(directory, name, new, number).map_err(std::io::Error::other)?;
         refreshed[number] = same;
         Ok(same.is_some())
     };
@@ -60,8 +61,8 @@ pub(crate) fn discard(
     Ok(())
 }
 
-/// What is needed to see whether a file is as an index says.
-struct Comparing<'a> {
+/// The state for comparing files with an index.
+struct Comparison<'a> {
     git: &'a gix::Repository,
     old: &'a gix::index::File,
     has_links: bool,
@@ -69,7 +70,7 @@ struct Comparing<'a> {
     filters: Filters<'a>,
 }
 
-impl<'a> Comparing<'a> {
+impl<'a> Comparison<'a> {
     fn of(git: &'a gix::Repository, old: &'a gix::index::File, new: &mut gix::index::File) -> Result<Self, GitError> {
         let doing = || "reading the configuration".to_owned();
         let system = git.filesystem_options().doing(doing)?;
@@ -77,7 +78,7 @@ impl<'a> Comparing<'a> {
         Ok(Self { git, old, has_links: system.symlink, has_modes: system.executable_bit, filters })
     }
 
-    /// Whether a file may stay, with its times.
+    /// The stat data of a file if it may stay.
     fn look(
         &mut self,
         directory: &Directory,
@@ -90,19 +91,20 @@ impl<'a> Comparing<'a> {
         let doing = || format!("comparing {path}");
         let Some(found) = directory.look(name).doing(doing)? else { return Ok(None) };
         if entry.mode == Mode::COMMIT {
-            // A submodule's files are its own business.
+            // A submodule's files are not looked at.
             return Ok((found.kind == Kind::Directory).then(Stat::default));
         }
         if !self.is_of_kind(entry, &found) {
             return Ok(None);
         }
-        // Its times and size say nothing: whoever writes the index could have a file seem unchanged.
+        // Times and size alone do not prove anything: a process that can write the index can make a changed file seem
+        // unchanged.
         let is_noted = self
             .old
             .entry_by_path_and_stage(path, Stage::Unconflicted)
             .is_some_and(|noted| (noted.id, noted.mode) == (entry.id, entry.mode) && noted.stat == found.stat);
         let stays = if is_noted && found.kind == Kind::File && entry.mode != Mode::SYMLINK {
-            // As git does, which may leave line ends that another commit's attributes gave it.
+            // As git does, which may leave line endings from another commit's attributes.
             is_same(self.git, new, entry, directory, name, &mut self.filters)?
         } else {
             self.is_as_written(directory, name, entry, path, &found)?
@@ -121,7 +123,7 @@ impl<'a> Comparing<'a> {
         }
     }
 
-    /// Whether a checkout would write what is there.
+    /// Whether a checkout would write the same contents.
     fn is_as_written(
         &mut self,
         directory: &Directory,
@@ -153,7 +155,7 @@ impl<'a> Comparing<'a> {
                 Ok(found.size == size
                     && directory.read(name, size).is_ok_and(|read| read.is_some_and(|read| read == contents)))
             }
-            // What a program of the user's makes of it is written anew.
+            // The output of a filter program is always written anew.
             ToWorktreeOutcome::Process(MaybeDelayed::Immediate(_) | MaybeDelayed::Delayed(_)) => Ok(false),
         }
     }

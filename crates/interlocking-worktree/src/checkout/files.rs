@@ -1,7 +1,8 @@
-//! Deleting and writing the files of a working tree in which somebody else may be at work.
+//! Deleting and writing the files of a working tree in which other programs may be at work.
 //!
-//! Each file is reached through [opened directories](crate::filesystem::directory), is deleted by its name there, and made anew under it:
-//! nothing is written to what was there before, which may be a pipe, a link, or another name of a file that lies elsewhere.
+//! Each file is reached through [open directories](crate::filesystem::directory), deleted by its name there, and
+//! created anew: nothing is written to what was there before, which may be a pipe, a link, or a hard link to a file
+//! elsewhere.
 
 use std::{
     collections::HashSet,
@@ -31,19 +32,19 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// Up to how many files one thread writes. Git, too, wants as many before it starts others.
+/// Up to this many files are written by one thread. Git starts more threads at the same number.
 const FEW_FILES_TO_WRITE: usize = 100;
 
-/// What may be in the place of a file that is written.
+/// What may be in the way of a file that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InTheWay {
-    /// Another file, which goes. What is not empty stays, and is an error.
+    /// Another file or an empty directory, which is replaced. A directory that is not empty is an error.
     File,
-    /// Anything; it goes.
+    /// Anything, which is deleted.
     Anything,
 }
 
-/// Deletes, then writes from `index`, in which the written entries get their new times.
+/// Deletes files, then writes files from `index`, whose written entries get the new stat data.
 pub(crate) fn change_files(
     git: &gix::Repository,
     root: &Path,
@@ -64,11 +65,11 @@ pub(crate) fn change_files(
     Ok(())
 }
 
-/// Deletes one file and the directories that it leaves empty. What a symbolic link leads to is never touched.
+/// Deletes one file and the directories that this leaves empty. The target of a symbolic link is never touched.
 fn delete_file(root: &Directory, path: &BStr) -> std::io::Result<()> {
     let Some((directory, name)) = root.parent_of(path)? else { return Ok(()) };
     match directory.look(name)? {
-        // A directory took the file's place (its files are dealt with one by one), or it is a submodule.
+        // A directory has taken the file's place (its files are handled one by one), or it is a submodule.
         Some(found) if found.kind == Kind::Directory => drop(directory.remove_directory(name)),
         Some(_) => directory.remove_file(name)?,
         None => {}
@@ -92,7 +93,7 @@ pub(crate) fn delete_empty_above(root: &Directory, path: &BStr) -> std::io::Resu
     Ok(())
 }
 
-/// Writes all files of `index` into a new directory, which nobody else knows yet.
+/// Writes all files of `index` into a new directory, which no other program knows yet.
 pub(crate) fn write_all_files(
     git: &gix::Repository,
     place: &Path,
@@ -102,7 +103,7 @@ pub(crate) fn write_all_files(
     let is_executable = |entry: &gix::index::Entry| entry.mode == Mode::FILE_EXECUTABLE;
     let has_more = index.entries().iter().any(|entry| is_executable(entry) && has_attributes(entry.path(index)));
     if has_more {
-        // gix does not take executable ones for what they are.
+        // gix does not read `.gitattributes` files that are executable.
         let all = index.entries().iter().map(|entry| entry.path(index).to_owned()).collect();
         return write_files(git, place, index, &all, InTheWay::File);
     }
@@ -118,7 +119,7 @@ pub(crate) fn write_all_files(
     problem_in(&outcome).map_or(Ok(()), |problem| Err(GitError::new(doing(), problem)))
 }
 
-/// Writes the files of `write` from `index`, in which they get their new times.
+/// Writes the files of `write` from `index`, whose entries get the new stat data.
 pub(crate) fn write_files(
     git: &gix::Repository,
     root: &Path,
@@ -130,7 +131,7 @@ pub(crate) fn write_files(
         return Ok(());
     }
     let doing = || format!("writing files in {}", root.display());
-    // In their order, so that a directory is opened once.
+    // In the index's order, so that each directory is opened once.
     let mut numbers = Vec::with_capacity(write.len());
     for (number, entry) in index.entries().iter().enumerate() {
         if entry.stage() == Stage::Unconflicted && write.contains(entry.path(index)) {
@@ -186,7 +187,7 @@ impl<'git> Writer<'git> {
         }
         let Some((_, directory)) = &self.opened else { return Err(GitError::new(doing(), "it is in no directory")) };
         if mode == Mode::COMMIT {
-            // A submodule's files are its own business; only its place is made.
+            // A submodule's files are not written; only its directory is made.
             make_directory(directory, name, self.in_the_way).doing(doing)?;
             return Ok(Stat::default());
         }
@@ -238,7 +239,7 @@ impl<'git> Writer<'git> {
     }
 }
 
-/// How often something else may take a name while it is being given away.
+/// How often another program may take a name again while a directory is being made.
 const ATTEMPTS: usize = 10;
 
 fn make_directory(directory: &Directory, name: &BStr, in_the_way: InTheWay) -> std::io::Result<Directory> {
@@ -257,7 +258,7 @@ fn make_directory(directory: &Directory, name: &BStr, in_the_way: InTheWay) -> s
     ))
 }
 
-/// Takes away what has the name of a file that is to be made.
+/// Removes what is in the way of a file that is to be made.
 fn make_room(directory: &Directory, name: &BStr, in_the_way: InTheWay) -> std::io::Result<()> {
     match directory.look(name)? {
         None => Ok(()),
@@ -277,7 +278,7 @@ fn remove_if_there(directory: &Directory, name: &BStr) -> std::io::Result<()> {
     }
 }
 
-/// A checkout can end well and yet have left files out.
+/// The problem of a checkout: it can succeed and still have left out files.
 pub(crate) fn problem_in(outcome: &gix::worktree::state::checkout::Outcome) -> Option<String> {
     if let Some(failed) = outcome.errors.first() {
         return Some(format!("{}: {}", failed.path, failed.error));

@@ -1,4 +1,4 @@
-//! The index of a tree, made from that of another: only what differs between the two trees is read.
+//! Making the index of a tree from that of another, reading only what differs between the two trees.
 
 use std::collections::HashSet;
 
@@ -18,13 +18,13 @@ use crate::{
 /// The index of a tree, and which of its paths differ from the other's.
 pub(crate) struct Between {
     pub(crate) index: gix::index::State,
-    /// In both or in the new one alone, with another version.
+    /// The paths that were changed or added.
     pub(crate) changed: HashSet<BString>,
-    /// In the old one alone.
+    /// The paths that were removed.
     pub(crate) gone: HashSet<BString>,
 }
 
-/// `old` is the index of `old_tree`: what is the same in `new_tree` keeps its times and flags.
+/// `old` is the index of `old_tree`. Entries that are the same in `new_tree` keep their stat data and flags.
 pub(crate) fn between(
     git: &gix::Repository,
     old: &gix::index::State,
@@ -32,7 +32,7 @@ pub(crate) fn between(
     new_tree: ObjectId,
 ) -> Result<Between, GitError> {
     let doing = || format!("comparing the trees {old_tree} and {new_tree}");
-    // Not `diff_tree_to_tree`, which makes ready for comparing files too.
+    // Not `diff_tree_to_tree`, which also prepares for comparing files.
     let trees = (git.find_tree(old_tree).doing(doing)?, git.find_tree(new_tree).doing(doing)?);
     let (old_entries, new_entries) = (
         TreeRefIter::from_bytes(&trees.0.data, git.object_hash()),

@@ -1,4 +1,4 @@
-//! The files of a working tree, taken to another state.
+//! Changing the files of a working tree to another state.
 
 pub(crate) mod discard;
 pub(crate) mod files;

@@ -1,4 +1,4 @@
-//! Clones: places that are repositories of their own, with nothing in them but one commit.
+//! Clones: repositories of their own that hold one commit.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use gix::{ObjectId, objs::Kind};
 use crate::{
     checkout::{files::write_all_files, reset::tree_of},
     clones::settings::{MARK, is_clone},
-    clones::{pack::PackWriter, settings::CloneSettings, unfinished::Making},
+    clones::{pack::PackWriter, settings::CloneSettings, unfinished::UnfinishedClone},
     filesystem::own_paths,
     pool::{
         rewrite::rewrite_files,
@@ -45,7 +45,7 @@ pub enum CreateCloneError {
         /// The commit asked for.
         commit: CommitId,
     },
-    /// The place cannot be one: it is occupied, or inside the repository or one of its worktrees.
+    /// The place is not possible: it is occupied, or inside the repository or one of its worktrees.
     #[error(transparent)]
     Place(CreateError),
     /// Something could not be read or written.
@@ -56,13 +56,13 @@ pub enum CreateCloneError {
 /// A clone could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenCloneError {
-    /// What is there was not made by [`Repository::create_clone`].
+    /// The directory was not made by [`Repository::create_clone`].
     #[error("{} is not a clone that was made here", path.display())]
     NotAClone {
         /// The place.
         path: PathBuf,
     },
-    /// It is not what it was.
+    /// The clone is not as it was when it was created.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read.
@@ -70,7 +70,7 @@ pub enum OpenCloneError {
     Git(#[from] GitError),
 }
 
-/// What was written into a clone, as the process knows that has made it.
+/// The record of the files that this process wrote into a clone.
 pub struct WrittenFiles {
     noted: Pristine,
     at: SystemTime,
@@ -83,15 +83,16 @@ impl std::fmt::Debug for WrittenFiles {
 }
 
 impl Repository {
-    /// Creates a repository of its own at `place`, on a new branch there, at `base`.
+    /// Creates a separate repository at `place`, on a new branch in it, at `base`.
     ///
-    /// It holds the objects of `base` and its files, copied, and nothing else of this repository: no other commit, no
-    /// reference, no remote, no way to find this one. `base` has the id that it has here and no parent there (it is
-    /// shallow), so that what is committed on top can come back: [`Repository::fetch_from_clone`]. Of this
-    /// repository's own configuration it has what says how files are written, and filters; its ignore rules too.
+    /// It holds copies of the objects of `base`, and the files, and nothing else of this repository: no other commit,
+    /// no reference, no remote, no path of this repository. `base` has the same id in both repositories, but no parent
+    /// in the clone (which is shallow), so that commits on top of it can be fetched back:
+    /// [`Repository::fetch_from_clone`]. From this repository's own configuration the clone gets the settings of how
+    /// files are written, and filters; it gets the ignore rules too.
     ///
-    /// Who works there can read what the system user can read, this repository included, unless kept from it by other
-    /// means. The branch is not created here, and git does not list the place as a worktree.
+    /// A program in the clone can read what the system user can read, this repository included, unless it is confined
+    /// by other means. The branch is not created in this repository, and git does not list the place as a worktree.
     ///
     /// # Errors
     ///
@@ -105,8 +106,9 @@ impl Repository {
         Ok(self.create_noted_clone(place, branch, base)?.0)
     }
 
-    /// [`Repository::create_clone`], and what was written there, from which [another](Repository::create_clone_again) can be made once
-    /// nobody needs it any more. None where no file is used again.
+    /// Like [`Repository::create_clone`], and returns the record of the written files, from which [another
+    /// clone](Repository::create_clone_again) can be made once this one is no longer needed. No record if files cannot
+    /// be reused.
     ///
     /// # Errors
     ///
@@ -120,16 +122,17 @@ impl Repository {
         self.create_clone_from(place.as_ref(), branch, base, None)
     }
 
-    /// Makes another clone in the place of one that nobody needs any more, of which this process knows what it has `written` there: files
-    /// that nobody has touched since are used again, and everything else is deleted, its `.git` whatever it is. The clone is one that
-    /// [`Repository::create_clone`] might have made.
+    /// Makes a clone in the place of one that is no longer needed, for which this process has the record of what it has
+    /// `written`. Files that have not been touched since are reused. Everything else is deleted, including `.git`,
+    /// whatever it is. The result is the same as of [`Repository::create_clone`].
     ///
-    /// Whether a file was touched is told by its number, size, owner and times: see `docs/book/src/worktrees.md`. A program that still runs
-    /// there, with files or directories open, can change them later.
+    /// Whether a file was touched is decided by its inode number, size, owner and times: see
+    /// `docs/book/src/worktrees.md`. A program that still runs there, with open files or directories, can change files
+    /// later.
     ///
     /// # Errors
     ///
-    /// See [`CreateCloneError`]. What is left at the place is to be deleted.
+    /// See [`CreateCloneError`]. Whatever is left at the place should be deleted.
     pub fn create_clone_again(
         &self,
         place: impl AsRef<Path>,
@@ -140,7 +143,7 @@ impl Repository {
         self.create_clone_from(place.as_ref(), branch, base, Some(written))
     }
 
-    /// Makes a clone at a place that is free, or at that of the one whose files are `left`.
+    /// Makes a clone at a free place, or in place of the clone whose files are `left`.
     fn create_clone_from(
         &self,
         place: &Path,
@@ -169,8 +172,8 @@ impl Repository {
         made
     }
 
-    /// Opens a clone that [`Repository::create_clone`] of this repository made at `place`, on the branch it should be
-    /// on: for a process that goes on after another's end.
+    /// Opens a clone that [`Repository::create_clone`] of this repository made at `place`, on the branch that it should
+    /// be on: for a process that continues after another has ended.
     ///
     /// # Errors
     ///
@@ -189,7 +192,8 @@ impl Repository {
         Ok(worktree)
     }
 
-    /// Everything is made beside the place and renamed to it at the end: a crash leaves no half of a clone.
+    /// Makes the clone in a directory beside the place and renames it at the end, so that a crash leaves no half-made
+    /// clone.
     fn make_clone(
         &self,
         git: &gix::Repository,
@@ -201,10 +205,10 @@ impl Repository {
         let doing = || format!("creating a clone at {}", place.display());
         let parent = place.parent().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
         let making = match left {
-            Some(_) => Making::over(place, parent)?,
-            None => Making::begin(parent)?,
+            Some(_) => UnfinishedClone::over(place, parent)?,
+            None => UnfinishedClone::begin(parent)?,
         };
-        // Read afresh, as a linked worktree reads it.
+        // Read anew, as for a linked worktree.
         let settings = CloneSettings::of(&self.git_of_main_worktree()?);
         fill(git, self.common_directory(), making.root(), branch, base, &settings)?;
         let cloned = self.open_own(making.root(), settings.clone())?.git();
@@ -239,7 +243,7 @@ fn fill(
     if has_parents {
         file::write_anew(own.join("shallow"), format!("{base}\n")).doing(doing)?;
     }
-    // Ignore rules and attributes that are not in the tree.
+    // Ignore rules and attributes that are not part of the tree.
     for name in ["info/exclude", "info/attributes"] {
         if let Some(contents) = file::read(&common_directory.join(name), FileKind::Rules(Limits::of(git)))? {
             file::write_anew(own.join(name), contents.bytes).doing(doing)?;
@@ -255,11 +259,11 @@ fn fill(
     file::write_anew(private_directory(&own).join(MARK), format!("{base}\n")).doing(doing)
 }
 
-/// Copies a commit with its tree into one pack. Whether the commit has parents.
+/// Copies a commit with its tree into one pack. Returns whether the commit has parents.
 fn copy_objects(git: &gix::Repository, base: CommitId, directory: &Path) -> Result<bool, GitError> {
     let doing = || format!("copying the objects of {base}");
     let (trees, blobs) = objects_of_tree(git, tree_of(git, base)?)?;
-    // Git names a pack by its contents; any name will do that no other pack there has.
+    // Git names a pack by its contents, but any unique name works.
     let name = format!("pack-{base}");
     let mut pack = PackWriter::create(&directory.join(format!("{name}.pack")), 1 + trees.len() + blobs.len())?;
     let commit = git.find_commit(base.git()).doing(doing)?;
@@ -274,7 +278,8 @@ fn copy_objects(git: &gix::Repository, base: CommitId, directory: &Path) -> Resu
         let object = git.objects.try_find(id, &mut buffer).doing(doing)?;
         match object {
             Some(object) if object.kind == kind => {
-                // Whoever shares the store can put other contents in an object's place, and its readers do not look.
+                // A process that can write to the object store can replace an object's contents, and readers do not
+                // check the hash.
                 let found = gix::objs::compute_hash(git.object_hash(), kind, object.data).doing(doing)?;
                 if found != *id {
                     return Err(GitError::new(
@@ -291,8 +296,8 @@ fn copy_objects(git: &gix::Repository, base: CommitId, directory: &Path) -> Resu
     Ok(commit.parent_ids().next().is_some())
 }
 
-/// The trees and the files of a tree, itself included, each once and in the order they are met. What a submodule
-/// names is none of this repository's objects.
+/// The trees (including the root) and blobs of a tree, each once and in the order of traversal. A submodule's commit is
+/// not an object of this repository.
 pub(crate) fn objects_of_tree(
     git: &gix::Repository,
     root: ObjectId,
@@ -315,7 +320,8 @@ pub(crate) fn objects_of_tree(
     Ok((trees, blobs))
 }
 
-/// Writes the files, as far as they are not `left`, and the index. `model` is a directory as a new one is.
+/// Writes the files that are not `left` already, and the index. `model` is a directory with the permissions of a new
+/// one.
 fn check_out(
     git: &gix::Repository,
     root: &Path,

@@ -1,4 +1,4 @@
-//! What was committed in a clone, taken out of it.
+//! Reading the commits that were made in a clone.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,8 +22,8 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// The commits of a clone since its base, with all that is new in them, in memory. Nothing of it is believed yet:
-/// [`Repository::take_in`] checks it.
+/// The commits of a clone since its base, with all their new objects, in memory. They are untrusted until
+/// [`Repository::take_in`] has checked them.
 #[derive(Debug, Clone)]
 pub struct ClonedCommits {
     pub(crate) base: CommitId,
@@ -34,27 +34,27 @@ pub struct ClonedCommits {
 /// The commits of a clone could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
-    /// It is a worktree of its repository, whose commits are there already.
+    /// It is a worktree of its repository, which has its commits already.
     #[error("{} is not a clone: its commits are in its repository already", path.display())]
     NotAClone {
         /// The worktree.
         path: std::path::PathBuf,
     },
-    /// An object that should be there is not.
+    /// An object is missing in the clone.
     #[error("the {what} {id} is missing in the clone")]
     Missing {
-        /// What it should be.
+        /// The kind of object.
         what: &'static str,
         /// Its id.
         id: String,
     },
-    /// There is more than [`ClonedCommits::MOST_BYTES`].
+    /// The objects have more than [`ClonedCommits::MOST_BYTES`].
     #[error("the commits since {base} hold more than {} MiB; commit less, or ignore what is built", ClonedCommits::MOST_BYTES >> 20)]
     TooLarge {
         /// The base.
         base: CommitId,
     },
-    /// The clone is not what it was.
+    /// The clone is not as it was when it was created.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read.
@@ -65,10 +65,10 @@ pub enum ExportError {
 /// Commits could not be fetched from a clone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// They could not be read there.
+    /// They could not be read in the clone.
     #[error(transparent)]
     Export(#[from] ExportError),
-    /// They could not be taken in here.
+    /// They could not be taken into this repository.
     #[error(transparent)]
     TakeIn(#[from] TakeInError),
 }
@@ -77,13 +77,13 @@ impl ClonedCommits {
     /// The most bytes that the new objects may have, uncompressed: they are held in memory.
     pub const MOST_BYTES: usize = 1 << 30;
 
-    /// The commit they stand on.
+    /// The commit that they are based on.
     #[must_use]
     pub fn base(&self) -> CommitId {
         self.base
     }
 
-    /// The newest commit; the base if there is none.
+    /// The newest commit; the base if there are no new commits.
     #[must_use]
     pub fn tip(&self) -> CommitId {
         self.tip
@@ -91,11 +91,12 @@ impl ClonedCommits {
 }
 
 impl Repository {
-    /// Fetches what was committed in a clone since `base`: the objects come here, each checked, and the clone's branch
-    /// is set here, from `expected` (none: it must not exist) to the clone's newest commit, which is given.
+    /// Fetches the commits that were made in a clone after `base`: writes the objects here after checking each, and
+    /// sets the branch of the clone's name here from `expected` (none: it must not exist) to the clone's newest commit.
+    /// Returns that commit.
     ///
-    /// It is [`Worktree::export_since`] and [`Repository::take_in`] in one. Where the clone's agent is not trusted and
-    /// may still be running, do the former confined to the clone.
+    /// This is [`Worktree::export_since`] and [`Repository::take_in`] in one. If the clone's agent is not trusted and
+    /// may still be running, run the former confined to the clone.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl Repository {
 }
 
 impl Worktree {
-    /// Reads the commits of a clone since `base` and all objects that are new in them. It writes nothing.
+    /// Reads the commits of a clone since `base` and all their new objects. Nothing is written.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Worktree {
         self.export(base, None)
     }
 
-    /// The same of the commits up to `tip` in place of the clone's newest.
+    /// Like [`export_since`](Self::export_since), for the commits up to `tip` instead of the clone's newest.
     ///
     /// # Errors
     ///
@@ -166,7 +167,7 @@ struct Reading<'git> {
 impl Reading<'_> {
     fn read(&self, kind: Kind, id: ObjectId) -> Result<Vec<u8>, ExportError> {
         let doing = || format!("reading the {kind} {id}");
-        // Commits are few, and a parent that is missing is how a clone ends.
+        // Read directly from the object store: the base's parents are missing there, because the clone is shallow.
         let mut data = Vec::new();
         match self.git.objects.try_find(&id, &mut data).doing(doing)? {
             Some(found) if found.kind == kind => {}
@@ -184,8 +185,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// What need not be read, for the repository that the clone is of has it. The clone is believed here: if it lies,
-    /// something is missing there, and it is not taken in.
+    /// The objects that need not be read because the clone's origin has them. This trusts the clone: if the clone lies,
+    /// an object will be missing and the commits are not taken in.
     fn reachable_from_base(&self) -> Result<HashSet<ObjectId>, ExportError> {
         let commit = self.read(Kind::Commit, self.base.git())?;
         let doing = || format!("reading the commit {}", self.base);

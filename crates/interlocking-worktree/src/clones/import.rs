@@ -1,4 +1,4 @@
-//! Taking in commits that were made in a clone. Whoever made them may have made anything.
+//! Taking in commits that were made in a clone. They may be forged in any way.
 
 use std::{
     cmp::Ordering,
@@ -32,13 +32,13 @@ use crate::{
 /// Commits of a clone could not be taken in. No reference has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TakeInError {
-    /// This is not the repository that the clone is of.
+    /// This repository does not have the clone's base.
     #[error("the base {base} is not a commit of this repository")]
     NoSuchBase {
         /// The base.
         base: CommitId,
     },
-    /// A commit does not stand on the base: it has no parent, or one that is neither the base nor new.
+    /// A commit is not based on the base: it has no parent, or a parent that is neither the base nor new.
     #[error("{commit} does not descend from {base} alone: rebase it onto that")]
     NotDescending {
         /// The commit.
@@ -46,7 +46,7 @@ pub enum TakeInError {
         /// The base.
         base: CommitId,
     },
-    /// An object is not what its id says.
+    /// An object's contents do not match its id.
     #[error("the object {id} of the clone is forged: its contents have the id {found}")]
     Forged {
         /// The id it was found under.
@@ -72,7 +72,7 @@ pub enum TakeInError {
         /// The object.
         id: String,
     },
-    /// The branch is not where the caller last saw it.
+    /// The branch is not where the caller expected it.
     #[error("{branch} moved: expected {}, found {}; look at it again", at(*expected, "absent"), at(*found, "gone"))]
     Moved {
         /// The branch.
@@ -92,7 +92,7 @@ pub enum TakeInError {
         /// The branch that is there.
         existing: BranchName,
     },
-    /// The commits do not stand on what the branch is at, which would lose commits.
+    /// The commits do not descend from the branch, which would lose commits.
     #[error("{branch} is at {from}, which is not behind {to}: fetch into another branch")]
     NotFastForward {
         /// The branch.
@@ -102,7 +102,7 @@ pub enum TakeInError {
         /// Where it was to go.
         to: CommitId,
     },
-    /// A worktree is on the branch; its files would not follow.
+    /// A worktree has the branch checked out, whose files would not be updated.
     #[error("{branch} is checked out in {}: fetch into another branch", place.display())]
     CheckedOut {
         /// The branch.
@@ -115,19 +115,19 @@ pub enum TakeInError {
     Git(#[from] GitError),
 }
 
-/// Files, programs, symbolic links, directories and submodules, as git writes them today.
+/// The modes of files, executable files, symbolic links, directories and submodules, as git writes them.
 const MODES: [u16; 5] = [0o100_644, 0o100_755, 0o120_000, 0o40_000, 0o160_000];
 
 impl Repository {
-    /// Checks every object of `commits`, writes them here, and sets `branch` to the newest commit: from `expected`, which
-    /// must be behind it, or as a new branch if that is none. Gives that commit.
+    /// Checks every object of `commits`, writes the objects here, and sets `branch` to the newest commit: from
+    /// `expected`, which must be an ancestor of it, or as a new branch if `expected` is none. Returns that commit.
     ///
-    /// Each object's id is computed again, each commit must stand on the base and on nothing else, each tree must be one
-    /// that git would make, and whatever they refer to must be new or in the base.
+    /// Each object's id is computed again, each commit must be based on the base and nothing else, each tree must be
+    /// one that git would make, and all objects that they refer to must be new or in the base.
     ///
     /// # Errors
     ///
-    /// See [`TakeInError`]; no reference has changed, and nothing was written unless only the branch was the matter.
+    /// See [`TakeInError`]; no reference has changed. Objects are written only if nothing but the branch was wrong.
     pub fn take_in(
         &self,
         commits: &ClonedCommits,
@@ -136,7 +136,7 @@ impl Repository {
     ) -> Result<CommitId, TakeInError> {
         self.take_in_objects(commits)?;
         let git = self.git();
-        // No worktree may come to be on the branch in the meantime.
+        // No worktree may check out the branch in the meantime.
         let _registration = self.lock_registration()?;
         if let Some((place, _)) = self.checked_out_in(branch)?.into_iter().next() {
             return Err(TakeInError::CheckedOut { branch: branch.clone(), place });
@@ -173,12 +173,12 @@ impl Repository {
         Ok(commits.tip)
     }
 
-    /// The same without a branch: every object is checked and written, and nothing refers to the newest commit, which is given. As
-    /// long as no reference keeps it, git may clear it up.
+    /// Like [`take_in`](Self::take_in) without a branch: checks and writes every object, and returns the newest commit.
+    /// As long as no reference keeps that commit, git may collect it as garbage.
     ///
     /// # Errors
     ///
-    /// See [`TakeInError`]; nothing was written.
+    /// See [`TakeInError`]; nothing is written.
     pub fn take_in_objects(&self, commits: &ClonedCommits) -> Result<CommitId, TakeInError> {
         self.check(&self.git(), commits)?;
         self.check_trees(commits)?;
@@ -189,7 +189,7 @@ impl Repository {
         Ok(commits.tip)
     }
 
-    /// What all of it comes to: depth and number of files.
+    /// Checks the trees as a whole: their depth and number of files.
     fn check_trees(&self, commits: &ClonedCommits) -> Result<(), GitError> {
         let git = self.git().with_object_memory();
         let is_wanted = |kind: &Kind| matches!(kind, Kind::Tree | Kind::Commit);
@@ -246,7 +246,8 @@ impl Repository {
     }
 }
 
-/// What an object refers to, and as what: a commit to its tree and parents, a tree to its entries but submodules.
+/// The objects that an object refers to, with their kinds: a commit's tree and parents, and a tree's entries without
+/// submodules.
 pub(crate) fn referenced(kind: Kind, data: &[u8]) -> Result<Vec<(Kind, ObjectId)>, String> {
     let hash = gix::hash::Kind::Sha1;
     match kind {
@@ -266,7 +267,7 @@ pub(crate) fn referenced(kind: Kind, data: &[u8]) -> Result<Vec<(Kind, ObjectId)
     }
 }
 
-/// As git writes one: it is the same when it is written again.
+/// Checks that a commit is as git writes it: encoding it again gives the same bytes.
 fn check_commit(data: &[u8]) -> Result<(), String> {
     let commit = CommitRef::from_bytes(data, gix::hash::Kind::Sha1).map_err(|error| error.to_string())?;
     for signature in [commit.author(), commit.committer()] {
@@ -281,7 +282,7 @@ fn check_commit(data: &[u8]) -> Result<(), String> {
     if again == data { Ok(()) } else { Err("it is not written as git writes it".to_owned()) }
 }
 
-/// Names that are file names, each once, in git's order, with git's modes.
+/// Checks that a tree has valid file names, each once, in git's order, with git's modes.
 fn check_tree(data: &[u8]) -> Result<(), String> {
     let tree = TreeRef::from_bytes(data, gix::hash::Kind::Sha1).map_err(|error| error.to_string())?;
     let mut names = HashSet::new();

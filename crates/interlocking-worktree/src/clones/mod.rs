@@ -1,4 +1,4 @@
-//! Clones: repositories of their own with one commit in them, and the way back.
+//! Clones: separate repositories with one commit, and fetching commits back from them.
 
 pub(crate) mod clone;
 pub(crate) mod export;

@@ -1,7 +1,7 @@
 //! Writing a pack: many objects in one file, with its index.
 //!
-//! gix writes packs only from a network's stream. This one holds every object whole, for it is read once by a checkout
-//! and then little; <https://git-scm.com/docs/pack-format> has the format.
+//! gix writes packs only from a network stream. This writer stores every object whole, without deltas, because a
+//! checkout reads the pack once and later reads are few; <https://git-scm.com/docs/pack-format> has the format.
 
 use std::{
     fs::File,
@@ -23,19 +23,19 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// Marks a version 2 index.
+/// The signature of a version 2 index.
 const INDEX_SIGNATURE: [u8; 4] = [0xff, b't', b'O', b'c'];
-/// From here on an offset stands in a second table.
+/// Offsets from here on are stored in a second table.
 const LARGE_OFFSET: u64 = 0x8000_0000;
 
-/// One object, as it stands in the pack.
+/// An object in the pack.
 struct Entry {
     id: ObjectId,
     checksum: u32,
     offset: u64,
 }
 
-/// A pack being written. Git reads it only once its index is there.
+/// A pack that is being written. Git reads it only once its index exists.
 pub(crate) struct PackWriter {
     out: BufWriter<File>,
     hasher: gix::hash::Hasher,
@@ -47,7 +47,7 @@ pub(crate) struct PackWriter {
 }
 
 impl PackWriter {
-    /// `count` objects will be added.
+    /// Creates the file of a pack to which `count` objects will be added.
     pub(crate) fn create(file: &Path, count: usize) -> Result<Self, GitError> {
         let doing = || format!("writing {}", file.display());
         let expected = u32::try_from(count).map_err(|_| GitError::new(doing(), "too many objects for one pack"))?;
@@ -82,7 +82,7 @@ impl PackWriter {
         put
     }
 
-    /// Ends the pack and writes its index.
+    /// Completes the pack and writes its index.
     pub(crate) fn finish(mut self, index: &Path) -> Result<(), GitError> {
         let doing = || format!("writing {}", index.display());
         debug_assert_eq!(self.entries.len(), self.expected as usize, "the header says how many there are");
@@ -110,7 +110,7 @@ fn encode_index(entries: &[Entry]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1072 + entries.len() * 28);
     bytes.extend_from_slice(&INDEX_SIGNATURE);
     bytes.extend_from_slice(&2u32.to_be_bytes());
-    // Per first byte, how many ids begin with it or a lower one.
+    // For each first byte, how many ids begin with it or a lower one.
     let mut begun = 0;
     for first in 0..=u8::MAX {
         begun += entries[begun..].iter().take_while(|entry| entry.id.first_byte() == first).count();
@@ -142,7 +142,7 @@ fn encode_index(entries: &[Entry]) -> Vec<u8> {
 fn deflate(compress: &mut Compress, data: &[u8], out: &mut Vec<u8>) -> gix::Result<()> {
     compress.reset();
     let mut written = out.len();
-    // Enough for data that does not get smaller, as a rule.
+    // Usually enough even for data that does not compress.
     out.resize(written + data.len() + data.len() / 1000 + 64, 0);
     loop {
         let (read_before, written_before) = (compress.total_in(), compress.total_out());

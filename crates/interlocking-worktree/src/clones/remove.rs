@@ -17,16 +17,16 @@ use crate::{
     },
 };
 
-/// A clone could not be removed; it is as it was.
+/// A clone could not be removed. It is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RemoveCloneError {
-    /// It is a worktree: [`Repository::remove_worktree`] removes those.
+    /// It is a worktree: remove it with [`Repository::remove_worktree`].
     #[error("{} is not a clone", path.display())]
     NotAClone {
         /// The worktree.
         path: PathBuf,
     },
-    /// Something in it is not committed.
+    /// It has uncommitted changes.
     #[error("{} has changes that are not committed: {}; commit them, or discard them", path.display(), Listed(changes))]
     Dirty {
         /// The clone.
@@ -34,7 +34,7 @@ pub enum RemoveCloneError {
         /// The changes, with untracked files.
         changes: Vec<Change>,
     },
-    /// Its newest commit is nowhere else.
+    /// Its newest commit is not in this repository.
     #[error("{head} is only in {}: fetch it first, or discard it", path.display())]
     NotFetched {
         /// The clone.
@@ -42,7 +42,7 @@ pub enum RemoveCloneError {
         /// The commit.
         head: CommitId,
     },
-    /// It is not what it was.
+    /// The clone is not as it was when it was created.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or renamed.
@@ -51,12 +51,12 @@ pub enum RemoveCloneError {
 }
 
 impl Repository {
-    /// Takes a clone of this repository out of its place. With [`Force::No`] all in it must be committed, and its newest
-    /// commit be here.
+    /// Removes a clone of this repository. With [`Force::No`], everything in it must be committed, and this repository
+    /// must have its newest commit.
     ///
     /// # Errors
     ///
-    /// See [`RemoveCloneError`]; the clone is as it was.
+    /// See [`RemoveCloneError`]; the clone is unchanged.
     pub fn remove_clone(&self, clone: &Worktree, force: Force) -> Result<Discarded, RemoveCloneError> {
         let path = clone.path();
         if !clone.is_clone() {

@@ -1,4 +1,4 @@
-//! What a clone takes over of the user's configuration, and what is believed of its own.
+//! The part of the user's configuration that a clone gets, and the rules for reading a clone.
 
 use gix::{
     bstr::{BString, ByteSlice as _},
@@ -8,7 +8,7 @@ use gix::{
 use crate::repository::registration_lock::private_directory;
 use crate::values::git_error::{Doing as _, GitError};
 
-/// How files are written and compared. Everything else of `core` names paths or programs.
+/// The settings of `core` about how files are written and compared. All others name paths or programs.
 const CORE: [&str; 9] = [
     "autocrlf",
     "eol",
@@ -21,10 +21,10 @@ const CORE: [&str; 9] = [
     "protectNTFS",
 ];
 
-/// Sections whose programs have a say in what a file's contents are.
+/// The sections of programs that affect the contents of files.
 const DRIVERS: [&str; 2] = ["filter", "merge"];
 
-/// The part of a repository's own configuration without which the same files would look changed in a clone.
+/// The part of a repository's own configuration without which unchanged files would look changed in a clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CloneSettings {
     /// Section, subsection, key, value.
@@ -58,7 +58,7 @@ impl CloneSettings {
         Self { values }
     }
 
-    /// For the clone's own `config` file, which git reads there.
+    /// The contents of the clone's own `config` file, for git programs in the clone.
     pub(crate) fn to_file(&self) -> Result<Vec<u8>, GitError> {
         let doing = || "writing the configuration of a clone".to_owned();
         let mut file = File::new(Metadata::from(Source::Local));
@@ -72,7 +72,7 @@ impl CloneSettings {
         Ok(file.to_bstring().into())
     }
 
-    /// For whoever opens the clone here: its own file may have been rewritten by whom it was made for.
+    /// The overrides for opening the clone in this crate: the agent may have rewritten the clone's own `config`.
     pub(crate) fn overrides(&self) -> impl Iterator<Item = BString> + '_ {
         let fixed = ["core.bare=false"].map(BString::from);
         fixed.into_iter().chain(self.values.iter().map(|(section, subsection, key, value)| {
@@ -90,15 +90,15 @@ impl CloneSettings {
     }
 }
 
-/// Nothing that a repository says of itself names a program or a path for us.
+/// Excludes the clone's own configuration, so that it cannot name a program or a path.
 pub(crate) fn is_not_its_own(section: &Metadata) -> bool {
     section.source.kind() != Kind::Repository
 }
 
-/// Tells a clone made here from any other repository.
+/// The file that marks a clone made by this crate.
 pub(crate) const MARK: &str = "clone";
 
-/// Whether there is a clone that was made by this crate.
+/// Whether the directory is a clone that was made by this crate.
 pub(crate) fn is_clone(root: &std::path::Path) -> bool {
     private_directory(&root.join(".git")).join(MARK).is_file()
 }

@@ -1,4 +1,5 @@
-//! The directory in which a clone is made, beside its place: what a killed process left of one is deleted by the next.
+//! The directory in which a clone is made, beside its place. If the process is killed, the next process that makes a
+//! clone there deletes it.
 
 use std::{
     fs::{File, TryLockError},
@@ -20,17 +21,17 @@ use crate::{
 
 const PREFIX: &str = ".interlocking-making-";
 
-/// A clone that is being made. Dropped before it is put in its place, it is deleted.
-pub(crate) struct Making {
+/// A clone that is being made. Dropping it before it is put in its place deletes it.
+pub(crate) struct UnfinishedClone {
     root: PathBuf,
-    /// Held as long as the process lives: who can take it has found a dead one's.
+    /// The lock, held as long as the process lives: if another process can take it, this one is dead.
     #[cfg_attr(not(test), expect(dead_code, reason = "it is held, and never read"))]
     alive: File,
     is_in_place: bool,
 }
 
-impl Making {
-    /// Deletes what dead processes left in `parent`, and begins another.
+impl UnfinishedClone {
+    /// Deletes what dead processes have left in `parent`, and begins a clone.
     pub(crate) fn begin(parent: &Path) -> Result<Self, GitError> {
         own_paths::create_dir_all(parent).doing(|| format!("creating {}", parent.display()))?;
         sweep(parent);
@@ -46,11 +47,11 @@ impl Making {
         }
     }
 
-    /// Begins with the files of a clone that nobody needs any more, which is no clone from here on.
+    /// Begins a clone with the files of one that is no longer needed, which stops being a clone.
     pub(crate) fn over(place: &Path, parent: &Path) -> Result<Self, GitError> {
         let doing = || format!("taking over the clone at {}", place.display());
         let directory = Directory::open(place).doing(doing)?;
-        // Whoever was there may have made anything of it.
+        // The agent may have replaced it with anything.
         delete_named(&directory, b".git", &place.join(".git")).doing(doing)?;
         drop(directory);
         let root = parent.join(name());
@@ -68,9 +69,9 @@ impl Making {
         &self.root
     }
 
-    /// Renames it to its place, where an empty directory may be.
+    /// Renames the clone to its place, where an empty directory may be.
     pub(crate) fn put_in_place(mut self, place: &Path) -> std::io::Result<()> {
-        // Not every system renames over one.
+        // Not every system can rename over an empty directory.
         match own_paths::remove_dir(place) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -81,7 +82,7 @@ impl Making {
     }
 }
 
-impl Drop for Making {
+impl Drop for UnfinishedClone {
     fn drop(&mut self) {
         if !self.is_in_place {
             let _ = delete_tree(&self.root);
@@ -96,7 +97,7 @@ fn sweep(parent: &Path) {
         if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        // Without one it has only just been begun, by somebody alive.
+        // Without a lock file, a running process has only just created the directory.
         let opened = open_with(&lock_file(&entry.path()), Kind::Link, File::options().write(true));
         let Ok(Some(found)) = opened else { continue };
         match found.try_lock() {
@@ -110,7 +111,7 @@ fn lock_file(root: &Path) -> PathBuf {
     private_directory(&root.join(".git")).join("making.lock")
 }
 
-/// Locked before it has its name: nobody finds it unlocked while its maker lives.
+/// The file is locked before it gets its name, so that no process finds it unlocked while its creator is alive.
 fn lock(root: &Path) -> std::io::Result<File> {
     let lock = lock_file(root);
     let draft = lock.with_extension("draft");
@@ -135,17 +136,17 @@ mod tests {
     #[test]
     fn what_a_dead_process_left_is_deleted_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
-        let alive = Making::begin(parent.path()).unwrap();
-        let dead = Making::begin(parent.path()).unwrap();
+        let alive = UnfinishedClone::begin(parent.path()).unwrap();
+        let dead = UnfinishedClone::begin(parent.path()).unwrap();
         let left = dead.root().to_owned();
         std::fs::write(left.join("file"), "half").unwrap();
-        // The process ends: its locks are released, and nobody tidies up.
+        // The process ends: its locks are released, without cleanup.
         let dead = std::mem::ManuallyDrop::new(dead);
         dead.alive.unlock().unwrap();
         let other = parent.path().join(".interlocking-making-by-hand");
         std::fs::create_dir(&other).unwrap();
 
-        let next = Making::begin(parent.path()).unwrap();
+        let next = UnfinishedClone::begin(parent.path()).unwrap();
         assert!(!left.exists());
         assert!(alive.root().exists() && next.root().exists() && other.exists());
         let (first, second) = (alive.root().to_owned(), next.root().to_owned());

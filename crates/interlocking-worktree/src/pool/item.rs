@@ -1,11 +1,12 @@
-//! One retired worktree in a pool: a directory with the files, the note of what they are, and what decided how they look.
+//! One retired worktree in a pool: a directory with the files, the note of what was written, and the configuration that
+//! decided how they were written.
 //!
-//! | name | is |
+//! | name | state |
 //! |---|---|
-//! | `….draft` | being cleaned; a leftover if nobody has its note locked |
-//! | `….ready` | ready; in use if somebody has its note locked |
+//! | `….draft` | being made; a leftover if no process has its lock file locked |
+//! | `….ready` | ready; in use if a process has its lock file locked |
 //!
-//! A process that is killed loses its locks, so what it left is found out.
+//! A killed process loses its locks, so its leftovers can be detected.
 
 use std::{
     fs::File,
@@ -23,10 +24,10 @@ use crate::{
     filesystem::{clean_up::strip, own_paths, trash::delete_tree},
     pool::{
         lock,
-        rewrite::look_again,
+        rewrite::recheck_racy,
         written_files::{self, Pristine},
     },
-    recovery::{intent_log::unique_name, process_lock::Held, step},
+    recovery::{intent_log::unique_name, process_lock::LockedFile, step},
     untrusted::{
         file::{Kind as FileKind, create_new, open_with},
         program,
@@ -37,19 +38,19 @@ use crate::{
 /// An item that is being made.
 pub(crate) struct Draft {
     directory: PathBuf,
-    _lock: Held,
+    _lock: LockedFile,
     is_done: bool,
 }
 
-/// An item that is about to be used.
+/// An item that this process has taken for a new worktree.
 pub(crate) struct Claim {
     directory: PathBuf,
-    _lock: Held,
+    _lock: LockedFile,
     pub(crate) noted: Pristine,
 }
 
 impl Draft {
-    /// Begins one, unless there are enough.
+    /// Begins an item, unless the pool is full.
     pub(crate) fn begin(pool: &Path, limit: usize) -> Result<Option<Self>, GitError> {
         let doing = || format!("adding to the pool in {}", pool.display());
         let _counting = lock(pool)?;
@@ -59,11 +60,11 @@ impl Draft {
         let directory = pool.join(format!("{}.draft", unique_name()));
         own_paths::create_dir(&directory).doing(doing)?;
         let file = create_new(&directory.join("lock")).doing(doing)?;
-        let lock = Held::wait_for(file).doing(doing)?;
+        let lock = LockedFile::wait_for(file).doing(doing)?;
         Ok(Some(Self { directory, _lock: lock, is_done: false }))
     }
 
-    /// Writes the files of a tree, and takes them in. `form` is what decides how they look.
+    /// Writes the files of a tree and finishes the item. `form` is the configuration that decides how they are written.
     pub(crate) fn write(self, git: &gix::Repository, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
         let files = self.directory.join("files");
         let doing = || format!("writing {}", files.display());
@@ -76,7 +77,8 @@ impl Draft {
         self.finish()
     }
 
-    /// Cleans `files` and takes them in. `noted_at` is where what is noted of them comes from.
+    /// Cleans `files`, moves them into the item and finishes it. `noted` was read from the note in the directory
+    /// `noted_at`.
     pub(crate) fn fill(
         self,
         git: &gix::Repository,
@@ -90,7 +92,7 @@ impl Draft {
             std::fs::metadata(noted_at.join(written_files::NOTE)).and_then(|note| note.modified()).doing(doing)?;
         let mut kept = strip(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
         step::reached("retired files are cleaned");
-        look_again(git, files, &noted.index, &mut kept, when)?;
+        recheck_racy(git, files, &noted.index, &mut kept, when)?;
         let attributes: Vec<BString> =
             written_files::attributes(&noted.index).into_iter().map(|(path, _)| path.to_owned()).collect();
         for (number, (entry, path)) in noted.index.entries_mut_with_paths().enumerate() {
@@ -107,7 +109,7 @@ impl Draft {
         self.finish()
     }
 
-    /// Has it be used from here on.
+    /// Renames the item to ready: from here on, a new worktree can take it.
     fn finish(mut self) -> Result<(), GitError> {
         let ready = self.directory.with_extension("ready");
         own_paths::rename(&self.directory, &ready).doing(|| format!("naming {}", ready.display()))?;
@@ -126,29 +128,29 @@ impl Drop for Draft {
 }
 
 impl Claim {
-    /// Takes one that is ready and that nobody else takes.
+    /// Takes a ready item that no other process has taken.
     pub(crate) fn any(git: &gix::Repository, pool: &Path) -> Result<Option<Self>, GitError> {
         for directory in ready(pool)? {
             let Ok(Some(file)) = open_lock(&directory) else { continue };
-            let Ok(lock) = Held::take(file) else { continue };
+            let Ok(lock) = LockedFile::take(file) else { continue };
             if !directory.join("files").is_dir() {
                 continue;
             }
             match Pristine::read(git, &directory) {
                 Ok(noted) => return Ok(Some(Self { directory, _lock: lock, noted })),
-                // Whatever happened to it, it is of no use.
+                // Without a valid note it is useless.
                 Err(_) => drop(delete_tree(&directory)),
             }
         }
         Ok(None)
     }
 
-    /// The files, until they are moved to their new place.
+    /// The directory of the files, until it is moved to its new place.
     pub(crate) fn files(&self) -> PathBuf {
         self.directory.join("files")
     }
 
-    /// A directory as a new one is.
+    /// A directory with the permissions of a new one.
     pub(crate) fn model(&self) -> &Path {
         &self.directory
     }
@@ -156,7 +158,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // Once the files are in their place, nothing is left but what is made here.
+        // Once the files have been moved, only the note and the lock file are left.
         if !self.files().exists() {
             for name in [written_files::NOTE, "lock"] {
                 let _ = own_paths::remove_file(self.directory.join(name));
@@ -169,21 +171,22 @@ impl Drop for Claim {
     }
 }
 
-/// The ready ones.
+/// The ready items.
 pub(crate) fn ready(pool: &Path) -> Result<Vec<PathBuf>, GitError> {
     let mut ready = items(pool)?;
     ready.retain(|item| item.extension() == Some("ready".as_ref()));
     Ok(ready)
 }
 
-/// Deletes what killed processes have left.
+/// Deletes items that killed processes have left.
 pub(crate) fn sweep(pool: &Path) -> Result<(), GitError> {
     let _counting = lock(pool)?;
     for item in items(pool)? {
         let is_abandoned = match open_lock(&item) {
-            // Killed before it was there; nobody begins one while we count.
+            // The process was killed before the lock file existed. No process begins an item while this one holds the
+            // pool's lock.
             Err(_) | Ok(None) => true,
-            Ok(Some(file)) => Held::take(file).is_ok(),
+            Ok(Some(file)) => LockedFile::take(file).is_ok(),
         };
         let is_whole = item.extension() == Some("ready".as_ref()) && item.join("files").is_dir();
         if is_abandoned && !is_whole {
@@ -197,7 +200,7 @@ fn open_lock(item: &Path) -> Result<Option<File>, GitError> {
     open_with(&item.join("lock"), FileKind::Link, File::options().write(true))
 }
 
-/// All of them, by names that only this crate gives.
+/// All items, by names that only this crate gives.
 fn items(pool: &Path) -> Result<Vec<PathBuf>, GitError> {
     let doing = || format!("reading the pool in {}", pool.display());
     let mut items = Vec::new();

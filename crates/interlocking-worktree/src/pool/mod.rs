@@ -1,9 +1,9 @@
-//! Worktrees that are used again: what one no longer needs, a new one is made from.
+//! Pools of retired worktrees, from which new worktrees are made.
 //!
-//! Writing a worktree's files is nearly all that making one costs. So a worktree that is not needed any more is taken
-//! out of git's list as a removal does it, cleaned of everything that its user left or touched, and kept. A new one gets
-//! its directory, its files as far as they are the same, and nothing else: entry, HEAD, branch, index and configuration
-//! are made as for any new worktree.
+//! Most of the time to make a worktree goes into writing its files. So a worktree that is no longer needed is taken out
+//! of git's list as in a removal, cleaned of everything that its user left or touched, and kept. A new worktree gets
+//! this directory and those of its files that are the same, and nothing else: entry, HEAD, branch, index and
+//! configuration are made as for any new worktree.
 
 pub(crate) mod item;
 pub(crate) mod owned_directory;
@@ -22,7 +22,7 @@ use crate::{
         owned_directory::own,
         written_files::Pristine,
     },
-    recovery::process_lock::Held,
+    recovery::process_lock::LockedFile,
     repository::Repository,
     values::{git_error::GitError, id::CommitId, name::BranchName},
     worktrees::{
@@ -34,8 +34,8 @@ use crate::{
     },
 };
 
-/// A directory in which retired worktrees wait to be used again. A cheap handle; several processes may have one of the
-/// same directory.
+/// A directory of retired worktrees to be reused. A cheap handle; several processes may have handles of the same
+/// directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     repository: Repository,
@@ -46,13 +46,13 @@ pub struct Pool {
 /// A pool could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PoolError {
-    /// The directory holds something else.
+    /// The directory is not empty and not a pool of this repository.
     #[error("{} is not a pool of this repository and not empty: give a directory that is", directory.display())]
     NotAPool {
         /// The directory.
         directory: PathBuf,
     },
-    /// The directory cannot be one: it lies inside the repository, for one.
+    /// The directory cannot be a pool, for example because it lies inside the repository.
     #[error(transparent)]
     Place(#[from] CreateError),
     /// Something could not be read or written.
@@ -60,9 +60,9 @@ pub enum PoolError {
     Git(#[from] GitError),
 }
 
-/// A worktree that was taken out of use, and whose files wait to be cleaned.
+/// A retired worktree, whose files are still to be cleaned.
 ///
-/// Dropping it cleans them, which takes as long as a look at the working tree: send it to another thread not to wait.
+/// Dropping it cleans the files, which takes as long as a `git status`: send it to another thread to avoid waiting.
 #[derive(Debug)]
 #[must_use = "dropping it cleans the files on this thread"]
 pub struct Retired {
@@ -70,18 +70,19 @@ pub struct Retired {
     discarded: Option<Discarded>,
 }
 
-/// Says whose the directory is.
+/// The name of the file that says which repository the pool belongs to.
 const MARKER: &str = ".interlocking-pool";
 
 impl Pool {
-    /// Opens the pool in `directory`, which is made if it is not there. It holds `limit` worktrees at most: what is
-    /// retired beyond that is deleted.
+    /// Opens the pool in `directory`, which is created if it does not exist. It holds at most `limit` worktrees;
+    /// further retired worktrees are deleted.
     ///
-    /// The directory is outside the repository and on the file system of the worktrees, or nothing is used again.
+    /// The directory must be outside the repository. It must be on the file system of the worktrees, or nothing is
+    /// reused.
     ///
     /// # Errors
     ///
-    /// [`PoolError::NotAPool`] if something else is in it; nothing there is touched.
+    /// [`PoolError::NotAPool`] if it holds something else, which is not touched.
     pub fn open(repository: &Repository, directory: impl AsRef<Path>, limit: usize) -> Result<Self, PoolError> {
         let directory = resolve(directory.as_ref())?;
         if !own(repository, &directory, MARKER)? {
@@ -92,19 +93,19 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Where the retired worktrees are.
+    /// The directory of the retired worktrees.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// How many worktrees are ready to be used again.
+    /// How many worktrees are ready to be reused.
     pub fn ready(&self) -> Result<usize, GitError> {
         Ok(item::ready(&self.directory)?.len())
     }
 
-    /// Writes the files of a commit into the pool, so that a worktree that is made later finds them there. Whether it did: not where
-    /// there are enough, or where nothing is used again.
+    /// Writes the files of a commit into the pool, so that a worktree that is made later can use them. Returns whether
+    /// it did: not if the pool is full, or if nothing can be reused in this repository.
     ///
     /// # Errors
     ///
@@ -122,7 +123,7 @@ impl Pool {
         Ok(true)
     }
 
-    /// [`Repository::create_worktree`], from a retired worktree if there is one.
+    /// Like [`Repository::create_worktree`], from a retired worktree if there is one.
     ///
     /// # Errors
     ///
@@ -136,7 +137,7 @@ impl Pool {
         self.create(place.as_ref(), &NewHead::Branch(branch), from)
     }
 
-    /// [`Repository::create_worktree_on`], from a retired worktree if there is one.
+    /// Like [`Repository::create_worktree_on`], from a retired worktree if there is one.
     ///
     /// # Errors
     ///
@@ -148,7 +149,7 @@ impl Pool {
         self.create(place.as_ref(), &NewHead::Existing(branch), from)
     }
 
-    /// [`Repository::create_detached_worktree`], from a retired worktree if there is one.
+    /// Like [`Repository::create_detached_worktree`], from a retired worktree if there is one.
     ///
     /// # Errors
     ///
@@ -169,7 +170,8 @@ impl Pool {
         let mut made = Err(CreateError::Git(GitError::new("using a worktree again", "there is none")));
         while let Some(claim) = Claim::any(&git, &self.directory)? {
             made = self.repository.make(&git, &place, head, from, Filling::Retired(Box::new(claim)));
-            // What cannot be used again is gone by now; anything else would fail again.
+            // A retired worktree that cannot be reused is deleted by now, so try the next. Any other error would occur
+            // again.
             if !matches!(made, Err(CreateError::Git(_))) {
                 break;
             }
@@ -179,21 +181,21 @@ impl Pool {
         }
         if made.is_err() {
             for parent in missing_parents.iter().rev() {
-                // Only what is empty goes.
+                // Only empty directories are removed.
                 let _ = own_paths::remove_dir(parent);
             }
         }
         made
     }
 
-    /// Takes a worktree out of use: as [`Repository::remove_worktree`], but its files are cleaned and kept. Both its
-    /// directory and its entry are gone when this returns; its branch stays.
+    /// Retires a worktree: like [`Repository::remove_worktree`], but its files are cleaned and kept. Its directory and
+    /// its entry are gone when this returns; its branch stays.
     ///
-    /// One that was not made by a pool is deleted: nothing is known of its files.
+    /// A worktree that was not made by a pool is deleted, because there is no record of its files.
     ///
     /// # Errors
     ///
-    /// See [`RemoveError`]; the worktree is as it was.
+    /// See [`RemoveError`]; the worktree is unchanged.
     pub fn retire(&self, worktree: &Worktree, force: Force) -> Result<Retired, RemoveError> {
         let discarded = self.repository.remove_worktree(worktree, force)?;
         Ok(Retired { pool: self.clone(), discarded: Some(discarded) })
@@ -201,18 +203,19 @@ impl Pool {
 }
 
 impl Retired {
-    /// Cleans the files now. Whether they were kept: not if there are enough, or if they are not fit for it.
+    /// Cleans the files on this thread. Returns whether they were kept: not if the pool is full, or if they cannot be
+    /// reused.
     ///
     /// # Errors
     ///
-    /// If something could not be deleted; the directory named in the error can be deleted by hand.
+    /// If something could not be deleted. The directory named in the error can be deleted by hand.
     pub fn clean(mut self) -> Result<bool, GitError> {
         self.clean_all()
     }
 
     fn clean_all(&mut self) -> Result<bool, GitError> {
         let Some(discarded) = self.discarded.take() else { return Ok(false) };
-        // Why a worktree is not fit for use is nobody's trouble: it is deleted like any other.
+        // Why a worktree cannot be reused does not matter: it is deleted like any other.
         let is_kept = self.keep(&discarded).unwrap_or(false);
         discarded.delete()?;
         Ok(is_kept)
@@ -238,7 +241,7 @@ impl Drop for Retired {
     }
 }
 
-/// Held while items are counted, so that there are never more than the limit.
-pub(crate) fn lock(directory: &Path) -> Result<Held, GitError> {
+/// The lock that is held while items are counted, so that there are never more than the limit.
+pub(crate) fn lock(directory: &Path) -> Result<LockedFile, GitError> {
     owned_directory::lock(directory, MARKER)
 }

@@ -1,4 +1,4 @@
-//! Using files again: taking those that were written for one tree to what they are in another.
+//! Reusing files: changing the files that were written for one tree into those of another.
 
 use std::{
     collections::HashSet,
@@ -22,12 +22,12 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// Clocks of file systems tick this slowly.
+/// The coarsest resolution of a file system's timestamps.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Takes files from what is `noted` to what they are in `index`, which gets their times: the two-tree switch. Whatever else is there is
-/// deleted, but for `.git` in the root. `model` is a new directory. `noted_at` is when it was noted, unless somebody has [looked again
-/// ](look_again) since.
+/// Changes the files from `noted` to `index`, whose entries get the new stat data: a two-tree switch. Everything else
+/// in `place` is deleted, except `.git` in the root. `model` is a new directory. `noted_at` is the time of the note,
+/// unless [`recheck_racy`] has been called since.
 pub(crate) fn rewrite_files(
     git: &gix::Repository,
     place: &Path,
@@ -61,9 +61,9 @@ pub(crate) fn rewrite_files(
         pairs.push((position, number));
     }
     let mut kept = strip(place, noted, &keep, model, true).doing(doing)?;
-    // Where anything is kept, attributes are the same.
+    // If anything is kept, the attributes are the same.
     if let Some(noted_at) = noted_at.filter(|_| kept.contains(&true)) {
-        look_again(git, place, noted, &mut kept, noted_at)?;
+        recheck_racy(git, place, noted, &mut kept, noted_at)?;
     }
     step::reached("files that are to go are gone");
     let mut write = HashSet::new();
@@ -76,9 +76,9 @@ pub(crate) fn rewrite_files(
     write_files(git, place, index, &write, InTheWay::File)
 }
 
-/// A file that was written in the same moment as what was noted of it may have been written once more in it: it is kept if it holds what
-/// it should.
-pub(crate) fn look_again(
+/// A file that was written at about the time of the note may have been changed after it without a visible change of its
+/// times (git's "racy" files). Such a file is kept only if its contents are right.
+pub(crate) fn recheck_racy(
     git: &gix::Repository,
     files: &Path,
     noted: &gix::index::State,

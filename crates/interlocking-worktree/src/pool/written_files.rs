@@ -1,4 +1,5 @@
-//! What this crate wrote into a worktree: noted where the worktree's user has no business, for when it is used again.
+//! Notes of the files that this crate wrote into a worktree, kept where the worktree's user does not write, for reuse
+//! of the files.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +21,10 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// The files as they were written, with their times, and what decided how they look.
+/// The files as they were written, with their stat data, and the configuration that decided how they were written.
 pub(crate) struct Pristine {
     pub(crate) index: gix::index::State,
-    /// The tree that the index is of. A file that is not there any more, or not known to be untouched, has no times.
+    /// The tree of the index. A file that does not exist any more, or may have been touched, has no stat data.
     pub(crate) tree: ObjectId,
     pub(crate) form: BString,
 }
@@ -31,12 +32,12 @@ pub(crate) struct Pristine {
 /// The name of the note's file.
 pub(crate) const NOTE: &str = "pristine";
 
-/// Where the note about a worktree is, by its name in git's list.
+/// The directory of the note about a worktree, by its name in git's list.
 pub(crate) fn directory_of(common_directory: &Path, name: &str) -> PathBuf {
     private_directory(common_directory).join("pristine").join(name)
 }
 
-/// Notes what has just been written: the index once more, where nobody touches it.
+/// Notes the files that have just been written: a copy of the index, where agents do not write.
 pub(crate) fn save(directory: &Path, index: &gix::index::State, tree: ObjectId, form: &BStr) -> Result<(), GitError> {
     let doing = || format!("writing {}", directory.display());
     own_paths::create_dir_all(directory).doing(doing)?;
@@ -52,8 +53,8 @@ impl Pristine {
     }
 }
 
-/// Everything outside the tree that decides how a version looks in a working tree: if it is the same, so do versions.
-/// None: on such a system names are not what they seem, and nothing is used again.
+/// Everything outside the tree that decides how a blob is written to a working tree: if two forms are equal, equal
+/// blobs give equal files. None on systems where different names can mean the same file, where nothing is reused.
 pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
     let configuration = git.config_snapshot();
     let is_folding =
@@ -77,7 +78,7 @@ pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
     let named = configuration.trusted_path("core.attributesFile");
     let named = named.doing(|| "reading core.attributesFile".to_owned())?;
     let place = |source: Source| source.storage_location(&mut |name| std::env::var_os(name));
-    // Where git has the user's without being told, `XDG_CONFIG_HOME` heeded.
+    // Otherwise git's default file for the user, which depends on `XDG_CONFIG_HOME`.
     let users = named.or_else(|| place(Source::Git));
     for file in [Some(git.common_dir().join("info/attributes")), users, place(Source::System)].into_iter().flatten() {
         let contents = file::read(&file, Kind::Rules(Limits::of(git)))?;
@@ -86,7 +87,7 @@ pub(crate) fn form(git: &gix::Repository) -> Result<Option<BString>, GitError> {
     Ok(Some(form))
 }
 
-/// The versions of `.gitattributes`, which decide too.
+/// The blobs of the `.gitattributes` files, which also decide how files are written.
 pub(crate) fn attributes(index: &gix::index::State) -> Vec<(&BStr, gix::ObjectId)> {
     let entries = index.entries().iter().map(|entry| (entry.path(index), entry));
     let is_one = |path: &BStr| path.rsplit_once_str("/").map_or(path.as_bytes(), |(_, name)| name) == b".gitattributes";

@@ -1,14 +1,14 @@
-//! The bytes of [what was written into a worktree](crate::pool::written_files).
+//! The file format of [notes of written files](crate::pool::written_files).
 //!
-//! | bytes | are |
+//! | bytes | contents |
 //! |---|---|
-//! | as many as an object's id has | the tree |
-//! | 4, and as many as they say | what decided how the files look |
-//! | 4 | how many files there are |
-//! | each: 4, 36, an id, 4 and as many as they say | its mode, times and numbers, version and path |
+//! | length of an object id | the tree |
+//! | 4, and as many as they say | the configuration that decided how the files were written |
+//! | 4 | the number of files |
+//! | for each file: 4, 36, an id, 4 and as many as they say | mode, stat data, blob and path |
 //!
-//! Numbers are big-endian. It is not git's index because gix, before it reads one, asks the system how many threads there
-//! are, which takes longer than reading a small one.
+//! Numbers are big-endian. This is not git's index format because gix asks the system for the number of processors
+//! before it reads an index, which takes longer than reading a small one.
 
 use gix::{
     ObjectId,
@@ -21,7 +21,7 @@ use gix::{
 
 use crate::{pool::written_files::Pristine, untrusted};
 
-/// What [`decode`] reads.
+/// Encodes a note.
 pub(crate) fn encode(index: &State, tree: ObjectId, form: &BStr) -> Vec<u8> {
     let mut note = Vec::with_capacity(form.len() + index.entries().len() * 128 + 64);
     note.extend_from_slice(tree.as_slice());
@@ -36,10 +36,10 @@ pub(crate) fn encode(index: &State, tree: ObjectId, form: &BStr) -> Vec<u8> {
     note
 }
 
-/// What a tree gives to an index.
+/// The modes that an index made from a tree can have.
 const MODES: [Mode; 4] = [Mode::FILE, Mode::FILE_EXECUTABLE, Mode::SYMLINK, Mode::COMMIT];
 
-/// None if it is not whole, or not one of a sound tree.
+/// Decodes a note. None if it is truncated, or not of a valid tree.
 pub(crate) fn decode(mut note: &[u8], hash: gix::hash::Kind) -> Option<Pristine> {
     let note = &mut note;
     let tree = id(note, hash)?;
@@ -73,7 +73,7 @@ fn stat_of([m_secs, m_nsecs, c_secs, c_nsecs, dev, ino, uid, gid, size]: [u32; 9
     Stat { mtime, ctime, dev, ino, uid, gid, size }
 }
 
-/// No index is so large that this does not hold its numbers.
+/// An index is never so large that its numbers do not fit.
 fn length(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes()
 }

@@ -1,9 +1,9 @@
-//! Notes of what is under way, for whoever comes after a crash.
+//! The intent log: notes of the operations under way, for recovery after a crash.
 //!
-//! Before an operation changes anything, it puts down in `.git/interlocking/notes` what it is about to do. The note's
-//! file is locked for as long as its writer lives: the system releases the lock when the process ends, however it
-//! ends. So a note that can be locked is a dead process's, without looking at process numbers, which are used again
-//! and mean nothing in another container.
+//! Before an operation changes anything, it writes to `.git/interlocking/notes` what it is about to do. The note's file
+//! is locked as long as its process lives: the operating system releases the lock when the process ends, however it
+//! ends. So a note that can be locked belongs to a dead process. Process ids need not be checked, which are reused and
+//! mean nothing in another container.
 
 use std::{
     fs::File,
@@ -20,42 +20,43 @@ use gix::{
 
 use crate::{
     filesystem::{own_paths, with_directory::with_directory},
-    recovery::process_lock::Held,
+    recovery::process_lock::LockedFile,
     repository::registration_lock::{private_directory, tidy_if_free},
     untrusted::file::{Kind, create_new, open_with},
     values::git_error::{Doing as _, GitError},
 };
 
-/// What is about to be done. A note holds one or more of these, the later ones being further on.
+/// What an operation is about to do. A note holds one or more of these, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Intent {
-    /// A worktree is made.
+    /// A worktree is created.
     Create {
-        /// Where.
+        /// Its path.
         place: PathBuf,
         /// Its entry in git's list.
         git_directory: PathBuf,
-        /// The branch that is made for it, in full.
+        /// The full name of the branch that is created for it.
         branch: Option<String>,
         /// The commit it starts at.
         from: ObjectId,
     },
-    /// A worktree's directory and entry are renamed out of the way.
+    /// A worktree's directory and entry are renamed to trash names.
     Remove {
-        /// Where it was.
+        /// The worktree's path.
         path: PathBuf,
-        /// Where its files go.
+        /// The trash path of its files.
         away: PathBuf,
         /// Its entry in git's list.
         git_directory: PathBuf,
-        /// Where that goes.
+        /// The trash path of the entry.
         unregistered: PathBuf,
     },
-    /// A file is locked as git locks it. The lock is a second name of the note's own `held` file of this number.
+    /// A file is locked with a lock file as git does. The lock file is a hard link to the note's `held` file with this
+    /// number.
     Lock {
         /// The lock file.
         lock: PathBuf,
-        /// The number.
+        /// The number of the `held` file.
         number: usize,
     },
     /// The files of a worktree are changed to those of another tree, under the lock of its index.
@@ -64,19 +65,19 @@ pub(crate) enum Intent {
         root: PathBuf,
         /// Its private directory.
         git_directory: PathBuf,
-        /// The tree that they become.
+        /// The new tree.
         tree: ObjectId,
     },
-    /// The index that goes with `to` is complete in its lock file, and HEAD is about to be moved there.
+    /// The index of `to` is complete in its lock file, and HEAD is about to be moved to `to`.
     Moving {
         /// The private directory of the worktree.
         git_directory: PathBuf,
-        /// Where HEAD is going.
+        /// The commit that HEAD is moved to.
         to: ObjectId,
     },
 }
 
-/// A note of this process. Dropping it says that what it announces is done, or undone.
+/// A note of this process. Dropping it removes the note: what it announced is done, or undone.
 #[derive(Debug)]
 pub(crate) struct Note {
     path: PathBuf,
@@ -87,15 +88,15 @@ pub(crate) struct Note {
 
 /// A dead process's note, locked by this one.
 #[derive(Debug)]
-pub(crate) struct LeftNote {
+pub(crate) struct AbandonedNote {
     path: PathBuf,
-    /// Locked, so that nobody else recovers at the same time.
-    _file: Held,
+    /// The locked file, so that no other process recovers at the same time.
+    _file: LockedFile,
     pub(crate) intents: Vec<Intent>,
 }
 
 impl Note {
-    /// Puts a note down.
+    /// Writes a note.
     pub(crate) fn write(common_directory: &Path, intents: &[Intent]) -> Result<Self, GitError> {
         let directory = directory_of(common_directory);
         let doing = || format!("writing a note in {}", directory.display());
@@ -108,26 +109,26 @@ impl Note {
             let draft = directory.join(format!("{name}.draft"));
             let open = || create_new(&draft);
             let file = with_directory(&draft, open).doing(doing)?;
-            // Locked before it has its name: nobody finds it unlocked.
+            // The file is locked before it gets its name, so that no process finds it unlocked.
             file.lock().doing(doing)?;
             (&file).write_all(&text).doing(doing)?;
             let path = directory.join(format!("{name}.note"));
             match own_paths::rename(&draft, &path) {
                 Ok(()) => return Ok(Self { path, file, held: 0 }),
-                // Swept away between its creation and its locking.
+                // Another process deleted it between its creation and its locking.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error).doing(doing),
             }
         }
     }
 
-    /// Puts down what comes next.
+    /// Adds an intent.
     pub(crate) fn add(&self, intent: &Intent) -> Result<(), GitError> {
-        // One write: a process that is killed has done it or has not.
+        // A single write, so that a killed process has written all of it or nothing.
         (&self.file).write_all(&encode(intent)).doing(|| format!("adding to {}", self.path.display()))
     }
 
-    /// The number and the path of the note's next file that a lock is to be a second name of.
+    /// The number and the path of the note's next `held` file, to which a lock file is to be a hard link.
     pub(crate) fn next_held(&mut self) -> (usize, PathBuf) {
         let number = self.held;
         self.held += 1;
@@ -142,13 +143,13 @@ impl Drop for Note {
     }
 }
 
-impl LeftNote {
-    /// The file that the lock of this number is a second name of, if that is a lock of the note's writer.
+impl AbandonedNote {
+    /// The `held` file of this number. A lock belongs to the note's process if it is a hard link to this file.
     pub(crate) fn held(&self, number: usize) -> PathBuf {
         held(&self.path, number)
     }
 
-    /// What it announced is recovered: it goes, with what it held.
+    /// Removes the note and its `held` files after recovery.
     pub(crate) fn recovered(self) {
         for intent in &self.intents {
             if let Intent::Lock { number, .. } = intent {
@@ -160,8 +161,8 @@ impl LeftNote {
     }
 }
 
-/// Whether there are notes at all, of whatever process.
-pub(crate) fn any(common_directory: &Path) -> Result<bool, GitError> {
+/// Whether there are any notes, of any process.
+pub(crate) fn has_notes(common_directory: &Path) -> Result<bool, GitError> {
     let directory = directory_of(common_directory);
     match own_paths::read_dir(&directory) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -169,12 +170,12 @@ pub(crate) fn any(common_directory: &Path) -> Result<bool, GitError> {
     }
 }
 
-/// The notes of processes that are dead, of which `wanted` takes one intent at least. Usually there is none, and that
-/// is found out by looking at one directory.
-pub(crate) fn left_behind(
+/// The notes of dead processes with at least one intent that is `wanted`. Usually there are none, and reading one
+/// directory shows that.
+pub(crate) fn abandoned_notes(
     common_directory: &Path,
     wanted: impl Fn(&Intent) -> bool,
-) -> Result<Vec<LeftNote>, GitError> {
+) -> Result<Vec<AbandonedNote>, GitError> {
     let directory = directory_of(common_directory);
     let doing = || format!("reading the notes in {}", directory.display());
     let entries = match own_paths::read_dir(&directory) {
@@ -189,10 +190,10 @@ pub(crate) fn left_behind(
         if !is_note && !is_draft {
             continue;
         }
-        // None: done in the meantime.
+        // None if the operation has ended in the meantime.
         let Some(file) = open_with(&path, Kind::Note, File::options().read(true).write(true))? else { continue };
-        // Unlocked as soon as it is of no use here: whoever looks for other intents takes it next.
-        let Ok(file) = Held::take(file) else { continue };
+        // Unlocked as soon as it is not needed here, so that a search for other intents can take it.
+        let Ok(file) = LockedFile::take(file) else { continue };
         if !path.exists() {
             continue;
         }
@@ -204,13 +205,13 @@ pub(crate) fn left_behind(
         (&*file).read_to_end(&mut text).doing(doing)?;
         let intents = decode(&text);
         if intents.is_empty() || intents.iter().any(&wanted) {
-            left.push(LeftNote { path, _file: file, intents });
+            left.push(AbandonedNote { path, _file: file, intents });
         }
     }
     Ok(left)
 }
 
-/// What all worktrees share, by a path that stays when the worktree of `git` goes.
+/// The canonical path of the common directory, which stays valid when the worktree of `git` is removed.
 pub(crate) fn canonical_common_directory(git: &gix::Repository) -> Result<PathBuf, GitError> {
     let common = git.common_dir();
     std::fs::canonicalize(common).doing(|| format!("resolving {}", common.display()))
@@ -220,7 +221,7 @@ fn directory_of(common_directory: &Path) -> PathBuf {
     private_directory(common_directory).join("notes")
 }
 
-/// Where a note's `interlocking/notes` is.
+/// The common directory that a note is in.
 fn common_directory_of(note: &Path) -> &Path {
     note.ancestors().nth(3).unwrap_or(note)
 }
@@ -229,7 +230,7 @@ fn held(note: &Path, number: usize) -> PathBuf {
     note.with_extension(format!("held{number}"))
 }
 
-/// In nobody else's use, not even after the process number has been used again.
+/// A unique name, even after process ids have been reused.
 pub(crate) fn unique_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -237,7 +238,7 @@ pub(crate) fn unique_name() -> String {
     format!("{}-{count}-{}", std::process::id(), now.as_nanos())
 }
 
-/// A line: the kind and the fields, separated by tabs, so that people can read it.
+/// One line of text: the kind and the fields, separated by tabs.
 fn encode(intent: &Intent) -> Vec<u8> {
     let text = |text: &str| BString::from(text);
     let path = |path: &Path| BString::from(path.as_os_str().as_encoded_bytes());
@@ -276,8 +277,8 @@ fn encode(intent: &Intent) -> Vec<u8> {
     line.into()
 }
 
-/// What can be read of a note. A line without its end was being written when the process was killed: it announces
-/// something that did not begin.
+/// The readable lines of a note. A line without its end was being written when the process was killed: what it
+/// announces had not begun.
 fn decode(text: &[u8]) -> Vec<Intent> {
     let lines = text.split_inclusive(|byte| *byte == b'\n').filter_map(|line| line.strip_suffix(b"\n"));
     lines.filter_map(decode_line).collect()
@@ -363,18 +364,21 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let note = Note::write(directory.path(), &intents()[..1]).unwrap();
         note.add(&intents()[3]).unwrap();
-        assert_eq!(left_behind(directory.path(), |_| true).unwrap().len(), 0, "its writer lives");
-        // The lock goes with the open file, as it does when a process ends.
+        assert_eq!(abandoned_notes(directory.path(), |_| true).unwrap().len(), 0, "its writer lives");
+        // Closing the file releases the lock, as the end of the process does.
         let path = note.path.clone();
         let text = std::fs::read(&path).unwrap();
         drop(note);
         assert!(!private_directory(directory.path()).exists());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        assert_eq!(left_behind(directory.path(), |intent| matches!(intent, Intent::Moving { .. })).unwrap().len(), 0);
-        let mut left = left_behind(directory.path(), |_| true).unwrap();
+        assert_eq!(
+            abandoned_notes(directory.path(), |intent| matches!(intent, Intent::Moving { .. })).unwrap().len(),
+            0
+        );
+        let mut left = abandoned_notes(directory.path(), |_| true).unwrap();
         assert_eq!(left.len(), 1);
-        assert_eq!(left_behind(directory.path(), |_| true).unwrap().len(), 0, "somebody recovers it already");
+        assert_eq!(abandoned_notes(directory.path(), |_| true).unwrap().len(), 0, "somebody recovers it already");
         let left = left.remove(0);
         assert_eq!(left.intents, [intents()[0].clone(), intents()[3].clone()]);
         left.recovered();

@@ -1,9 +1,9 @@
-//! Git's lock files, so made that it can be proved whose they are.
+//! Git's lock files, made such that their owner can be determined.
 //!
-//! Git locks a file by creating another one beside it, with `.lock` appended. Such a lock stays when a process is
-//! killed, and says nothing about who made it. Ours is made as a second name (a hard link) of a file of our own, whose
-//! existence is noted first: as long as that file is there, the lock is ours exactly if both are the same file. A lock
-//! of somebody else's is never the same file, so it is never taken for ours.
+//! Git locks a file by creating another file beside it, with `.lock` appended. Such a lock file stays when its process
+//! is killed, and does not say which process made it. This crate makes it as a hard link to a file of its own, which is
+//! noted first: as long as that file exists, the lock is this crate's exactly if both are the same file. A lock of
+//! another program is never the same file.
 
 use std::{
     fs::File,
@@ -21,12 +21,13 @@ use crate::{
     untrusted::file::create_new,
 };
 
-/// A lock that is held. Dropped, it is released, and what it locks is as it was.
+/// A held lock. Dropping it releases it and leaves the locked file unchanged.
 #[derive(Debug)]
 pub(crate) struct LockFile {
     resource: PathBuf,
     lock: PathBuf,
-    /// The first name; none where the file system has no hard links, and nothing can be proved.
+    /// The file that the lock is a hard link to; none if the file system has no hard links, and ownership cannot be
+    /// proved.
     held: Option<PathBuf>,
     file: File,
     is_released: bool,
@@ -35,14 +36,14 @@ pub(crate) struct LockFile {
 /// A lock could not be taken.
 #[derive(Debug)]
 pub(crate) enum LockError {
-    /// Somebody else has it.
+    /// Another process holds it.
     Busy,
     Failed(std::io::Error),
 }
 
 impl LockFile {
-    /// Takes the lock of `resource`, waiting for a while. `recover` is called while it waits, since the one who has it
-    /// may die.
+    /// Takes the lock of `resource`, waiting up to `patience`. `recover` is called while waiting, since the process
+    /// that holds the lock may die.
     pub(crate) fn acquire(
         note: &mut Note,
         resource: &Path,
@@ -99,12 +100,12 @@ impl LockFile {
         }
     }
 
-    /// What it locks.
+    /// The locked file.
     pub(crate) fn resource(&self) -> &Path {
         &self.resource
     }
 
-    /// Puts what was written into the lock in the place of what it locks, and releases it.
+    /// Replaces the locked file with what was written into the lock file, and releases the lock.
     pub(crate) fn commit(mut self) -> std::io::Result<()> {
         own_paths::rename(&self.lock, &self.resource)?;
         self.is_released = true;
@@ -137,7 +138,7 @@ impl Drop for LockFile {
     }
 }
 
-/// Whether both names are of one file. Whoever holds a name of a file keeps its number from being used again.
+/// Whether both paths are of one file. As long as a file has a name, its inode number is not reused.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (std::fs::symlink_metadata(one), std::fs::symlink_metadata(other)) {
         (Ok(one), Ok(other)) => identity(&one) == identity(&other) && one.is_file(),
@@ -193,7 +194,7 @@ mod tests {
         let lock = directory.path().join("index.lock");
         let mut note = Note::write(directory.path(), &[]).unwrap();
         let held = LockFile::acquire(&mut note, &resource, Duration::ZERO, || {}).unwrap();
-        // Somebody deleted ours by hand and took their own.
+        // A user deleted this lock by hand, and another program created its own.
         std::fs::remove_file(&lock).unwrap();
         std::fs::write(&lock, "theirs").unwrap();
         drop(held);

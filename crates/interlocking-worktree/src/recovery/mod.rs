@@ -1,4 +1,4 @@
-//! What is under way and under which lock, and what the next process does about it when this one is killed.
+//! Locks and notes of the operations under way, and recovery after a process was killed.
 
 pub(crate) mod intent_log;
 pub(crate) mod lock_file;

@@ -1,8 +1,9 @@
-//! Recovery of what a killed process has left: by the next one that works on the repository, without being asked.
+//! Recovery of what a killed process has left, by the next operation on the repository.
 //!
-//! Whose a lock is, is proved by [the file it is a second name of](crate::recovery::lock_file); what was being done under it, by
-//! [the note](crate::recovery::intent_log). A worktree whose HEAD has moved already gets its index too; any other gets its files back.
-//! What was changed by somebody else since is left as it is.
+//! [The file that a lock is a hard link to](crate::recovery::lock_file) proves which process a lock belongs to, and
+//! [the note](crate::recovery::intent_log) says what was done under it. If a worktree's HEAD has already moved, its
+//! index is put in place, too; otherwise its files are rolled back. What another program has changed since is left as
+//! it is.
 
 use std::{
     collections::HashSet,
@@ -23,7 +24,7 @@ use crate::{
         own_paths,
     },
     recovery::{
-        intent_log::{Intent, LeftNote, canonical_common_directory, left_behind},
+        intent_log::{AbandonedNote, Intent, abandoned_notes, canonical_common_directory},
         lock_file::is_same_file,
         step,
     },
@@ -32,17 +33,17 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// Releases the locks of processes that are dead, and recovers the worktrees that they were changing.
+/// Releases the locks of dead processes, and recovers the worktrees that they were changing.
 pub(crate) fn recover_locks(git: &gix::Repository) -> Result<(), GitError> {
     recover_locks_in(git, &canonical_common_directory(git)?)
 }
 
-/// [`recover_locks`], where it is known what `git` shares with other worktrees.
+/// Like [`recover_locks`], for a caller that knows the common directory.
 pub(crate) fn recover_locks_in(git: &gix::Repository, common_directory: &Path) -> Result<(), GitError> {
     let is_wanted =
         |intent: &Intent| matches!(intent, Intent::Lock { .. } | Intent::Files { .. } | Intent::Moving { .. });
-    for note in left_behind(common_directory, is_wanted)? {
-        // A note can be forged by whoever can write to the repository; it is believed only about that repository.
+    for note in abandoned_notes(common_directory, is_wanted)? {
+        // A process that can write to the repository can forge a note; so a note is only applied to this repository.
         let is_sound = |intent: &Intent| match intent {
             Intent::Lock { lock, .. } => {
                 lock.starts_with(common_directory) && is_plain(lock) && lock.extension() == Some("lock".as_ref())
@@ -60,18 +61,18 @@ pub(crate) fn recover_locks_in(git: &gix::Repository, common_directory: &Path) -
     Ok(())
 }
 
-/// Whether this is where a working tree of the repository keeps its index.
+/// Whether this is a directory in which a working tree of the repository keeps its index.
 pub(crate) fn is_private_directory(common_directory: &Path, git_directory: &Path) -> bool {
     git_directory == common_directory
         || git_directory.parent() == Some(&common_directory.join("worktrees")) && is_plain(git_directory)
 }
 
-/// Without a part that leads up again.
+/// Whether a path has no `..` or `.`.
 fn is_plain(path: &Path) -> bool {
     path.components().all(|part| !matches!(part, std::path::Component::ParentDir | std::path::Component::CurDir))
 }
 
-fn recover(git: &gix::Repository, common_directory: &Path, note: &LeftNote) -> Result<(), GitError> {
+fn recover(git: &gix::Repository, common_directory: &Path, note: &AbandonedNote) -> Result<(), GitError> {
     let ours: Vec<&PathBuf> = note
         .intents
         .iter()
@@ -109,7 +110,7 @@ fn recover(git: &gix::Repository, common_directory: &Path, note: &LeftNote) -> R
     Ok(())
 }
 
-/// Puts the staged index in place if HEAD has gone where it belongs. Whether it has.
+/// Puts the staged index in place if HEAD has moved to `to`. Returns whether it has.
 fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: &[&PathBuf]) -> Result<bool, GitError> {
     let lock = git_directory.join("index.lock");
     let linked = open_private(git, git_directory)?;
@@ -127,7 +128,7 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
     Ok(true)
 }
 
-/// Opens a worktree by its private directory, with the configuration as it is now.
+/// Opens a worktree by its private directory, with the current configuration.
 pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Result<gix::Repository, GitError> {
     untrusted::git_directory::look(git_directory, Limits::of(git))?;
     gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
@@ -139,10 +140,11 @@ fn is_same_directory(one: &Path, other: &Path) -> bool {
     canonical(one).is_some() && canonical(one) == canonical(other)
 }
 
-/// Takes the files that were to become those of `new_tree` back to what the index says.
+/// Rolls back the files that were being changed to those of `new_tree`, to what the index says.
 ///
-/// Before they were changed, they were as the index says: anything else is refused there. Now each of them is as it was,
-/// gone, as it was to become, or a part of that; or somebody has changed it since, and then it stays.
+/// Before the operation, the files were as the index says: otherwise it would have been refused. Now each file is
+/// unchanged, deleted, as it was to become, or a part of that. Any other file was changed by another program since, and
+/// stays.
 fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(), GitError> {
     let doing = || format!("recovering {}", root.display());
     let mut old = index::read(git, false)?;
@@ -155,7 +157,7 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
         let entry = index.entry_by_path_and_stage(path, Stage::Unconflicted);
         entry.map(|entry| (entry.id, entry.mode))
     };
-    // What is new goes first: directories of it may be where files were.
+    // New files are removed first: their directories may be where files were.
     let mut away = Vec::new();
     for path in &touched {
         let (None, Some(after)) = (version(&old, path.as_bstr()), version(&new, path.as_bstr())) else { continue };
@@ -188,7 +190,7 @@ fn roll_back(git: &gix::Repository, root: &Path, new_tree: ObjectId) -> Result<(
     change_files(git, root, &mut old, &back, &[])
 }
 
-/// The paths that differ between the two.
+/// The paths that differ between the two indexes.
 fn touched(old: &gix::index::State, new: &gix::index::State) -> Vec<BString> {
     let same = |one: &gix::index::Entry, other: &gix::index::State, path: &BStr| {
         let other = other.entry_by_path_and_stage(path, Stage::Unconflicted);
@@ -208,7 +210,7 @@ fn touched(old: &gix::index::State, new: &gix::index::State) -> Vec<BString> {
     paths
 }
 
-/// What is at a path.
+/// The contents of a path in the working tree.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -218,8 +220,8 @@ pub(crate) enum Found {
 }
 
 impl Found {
-    /// Of a file that is longer than that, not what it has. Nothing is there, too, where an empty directory is: a file may take its
-    /// place.
+    /// Reads what is at a path. A file longer than `longest` is not read. An empty directory counts as nothing: a file
+    /// may take its place.
     pub(crate) fn at(root: &Directory, path: &BStr, longest: u64) -> std::io::Result<Self> {
         let Some((directory, name)) = root.parent_of(path)? else { return Ok(Self::Nothing) };
         let Some(look) = directory.look(name)? else { return Ok(Self::Nothing) };
@@ -234,7 +236,7 @@ impl Found {
         }
     }
 
-    /// How many bytes a file has.
+    /// The size of a file in bytes.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Self::File { contents, .. } => contents.len() as u64,
@@ -242,7 +244,7 @@ impl Found {
         }
     }
 
-    /// Whether writing `whole` had begun or ended. The executable bit is set last.
+    /// Whether this is `whole`, or the beginning of writing it. The executable bit is set last.
     fn is_part_of(&self, whole: &Self) -> bool {
         match (self, whole) {
             (Self::File { contents: part, .. }, Self::File { contents: whole, .. }) => whole.starts_with(part),
@@ -251,20 +253,20 @@ impl Found {
     }
 }
 
-/// Whether a directory is there that has nothing in it. One that cannot be read is not taken for one.
+/// Whether this is an empty directory. A directory that cannot be read does not count as empty.
 fn is_empty(directory: &Directory, name: &BStr) -> bool {
     let Ok(Some(inside)) = directory.directory(name) else { return false };
     for_each_entry(&inside, |_, _| Err(std::io::ErrorKind::DirectoryNotEmpty.into())).is_ok()
 }
 
-/// How versions look in a working tree, after the filters.
+/// The contents of blobs in a working tree, after the filters.
 pub(crate) struct Forms<'git> {
     git: &'git gix::Repository,
     filters: Filters<'git>,
 }
 
 impl<'git> Forms<'git> {
-    /// With the attributes that the tree of `index` has.
+    /// With the attributes in the tree of `index`.
     pub(crate) fn of_tree(git: &'git gix::Repository, index: &gix::index::State) -> Result<Self, GitError> {
         Ok(Self { git, filters: Filters::of_index(git, index)? })
     }

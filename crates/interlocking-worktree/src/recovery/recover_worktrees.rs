@@ -1,4 +1,4 @@
-//! Recovery of what a process left that was killed while it made or removed a worktree.
+//! Recovery after a process was killed while it made or removed a worktree.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::{
     filesystem::{own_paths, trash::delete_tree},
     recovery::{intent_log, recover_locks::recover_locks_in},
     recovery::{
-        intent_log::{Intent, left_behind},
+        intent_log::{Intent, abandoned_notes},
         step,
     },
     repository::registration_lock::RegistrationGuard,
@@ -27,7 +27,7 @@ use crate::{
         signature::Signature,
     },
     worktrees::{
-        remove::{is_trash, take_away_unnoted},
+        remove::{is_trash, move_to_trash_unnoted},
         worktree::check_link,
     },
 };
@@ -35,37 +35,37 @@ use crate::{
 impl Repository {
     pub(crate) fn lock_registration(&self) -> Result<RegistrationGuard<'_>, GitError> {
         let guard = self.registration().lock()?;
-        // Usually there is nothing: one look for both.
-        if intent_log::any(self.common_directory())? {
+        // Usually there is nothing to recover: one check for both.
+        if intent_log::has_notes(self.common_directory())? {
             self.recover_locks()?;
             self.recover_worktrees()?;
         }
         Ok(guard)
     }
 
-    /// What killed processes have left locked. Usually this is a look at one directory.
+    /// Releases what killed processes have left locked. Usually this only reads one directory.
     pub(crate) fn recover_locks(&self) -> Result<(), GitError> {
         recover_locks_in(&self.git(), self.common_directory())
     }
 
     /// Recovers what killed processes have left: half-made and half-removed worktrees, locks, files that were being
-    /// changed. Every operation does so before it begins; this is for whoever wants to know that it is done.
+    /// changed. Every operation does so before it begins; this is for callers that want to be sure that it is done.
     ///
     /// # Errors
     ///
-    /// Something could not be read or written; it stays noted, and the next operation tries again.
+    /// Something could not be read or written. It stays noted, and the next operation tries again.
     pub fn recover(&self) -> Result<(), GitError> {
         self.lock_registration().map(drop)
     }
 
-    /// Undoes creations that did not end, and ends removals that had begun. The caller holds the registration lock.
+    /// Undoes unfinished creations and completes unfinished removals. The caller holds the registration lock.
     pub(crate) fn recover_worktrees(&self) -> Result<(), GitError> {
         let is_wanted = |intent: &Intent| matches!(intent, Intent::Create { .. } | Intent::Remove { .. });
         let list = self.common_directory().join("worktrees");
-        for note in left_behind(self.common_directory(), is_wanted)? {
+        for note in abandoned_notes(self.common_directory(), is_wanted)? {
             for intent in &note.intents {
                 match intent {
-                    // A note can be forged: what is not in this repository's own list is not touched.
+                    // A note can be forged: only entries in this repository's own list are touched.
                     Intent::Create { git_directory, .. } | Intent::Remove { git_directory, .. }
                         if git_directory.parent() != Some(&list) => {}
                     Intent::Create { place, git_directory, branch, from } => {
@@ -93,16 +93,16 @@ impl Repository {
         let is_half_made =
             line_of(&git_directory.join("locked")).is_some_and(|reason| reason.trim() == b"initializing");
         if is_listed && !is_half_made {
-            // It was made; what was left was to say so.
+            // The worktree was complete; only the note had not been removed.
             return Ok(());
         }
         if is_listed {
             let is_linked = check_link(place, git_directory).is_ok();
-            for directory in take_away_unnoted(is_linked.then_some(place), git_directory)? {
+            for directory in move_to_trash_unnoted(is_linked.then_some(place), git_directory)? {
                 delete_tree(&directory).doing(|| format!("deleting {}", directory.display()))?;
             }
         } else if is_first_link(place, git_directory) {
-            // Before the entry there is nothing but the link.
+            // Before the entry exists, the directory holds only the link.
             let _ = own_paths::remove_file(place.join(".git"));
             let _ = own_paths::remove_dir(place);
         }
@@ -119,7 +119,7 @@ impl Repository {
         Ok(())
     }
 
-    /// Entries that did not get into the list. They are written under the lock that the caller has.
+    /// Deletes entries that were not moved into the list. They are written under the lock that the caller holds.
     fn sweep_drafts(&self) -> Result<(), GitError> {
         let directory = private_directory(self.common_directory());
         let doing = || format!("sweeping {}", directory.display());
@@ -132,13 +132,13 @@ impl Repository {
         Ok(())
     }
 
-    /// Whether nobody but us has moved the branch, as far as its log says.
+    /// Whether no other program has moved the branch, according to its reflog.
     fn is_untouched(&self, branch: &str) -> Result<bool, GitError> {
         let log = self.common_directory().join("logs").join(branch);
         let text = match file::read(&log, Kind::Link) {
             Ok(None) => return Ok(true),
             Ok(Some(text)) => text.bytes,
-            // Longer than what one line of ours makes it, so somebody else wrote there.
+            // Longer than one line of this crate, so another program wrote to it.
             Err(error) if matches!(error.reason(), Some(Refused::Oversized { .. })) => return Ok(false),
             Err(error) => return Err(error),
         };
@@ -154,30 +154,30 @@ fn names_place(git_directory: &Path, place: &Path) -> bool {
     link.is_some_and(|link| link.trim_end() == place.join(".git").as_os_str().as_encoded_bytes())
 }
 
-/// Whether a directory's `.git` file names the entry, which may be gone.
+/// Whether a directory's `.git` file names the entry, which may not exist.
 fn is_linked_to(directory: &Path, git_directory: &Path) -> bool {
     line_of(&directory.join(".git")).is_some_and(|link| {
         link.trim_end().strip_prefix(b"gitdir: ") == Some(git_directory.as_os_str().as_encoded_bytes())
     })
 }
 
-/// What a file of one line says, if it can be read.
+/// The contents of a file of one line, if it can be read.
 fn line_of(path: &Path) -> Option<Vec<u8>> {
     file::read(path, Kind::Link).ok().flatten().map(|contents| contents.bytes)
 }
 
-/// Whether the place has nothing but the link to an entry that is not there.
+/// Whether the place holds nothing but the link to an entry that does not exist.
 fn is_first_link(place: &Path, git_directory: &Path) -> bool {
     let Ok(mut entries) = own_paths::read_dir(place) else { return false };
     let is_alone = entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git"));
     let names = is_linked_to(place, git_directory);
-    // Written in two steps, or not at all.
+    // The link is created and then written, so it may be empty or missing.
     let is_empty = std::fs::symlink_metadata(place.join(".git")).map_or(true, |link| link.is_file() && link.len() == 0);
     is_alone && (names || is_empty) && !git_directory.exists()
 }
 
 fn end_removal(path: &Path, away: &Path, git_directory: &Path, unregistered: &Path) -> Result<(), GitError> {
-    // Both lie where such a removal puts them, and what lies there is the worktree.
+    // Check that both paths are where a removal moves them, and that the directory is the worktree's.
     let common = git_directory.parent().and_then(Path::parent);
     if !is_trash(away) || away.parent() != path.parent() || !is_trash(unregistered) || unregistered.parent() != common {
         return Ok(());
@@ -190,7 +190,7 @@ fn end_removal(path: &Path, away: &Path, git_directory: &Path, unregistered: &Pa
     if !has_begun {
         return Ok(());
     }
-    // Taken away with its link, or nothing was there to be taken.
+    // The directory was moved with its link, or did not exist.
     let is_entry_of_it = path.symlink_metadata().is_err() || is_linked_to(away, git_directory);
     if is_entry_of_it && names_place(git_directory, path) {
         own_paths::rename(git_directory, unregistered).doing(|| format!("renaming {}", git_directory.display()))?;

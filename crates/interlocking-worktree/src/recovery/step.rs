@@ -1,7 +1,7 @@
-//! Named steps at which a test can have the process killed. Without the feature `steps`, which only this crate's tests
-//! turn on, they are nothing.
+//! Named steps at which a test can kill the process. Without the feature `steps`, which only this crate's tests enable,
+//! they do nothing.
 
-/// A step was reached: something on disk is about to change, or has just changed.
+/// Marks a step: something on disk is about to change, or has just changed.
 #[cfg(not(feature = "steps"))]
 #[inline(always)]
 pub(crate) fn reached(_: &'static str) {}
@@ -19,7 +19,7 @@ mod counted {
         atomic::{AtomicUsize, Ordering},
     };
 
-    /// The number of the step that kills; zero: none does.
+    /// The number of the step at which the process is killed; zero for none.
     static FATAL: AtomicUsize = AtomicUsize::new(0);
     static REACHED: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
@@ -27,12 +27,12 @@ mod counted {
         let mut steps = REACHED.lock().unwrap_or_else(PoisonError::into_inner);
         steps.push(name);
         if steps.len() == FATAL.load(Ordering::Relaxed) {
-            // As `kill -9` does: nothing is dropped, nothing is flushed.
+            // Like `kill -9`: nothing is dropped or flushed.
             let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
         }
     }
 
-    /// Counts from here on, and kills this process at the step with this number, counted from one.
+    /// Resets the count, and kills this process at the step with this number, counted from one.
     pub fn kill_at(step: usize) {
         REACHED.lock().unwrap_or_else(PoisonError::into_inner).clear();
         FATAL.store(step, Ordering::Relaxed);

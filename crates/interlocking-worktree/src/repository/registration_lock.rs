@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     filesystem::{own_paths, with_directory::with_directory},
-    recovery::process_lock::Held,
+    recovery::process_lock::LockedFile,
     untrusted::file::open_to_lock,
     values::git_error::{Doing as _, GitError},
 };
@@ -37,7 +37,7 @@ pub(crate) struct Registration {
 pub(crate) struct RegistrationGuard<'a> {
     lock_file: &'a Path,
     /// The system releases the lock when the file is closed, also when the process dies.
-    _processes: Held,
+    _processes: LockedFile,
     // Dropped after the file's lock, so that the next thread does not find that lock taken and wait.
     _threads: MutexGuard<'a, ()>,
 }
@@ -65,7 +65,7 @@ impl Registration {
         loop {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &self.lock_file) => {
-                    let lock = Held::locked(file);
+                    let lock = LockedFile::locked(file);
                     return Ok(RegistrationGuard { lock_file: &self.lock_file, _processes: lock, _threads: threads });
                 }
                 // The process that held the lock has deleted the file.
@@ -91,7 +91,7 @@ pub(crate) fn tidy_if_free(common_directory: &Path) {
     }
     let lock_file = private_directory(common_directory).join("registration.lock");
     let Ok(file) = open_to_lock(&lock_file) else { return };
-    if let Ok(held) = Held::take(file)
+    if let Ok(held) = LockedFile::take(file)
         && is_at(&held, &lock_file)
     {
         tidy(&lock_file);

@@ -19,7 +19,7 @@ use crate::{
         name::BranchName,
     },
     worktrees::new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
-    worktrees::{make::Filling, register::is_ordinary, remove::take_away, worktree::Worktree},
+    worktrees::{make::Filling, register::is_ordinary, remove::move_to_trash, worktree::Worktree},
 };
 
 impl Repository {
@@ -127,7 +127,7 @@ impl Repository {
                 Some(problem) => {
                     // gix leaves a worktree in which files are missing.
                     let _guard = self.lock_registration()?;
-                    let _ = take_away(place, &git_directory);
+                    let _ = move_to_trash(place, &git_directory);
                     Some(GitError::new(doing(), problem))
                 }
             },

@@ -24,7 +24,7 @@ use crate::{
     worktrees::{
         new_worktree::{CreateError, NewHead},
         register::{self, Entry},
-        remove::take_away,
+        remove::move_to_trash,
         worktree::Worktree,
     },
 };
@@ -92,7 +92,7 @@ impl Repository {
         }
         let undo = |files: bool| {
             if files {
-                let _ = take_away(place, &git_directory);
+                let _ = move_to_trash(place, &git_directory);
             }
             if let Some(branch) = &made_branch {
                 // Created above, and deleted only if it has not moved since.

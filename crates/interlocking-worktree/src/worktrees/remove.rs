@@ -208,12 +208,12 @@ impl Repository {
                 }
             }
         }
-        Ok(take_away(path, &git_directory)?)
+        Ok(move_to_trash(path, &git_directory)?)
     }
 }
 
 /// Renames a worktree's directory and registration to trash names. The caller holds the registration lock.
-pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, GitError> {
+pub(crate) fn move_to_trash(path: &Path, git_directory: &Path) -> Result<Discarded, GitError> {
     let (away, unregistered) = trash_places(path, git_directory);
     let common_directory = git_directory.parent().and_then(Path::parent).unwrap_or(git_directory);
     let note = Note::write(
@@ -230,9 +230,9 @@ pub(crate) fn take_away(path: &Path, git_directory: &Path) -> Result<Discarded, 
     Ok(Discarded { directories, note: Some(note) })
 }
 
-/// Like [`take_away`], for a caller that has written a note already. Without `path`, only the entry is renamed: the
+/// Like [`move_to_trash`], for a caller that has written a note already. Without `path`, only the entry is renamed: the
 /// directory may belong to another worktree.
-pub(crate) fn take_away_unnoted(path: Option<&Path>, git_directory: &Path) -> Result<Vec<PathBuf>, GitError> {
+pub(crate) fn move_to_trash_unnoted(path: Option<&Path>, git_directory: &Path) -> Result<Vec<PathBuf>, GitError> {
     let (away, unregistered) = trash_places(path.unwrap_or(git_directory), git_directory);
     rename_both(path.map(|path| (path, away)), git_directory, unregistered)
 }
