@@ -1,4 +1,4 @@
-//! Taking a worktree back to a commit.
+//! Resetting a worktree to a commit.
 
 use crate::{
     checkout::switch::{Switch, SwitchError, Uncommitted},
@@ -15,36 +15,35 @@ use crate::{
 /// A worktree could not be reset.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ResetError {
-    /// It is the user's own working tree, from which nothing is ever discarded.
+    /// It is the main working tree, which is the user's: nothing in it is ever discarded.
     #[error("{} is the main working tree: nothing in it is discarded", path.display())]
     Main {
         /// The worktree.
         path: std::path::PathBuf,
     },
-    /// It could not be moved.
+    /// It could not be moved to the commit.
     #[error(transparent)]
     Switch(#[from] SwitchError),
 }
 
 impl Worktree {
-    /// Makes branch and files those of `commit`, as `git reset --hard` and `git clean -ffdx` do: later commits leave the
-    /// branch, uncommitted changes, untracked files and ignored ones are discarded, nested repositories and empty directories
-    /// too, and an unfinished merge or pick is forgotten. What is in the directory of a submodule stays.
+    /// Resets branch and files to `commit`, as `git reset --hard` and `git clean -ffdx` do: later commits leave the
+    /// branch; uncommitted changes, untracked and ignored files, nested repositories and empty directories are
+    /// discarded; and an unfinished merge or pick is forgotten. The contents of a submodule's directory stay.
     ///
-    /// So what makes a worktree ready, such as a [`Setup`](crate::Setup) command, has to do so again:
-    /// [`Setup::run`](crate::Setup::run) sees to it. To keep the head that is left, archive it first:
-    /// [`crate::Repository::archive`].
+    /// So a setup command that prepares the worktree must run again: [`Setup::run`](crate::Setup::run) does it. To keep
+    /// the previous head, archive it first: [`crate::Repository::archive`].
     ///
     /// # Errors
     ///
-    /// [`ResetError::Main`] in the main working tree. If another git process holds the index or moves the branch,
-    /// or if another file system is mounted in the worktree, nothing was changed.
+    /// [`ResetError::Main`] in the main working tree. If another git process holds the index or moves the branch, or if
+    /// another file system is mounted in the worktree, nothing is changed.
     pub fn reset_to(&self, commit: CommitId) -> Result<(), ResetError> {
         self.reset_to_except(commit, &[])
     }
 
-    /// [`Worktree::reset_to`], but whatever is at these paths and is not a file of the commit stays as it is: files, and
-    /// directories with all that is in them.
+    /// Like [`Worktree::reset_to`], but spares these paths: files there that are not files of the commit stay as they
+    /// are, and so do directories with all their contents.
     ///
     /// # Errors
     ///
@@ -62,7 +61,7 @@ impl Worktree {
     }
 }
 
-/// What git leaves in a worktree's private directory while a merge, pick, revert or bisection waits for a person.
+/// The files in a worktree's private directory of an unfinished merge, pick, revert or bisection.
 const OPERATIONS: [&str; 9] = [
     "MERGE_HEAD",
     "MERGE_MODE",
@@ -75,7 +74,7 @@ const OPERATIONS: [&str; 9] = [
     "BISECT_LOG",
 ];
 
-/// The same as directories: the rest of a range of picks or reverts, and rebases.
+/// The directories of an unfinished range of picks or reverts, or rebase.
 const OPERATION_DIRECTORIES: [&str; 3] = ["sequencer", "rebase-merge", "rebase-apply"];
 
 fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
@@ -85,7 +84,7 @@ fn forget_operations(git: &gix::Repository) -> Result<(), GitError> {
     Ok(())
 }
 
-/// The tree of a commit, which is [a sound one](crate::untrusted::tree).
+/// The tree of a commit, after [checking it](crate::untrusted::tree).
 pub(crate) fn tree_of(git: &gix::Repository, commit: CommitId) -> Result<gix::ObjectId, GitError> {
     let doing = || format!("reading the commit {commit}");
     let tree = git.find_commit(commit.git()).doing(doing)?.tree_id().doing(doing)?.detach();

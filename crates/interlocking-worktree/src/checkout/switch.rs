@@ -1,8 +1,8 @@
 //! Moving a working tree from one commit to another: files, index and HEAD together.
 //!
-//! gix checks out into a directory but deletes nothing there, so that part is here. The order is: lock the index,
-//! look, refuse what must be refused, lock the reference with its old value compared, change files, move the
-//! reference, put the index in place. Until files are changed nothing has happened.
+//! gix can check out into a directory but deletes nothing there, so that is done here. The order is: lock the index,
+//! compare, refuse what must be refused, lock the reference and compare its old value, change files, move the
+//! reference, put the index in place. Until files are changed, nothing has happened.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -43,22 +43,23 @@ use crate::{
     },
 };
 
-/// What to do with what is not committed.
+/// What to do with uncommitted changes.
 #[derive(Clone, Copy)]
 pub(crate) enum Uncommitted<'a> {
-    /// Refuse changes to tracked files, and untracked files in the way; leave other untracked files alone.
+    /// Refuse to continue if tracked files have changes or untracked files are in the way; leave other untracked files
+    /// alone.
     Refuse,
-    /// Discard changes, untracked files and ignored ones, but for what is at these paths.
+    /// Discard changes, untracked files and ignored files, except at these paths.
     Discard { spared: &'a [RepositoryPath] },
 }
 
-/// What changes in the working tree.
+/// The changes to make in the working tree.
 enum Plan<'a> {
-    /// What was committed.
+    /// Only files that differ between the commits.
     Change {
-        /// In the new commit, and other than on disk.
+        /// Files of the new commit that differ from those on disk.
         write: HashSet<BString>,
-        /// On disk, and not in the new commit.
+        /// Files on disk that are not in the new commit.
         delete: Vec<BString>,
     },
     /// Everything that is not in the new commit.
@@ -76,7 +77,7 @@ pub enum SwitchError {
         /// The changes to tracked files.
         changes: Vec<Change>,
     },
-    /// Untracked or ignored files are where files of the new commit must go. Nothing was changed.
+    /// Untracked or ignored files are at paths of files of the new commit. Nothing was changed.
     #[error("untracked files in {} would be overwritten: {}; move them away", path.display(), Listed(paths))]
     InTheWay {
         /// The worktree.
@@ -84,7 +85,7 @@ pub enum SwitchError {
         /// The files in the way.
         paths: Vec<RepositoryPath>,
     },
-    /// The branch was moved by somebody else in the meantime. Nothing was changed.
+    /// The branch was moved in the meantime. Nothing was changed.
     #[error("the branch moved in the meantime: expected at {expected}, found {}", at(*found, "gone"))]
     Moved {
         /// The commit it was at.
@@ -102,7 +103,7 @@ pub enum SwitchError {
         /// Whether the files are as before.
         restored: bool,
     },
-    /// The worktree is not what it was.
+    /// The worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or written.
@@ -110,7 +111,7 @@ pub enum SwitchError {
     Git(#[from] GitError),
 }
 
-/// A checked move, with the index locked.
+/// A checked switch, with the index locked.
 pub(crate) struct Switch<'git> {
     git: &'git gix::Repository,
     root: PathBuf,
@@ -122,7 +123,7 @@ pub(crate) struct Switch<'git> {
 }
 
 impl<'git> Switch<'git> {
-    /// Locks the index, looks, and refuses what must be refused.
+    /// Locks the index, compares, and refuses what must be refused.
     pub(crate) fn prepare(
         git: &'git gix::Repository,
         is_linked: bool,
@@ -133,7 +134,7 @@ impl<'git> Switch<'git> {
         let lock = index_lock::lock(git)?;
         if let Uncommitted::Discard { spared } = uncommitted {
             let new = git.index_from_tree(&new_tree).doing(|| format!("reading the tree {new_tree}"))?;
-            // It is about to be replaced. One that cannot be read says of no file what it is.
+            // The old index is about to be replaced. If it cannot be read, no file counts as unchanged.
             let none = |_| gix::index::File::from_state(gix::index::State::new(git.object_hash()), git.index_path());
             let old = index::read(git, is_linked).unwrap_or_else(none);
             return Ok(Self { git, root, lock, old, new, plan: Plan::Discard { spared }, new_tree });
@@ -144,11 +145,11 @@ impl<'git> Switch<'git> {
         if !changes.is_empty() {
             return Err(SwitchError::Dirty { path: root, changes });
         }
-        // What git tracks is as HEAD has it, so nothing needs to be read but what differs from that.
+        // Tracked files are as in HEAD, so only what differs from HEAD's tree needs to be read.
         let old_tree = head_tree(git)?;
         let Between { index, changed, gone } = between(git, &survey.index, old_tree, new_tree)?;
         let old = &survey.index;
-        // A submodule's files are its own business; only its place is made.
+        // A submodule's files are not written; only its directory is made.
         let is_moved_submodule = |path: &BStr| {
             let is_one = |index: &gix::index::State| index.entry_by_path(path).is_some_and(is_submodule);
             is_one(old) && is_one(&index)
@@ -186,7 +187,7 @@ impl<'git> Switch<'git> {
 
         let git_directory = lock.git_directory.clone();
         if matches!(plan, Plan::Change { .. }) {
-            // What is not committed is refused, so that what was there can be told from the old index.
+            // Uncommitted changes were refused, so the old index tells what was there.
             lock.announce(&Intent::Files { root: root.clone(), git_directory: git_directory.clone(), tree: new_tree })?;
         }
         step::reached("files are about to change");
@@ -203,12 +204,12 @@ impl<'git> Switch<'git> {
                 }
             });
         match done {
-            // Nothing but a rename is left to do.
+            // Only a rename is left to do.
             Ok(staged) => Ok(index_lock::replace(staged)?),
             Err(cause) => {
                 let restored = match &plan {
                     Plan::Discard { .. } => false,
-                    // With uncommitted changes refused, the old index says exactly what was there.
+                    // Uncommitted changes were refused, so the old index says exactly what was there.
                     Plan::Change { write, delete } => {
                         let was_there = |path: &&BString| old.entry_by_path(path.as_bstr()).is_some();
                         let back: HashSet<BString> = write.iter().filter(was_there).chain(delete).cloned().collect();
@@ -226,7 +227,7 @@ fn is_submodule(entry: &gix::index::Entry) -> bool {
     entry.mode == Mode::COMMIT
 }
 
-/// Files on disk that git does not track, where new files or their directories must go.
+/// Finds untracked files that are in the way of new files or their directories.
 fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) -> Result<Vec<RepositoryPath>, GitError> {
     let is_tracked = |path: &BStr| old.entry_by_path(path).is_some();
     let opened = Directory::open(root).doing(|| format!("opening {}", root.display()))?;
@@ -241,7 +242,7 @@ fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) ->
             let (_, name) = split(part);
             let Some(look) = above.look(name).doing(doing)? else { break };
             if look.kind != Kind::Directory {
-                // Where the file itself must be, or a directory above it.
+                // In the way of the file itself or of a directory above it.
                 if !is_tracked(part) {
                     found.insert(part.to_owned());
                 }
@@ -258,7 +259,8 @@ fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) ->
     Ok(found.iter().map(|path| RepositoryPath::from_git(path.as_bstr())).collect())
 }
 
-/// What is untracked in a directory that must go; of directories nested too deep to have them open, the directory.
+/// Finds untracked files in a directory that must be removed. If directories are nested too deeply to keep them all
+/// open, the directory itself is reported.
 fn untracked_below(
     directory: &Directory,
     path: &BStr,

@@ -14,13 +14,13 @@ use crate::{
 /// A worktree could not be unlocked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnlockError {
-    /// It is the user's own working tree, where anybody may be at work.
+    /// It is the main working tree, where other programs may be at work.
     #[error("{} is the main working tree: who holds its locks is not known; delete them by hand", path.display())]
     Main {
         /// The worktree.
         path: PathBuf,
     },
-    /// The worktree is not what it was.
+    /// The worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// A lock could not be deleted.
@@ -29,11 +29,11 @@ pub enum UnlockError {
 }
 
 impl Worktree {
-    /// Deletes the lock files of its index, its HEAD and its branch, and gives those that were there.
+    /// Deletes the lock files of its index, its HEAD and its branch, and returns those that existed.
     ///
-    /// Git's locks are files that stay when a process is killed amid a commit, and nobody can tell them from those of one
-    /// that lives. So this is for whoever knows that nobody else works here, as the one executor of a run knows it of the
-    /// run's worktrees. Afterwards [`Worktree::reset_to`] makes the rest whole.
+    /// Git's lock files stay when a process is killed during a commit, and cannot be told from those of a running
+    /// process. So this is for a caller that knows that no other process works here, as a run's executor knows of the
+    /// run's worktrees. Afterwards [`Worktree::reset_to`] restores the rest.
     ///
     /// # Errors
     ///

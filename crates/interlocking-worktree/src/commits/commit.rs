@@ -1,4 +1,4 @@
-//! Committing what is in a worktree.
+//! Committing the changes in a worktree.
 
 use gix::{
     ObjectId,
@@ -28,10 +28,10 @@ use crate::{
     worktrees::worktree::Worktree,
 };
 
-/// A worktree could not be committed. Branch, index and files are as they were.
+/// The changes could not be committed. Branch, index and files are unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommitError {
-    /// The message is none.
+    /// The message is not valid.
     #[error(transparent)]
     Message(#[from] MessageError),
     /// A merge left paths unresolved in the index.
@@ -40,21 +40,21 @@ pub enum CommitError {
         /// The paths.
         paths: Vec<RepositoryPath>,
     },
-    /// Repositories inside the worktree: git would record a bare commit id, and their files would be lost.
+    /// There are repositories inside the worktree: git would record only a commit id, and their files would be lost.
     #[error("git repositories inside the worktree: {}; delete their `.git`, or ignore them", Listed(paths))]
     NestedRepository {
         /// Their directories.
         paths: Vec<RepositoryPath>,
     },
-    /// A merge, rebase or the like was begun in the worktree and not ended.
+    /// A merge, rebase or the like is unfinished in the worktree.
     #[error("a {operation} was begun in {} and not ended: end or abort it", path.display())]
     OperationInProgress {
         /// The worktree.
         path: std::path::PathBuf,
-        /// What was begun.
+        /// The operation.
         operation: String,
     },
-    /// The branch was moved by somebody else in the meantime.
+    /// The branch was moved in the meantime.
     #[error("the branch moved while it was being committed to: expected {}, found {}", at(*expected, "absent"), at(*found, "gone"))]
     Moved {
         /// The commit it was at.
@@ -62,7 +62,7 @@ pub enum CommitError {
         /// The commit it is at.
         found: Option<CommitId>,
     },
-    /// The commit to squash onto is not behind the branch: the branch was rewritten.
+    /// The commit to squash onto is not an ancestor of the branch: the branch was rewritten.
     #[error("{base} is not an ancestor of {head}: the branch was rewritten, so there is nothing to squash")]
     NotAnAncestor {
         /// The commit given.
@@ -70,7 +70,7 @@ pub enum CommitError {
         /// The commit the worktree is at.
         head: CommitId,
     },
-    /// The worktree is not what it was.
+    /// The worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or written.
@@ -89,31 +89,31 @@ pub enum MessageError {
     Nul,
 }
 
-/// What the new commit stands on.
+/// The parent of the new commit, and whether the branch moves to it.
 enum Onto {
     Head,
-    /// The worktree's head, whose files it keeps.
+    /// The worktree's head; the new commit has the same files.
     HeadUnchanged,
     Base(CommitId),
-    /// The same, and nothing is moved to it.
+    /// This commit, without moving the branch.
     BaseAside(CommitId),
 }
 
 impl Worktree {
-    /// Commits everything that git would with `git add --all && git commit`: changed, new and deleted files, symbolic
-    /// links and executable bits, but nothing that is ignored.
+    /// Commits everything that `git add --all && git commit` would: changed, new and deleted files, symbolic links and
+    /// executable bits, but nothing that is ignored.
     ///
-    /// None if nothing differs. No hook of the user's runs and nothing is signed. Blank lines before the message and blank
-    /// space after it are cut off, and it ends in one line break.
+    /// None if nothing differs. No hooks run and nothing is signed. Blank lines before the message and blank space
+    /// after it are removed, and it ends in one line break.
     ///
     /// # Errors
     ///
-    /// See [`CommitError`]; the first commit of a new repository is made on its main worktree with this too.
+    /// See [`CommitError`]. The first commit of a new repository is made with this, too, on its main worktree.
     pub fn commit_all(&self, author: &Signature, message: &str) -> Result<Option<CommitId>, CommitError> {
         self.record(author, message, &Onto::Head, |_| true)
     }
 
-    /// [`Worktree::commit_all`] for these files and directories alone; what else differs stays as it is.
+    /// Like [`Worktree::commit_all`], for these files and directories only; other changes stay uncommitted.
     pub fn commit_paths(
         &self,
         paths: &[RepositoryPath],
@@ -126,10 +126,10 @@ impl Worktree {
         })
     }
 
-    /// Makes one commit on top of `base` of everything since: the commits after it and what is not committed.
+    /// Makes one commit on top of `base` with all changes since: those of the commits after it and uncommitted ones.
     ///
-    /// For agents that commit on their own although the runtime does it for them: their commits are folded in. None
-    /// if the files are those of `base`; the branch is then at `base`.
+    /// For agents that commit although the runtime does it for them: their commits are folded in. None if the files are
+    /// those of `base`; the branch is then at `base`.
     ///
     /// # Errors
     ///
@@ -143,12 +143,13 @@ impl Worktree {
         self.record(author, message, &Onto::Base(base), |_| true)
     }
 
-    /// Makes the commit that [`squash_since`](Self::squash_since) would, and moves nothing to it: branch, index and files stay as they
-    /// are. None if the files are those of `base`. As long as no reference keeps it, git may clear it up.
+    /// Makes the commit that [`squash_since`](Self::squash_since) would, without moving the branch: branch, index and
+    /// files are unchanged. None if the files are those of `base`. As long as no reference keeps the commit, git may
+    /// collect it as garbage.
     ///
     /// # Errors
     ///
-    /// As those of [`squash_since`](Self::squash_since).
+    /// As [`squash_since`](Self::squash_since).
     pub fn propose_since(
         &self,
         base: CommitId,
@@ -158,8 +159,8 @@ impl Worktree {
         self.record(author, message, &Onto::BaseAside(base), |_| true)
     }
 
-    /// Makes a commit that changes no file, as `git commit --allow-empty` does: a word on the ones before it. What is
-    /// not committed stays so.
+    /// Makes a commit that changes no file, as `git commit --allow-empty` does, to comment on the ones before it.
+    /// Uncommitted changes stay uncommitted.
     ///
     /// # Errors
     ///
@@ -194,7 +195,7 @@ impl Worktree {
 
         let doing = || format!("committing {}", self.path().display());
         let lock = index_lock::lock(&git)?;
-        // Where no file changes, the index stays as it is and is only held.
+        // If no file changes, the index is only locked.
         let (tree, staged) = if matches!(onto, Onto::HeadUnchanged) {
             let index = index::read(&git, false)?;
             self.check_recordable(&git, index::conflicted(&index), Vec::new())?;
@@ -251,7 +252,7 @@ impl Worktree {
         Ok(new)
     }
 
-    /// Whether there is nothing that would be lost.
+    /// Checks that nothing would be lost by a commit.
     fn check_recordable(
         &self,
         git: &gix::Repository,
@@ -292,7 +293,7 @@ fn moved_error(error: MoveError, expected: Option<CommitId>) -> CommitError {
     }
 }
 
-/// Without blank lines before it and blank space after it, and with one line break at the end.
+/// Removes blank lines before a message and blank space after it, and ends it with one line break.
 pub(crate) fn tidy(message: &str) -> Result<String, MessageError> {
     let begin = message.find(|character: char| !character.is_whitespace()).ok_or(MessageError::Empty)?;
     let line = message[..begin].rfind(['\n', '\r']).map_or(0, |end| end + 1);

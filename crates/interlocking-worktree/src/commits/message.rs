@@ -1,4 +1,4 @@
-//! A commit's message with trailers, the `Token: value` lines that programs read.
+//! Commit messages with trailers: `Token: value` lines that programs read.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::commits::commit::{MessageError, tidy};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message(String);
 
-/// A line that cannot be a trailer.
+/// A trailer is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrailerError {
     /// The token is not letters, digits and hyphens.
@@ -27,7 +27,7 @@ pub enum TrailerError {
         /// The token as given.
         token: String,
     },
-    /// The value is empty, or would begin another line and with it perhaps another trailer.
+    /// The value is empty, or has a line break, which could begin another trailer.
     #[error("{value:?} cannot be the value of the trailer {token}: give one line of text")]
     Value {
         /// The token.
@@ -38,24 +38,24 @@ pub enum TrailerError {
 }
 
 impl Message {
-    /// Takes a text, which may be a subject alone or have trailers already. Blank lines before it and blank space
-    /// after it are dropped.
+    /// Makes a message of a text, which may be only a subject or have trailers already. Blank lines before it and blank
+    /// space after it are removed.
     pub fn new(text: &str) -> Result<Self, MessageError> {
         tidy(text).map(Self)
     }
 
-    /// Adds a trailer, below those that are there.
+    /// Adds a trailer below the existing ones.
     ///
     /// # Errors
     ///
-    /// [`TrailerError`], so that a value from an agent cannot forge a second trailer.
+    /// [`TrailerError`]: a value from an agent cannot forge a second trailer.
     pub fn trailer(self, token: &str, value: &str) -> Result<Self, TrailerError> {
         let is_token = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
         if token.is_empty() || token.starts_with('-') || !token.bytes().all(is_token) {
             return Err(TrailerError::Token { token: token.to_owned() });
         }
         let trimmed = value.trim();
-        // Whatever some reader of the log takes for the end of a line.
+        // All characters that some program takes for a line break.
         let breaks = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
         if trimmed.is_empty() || trimmed.contains(breaks) {
             return Err(TrailerError::Value { token: token.to_owned(), value: value.to_owned() });
@@ -75,7 +75,7 @@ impl Message {
     }
 }
 
-/// Whether the last paragraph is one of trailers. The first paragraph is the subject, and never is.
+/// Whether the last paragraph consists of trailers. The first paragraph is the subject, and never does.
 fn ends_in_trailers(text: &str) -> bool {
     let message = gix::objs::commit::MessageRef::from_bytes(text.as_bytes());
     message.body().is_some_and(|body| body.trailers().next().is_some())

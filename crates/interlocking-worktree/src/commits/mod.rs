@@ -1,4 +1,4 @@
-//! Commits of what is in a worktree, and their messages.
+//! Committing the changes in a worktree, and commit messages.
 
 pub(crate) mod commit;
 pub(crate) mod message;

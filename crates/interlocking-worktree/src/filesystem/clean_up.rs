@@ -1,9 +1,9 @@
-//! Emptying a directory of everything but the files that are to stay.
+//! Emptying a directory, except for the files that are to stay.
 //!
-//! A retired worktree keeps what is untouched. Untouched is a file whose device, number, size, owner and times are those that
-//! were noted when this crate wrote it. The time of change cannot be set by a program: whoever writes to a file, gives it
-//! another mode or owner, an attribute or a second name, or moves it, changes that. So no content is compared, and nothing that
-//! git's index says is believed: an agent writes that too.
+//! A retired worktree keeps its untouched files. A file is untouched if its device, inode number, size, owner and times
+//! are those that were noted when this crate wrote it. A program cannot set the change time: it changes when a program
+//! writes to a file, changes its mode, owner or attributes, gives it another name, or moves it. So no contents are
+//! compared, and git's index is not trusted: an agent can write that too.
 
 use std::{
     ops::Range,
@@ -27,26 +27,26 @@ use crate::{
 
 /// What stays when a directory is emptied.
 pub(crate) struct Staying<'a> {
-    /// The files that may stay: those for which `judge` says so, by the directory that they are in, their name there and
-    /// their number.
+    /// The files that may stay: those for which `judge` returns true, given the directory, the name in it and the
+    /// file's number.
     pub(crate) noted: &'a gix::index::State,
     pub(crate) judge: &'a mut dyn FnMut(&Directory, &BStr, usize) -> std::io::Result<bool>,
-    /// Whatever is at these paths.
+    /// Paths at which everything stays.
     pub(crate) spared: &'a [RepositoryPath],
-    /// Whether `.git` in the root is left alone.
+    /// Whether `.git` in the root stays.
     pub(crate) has_link: bool,
-    /// A new directory. Where one that stays has a mode, an owner or attributes that this has not, that is an error. None:
-    /// it gets what its owner needs to work in it.
+    /// A new directory. If a directory that stays differs from it in mode, owner or attributes, that is an error. If
+    /// none, directories get the permissions that their owner needs.
     pub(crate) model: Option<&'a Path>,
 }
 
-/// Deletes everything in `root` but the entries of `noted` for which `keep` says so and which are untouched; says which
-/// those are. Directories stay where such files are in them. `.git` in the root is left alone if `has_link`.
+/// Deletes everything in `root` except the untouched entries of `noted` for which `keep` is true, and returns which
+/// those are. Directories with such files stay. `.git` in the root stays if `has_link`.
 ///
 /// # Errors
 ///
-/// Something could not be deleted; or a directory has a mode, an owner or attributes that a new one would not have:
-/// `model` is a new one. What is there is then fit for nothing but deletion.
+/// If something could not be deleted, or a directory has a mode, owner or attributes that a new one (`model`) does not
+/// have. The directory is then only fit for deletion.
 pub(crate) fn strip(
     root: &Path,
     noted: &gix::index::State,
@@ -63,11 +63,11 @@ pub(crate) fn strip(
     empty_but(root, Staying { noted, judge: &mut judge, spared: &[], has_link, model: Some(model) })
 }
 
-/// Deletes everything in `root` but what is to stay; says of each noted file whether it is there.
+/// Deletes everything in `root` except what is to stay, and returns for each noted file whether it stayed.
 ///
 /// # Errors
 ///
-/// Something could not be deleted; or a directory is not like the model. Some of it is gone then.
+/// If something could not be deleted, or a directory is not like the model. Some files are deleted then.
 pub(crate) fn empty_but<'a>(root: &'a Path, staying: Staying<'a>) -> std::io::Result<Vec<bool>> {
     let model = staying.model.map(|model| Manner::of(&Directory::open(model)?)).transpose()?;
     let opened = Directory::open(root)?;
@@ -86,7 +86,7 @@ pub(crate) fn empty_but<'a>(root: &'a Path, staying: Staying<'a>) -> std::io::Re
     Ok(walk.kept)
 }
 
-/// What a directory passes on to what is made in it, or shows to whoever looks.
+/// The properties of a directory that new files in it inherit, or that a program can see.
 struct Manner {
     mode: u32,
     owner: (u32, u32),
@@ -97,7 +97,7 @@ impl Manner {
     fn of(directory: &impl AsFd) -> std::io::Result<Self> {
         let found = fstat(directory)?;
         let mut attributes = Vec::new();
-        // Not every file system has any.
+        // Not every file system has extended attributes.
         if let Ok(length @ 1..) = rustix::fs::flistxattr(directory, &mut [0_u8; 0]) {
             attributes = vec![0; length];
             rustix::fs::flistxattr(directory, &mut attributes[..])?;
@@ -116,27 +116,28 @@ struct Walk<'a> {
     model: Option<Manner>,
     device: rustix::fs::Dev,
     root: &'a Path,
-    /// Directories that are walked through later, when those above them are closed.
+    /// Directories that are walked later, when those above them are closed.
     deeper: Vec<(BString, Range<usize>)>,
 }
 
-/// What is noted of one name in a directory.
+/// The noted entry of a name in a directory.
 enum Child {
     File(usize),
     Directory(Range<usize>),
 }
 
-/// Whether what has a name is spared.
+/// Whether a name is spared.
 #[derive(PartialEq, Eq)]
 enum Spared {
     No,
-    /// Something in it is.
+    /// Something in the directory is spared.
     Inside,
     Yes,
 }
 
 impl Walk<'_> {
-    /// `range` is of the entries below this directory, which is at `path`. Whether anything in it stays.
+    /// Empties a directory. `range` is the range of the entries below it, `path` its path. Returns whether anything in
+    /// it stays.
     fn directory(
         &mut self,
         directory: &Directory,
@@ -191,7 +192,7 @@ impl Walk<'_> {
             stays = true;
             Ok(())
         })?;
-        // One that goes may be as it likes; the root stays.
+        // A directory that is deleted need not be like the model; the root stays.
         if (stays || prefix == 0) && self.model.as_ref().is_some_and(|model| !manner.is_like(model)) {
             let path = on_disk(self.root, path);
             return Err(std::io::Error::other(format!("{} is not as a new directory is", path.display())));
@@ -215,7 +216,8 @@ impl Walk<'_> {
     }
 }
 
-/// What is noted in a directory, by name. Its path and a slash are the first `prefix` bytes of the entries in `range`.
+/// The noted entries of a directory, by name. Its path and a slash are the first `prefix` bytes of the paths in
+/// `range`.
 fn children(noted: &gix::index::State, prefix: usize, range: Range<usize>) -> Vec<(&[u8], Child)> {
     let mut children = Vec::new();
     let mut number = range.start;

@@ -1,8 +1,9 @@
-//! A directory that is open, and what is done in it by the names of its entries.
+//! Open directories, and operations on their entries by name.
 //!
-//! Whoever works in a working tree can put a link in a directory's place at any moment, so that a path leads elsewhere than it
-//! did a moment ago. What is open stays what it is. So a file is reached from the root, one opened directory after another, none
-//! of them through a link; and only a regular file is ever opened, so that nobody waits for the other end of a pipe.
+//! A program that works in a working tree can replace a directory with a link at any moment, so that a path leads
+//! elsewhere than a moment before. A directory that is open stays the same. So a file is reached from the root through
+//! one open directory after another, without following links. And only regular files are opened, so that a pipe cannot
+//! block this process.
 
 use std::{
     fs::File,
@@ -29,26 +30,26 @@ pub(crate) const DIRECTORY: OFlags =
 #[derive(Debug)]
 pub(crate) struct Directory(OwnedFd);
 
-/// What kind of thing has a name.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
     Directory,
     Link,
-    /// A pipe, a socket, a device: git knows none of them, and opening one may wait for ever or do something.
+    /// A pipe, a socket or a device: git does not track these, and opening one may block or have side effects.
     Other,
 }
 
-/// What is seen of an entry without opening it.
+/// The metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Look {
     pub(crate) kind: Kind,
     pub(crate) is_executable: bool,
-    /// Whether its owner may read and write it, and its mode says nothing special of who runs it.
+    /// Whether its owner may read and write it, and its mode has no setuid, setgid or sticky bit.
     pub(crate) is_usual: bool,
-    /// In bytes; the index has the last 32 bits of it.
+    /// The size in bytes; the index stores its last 32 bits.
     pub(crate) size: u64,
-    /// Whether it has more than one name, so that who writes to it changes it under others too.
+    /// Whether it has other hard links, so that writing to one changes the others too.
     pub(crate) has_other_names: bool,
     pub(crate) stat: Stat,
 }
@@ -72,7 +73,7 @@ impl Look {
     }
 }
 
-/// As the index notes it.
+/// The stat data as an index stores it.
 pub(crate) fn stat(found: &rustix::fs::Stat) -> Stat {
     Stat {
         mtime: Time { secs: found.st_mtime as u32, nsecs: found.st_mtime_nsec as u32 },
@@ -98,12 +99,12 @@ impl AsFd for Directory {
 }
 
 impl Directory {
-    /// Opens the root of a working tree, however its path leads there.
+    /// Opens the root of a working tree. Links in its path are followed.
     pub(crate) fn open(path: &Path) -> std::io::Result<Self> {
         Ok(Self(openat(CWD, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?))
     }
 
-    /// The directory of this name. None: there is none, or something else has the name, such as a link.
+    /// Opens the directory of this name. None if it does not exist, or is something else, such as a link.
     pub(crate) fn directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
         plain(name)?;
         match openat(&self.0, name, DIRECTORY, Mode::empty()) {
@@ -112,9 +113,10 @@ impl Directory {
         }
     }
 
-    /// The directory at a path below this one, which is itself for the empty path. None as for [`Directory::directory`].
+    /// Opens the directory at a path below this one, or this one for the empty path. None as for
+    /// [`Directory::directory`].
     pub(crate) fn below(&self, path: &BStr) -> std::io::Result<Option<Self>> {
-        // Not the same one twice: that would have been read to where the other has.
+        // Opened again, not duplicated: a duplicate would share its read position.
         let mut directory = Self(openat(&self.0, c".", DIRECTORY, Mode::empty())?);
         for part in path.split(|byte| *byte == b'/').filter(|_| !path.is_empty()) {
             match directory.directory(part)? {
@@ -125,33 +127,33 @@ impl Directory {
         Ok(Some(directory))
     }
 
-    /// The directory in which the last part of a path lies, and that part.
+    /// The directory of the last part of a path, and that part.
     pub(crate) fn parent_of<'path>(&self, path: &'path BStr) -> std::io::Result<Option<(Self, &'path BStr)>> {
         let (parent, name) = split(path);
         Ok(self.below(parent)?.map(|directory| (directory, name)))
     }
 
-    /// The directory to which a path leads from here, through links too and out of this one: to look at what is there.
+    /// Opens the directory at a path from here, following links, also out of this directory. For reading metadata only.
     pub(crate) fn reach(&self, path: &Path) -> std::io::Result<Self> {
         Ok(Self(openat(&self.0, path, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty())?))
     }
 
-    /// What has this name. None: nothing.
+    /// The metadata of the entry of this name; none if there is none.
     pub(crate) fn look(&self, name: &[u8]) -> std::io::Result<Option<Look>> {
         plain(name)?;
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(None),
-            // A name that no file system takes.
+            // No file system has such a name.
             Err(Errno::NAMETOOLONG) => Ok(None),
             found => Ok(Some(Look::of(&found?))),
         }
     }
 
-    /// Opens a regular file for reading; what was seen of it is of what was opened. None: it is none.
+    /// Opens a regular file for reading, with the metadata of the opened file. None if it is not a regular file.
     pub(crate) fn file(&self, name: &[u8]) -> std::io::Result<Option<(File, Look)>> {
         plain(name)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        // A device may do something when it is opened.
+        // Opening a device may have side effects.
         if self.look(name)?.is_none_or(|look| look.kind != Kind::File) {
             return Ok(None);
         }
@@ -163,11 +165,11 @@ impl Directory {
         Ok((look.kind == Kind::File).then(|| (File::from(file), look)))
     }
 
-    /// The contents of a regular file. None: it is none.
+    /// The contents of a regular file. None if it is not a regular file.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or has more than `limit` bytes.
+    /// If it cannot be read, or has more than `limit` bytes.
     pub(crate) fn read(&self, name: &[u8], limit: u64) -> std::io::Result<Option<Vec<u8>>> {
         let Some((file, look)) = self.file(name)? else { return Ok(None) };
         let too_large = || std::io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"));
@@ -184,7 +186,7 @@ impl Directory {
         Ok(readlinkat(&self.0, name, Vec::new())?.into_bytes())
     }
 
-    /// Makes a file that is not there, for writing.
+    /// Creates a new file for writing.
     pub(crate) fn create_file(&self, name: &[u8], is_executable: bool) -> std::io::Result<File> {
         plain(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -197,7 +199,7 @@ impl Directory {
         Ok(symlinkat(target, &self.0, name)?)
     }
 
-    /// Makes a directory unless there is one, and opens it. None: something else has the name.
+    /// Creates a directory unless it exists, and opens it. None if something else has the name.
     pub(crate) fn make_directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
         plain(name)?;
         match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
@@ -206,7 +208,7 @@ impl Directory {
         }
     }
 
-    /// Deletes whatever has the name and is no directory.
+    /// Deletes an entry that is not a directory.
     pub(crate) fn remove_file(&self, name: &[u8]) -> std::io::Result<()> {
         plain(name)?;
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
@@ -218,7 +220,7 @@ impl Directory {
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
-    /// An owner may do anything with a directory, once its mode says so.
+    /// Gives the owner all permissions on the directory.
     pub(crate) fn make_writable(&self) -> std::io::Result<()> {
         let mode = fstat(&self.0)?.st_mode;
         if mode & 0o700 == 0o700 {
@@ -228,11 +230,11 @@ impl Directory {
     }
 }
 
-/// The contents of a file outside of working trees, to which links may lead. None: there is no regular file.
+/// The contents of a file outside of working trees, following links. None if there is no regular file.
 ///
 /// # Errors
 ///
-/// It cannot be read, or has more than `limit` bytes.
+/// If it cannot be read, or has more than `limit` bytes.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> std::io::Result<Option<Vec<u8>>> {
     use std::os::unix::ffi::OsStrExt as _;
     let path = match std::fs::canonicalize(path) {
@@ -243,7 +245,7 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> std::io::Result<Option<Ve
     Directory::open(parent)?.read(name.as_bytes(), limit)
 }
 
-/// The path of the directory in which the last part of a path lies, and that part.
+/// Splits a path into the path of the directory and the last part.
 pub(crate) fn split(path: &BStr) -> (&BStr, &BStr) {
     match path.rfind_byte(b'/') {
         Some(at) => (path[..at].as_bstr(), path[at + 1..].as_bstr()),
@@ -251,7 +253,7 @@ pub(crate) fn split(path: &BStr) -> (&BStr, &BStr) {
     }
 }
 
-/// One name, and not one that leads up or further down.
+/// Checks that this is a single name, not `.`, `..` or a path.
 fn plain(name: &[u8]) -> std::io::Result<()> {
     if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
         return Err(std::io::Error::new(ErrorKind::InvalidInput, format!("{:?} is no name of a file", name.as_bstr())));

@@ -1,19 +1,19 @@
-//! What is in an open directory.
+//! Listing an open directory.
 
 use std::{ffi::CStr, os::fd::AsFd};
 
 use rustix::fs::FileType;
 
-/// Calls `each` for everything in a directory that was opened for this, but for `.` and `..`. The kind is
-/// [`FileType::Unknown`] where a file system does not tell. `each` may delete what it is called for.
+/// Calls `each` for every entry of a directory that was opened for this, except `.` and `..`. The kind is
+/// [`FileType::Unknown`] if the file system does not say. `each` may delete the entry.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn for_each_entry(
     directory: &impl AsFd,
     mut each: impl FnMut(&CStr, FileType) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
-    /// For hundreds of names; any one fits.
+    /// Room for hundreds of names; every single name fits.
     const BUFFER: usize = 16 * 1024;
-    // `Dir` would open it once more.
+    // `Dir` would open the directory again.
     let mut buffer = Vec::with_capacity(BUFFER);
     let mut entries = rustix::fs::RawDir::new(directory, buffer.spare_capacity_mut());
     while let Some(entry) = entries.next() {
@@ -26,8 +26,8 @@ pub(crate) fn for_each_entry(
     Ok(())
 }
 
-/// Calls `each` for everything in a directory that was opened for this, but for `.` and `..`. The kind is
-/// [`FileType::Unknown`] where a file system does not tell. `each` may delete what it is called for.
+/// Calls `each` for every entry of a directory that was opened for this, except `.` and `..`. The kind is
+/// [`FileType::Unknown`] if the file system does not say. `each` may delete the entry.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn for_each_entry(
     directory: &impl AsFd,

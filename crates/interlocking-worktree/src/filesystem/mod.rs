@@ -1,4 +1,4 @@
-//! Files and directories, reached so that nobody can lead a path astray.
+//! File operations that cannot be diverted by replacing part of a path with a link.
 
 pub(crate) mod clean_up;
 pub(crate) mod directory;

@@ -1,10 +1,11 @@
-//! Files and directories by their paths, in places that are ours: the repository's own directory, yards and pools, the places of
-//! worktrees as a whole, and what is being made and nobody knows yet.
+//! Operations on files and directories by path, for this crate's own places: the repository's own directory, pools, the
+//! roots of worktrees, and files that are being made and that no other program knows yet.
 //!
-//! Whoever works in a directory can put a link in its place or in that of one above it, and a path leads elsewhere then. So
-//! what is inside a working tree is never reached by its path but through [opened directories](crate::filesystem::directory), and what is
-//! read or written anew in a git directory through [`untrusted::file`](crate::untrusted::file). Here only the last name of a
-//! path is made, renamed or taken away; none of these follows a link in that place or opens what is there.
+//! A program that works in a directory can replace it, or a directory above it, with a link, so that a path leads
+//! elsewhere. So files inside a working tree are never reached by path but through [open
+//! directories](crate::filesystem::directory), and files in a git directory are read and replaced through
+//! [`untrusted::file`](crate::untrusted::file). Here only the last part of a path is created, renamed or deleted; none
+//! of these operations follows a link there or opens anything.
 
 #![expect(clippy::disallowed_methods, reason = "here, and nowhere else, paths are taken for what they say")]
 
@@ -18,7 +19,7 @@ pub(crate) fn remove_file(path: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::remove_file(path)
 }
 
-/// Takes away an empty directory.
+/// Removes an empty directory.
 pub(crate) fn remove_dir(path: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::remove_dir(path)
 }
@@ -27,17 +28,17 @@ pub(crate) fn create_dir(path: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::create_dir(path)
 }
 
-/// Makes a directory with those above it, unless it is there.
+/// Creates a directory and its parents, unless they exist.
 pub(crate) fn create_dir_all(path: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// Gives a file a second name.
+/// Creates a hard link to a file.
 pub(crate) fn hard_link(file: impl AsRef<Path>, name: impl AsRef<Path>) -> std::io::Result<()> {
     std::fs::hard_link(file, name)
 }
 
-/// The names in a directory. Of what they are the system tells without following links.
+/// Lists a directory. The kinds of its entries are read without following links.
 pub(crate) fn read_dir(path: impl AsRef<Path>) -> std::io::Result<std::fs::ReadDir> {
     std::fs::read_dir(path)
 }

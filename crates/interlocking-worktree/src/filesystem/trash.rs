@@ -1,11 +1,12 @@
-//! Deleting directories: whole, and nothing but them.
+//! Deleting directories completely, and nothing outside of them.
 //!
-//! Each directory is opened without following a symbolic link and emptied through what was opened, so that whoever swaps
-//! one for a link meanwhile gains nothing; a mode is changed in the same way. What is mounted inside belongs to somebody else:
-//! nothing is deleted then.
+//! Each directory is opened without following a symbolic link and emptied through the descriptor, so that a program
+//! that replaces a directory with a link gains nothing; modes are changed in the same way. Another file system that is
+//! mounted inside must not be deleted: nothing is deleted then.
 //!
-//! A program can nest directories deeper than a process may have files open, and than a path may be long. So no more than
-//! [`DEEPEST`] are open at once: what lies deeper is moved up to the directory that is being deleted, and deleted from there.
+//! A program can nest directories deeper than the number of files that a process may have open, and deeper than the
+//! longest path. So at most [`DEEPEST`] directories are open at once: deeper ones are moved up to the directory that is
+//! being deleted, and deleted from there.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +20,13 @@ use std::{
     os::fd::{AsFd, AsRawFd as _, OwnedFd},
 };
 
-/// How many directories are open at once.
+/// How many nested directories are open at once.
 const DEEPEST: usize = 64;
 
-/// How often directories are moved up before somebody is taken to be making new ones all the time.
+/// How many directories are moved up before giving up because a program seems to create new ones all the time.
 const PATIENCE: usize = 100_000;
 
-/// Deletes a directory with all that is in it. None there is fine.
+/// Deletes a directory with everything in it. It may be missing.
 pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     if let Some(mount) = mounted_below(directory) {
         return Err(foreign(&mount));
@@ -40,12 +41,12 @@ pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     own_paths::remove_dir(directory)
 }
 
-/// Deletes one entry of an open directory, whatever it is. `kind` is what the directory says of it. `path` is the directory's,
-/// for messages.
+/// Deletes one entry of an open directory, whatever it is. `kind` is the kind that the directory's listing gives.
+/// `path` is the directory's path, for messages.
 ///
 /// # Errors
 ///
-/// Something could not be deleted, or another file system is mounted there.
+/// If something could not be deleted, or another file system is mounted there.
 pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, path: &Path) -> std::io::Result<()> {
     if !is_directory(directory, name, kind)? {
         return match unlinkat(directory, name, AtFlags::empty()) {
@@ -60,7 +61,7 @@ pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, p
     Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?)
 }
 
-/// [`delete_entry`], by a name alone. None there is fine.
+/// Like [`delete_entry`], by the name alone. The entry may be missing.
 pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> std::io::Result<()> {
     let name = std::ffi::CString::new(name)?;
     match delete_entry(directory, &name, FileType::Unknown, path) {
@@ -69,10 +70,10 @@ pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> s
     }
 }
 
-/// The emptying of one directory with what is in it.
+/// The state of emptying a directory.
 struct Emptying {
     device: rustix::fs::Dev,
-    /// How many were moved up to it.
+    /// How many directories were moved up to it.
     moved: usize,
 }
 
@@ -108,7 +109,7 @@ impl Emptying {
                 drop(inside);
                 return Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?);
             }
-            // A directory that changes its parent is written to.
+            // Moving a directory to another parent writes to it.
             make_writable(&inside)?;
             self.move_up(top, directory, name)
         })
@@ -140,7 +141,8 @@ pub(crate) fn is_directory(directory: &impl AsFd, name: &CStr, kind: FileType) -
     })
 }
 
-/// Opens a directory in another one, unless something is mounted there, and if its mode keeps its owner out, changes that.
+/// Opens a directory in another one, unless it is a mount point. If its mode denies its owner access, the mode is
+/// changed.
 pub(crate) fn open_inside(
     directory: &impl AsFd,
     name: &CStr,
@@ -155,13 +157,13 @@ pub(crate) fn open_inside(
     if fstat(&inside)?.st_dev == device { Ok(inside) } else { Err(foreign(path)) }
 }
 
-/// A directory of the same file system can be mounted too, which no device number tells.
+/// A directory of the same file system can be mounted too, which device numbers do not show.
 #[cfg(target_os = "linux")]
 fn open_unless_mounted(directory: &impl AsFd, name: &CStr) -> Result<OwnedFd, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     match openat2(directory, name, DIRECTORY, Mode::empty(), within) {
-        // An old kernel, or a sandbox that does not know the call.
+        // An old kernel, or a sandbox that does not allow the call.
         Err(Errno::NOSYS | Errno::PERM) => openat(directory, name, DIRECTORY, Mode::empty()),
         opened => opened,
     }
@@ -172,14 +174,14 @@ fn open_unless_mounted(directory: &impl AsFd, name: &CStr) -> Result<OwnedFd, Er
     openat(directory, name, DIRECTORY, Mode::empty())
 }
 
-/// Opens a directory whose mode keeps its owner out. The mode is changed of what was reached without following a link, and
-/// of nothing that takes its place meanwhile.
+/// Opens a directory whose mode denies its owner access. The mode is changed on the descriptor that was opened without
+/// following a link, so a replacement of the directory is not affected.
 #[cfg(target_os = "linux")]
 fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg) -> std::io::Result<OwnedFd> {
     use rustix::fs::chmodat;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(directory, name, flags, Mode::empty())?;
-    // What is open in this way takes no other change of its mode.
+    // A descriptor opened with `O_PATH` allows no other way to change the mode.
     let itself = format!("/proc/self/fd/{}", found.as_raw_fd());
     chmodat(CWD, &itself, Mode::RWXU, AtFlags::empty())?;
     Ok(openat(&found, c".", DIRECTORY, Mode::empty())?)
@@ -192,7 +194,7 @@ fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg + Copy) -> std
     Ok(openat(&directory, name, DIRECTORY, Mode::empty())?)
 }
 
-/// An owner may do anything with a directory, once its mode says so.
+/// Gives the owner all permissions on the directory.
 fn make_writable(directory: &OwnedFd) -> std::io::Result<()> {
     let mode = fstat(directory)?.st_mode;
     if mode & 0o700 != 0o700 {
@@ -205,7 +207,7 @@ fn foreign(path: &Path) -> std::io::Error {
     std::io::Error::other(format!("{} is another file system, mounted there: unmount it first", path.display()))
 }
 
-/// What is mounted in a directory or on it, by the system's list.
+/// A mount point at or below a directory, from the system's list.
 #[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "it is the kernel that writes there")]
 pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
@@ -214,13 +216,13 @@ pub(crate) fn mounted_below(directory: &Path) -> Option<PathBuf> {
     mounts(&list).into_iter().find(|mount| mount.starts_with(&directory))
 }
 
-/// Only file systems of another device are told apart there.
+/// On other systems, only file systems of another device are detected.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn mounted_below(_: &Path) -> Option<PathBuf> {
     None
 }
 
-/// The mount points in `mountinfo`: the fifth field, with blanks, tabs, line breaks and backslashes in octal.
+/// The mount points in `mountinfo`: the fifth field, in which blanks, tabs, line breaks and backslashes are octal.
 #[cfg(target_os = "linux")]
 fn mounts(list: &[u8]) -> Vec<PathBuf> {
     use std::os::unix::ffi::OsStringExt as _;
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(std::fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o755);
     }
 
-    /// Somebody else is at the names to which directories are moved up.
+    /// Other entries have the names to which directories are moved up.
     #[test]
     fn names_that_are_taken_do_not_hinder() {
         let place = tempfile::tempdir().unwrap();

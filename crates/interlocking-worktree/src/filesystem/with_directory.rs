@@ -1,16 +1,16 @@
-//! Making a file's directory only where it is missing.
+//! Creating a file's directory only if it is missing.
 
 use std::{io::ErrorKind, path::Path};
 
 use crate::filesystem::own_paths;
 
-/// Somebody else takes the directory away when it is empty; not so often in a row.
+/// Another process may remove the directory while it is empty, but not this often in a row.
 const ATTEMPTS: u32 = 100;
 
-/// Attempts what needs the directory of `file`; if that is missing, makes it and attempts once more.
+/// Runs `attempt`, which needs the directory of `file`; if that is missing, creates it and retries.
 pub(crate) fn with_directory<T>(file: &Path, attempt: impl Fn() -> std::io::Result<T>) -> std::io::Result<T> {
     let is_missing = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
-    // It was there when it was to be made, and was taken away before it was looked at.
+    // The directory existed when it was to be created, and was removed before it was checked.
     let is_fleeting = |error: &std::io::Error| is_missing(error) || error.kind() == ErrorKind::AlreadyExists;
     for _ in 0..ATTEMPTS {
         match (attempt(), file.parent()) {
@@ -38,7 +38,7 @@ mod tests {
         let written = with_directory(&directory.join("file"), || {
             attempts.set(attempts.get() + 1);
             match attempts.get() {
-                // A file in its place stands for a directory that is there at first and then is not.
+                // A file in its place stands for a directory that exists at first and then does not.
                 1 => fs::write(&directory, "").and(Err(ErrorKind::NotFound.into())),
                 2 => fs::remove_file(&directory).and(Err(ErrorKind::NotFound.into())),
                 _ => fs::write(directory.join("file"), "text"),

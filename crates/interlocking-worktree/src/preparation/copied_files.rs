@@ -1,4 +1,4 @@
-//! Ignored files that a project needs, such as `.env`: copied into a new worktree if they are listed, and only then.
+//! Copying ignored files that a project needs, such as `.env`, into a new worktree. Only listed files are copied.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,15 @@ use crate::{
 /// A listed file could not be copied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CopyError {
-    /// It is not there.
+    /// It does not exist.
     #[error("{path} is listed to be copied, but is not in {}: make it, or take it off the list", root.display())]
     Missing {
         /// The file.
         path: RepositoryPath,
-        /// The working tree it was to come from.
+        /// The working tree to copy from.
         root: PathBuf,
     },
-    /// It is a symbolic link, a directory or the like; or a directory on the way to it is a link. Whatever it leads to
-    /// may lie anywhere.
+    /// It is not a regular file, or a directory in its path is a symbolic link, whose target may be anywhere.
     #[error("{path} in {} is not a file of its own, or is reached through a symbolic link: list a file", root.display())]
     NotAFile {
         /// The file.
@@ -35,19 +34,19 @@ pub enum CopyError {
         /// The working tree that it is in.
         root: PathBuf,
     },
-    /// It is not ignored in the new worktree: a commit of everything would have it, whatever secrets are in it.
+    /// It is not ignored in the new worktree: a commit of all changes would include it, with any secrets in it.
     #[error("{path} is not ignored, and would be committed: add it to .gitignore or .git/info/exclude")]
     NotIgnored {
         /// The file.
         path: RepositoryPath,
     },
-    /// There is a file already: it is tracked.
+    /// The new worktree has this file already: it is tracked.
     #[error("{path} is in the new worktree already: it is tracked, so take it off the list")]
     Exists {
         /// The file.
         path: RepositoryPath,
     },
-    /// The worktree is not what it was.
+    /// The worktree is not as it was when it was created or opened.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     /// Something could not be read or written.
@@ -56,12 +55,13 @@ pub enum CopyError {
 }
 
 impl Repository {
-    /// Copies ignored files of the user's working tree to a worktree or a clone, with their modes: those that are named, and no others.
-    /// A bare repository has none.
+    /// Copies the listed ignored files of the user's working tree to a worktree or a clone, with their modes. In a bare
+    /// repository this does nothing.
     ///
     /// # Errors
     ///
-    /// [`CopyError`] of the first that is no ignored file of its own, or is there already; those before it are copied.
+    /// [`CopyError`] of the first file that is not an ignored regular file, or exists already; those before it are
+    /// copied.
     pub fn copy_ignored(&self, to: &Worktree, files: &[RepositoryPath]) -> Result<(), CopyError> {
         let (Some(from), false) = (self.working_tree(), files.is_empty()) else { return Ok(()) };
         let (git, _) = to.open()?;
@@ -86,7 +86,7 @@ fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> 
     let Some(name) = relative.file_name() else { return Err(not_a_file(from)) };
     let directories: Vec<_> = relative.parent().into_iter().flat_map(Path::components).collect();
 
-    // From part to part, so that no link is followed on the way.
+    // Part by part, so that no link in the path is followed.
     let root = |root: &Path| openat(CWD, root, DIRECTORY.difference(OFlags::NOFOLLOW), Mode::empty());
     let mut directory: OwnedFd = root(from).map_err(std::io::Error::from).doing(doing)?;
     let missing = || CopyError::Missing { path: path.clone(), root: from.to_owned() };
@@ -97,7 +97,7 @@ fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> 
             opened => opened.map_err(std::io::Error::from).doing(doing)?,
         };
     }
-    // A pipe would be waited for.
+    // Without `NONBLOCK`, a pipe would block.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(&directory, name, flags, Mode::empty()) {
         Err(rustix::io::Errno::NOENT) => return Err(missing()),
@@ -121,7 +121,7 @@ fn copy(from: &Path, to: &Path, path: &RepositoryPath) -> Result<(), CopyError> 
         };
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // With what the owner lets others do, and no more: it may hold secrets.
+    // With the same permissions and no more: the file may hold secrets.
     let copy = match openat(&directory, name, flags, Mode::from_raw_mode(found.st_mode & 0o777)) {
         Err(rustix::io::Errno::EXIST) => return Err(CopyError::Exists { path: path.clone() }),
         opened => opened.map_err(std::io::Error::from).doing(doing)?,

@@ -1,4 +1,4 @@
-//! The user's own command that makes a new worktree ready: fetches what is needed, builds what is wanted.
+//! The user's setup command for a new worktree, such as one that fetches dependencies or builds.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -6,8 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// A command that is run in each new worktree, before anybody works there. No shell is in between, and nothing of this
-/// process's environment is passed on.
+/// A command that runs in each new worktree before any agent works there. It runs without a shell, and does not inherit
+/// this process's environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setup {
     program: OsString,
@@ -28,7 +28,7 @@ pub enum SetupError {
         /// The system's reason.
         cause: String,
     },
-    /// It ended, and not well.
+    /// It failed.
     #[error("{} in {} ended with {}: {}", program.display(), place.display(), code.map_or_else(|| "a signal".to_owned(), |code| format!("code {code}")), last_lines(error, output))]
     Failed {
         /// The program.
@@ -37,16 +37,16 @@ pub enum SetupError {
         place: PathBuf,
         /// Its exit code; none if a signal ended it.
         code: Option<i32>,
-        /// What it wrote to standard output, the last 64 KiB.
+        /// The last 64 KiB of its standard output.
         output: String,
-        /// What it wrote to standard error, the last 64 KiB.
+        /// The last 64 KiB of its standard error.
         error: String,
     },
 }
 
 impl Setup {
-    /// A program and its arguments. A program without a slash is looked for in the `PATH` of the environment given to it, in what is
-    /// absolute there; where none is given, it is one in the worktree's root.
+    /// A program and its arguments. A program without a slash is looked for in the absolute directories of the `PATH`
+    /// in the environment given to it; if no `PATH` is given, it is a program in the worktree's root.
     pub fn new<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
         Self {
             program: program.into(),
@@ -62,11 +62,12 @@ impl Setup {
         self
     }
 
-    /// Runs it in `place`, with nothing on its standard input, and waits for its end and that of whatever has its output.
+    /// Runs the command in `place` with empty standard input, and waits until it and all processes that hold its output
+    /// have ended.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] where it cannot be started or fails, with what it printed.
+    /// [`SetupError`] if it cannot be started or fails, with what it printed.
     pub fn run(&self, place: &Path) -> Result<(), SetupError> {
         let program = PathBuf::from(&self.program);
         let path = self.environment.iter().rev().find(|(name, _)| name == OsStr::new("PATH"));
@@ -95,7 +96,8 @@ impl Setup {
     }
 }
 
-/// The program itself: the one that is found must not depend on this process's own `PATH`, nor be one of the worktree's by chance.
+/// Finds the program here, so that the result does not depend on this process's own `PATH` and is not a file of the
+/// worktree by chance.
 fn find(program: &OsStr, path: Option<&OsStr>) -> Option<PathBuf> {
     let is_name = Path::new(program).components().count() == 1;
     match path {
@@ -113,7 +115,7 @@ fn tail(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(LONGEST)..]).into_owned()
 }
 
-/// For a message: what it said last.
+/// The last lines of its output, for a message.
 fn last_lines(error: &str, output: &str) -> String {
     const LINES: usize = 5;
     let said = if error.trim().is_empty() { output } else { error };

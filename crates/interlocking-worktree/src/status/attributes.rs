@@ -1,7 +1,7 @@
-//! The attributes of files, and the filters that follow from them.
+//! The attributes of files, and the filters that they define.
 //!
-//! gix would open `.gitattributes` by its path, whatever is there: a pipe, a link, four gigabytes. So each that counts is read
-//! here, as a regular file and up to a limit, and given to gix as if it were in the index.
+//! gix would open `.gitattributes` by its path, whatever is there: a pipe, a link, four gigabytes. So the files that
+//! count are read here, as regular files and up to a limit, and given to gix as if they were in the index.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -25,23 +25,23 @@ use crate::{
 
 const NAME: &[u8] = b".gitattributes";
 
-/// The most bytes that a file of attributes or of ignore rules in a working tree may have. Git reads up to 100 MiB; it takes
-/// minutes to match names with as many.
+/// The largest file of attributes or ignore rules in a working tree, in bytes. Git reads up to 100 MiB, but matching
+/// names with that many rules takes minutes.
 pub(crate) const LARGEST_FILE_OF_RULES: u64 = 1024 * 1024;
 
-/// The most bytes of all such files together.
+/// The most bytes of all these files together.
 pub(crate) const ALL_RULES: u64 = 8 * 1024 * 1024;
 
-/// Whose attributes count where a directory has some in the working tree and others in the index.
+/// Which `.gitattributes` counts if a directory has different ones in the working tree and in the index.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prefer {
-    /// Those of the working tree: for what goes into the repository.
+    /// That of the working tree: for files that go into the repository.
     WorkingTree,
-    /// Those of the index: for what comes out of it.
+    /// That of the index: for files that are written from the repository.
     Index,
 }
 
-/// How files change on their way into the repository and out of it.
+/// The conversion of files on their way into the repository and out of it.
 pub(crate) struct Filters<'git> {
     git: &'git gix::Repository,
     pipeline: gix::filter::plumbing::Pipeline,
@@ -50,17 +50,17 @@ pub(crate) struct Filters<'git> {
     is_rewriting_line_ends: bool,
 }
 
-/// Files of attributes by the ids that they would have.
+/// The contents of attribute files, by the object ids that they would have.
 #[derive(Default)]
 struct Rules(HashMap<ObjectId, Vec<u8>>);
 
 impl<'git> Filters<'git> {
-    /// By the attributes in the index alone.
+    /// Uses only the attributes in the index.
     pub(crate) fn of_index(git: &'git gix::Repository, index: &gix::index::State) -> Result<Self, GitError> {
         Self::with(git, versions(index), Rules::default())
     }
 
-    /// By the attributes in the index and in the directories above these paths.
+    /// Uses the attributes in the index and those in the directories above these paths.
     pub(crate) fn of_both<'path>(
         git: &'git gix::Repository,
         index: &gix::index::State,
@@ -71,7 +71,7 @@ impl<'git> Filters<'git> {
         let mut versions = versions(index);
         let mut rules = Rules::default();
         let mut left = ALL_RULES;
-        // A directory comes right after the one that it is in, as a rule.
+        // Usually a directory comes right after its parent.
         let mut opened: Option<(BString, Option<Directory>)> = None;
         for directory in directories_above(paths) {
             let path = if directory.is_empty() {
@@ -118,13 +118,14 @@ impl<'git> Filters<'git> {
         Ok(Self { git, pipeline, stack, rules, is_rewriting_line_ends })
     }
 
-    /// Does not ask whether line ends survive: git does so when it adds a file, not when it looks at one.
+    /// Skips the check that line endings survive a round trip: git makes it when it adds a file, not when it compares
+    /// one.
     pub(crate) fn for_a_look(mut self) -> Self {
         self.pipeline.options_mut().crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
         self
     }
 
-    /// What of these attributes is set, unset or has a value at a path; nothing for one that is not specified.
+    /// Whether any of these attributes is set, unset or has a value at a path, so that it is not unspecified.
     fn is_specified<const N: usize>(&mut self, path: &BStr, names: [&str; N]) -> Result<bool, GitError> {
         let doing = || format!("reading the attributes of {path}");
         let mut found = self.stack.selected_attribute_matches(names);
@@ -133,19 +134,19 @@ impl<'git> Filters<'git> {
         Ok(found.iter_selected().any(|found| !found.assignment.state.is_unspecified()))
     }
 
-    /// Whether a program of the user's reads and writes the file.
+    /// Whether a filter program of the user's configuration converts the file.
     pub(crate) fn is_driven(&mut self, path: &BStr) -> Result<bool, GitError> {
         self.is_specified(path, ["filter"])
     }
 
-    /// Whether the file is in a working tree what it is in the repository, byte for byte.
+    /// Whether the file has the same bytes in a working tree as in the repository.
     pub(crate) fn is_verbatim(&mut self, path: &BStr) -> Result<bool, GitError> {
-        /// All that gix's filters ask for.
+        /// All attributes that gix's filters read.
         const ATTRIBUTES: [&str; 6] = ["crlf", "ident", "filter", "eol", "text", "working-tree-encoding"];
         Ok(!self.is_rewriting_line_ends && !self.is_specified(path, ATTRIBUTES)?)
     }
 
-    /// What the repository would have of a file with these contents.
+    /// Converts a file's contents to what the repository would store.
     pub(crate) fn clean<R: Read>(
         &mut self,
         contents: R,
@@ -171,7 +172,7 @@ impl<'git> Filters<'git> {
         )
     }
 
-    /// What a working tree has of a version.
+    /// Converts a blob to the file's contents in a working tree.
     pub(crate) fn smudge<'version>(
         &mut self,
         version: &'version [u8],
@@ -190,7 +191,7 @@ impl<'git> Filters<'git> {
     }
 }
 
-/// Reads ignore rules or attributes in a directory. None: there is no regular file of the name.
+/// Reads ignore rules or attributes in a directory. None if there is no regular file of this name.
 pub(crate) fn read_rules(directory: &Directory, name: &[u8], left: &mut u64) -> std::io::Result<Option<Vec<u8>>> {
     let contents = directory.read(name, LARGEST_FILE_OF_RULES)?;
     if let Some(contents) = &contents {
@@ -201,7 +202,7 @@ pub(crate) fn read_rules(directory: &Directory, name: &[u8], left: &mut u64) -> 
     Ok(contents)
 }
 
-/// The versions of `.gitattributes` in an index, executable ones too: git takes those, and gix does not.
+/// The blobs of `.gitattributes` files in an index, including executable ones, which git reads and gix does not.
 pub(crate) fn versions(index: &gix::index::State) -> HashMap<BString, ObjectId> {
     let is_file = |mode| mode == Mode::FILE || mode == Mode::FILE_EXECUTABLE;
     let counts =
@@ -223,7 +224,7 @@ fn directories_above<'path>(paths: impl IntoIterator<Item = &'path BStr>) -> BTr
     directories
 }
 
-/// The object database, and the files that were read.
+/// The object database, and the attribute files that were read.
 struct Objects<'a> {
     rules: &'a Rules,
     git: &'a gix::Repository,

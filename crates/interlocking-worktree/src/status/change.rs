@@ -16,15 +16,15 @@ pub struct Change {
 /// How a path differs from the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ChangeKind {
-    /// Not in the commit, but in the index: somebody ran `git add`.
+    /// Not in the commit, but in the index: it was added with `git add`.
     Added,
-    /// Other contents or another executable bit.
+    /// Its contents or its executable bit differ.
     Modified,
-    /// Not there any more.
+    /// It was deleted.
     Deleted,
     /// A file became a symbolic link, or the reverse.
     TypeChanged,
-    /// In neither the commit nor the index.
+    /// It is in neither the commit nor the index.
     Untracked,
     /// A merge left it unresolved in the index.
     Conflicted,

@@ -1,4 +1,4 @@
-//! What differs between two commits, or between a commit and a working tree.
+//! Differences between two commits, or between a commit and a working tree.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ use crate::{
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FileChange {
-    /// The file's path; of a renamed one, the new path.
+    /// The file's path; for a renamed file, the new path.
     pub path: RepositoryPath,
     /// How it differs.
     pub kind: FileChangeKind,
@@ -41,9 +41,9 @@ pub enum FileChangeKind {
     Added,
     /// Its contents, its executable bit or its type changed.
     Modified,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
-    /// It has another path, and at least half of its contents.
+    /// It has another path, and at least half of its contents are the same.
     Renamed {
         /// The path before.
         from: RepositoryPath,
@@ -51,7 +51,7 @@ pub enum FileChangeKind {
 }
 
 impl FileChange {
-    /// The paths a change touches: of a rename both, else the one.
+    /// The paths that the change touches: both of a rename, otherwise one.
     pub fn touched(&self) -> impl Iterator<Item = &RepositoryPath> {
         let from = match &self.kind {
             FileChangeKind::Renamed { from } => Some(from),
@@ -81,9 +81,9 @@ impl Repository {
         Ok(changes.iter().map(|change| change.public()).collect())
     }
 
-    /// The same as a patch that `git apply` takes. Binary files, which are those with a NUL byte in the first 8000 and those
-    /// that are not UTF-8, are named by path and full id and not shown: git applies them where it has their contents, as in this
-    /// repository.
+    /// Like [`diff`](Self::diff), as a patch that `git apply` takes. Binary files are named by path and full id without
+    /// their contents: git applies them if it has the contents, as in this repository. A file is binary if it has a NUL
+    /// byte in the first 8000 bytes or is not UTF-8.
     pub fn unified_diff(&self, from: CommitId, to: CommitId) -> Result<String, GitError> {
         let git = self.git();
         patch::text(&git, &between(&git, tree_of(&git, from)?, tree_of(&git, to)?)?)
@@ -91,15 +91,15 @@ impl Repository {
 }
 
 impl Worktree {
-    /// The files that differ from `commit` to the working tree as it is, committed or not, with untracked files but
-    /// not ignored ones: what an agent did, for an audit of the paths it may touch. Nothing is written.
+    /// The files that differ between `commit` and the working tree, committed or not, including untracked files but not
+    /// ignored ones: what an agent changed, for an audit of the paths that it may touch. Nothing is written.
     pub fn diff_since(&self, commit: CommitId) -> Result<Vec<FileChange>, WorktreeError> {
         let (git, from, to) = self.trees_since(commit)?;
         let changes = between(&git, from, to)?;
         Ok(changes.iter().map(|change| change.public()).collect())
     }
 
-    /// [`Worktree::diff_since`] as a patch.
+    /// Like [`Worktree::diff_since`], as a patch.
     pub fn unified_diff_since(&self, commit: CommitId) -> Result<String, WorktreeError> {
         let (git, from, to) = self.trees_since(commit)?;
         Ok(patch::text(&git, &between(&git, from, to)?)?)
@@ -115,7 +115,7 @@ impl Worktree {
     }
 }
 
-/// One changed file, with what a patch needs.
+/// A changed file, with the data that a patch needs.
 pub(crate) struct Difference {
     pub(crate) path: RepositoryPath,
     pub(crate) from: Option<RepositoryPath>,
@@ -146,8 +146,8 @@ pub(crate) fn between(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Re
     let doing = || format!("comparing the trees {from} and {to}");
     let from_tree = git.find_tree(from).doing(doing)?;
     let to_tree = git.find_tree(to).doing(doing)?;
-    // Git's own thresholds, whatever the user's configuration says about showing renames. An empty file can be renamed
-    // too, for a diff; not for a merge.
+    // Git's own thresholds, whatever the user's configuration says about renames. In a diff an empty file can be
+    // renamed too; in a merge it cannot.
     let rewrites = gix::diff::Rewrites { track_empty: true, ..gix::diff::Rewrites::default() };
     let options = gix::diff::Options::default().with_rewrites(Some(rewrites));
     let changes = git.diff_tree_to_tree(&from_tree, &to_tree, options).doing(doing)?;
@@ -156,7 +156,7 @@ pub(crate) fn between(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Re
     Ok(differences)
 }
 
-/// None for directories, which are reported beside their files.
+/// None for directories, which are reported in addition to their files.
 fn difference(change: GitChange) -> Option<Difference> {
     let path = |path: &BStr| RepositoryPath::from_git(path);
     let version = |mode: gix::objs::tree::EntryMode, id: ObjectId| mode.is_no_tree().then_some(Version { id, mode });

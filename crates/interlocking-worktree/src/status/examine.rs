@@ -1,8 +1,8 @@
 //! The comparison behind a [survey](crate::status::survey): HEAD with the index, and the index with the working tree.
 //!
-//! gix can do so, and opens what it finds by its path to do it: a pipe, so that it waits for ever, or what a link leads to that
-//! has taken a file's place. Here all is seen in [opened directories](crate::filesystem::directory); gix says how contents change on the way
-//! into the repository.
+//! gix can compare these too, but opens files by their paths: it blocks on a pipe, or reads the target of a link that
+//! has replaced a file. Here everything is read in [open directories](crate::filesystem::directory); gix only converts
+//! contents as on the way into the repository.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,10 +31,10 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// From how many tracked files on more threads are worth their cost.
+/// From this many tracked files on, more threads are worth their cost.
 const MANY_FILES: usize = 1_000;
 
-/// What was found, by path.
+/// The differences, by path.
 #[derive(Default)]
 pub(crate) struct Comparison {
     /// Index against HEAD.
@@ -43,12 +43,12 @@ pub(crate) struct Comparison {
     pub(crate) unstaged: BTreeMap<BString, ChangeKind>,
     /// Untracked directories that are repositories themselves. They are in `unstaged` too.
     pub(crate) nested: BTreeSet<BString>,
-    /// Entries of the index whose file is the same, though its times are not, with the new ones.
+    /// Index entries whose file is unchanged although its stat data differs, with the new stat data.
     pub(crate) refreshed: Vec<(usize, Stat)>,
 }
 
-/// Compares all three. `head_tree`: none where the index is known to be of it. `untracked`: with files that are not tracked and not
-/// ignored.
+/// Compares HEAD, index and working tree. `head_tree` is none if the index is known to be of HEAD's tree. With
+/// `untracked`, files that are neither tracked nor ignored are reported too.
 pub(crate) fn compare(
     git: &gix::Repository,
     index: &gix::index::File,
@@ -92,7 +92,7 @@ pub(crate) fn compare(
     Ok(comparison)
 }
 
-/// The index against the tree of HEAD.
+/// Compares the index with the tree of HEAD.
 fn staged(
     git: &gix::Repository,
     index: &gix::index::State,
@@ -123,7 +123,7 @@ fn staged_kind(change: &gix::diff::index::ChangeRef<'_, '_>) -> ChangeKind {
     }
 }
 
-/// The working tree against the index, but for what was seen to be untouched.
+/// Compares the working tree with the index, except files that are known to be unchanged.
 fn unstaged(
     git: &gix::Repository,
     index: &gix::index::File,
@@ -191,11 +191,11 @@ fn unstaged(
 enum Verdict {
     Same,
     Changed(ChangeKind),
-    /// Its contents are to be compared.
+    /// The contents must be compared.
     Doubtful,
 }
 
-/// What the file system and the user's settings make of a look.
+/// The settings of the file system and the user that affect the comparison.
 struct Options {
     stat: gix::index::entry::stat::Options,
     has_links: bool,
@@ -216,7 +216,7 @@ impl Options {
 
     fn at_first_sight(&self, index: &gix::index::File, entry: &gix::index::Entry, found: &Look) -> Verdict {
         let kind = match (entry.mode, found.kind) {
-            // A submodule's files are its own business; what became a directory was removed.
+            // A submodule's files are not looked at. A file that became a directory was deleted.
             (Mode::COMMIT, Kind::Directory) => return Verdict::Same,
             (_, Kind::Directory) => Some(ChangeKind::Deleted),
             _ if entry.flags.contains(Flags::INTENT_TO_ADD) => Some(ChangeKind::Added),
@@ -232,7 +232,7 @@ impl Options {
         if is_mode_changed {
             return Verdict::Changed(ChangeKind::Modified);
         }
-        // Git writes a size of zero for a file that it has found changed in the same moment as its index.
+        // Git writes a size of zero for a file that changed at about the time when the index was written.
         let is_emptied = entry.stat.size == 0 && !entry.id.is_empty_blob();
         if found.stat.matches(&entry.stat, self.stat)
             && found.size <= u64::from(u32::MAX)
@@ -248,7 +248,7 @@ impl Options {
     }
 }
 
-/// Whether the repository would have of a file what an entry of the index says.
+/// Whether a file, converted as for the repository, is what an index entry says.
 pub(crate) fn is_same(
     git: &gix::Repository,
     index: &gix::index::State,
@@ -261,14 +261,14 @@ pub(crate) fn is_same(
     let doing = || format!("comparing {path}");
     let Some((file, found)) = directory.file(name).doing(doing)? else { return Ok(false) };
     if entry.mode == Mode::SYMLINK {
-        // Where the file system has no links, what it would lead to is in a file.
+        // If the file system has no links, the target of a link is stored in a file.
         let target = directory.read(name, crate::values::path::PathRule::LONGEST as u64).doing(doing)?;
         return Ok(target.is_some_and(|target| hash(git, &target).is_ok_and(|id| id == entry.id)));
     }
-    // A version may be gone that a file is said to have.
+    // The entry's blob may be missing.
     let size = git.find_header(entry.id).map(|header| header.size()).unwrap_or(u64::MAX);
     if found.size / 16 > size && found.size > Limits::of(git).object && !filters.is_driven(path)? {
-        // No change of line ends or encoding makes that little of it.
+        // Converting line endings or encoding cannot shrink a file that much.
         return Ok(false);
     }
     let id = match filters.clean(file.take(found.size), path, index).doing(doing)? {
@@ -288,7 +288,7 @@ pub(crate) fn is_same(
             hash(git, &read)
         }
     };
-    // It was cut short meanwhile.
+    // Hashing fails if the file was truncated in the meantime.
     Ok(id.is_ok_and(|id| id == entry.id))
 }
 

@@ -1,8 +1,8 @@
-//! Which files git ignores, by rules that are read as regular files and up to a limit.
+//! Ignore rules, which are read as regular files and up to a limit.
 //!
-//! gix would open `.gitignore` by its path, whatever is there. And to it a pattern for directories, such as `*/`, matches the
-//! root of the working tree too, so that one in `info/exclude` hides every new file. Here a name is asked about on the way down
-//! to it, as git does, and the root has none.
+//! gix would open `.gitignore` by its path, whatever is there. And in gix a pattern for directories, such as `*/`,
+//! matches the root of the working tree too, so that such a pattern in `info/exclude` hides every new file. Here each
+//! part of a path is matched from the root down, as git does, and the root itself is not matched.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,10 @@ use crate::{
 
 const NAME: &[u8] = b".gitignore";
 
-/// The rules that count in one directory: its own, those above it, and those of the repository and its user.
+/// The rules that apply in a directory: its own, those of its parents, and those of the repository and the user.
 pub(crate) struct Ignores {
     global: Search,
-    /// One a directory, from the root down.
+    /// One per directory, from the root down.
     stack: Vec<Option<Search>>,
     left: u64,
     case: Case,
@@ -31,7 +31,7 @@ pub(crate) struct Ignores {
 }
 
 impl Ignores {
-    /// With the rules that are in no directory of the working tree.
+    /// Reads the rules from outside the working tree.
     pub(crate) fn of(git: &gix::Repository) -> Result<Self, GitError> {
         let doing = || "reading the ignore rules".to_owned();
         let configuration = git.config_snapshot();
@@ -41,7 +41,7 @@ impl Ignores {
             None => in_home(git),
         };
         let mut global = Search::default();
-        // What counts more comes later.
+        // Later rules take precedence.
         for file in of_user.into_iter().chain([git.common_dir().join("info/exclude")]) {
             let doing = || format!("reading {}", file.display());
             if let Some(contents) = read_regular(&file, LARGEST_FILE_OF_RULES).doing(doing)? {
@@ -52,11 +52,11 @@ impl Ignores {
         Ok(Self { global, stack: Vec::new(), left: ALL_RULES, case, parse })
     }
 
-    /// Goes into a directory, whose path is empty for the root.
+    /// Enters a directory, whose path is empty for the root.
     pub(crate) fn enter(&mut self, directory: &Directory, path: &BStr) -> std::io::Result<()> {
         let contents = read_rules(directory, NAME, &mut self.left)
             .map_err(|error| std::io::Error::new(error.kind(), format!(".gitignore in /{path}: {error}")))?;
-        // Most have none, and there may be thousands.
+        // Most directories have no rules, and there may be thousands of them.
         let mut found = None;
         if let Some(contents) = contents {
             let rules: &mut Search = found.insert(Search::default());
@@ -67,12 +67,13 @@ impl Ignores {
         Ok(())
     }
 
-    /// Goes back to the directory above.
+    /// Returns to the parent directory.
     pub(crate) fn leave(&mut self) {
         self.stack.pop();
     }
 
-    /// Whether something in the directory that was entered last is ignored. Of a directory that is, so is all in it.
+    /// Whether an entry of the directory that was entered last is ignored. If a directory is ignored, so is everything
+    /// in it.
     pub(crate) fn is_ignored(&self, path: &BStr, is_directory: bool) -> bool {
         let rules = self.stack.iter().rev().flatten().chain([&self.global]);
         let mut matches = rules.filter_map(|rules| {
@@ -82,7 +83,7 @@ impl Ignores {
     }
 }
 
-/// Whether git ignores a file at this path of a working tree, which need not be there.
+/// Whether git ignores a file at this path of a working tree. The file need not exist.
 pub(crate) fn is_ignored(git: &gix::Repository, root: &Path, path: &BStr) -> Result<bool, GitError> {
     let doing = || format!("looking whether {path} is ignored");
     let mut ignores = Ignores::of(git)?;
@@ -106,7 +107,7 @@ pub(crate) fn is_ignored(git: &gix::Repository, root: &Path, path: &BStr) -> Res
     Ok(false)
 }
 
-/// The user's own rules, where git has them without being told, if the user's configuration counts.
+/// The default path of the user's ignore rules, if the user's configuration counts.
 fn in_home(git: &gix::Repository) -> Option<PathBuf> {
     let permissions = &git.open_options().permissions.env;
     let base = match std::env::var_os("XDG_CONFIG_HOME") {

@@ -1,4 +1,4 @@
-//! The index file: what it says, and what is written into one.
+//! Reading, changing and writing the index file.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,15 @@ use crate::{
     },
 };
 
-/// Reads the index from disk, or begins an empty one.
+/// Reads the index from disk, or returns an empty one.
 ///
-/// `reveal`: forget "assume unchanged" and, without a sparse checkout, "skip worktree". Whoever sets these in an
-/// agent's worktree hides a change from every later look at it.
+/// With `reveal`, the flags "assume unchanged" and, without a sparse checkout, "skip worktree" are cleared. An agent
+/// that sets these flags in its worktree would hide a change from every later comparison.
 pub(crate) fn read(git: &gix::Repository, reveal: bool) -> Result<gix::index::File, GitError> {
     Ok(read_with_tree(git, reveal)?.0)
 }
 
-/// [`read`], and the tree that has exactly its entries: none where no tree has.
+/// Like [`read`], and returns the tree that has exactly its entries; none if there is no such tree.
 pub(crate) fn read_with_tree(
     git: &gix::Repository,
     reveal: bool,
@@ -56,18 +56,19 @@ pub(crate) fn read_with_tree(
 pub(crate) fn conflicted(index: &gix::index::State) -> Vec<RepositoryPath> {
     let unresolved = index.entries().iter().filter(|entry| entry.stage() != gix::index::entry::Stage::Unconflicted);
     let mut paths: Vec<_> = unresolved.map(|entry| RepositoryPath::from_git(entry.path(index))).collect();
-    // Up to three stages of one path stand together.
+    // Up to three stages of one path are adjacent.
     paths.dedup();
     paths
 }
 
-/// Takes what is `gone` out of an index, and puts versions of paths into it, as nothing but what they are.
+/// Removes the `gone` paths from an index and adds or replaces entries, with no flags set.
 ///
-/// Most are there already and are replaced in their places: sorting tens of thousands of entries anew takes longer.
+/// Most entries exist already and are replaced in place: sorting tens of thousands of entries again takes longer.
 ///
 /// # Errors
 ///
-/// Where a path would be a file and a directory, as in a worktree that changes while it is looked at: git takes no such index.
+/// If a path would be a file and a directory, as in a worktree that changes during the comparison: git does not accept
+/// such an index.
 pub(crate) fn change<'path>(
     index: &mut gix::index::State,
     gone: &HashSet<BString>,
@@ -102,7 +103,7 @@ pub(crate) fn change<'path>(
     }
 }
 
-/// Of a path and the directories above it, the one that the index has as a file although something lies below it.
+/// The path, or the directory above it, that the index has as a file although it also has entries below it.
 fn file_and_directory<'path>(index: &gix::index::State, path: &'path BStr) -> Option<&'path BStr> {
     let mut above = path.find_iter(b"/").map(|end| path[..end].as_bstr());
     above.find(|above| index.entry_by_path_and_stage(above, Stage::Unconflicted).is_some()).or_else(|| {
@@ -115,11 +116,12 @@ fn file_and_directory<'path>(index: &gix::index::State, path: &'path BStr) -> Op
 
 /// The bytes of an index file.
 ///
-/// `tree`: the one that has exactly these entries, where it is known. It is said so as git says it (in the extension `TREE`,
-/// gitformat-index(5), of the root alone), for git's sake: nobody here believes it, see [`tree_of`](crate::status::index_tree::tree_of).
+/// `tree` is the tree that has exactly these entries, if it is known. It is written into the extension `TREE`
+/// (gitformat-index(5)), for the root only, for git's sake; this crate does not trust that extension, see
+/// [`tree_of`](crate::status::index_tree::tree_of).
 pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix::Result<Vec<u8>> {
     let options = gix::index::write::Options {
-        // What it was read with would tell git that changed directories have not changed.
+        // Extensions from the index that was read would tell git that changed directories have not changed.
         extensions: gix::index::write::Extensions::Given { tree_cache: false, end_of_index_entry: false },
         ..Default::default()
     };
@@ -138,7 +140,7 @@ pub(crate) fn to_bytes(index: &gix::index::File, tree: Option<ObjectId>) -> gix:
     Ok(bytes)
 }
 
-/// Whether the file says what others are like.
+/// Whether the file is a `.gitattributes` file.
 pub(crate) fn has_attributes(path: &BStr) -> bool {
     path.strip_suffix(b".gitattributes").is_some_and(|above| above.is_empty() || above.ends_with(b"/"))
 }

@@ -1,4 +1,4 @@
-//! The index file, replaced under its lock.
+//! Replacing the index file under its lock.
 
 use std::{
     io::Write as _,
@@ -27,28 +27,28 @@ use crate::{
     },
 };
 
-/// Agents run `git add` and editors run `git status`; those take milliseconds.
+/// How long to wait. Agents run `git add` and editors run `git status`, which take milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The index of a worktree, locked. Dropped without [`replace`], the index stays as it was.
+/// The locked index of a worktree. If it is dropped without [`replace`], the index is unchanged.
 #[derive(Debug)]
 pub(crate) struct IndexLock {
-    // The lock goes before the note of it does.
+    // The lock is dropped before its note.
     file: LockFile,
     note: Note,
-    /// Canonical: the worktree's private directory.
+    /// The canonical path of the worktree's private directory.
     pub(crate) git_directory: PathBuf,
     limits: Limits,
 }
 
 impl IndexLock {
-    /// Puts down what is about to be done under this lock.
+    /// Notes what is about to be done under this lock.
     pub(crate) fn announce(&self, intent: &Intent) -> Result<(), GitError> {
         self.note.add(intent)
     }
 }
 
-/// Takes `index.lock`, waiting for a while.
+/// Takes `index.lock`, waiting up to [`PATIENCE`].
 pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
     let doing = || format!("locking {}", git.index_path().display());
     let git_directory = std::fs::canonicalize(git.git_dir()).doing(doing)?;
@@ -67,7 +67,7 @@ pub(crate) fn lock(git: &gix::Repository) -> Result<IndexLock, WorktreeError> {
     }
 }
 
-/// Writes `index` into the lock, so that [`replace`] has only to rename it. `tree`: as for [`to_bytes`].
+/// Writes `index` into the lock file, so that [`replace`] only has to rename it. `tree` is as for [`to_bytes`].
 pub(crate) fn stage(lock: IndexLock, index: &gix::index::File, tree: Option<ObjectId>) -> Result<IndexLock, GitError> {
     let doing = || format!("writing {}", index.path().display());
     let IndexLock { mut file, note, git_directory, limits } = lock;

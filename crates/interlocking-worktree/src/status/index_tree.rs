@@ -1,4 +1,4 @@
-//! The tree that an index amounts to, computed from its entries.
+//! Computing the tree of an index from its entries.
 
 use gix::{
     ObjectId,
@@ -7,15 +7,16 @@ use gix::{
     objs::Kind,
 };
 
-/// The tree that has exactly these entries. None where no tree has: something is not merged, or added without its contents.
+/// The tree that has exactly these entries. None if there is no such tree: an entry is unmerged, or added without its
+/// contents.
 ///
-/// It is computed from the entries. What the index says of it is whoever's word that wrote it.
+/// It is computed from the entries. The index's own statement of its tree is not trusted.
 pub(crate) fn tree_of(index: &gix::index::State) -> gix::Result<Option<ObjectId>> {
     let entries = index.entries();
     if entries.iter().any(|entry| entry.stage() != Stage::Unconflicted || entry.flags.contains(Flags::INTENT_TO_ADD)) {
         return Ok(None);
     }
-    // Of each open directory: where its name ends in the path of the entry before, and what is in it as far as it is known.
+    // For each open directory: where its name ends in the previous entry's path, and its tree so far.
     let mut open: Vec<(usize, Vec<u8>)> = vec![(0, Vec::new())];
     let mut before: &BStr = "".into();
     let hash = index.object_hash();
@@ -38,7 +39,7 @@ pub(crate) fn tree_of(index: &gix::index::State) -> gix::Result<Option<ObjectId>
                 Mode::FILE_EXECUTABLE => b"100755 ",
                 Mode::SYMLINK => b"120000 ",
                 Mode::COMMIT => b"160000 ",
-                // A directory, of which no index has any that is read here.
+                // A directory, which an index that was read here never has.
                 _ => return Ok(None),
             };
             put(tree, mode, &path[name..], &entry.id);
@@ -52,7 +53,7 @@ pub(crate) fn tree_of(index: &gix::index::State) -> gix::Result<Option<ObjectId>
     Ok(Some(gix::objs::compute_hash(hash, Kind::Tree, &tree)?))
 }
 
-/// Puts the last open directory into the one that it is in.
+/// Completes the innermost open directory and adds it to its parent.
 fn close(open: &mut Vec<(usize, Vec<u8>)>, path: &BStr, hash: gix::hash::Kind) -> gix::Result<()> {
     let Some((end, tree)) = open.pop() else { return Ok(()) };
     let id = gix::objs::compute_hash(hash, Kind::Tree, &tree)?;

@@ -1,4 +1,4 @@
-//! What differs between a working tree, its index and a commit.
+//! Differences between a working tree, its index and a commit.
 
 pub(crate) mod attributes;
 pub(crate) mod change;

@@ -29,7 +29,7 @@ pub(crate) fn text(git: &gix::Repository, differences: &[Difference]) -> Result<
 
 fn one(git: &gix::Repository, difference: &Difference, patch: &mut String) -> Result<(), GitError> {
     let Difference { path, from, before, after } = difference;
-    // A file that became a link (or the reverse) is a deletion and an addition, in git too.
+    // A file that became a link (or the reverse) is a deletion and an addition, as in git.
     if let (Some(old), Some(new)) = (before, after)
         && old.mode.kind() != new.mode.kind()
         && (old.mode.is_link() || new.mode.is_link() || old.mode.is_commit() || new.mode.is_commit())
@@ -98,12 +98,12 @@ fn contents(git: &gix::Repository, version: Option<&Version>) -> Result<Vec<u8>,
     }
 }
 
-/// Git's rule: a NUL byte in the first 8000. Text that is not UTF-8 cannot stand in a string either.
+/// Git's rule is a NUL byte in the first 8000 bytes. Text that is not UTF-8 cannot be in a Rust string either.
 fn is_binary(contents: &[u8]) -> bool {
     contents.iter().take(8000).any(|byte| *byte == 0) || contents.to_str().is_err()
 }
 
-/// As git quotes names: only where it must.
+/// Quotes a name as git does, only if necessary.
 fn quoted(prefix: &str, path: &RepositoryPath) -> String {
     let plain =
         path.as_bytes().iter().all(|byte| !byte.is_ascii_control() && !b"\"\\".contains(byte) && byte.is_ascii());
@@ -125,7 +125,7 @@ fn quoted(prefix: &str, path: &RepositoryPath) -> String {
     quoted
 }
 
-/// gix's own printer loses `\ No newline at end of file`, and counts an empty side from 1.
+/// A printer of hunks. gix's own loses `\ No newline at end of file`, and counts an empty side from 1.
 #[derive(Default)]
 struct Hunks {
     text: String,

@@ -1,4 +1,4 @@
-//! The tree that a commit of everything would have, and the index that goes with it.
+//! Snapshots: the tree of a commit of all changes, and its index.
 
 use std::{
     collections::{BTreeSet, HashSet},
@@ -28,20 +28,20 @@ use crate::{
     },
 };
 
-/// A tree in the object database, and the index as it is once that tree is committed.
+/// A tree in the object database, and the index for when that tree is committed.
 pub(crate) struct Snapshot {
     pub(crate) tree: ObjectId,
     pub(crate) index: gix::index::File,
-    /// Whether the index has exactly what the tree has: nothing is staged beside it.
+    /// Whether the index has exactly the tree's entries: nothing else is staged.
     pub(crate) is_all: bool,
 }
 
-/// Where the objects go.
+/// Where the objects are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// On the disk.
+    /// To the repository on disk.
     InRepository,
-    /// All of them stay in memory.
+    /// Only to memory.
     InMemory,
 }
 
@@ -53,9 +53,9 @@ struct Recorded {
 }
 
 impl Snapshot {
-    /// Writes the objects for the changed paths that `selected` takes, and their tree on top of HEAD's.
+    /// Writes the objects for the changed paths that are `selected`, and their tree on top of HEAD's.
     ///
-    /// The survey must be without conflicts and nested repositories in the selected paths.
+    /// The survey must have no conflicts or nested repositories in the selected paths.
     ///
     /// # Errors
     ///
@@ -83,7 +83,7 @@ impl Snapshot {
         }
         let trusts_executable_bit = git.config_snapshot().boolean("core.fileMode") != Some(false);
 
-        // Removals first: a file that became a directory must make room for what is in it.
+        // Removals come first: a file that became a directory must make room for its contents.
         let (mut recorded, mut gone) = (Vec::with_capacity(touched.len()), HashSet::new());
         for path in &touched {
             let found = if unstaged.contains_key(path) {
@@ -97,7 +97,7 @@ impl Snapshot {
                     found
                 })
             } else {
-                // The working tree agrees with the index.
+                // The working tree has the same as the index.
                 let entry = index.entry_by_path(path.as_bstr());
                 let staged =
                     entry.map(|entry| Recorded { id: entry.id, kind: entry_kind(entry.mode), stat: entry.stat });
@@ -129,7 +129,8 @@ impl Snapshot {
     }
 }
 
-/// Files that would have to be read into memory and are larger than that may be. In memory they stay there, all of them.
+/// Files that would have to be read into memory and exceed the limit. With [`Keeping::InMemory`], the limit is for all
+/// files together.
 fn too_large<'path>(
     root: &Directory,
     paths: impl Iterator<Item = &'path BStr>,
@@ -151,7 +152,7 @@ fn too_large<'path>(
     Ok(files)
 }
 
-/// Puts what is at a path into the object database. None: nothing is there that git knows.
+/// Writes what is at a path into the object database. None if there is nothing that git tracks.
 fn record(
     git: &gix::Repository,
     root: &Directory,
@@ -161,7 +162,8 @@ fn record(
     most: u64,
 ) -> Result<Option<Recorded>, GitError> {
     let doing = || format!("recording {path}");
-    // A directory replaced with a symbolic link: what the index has below it is gone, whatever the link leads to.
+    // If a directory was replaced with a symbolic link, the tracked files below it are gone, whatever the link points
+    // to.
     let Some((directory, name)) = root.parent_of(path).doing(doing)? else { return Ok(None) };
     let Some(found) = directory.look(name).doing(doing)? else { return Ok(None) };
     untrusted::path::check(path, found.kind == Kind::Link).map_err(|problem| {
@@ -172,10 +174,11 @@ fn record(
         let id = git.write_blob(target).doing(doing)?.detach();
         return Ok(Some(Recorded { id, kind: EntryKind::Link, stat: found.stat }));
     }
-    // Seen before the contents are read: a later write then has a later time, and is not mistaken for them.
+    // The stat data is read before the contents: a later write then has a later time, and does not look like these
+    // contents.
     let Some((file, found)) = directory.file(name).doing(doing)? else { return Ok(None) };
     let id = match filters.clean(file.take(found.size), path, index).doing(doing)? {
-        // Somebody may be making it larger.
+        // Another program may be making the file larger.
         ToGitOutcome::Unchanged(contents) => git.write_blob_stream(contents.take(most)),
         ToGitOutcome::Buffer(contents) => git.write_blob(contents),
         ToGitOutcome::Process(contents) => git.write_blob_stream(contents.take(most)),
@@ -184,7 +187,7 @@ fn record(
     Ok(Some(Recorded { id: id.doing(doing)?.detach(), kind, stat: found.stat }))
 }
 
-/// What the index alone says of a file is there, and what it should be.
+/// Checks that the blob of an entry that only the index has exists and is a blob.
 fn check_staged(git: &gix::Repository, path: &BStr, staged: &Recorded) -> Result<(), GitError> {
     if staged.kind == EntryKind::Commit {
         return Ok(());

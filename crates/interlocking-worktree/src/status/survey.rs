@@ -1,4 +1,4 @@
-//! A look at a working tree: what differs from the index, and the index from HEAD.
+//! Surveys: the differences between a working tree, its index and HEAD.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +17,9 @@ use crate::{
     },
 };
 
-/// What was found, by path.
+/// The differences, by path.
 pub(crate) struct Survey {
-    /// The index it was compared with, with the times of unchanged files brought up to date.
+    /// The index of the comparison, with the stat data of unchanged files refreshed.
     pub(crate) index: gix::index::File,
     /// Index against HEAD.
     pub(crate) staged: BTreeMap<BString, ChangeKind>,
@@ -30,12 +30,12 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// Looks at the working tree of `git`. `reveal`: see [`index::read`].
+    /// Compares the working tree of `git`. For `reveal`, see [`index::read`].
     pub(crate) fn of(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
         Self::with(git, reveal, true)
     }
 
-    /// Looks at what git tracks alone, which saves walking through every directory.
+    /// Compares only tracked files, which saves reading every directory.
     pub(crate) fn of_tracked(git: &gix::Repository, reveal: bool) -> Result<Self, GitError> {
         Self::with(git, reveal, false)
     }
@@ -52,13 +52,13 @@ impl Survey {
         Ok(Self { index, staged, unstaged, nested })
     }
 
-    /// One entry a path: against HEAD, as a commit of everything would see it.
+    /// One entry per path: the difference to HEAD, as a commit of all changes would have it.
     pub(crate) fn changes(&self) -> Vec<Change> {
         let mut kinds = self.staged.clone();
         for (path, unstaged) in &self.unstaged {
             let kind = match (self.staged.get(path), unstaged) {
                 (Some(ChangeKind::Added), ChangeKind::Modified | ChangeKind::TypeChanged) => ChangeKind::Added,
-                // Removed from the index, but still or again there.
+                // Removed from the index, but the file exists.
                 (Some(ChangeKind::Deleted), ChangeKind::Untracked) => ChangeKind::Modified,
                 _ => *unstaged,
             };
@@ -67,7 +67,7 @@ impl Survey {
         changes_of(&kinds)
     }
 
-    /// Changes to what git tracks; untracked files are left out.
+    /// Changes to tracked files.
     pub(crate) fn tracked_changes(&self) -> Vec<Change> {
         let mut changes = self.changes();
         changes.retain(|change| change.kind != ChangeKind::Untracked);
@@ -83,7 +83,7 @@ impl Survey {
     }
 }
 
-/// The tree that HEAD is at; the empty one if there is no commit yet.
+/// The tree of HEAD; the empty tree if there is no commit yet.
 pub(crate) fn head_tree(git: &gix::Repository) -> Result<gix::ObjectId, GitError> {
     let tree = git.head_tree_id_or_empty().doing(|| format!("reading HEAD of {}", git.git_dir().display()))?.detach();
     if tree != gix::ObjectId::empty_tree(git.object_hash()) {

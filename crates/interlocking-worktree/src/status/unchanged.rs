@@ -1,8 +1,9 @@
-//! What of a working tree needs no closer look: tracked files that are as the index says, by their times and sizes alone, and
-//! directories in which nothing is but what is tracked.
+//! A first pass over a working tree: finds the tracked files that are unchanged by their stat data alone, and the
+//! directories that hold only tracked files.
 //!
-//! Nearly all files have not changed, and nearly all names are tracked: to see that, a directory is opened once, and its files
-//! are looked at in it. Part by part, so that a link in a directory's place is not followed.
+//! Nearly all files are unchanged, and nearly all names are tracked. To find these quickly, each directory is opened
+//! once, and its files are read relative to it. Paths are opened part by part, so that a link in the place of a
+//! directory is not followed.
 
 use std::{ops::Range, path::Path};
 
@@ -16,37 +17,38 @@ use crate::filesystem::{
     entries::for_each_entry,
 };
 
-/// What was seen of a part of the index.
+/// The result for a part of the index.
 pub(crate) struct Seen {
-    /// What there is of each entry of the part.
+    /// The state of each entry of the part.
     pub(crate) states: Vec<State>,
-    /// Files and directories that are not tracked and lie in directories that are, whether ignored or not.
+    /// Untracked files and directories in directories with tracked files, whether ignored or not.
     pub(crate) unknown: Vec<BString>,
 }
 
-/// What there is at the place of a tracked file.
+/// The state of a tracked file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum State {
-    /// It is plainly the same.
+    /// Its stat data is the same.
     Untouched,
-    /// It may be.
+    /// It may be unchanged or not.
     Touched(Look),
-    /// Nothing is there, or something else is above it.
+    /// It does not exist, or something else is in the place of a directory above it.
     Absent,
 }
 
-/// How many directories are open at once. An agent nests them deeper than a process may have files open.
+/// How many nested directories are open at once. An agent can nest directories deeper than the number of files that a
+/// process may have open.
 pub(crate) const DEEPEST: usize = 128;
 
-/// Git's flags for what it is not to look at.
+/// Git's flags for entries that are not to be compared.
 const HIDING: Flags = Flags::INTENT_TO_ADD.union(Flags::SKIP_WORKTREE).union(Flags::ASSUME_VALID);
 
-/// Looks at the files of the entries in `range`, and, if `lists`, at what else is in their directories. `folds`: `.GIT` is
-/// another name of `.git`.
+/// Reads the state of the files of the entries in `range` and, if `lists`, finds other files in their directories. With
+/// `folds`, `.GIT` counts as `.git`.
 ///
 /// # Errors
 ///
-/// A directory cannot be read.
+/// If a directory cannot be read.
 pub(crate) fn look(
     root: &Path,
     index: &gix::index::File,
@@ -74,12 +76,12 @@ struct Walk<'a> {
     folds: bool,
     first: usize,
     seen: Seen,
-    /// Directories that are looked at later, when those above them are closed.
+    /// Directories that are read later, when those above them are closed.
     deeper: Vec<(&'a BStr, Range<usize>)>,
 }
 
 impl<'a> Walk<'a> {
-    /// The directory `prefix`, which is empty or ends with a slash; the entries of `range` are all below it.
+    /// Reads the directory `prefix`, which is empty or ends with a slash; all entries of `range` are below it.
     fn directory(
         &mut self,
         opened: &Directory,
@@ -107,7 +109,7 @@ impl<'a> Walk<'a> {
             match opened.directory(name).map_err(|error| at(error, below))? {
                 Some(_) if depth == DEEPEST => self.deeper.push((below, number..number + count)),
                 Some(directory) => self.directory(&directory, below, number..number + count, depth + 1)?,
-                // Nothing, a file or a link is there instead.
+                // There is nothing, a file or a link in its place.
                 None => {
                     if opened.look(name)?.is_some() {
                         self.seen.unknown.push(below[..below.len() - 1].into());
@@ -132,7 +134,7 @@ impl<'a> Walk<'a> {
     ) -> std::io::Result<()> {
         let Some(found) = opened.look(name)? else { return Ok(()) };
         if found.kind == Kind::Directory && entry.mode != Mode::COMMIT {
-            // What is in it is not tracked.
+            // The contents of the directory are not tracked.
             self.seen.unknown.push(entry.path(self.index).to_owned());
         }
         let is_of_kind = match (found.kind, entry.mode) {
@@ -150,7 +152,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Notes what is in a directory and not tracked.
+    /// Notes the untracked entries of a directory.
     fn list(&mut self, opened: &Directory, prefix: &BStr, tracked: &[&[u8]]) -> std::io::Result<()> {
         for_each_entry(opened, |name, _| {
             let name = name.to_bytes();
@@ -158,7 +160,7 @@ impl<'a> Walk<'a> {
                 return Ok(());
             }
             let path = BString::from([prefix.as_bytes(), name].concat());
-            // It may be tracked in a part of the index that somebody else looks at.
+            // It may be tracked in a part of the index that another thread handles.
             let below = BString::from([path.as_bytes(), b"/"].concat());
             let is_tracked = self.index.entry_by_path(path.as_bstr()).is_some()
                 || self.index.prefixed_entries_range(below.as_bstr()).is_some();
@@ -170,12 +172,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether git takes no notice of the name.
+/// Whether this is the name `.git`, which git does not track.
 pub(crate) fn is_git(name: &[u8], folds: bool) -> bool {
     name == b".git" || folds && name.eq_ignore_ascii_case(b".git")
 }
 
-/// With the path in the message.
+/// Adds the path to an error's message.
 pub(crate) fn at(error: std::io::Error, path: &BStr) -> std::io::Error {
     std::io::Error::new(error.kind(), format!("{path}: {error}"))
 }

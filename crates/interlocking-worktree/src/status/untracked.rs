@@ -1,4 +1,4 @@
-//! The files of a working tree that are neither tracked nor ignored.
+//! Finding the files of a working tree that are neither tracked nor ignored.
 
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use rustix::fs::FileType;
@@ -17,20 +17,20 @@ use crate::{
     values::{git_error::GitError, path::PathRule},
 };
 
-/// The most bytes of a `.git` file.
+/// The most bytes of a `.git` file that is read.
 const LONGEST_LINK: u64 = 8 * 1024;
 
-/// A walk through what is not tracked.
+/// A walk through untracked files and directories.
 pub(crate) struct Untracked<'a> {
     index: &'a gix::index::State,
-    /// Where names that differ in case alone are one.
+    /// Set if names that differ only in case are the same.
     folding: Option<gix::index::AccelerateLookup<'a>>,
     root: &'a Directory,
     ignores: Ignores,
     /// The directory that was entered last.
     at: BString,
     found: &'a mut Comparison,
-    /// Directories that are walked through later, when those above them are closed.
+    /// Directories that are walked later, when those above them are closed.
     deeper: Vec<BString>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Untracked<'a> {
         Ok(Self { index, folding, root, ignores, at: BString::default(), found, deeper: Vec::new() })
     }
 
-    /// Walks through all of these, in their order; each lies in a directory that has tracked files.
+    /// Walks these paths in order; each is in a directory that has tracked files.
     pub(crate) fn all(mut self, unknown: &[BString]) -> std::io::Result<()> {
         let mut opened: Option<(BString, Directory)> = None;
         for path in unknown {
@@ -72,7 +72,8 @@ impl<'a> Untracked<'a> {
         Ok(())
     }
 
-    /// Enters a directory, from whichever was entered last. It is not ignored: it has tracked files, or was walked to.
+    /// Enters a directory from the one that was entered last. It is not ignored: it has tracked files, or the walk has
+    /// reached it.
     fn go_to(&mut self, path: &BStr) -> std::io::Result<Option<Directory>> {
         while !is_in(path, self.at.as_bstr()) {
             self.leave();
@@ -106,7 +107,7 @@ impl<'a> Untracked<'a> {
         self.at.truncate(above);
     }
 
-    /// Everything in the directory that was entered last.
+    /// Walks everything in the directory that was entered last.
     fn inside(&mut self, directory: &Directory, depth: usize) -> std::io::Result<()> {
         let mut names = Vec::new();
         for_each_entry(directory, |name, kind| {
@@ -167,17 +168,17 @@ impl<'a> Untracked<'a> {
         Ok(())
     }
 
-    /// Under another spelling of its name.
+    /// Whether a file is tracked under another spelling of its name.
     fn is_tracked(&self, path: &BStr, is_directory: bool) -> bool {
         let Some(folding) = &self.folding else { return false };
         let file = self.index.entry_by_path_icase(path, true, folding);
         let directory = || self.index.entry_closest_to_directory_or_directory_icase(path, true, folding);
-        // What is in a directory is looked at, whatever its own name.
+        // A directory's contents are walked, whatever its own name.
         !is_directory && (file.is_some() || directory().is_some())
     }
 }
 
-/// Whether git takes a directory for a repository, whose files are not this one's.
+/// Whether git treats a directory as a nested repository.
 fn is_repository(directory: &Directory) -> std::io::Result<bool> {
     const LINK: &[u8] = b"gitdir: ";
     let has_parts = |git: &Directory| -> std::io::Result<bool> {
@@ -189,11 +190,11 @@ fn is_repository(directory: &Directory) -> std::io::Result<bool> {
     if let Some(git) = directory.directory(b".git")? {
         return has_parts(&git);
     }
-    // A longer one is no link to a repository.
+    // A longer file is not a link to a repository.
     let Ok(Some(link)) = directory.read(b".git", LONGEST_LINK) else { return Ok(false) };
     let Some(target) = link.trim_end().strip_prefix(LINK) else { return Ok(false) };
     let Ok(target) = gix::path::from_byte_slice(target) else { return Ok(false) };
-    // What it leads to is looked at, and not read.
+    // Only the existence and kind of the target's files are checked; nothing in it is read.
     Ok(directory.reach(target).is_ok_and(|git| has_parts(&git).unwrap_or_default()))
 }
 

@@ -1,4 +1,5 @@
-//! Reading one file that an agent can write: never a pipe, a device or a directory, and never more than its kind has.
+//! Reading a file that an agent can write: never a pipe, a device or a directory, and never more than the limit of its
+//! kind.
 
 #![expect(clippy::disallowed_methods, reason = "this is what is called instead of them")]
 
@@ -15,10 +16,11 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// What is read, by kind.
+/// The kinds of files that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The `.git` file of a worktree; `gitdir`, `commondir`, `locked` and HEAD: one line that names a path or a reference.
+    /// The `.git` file of a worktree, or `gitdir`, `commondir`, `locked` or HEAD: one line that names a path or a
+    /// reference.
     Link,
     /// A loose reference.
     Reference,
@@ -27,22 +29,22 @@ pub(crate) enum Kind {
     /// Ignore rules and attributes.
     Rules(Limits),
     Index(Limits),
-    /// A [note](crate::recovery::intent_log) of what is under way.
+    /// A [note](crate::recovery::intent_log) of an operation under way.
     Note,
-    /// A [note](crate::pool::written_files) of what was written into a worktree.
+    /// A [note](crate::pool::written_files) of the files that were written into a worktree.
     Pristine(Limits),
-    /// The commits at which a history ends.
+    /// The commits at which a shallow history ends.
     Shallow(Limits),
 }
 
-/// A file's contents, and when they were written last.
+/// A file's contents, and the time of the last change.
 pub(crate) struct Contents {
     pub(crate) bytes: Vec<u8>,
     pub(crate) modified: SystemTime,
 }
 
 impl Kind {
-    /// The most bytes, and the field of [`Limits`] that says so.
+    /// The most bytes, and the field of [`Limits`] that sets them.
     fn most(self) -> (u64, Option<&'static str>) {
         match self {
             Self::Link | Self::Reference => (64 << 10, None),
@@ -55,13 +57,14 @@ impl Kind {
         }
     }
 
-    /// Git itself makes no links of these. Of the others a user may have made one, and it is what it leads to that counts.
+    /// Whether a symbolic link is followed. Files of the other kinds are never links in git; a user may have made a
+    /// link of one of these.
     fn follows_links(self) -> bool {
         matches!(self, Self::PackedReferences(_) | Self::Configuration(_) | Self::Rules(_) | Self::Shallow(_))
     }
 }
 
-/// Reads a file; none if nothing is there.
+/// Reads a file; none if it does not exist.
 pub(crate) fn read(path: &Path, kind: Kind) -> Result<Option<Contents>, GitError> {
     let doing = || format!("reading {}", path.display());
     let Some(file) = open(path, kind)? else { return Ok(None) };
@@ -74,14 +77,14 @@ pub(crate) fn read(path: &Path, kind: Kind) -> Result<Option<Contents>, GitError
     Ok(Some(Contents { bytes, modified: metadata.modified().doing(doing)? }))
 }
 
-/// Opens a regular file that is not too large, without waiting for whoever is at its other end.
+/// Opens a regular file that is not too large, without blocking on a pipe.
 pub(crate) fn open(path: &Path, kind: Kind) -> Result<Option<File>, GitError> {
     let mut options = File::options();
     options.read(true);
     open_with(path, kind, &mut options)
 }
 
-/// [`open`] with options of the caller's, such as to write.
+/// Like [`open`], with other options, such as for writing.
 pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOptions) -> Result<Option<File>, GitError> {
     let doing = || format!("reading {}", path.display());
     let refused = |refused| GitError::refused(doing(), refused);
@@ -89,7 +92,7 @@ pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOpti
         Ok(file) => file,
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
         Err(error) => {
-            // A socket cannot be opened, and a link that is not followed neither.
+            // A socket cannot be opened, nor a link that is not followed.
             return match std::fs::symlink_metadata(path) {
                 Ok(found) if !found.is_file() => Err(refused(not_a_file(path, found.file_type()))),
                 _ => Err(error).doing(doing),
@@ -104,31 +107,31 @@ pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOpti
     Ok(Some(file))
 }
 
-/// Opens whatever is there, to read: of a pipe that nobody writes to nothing is read then.
+/// Opens anything for reading without blocking: a pipe without a writer then reads as empty.
 pub(crate) fn open_without_waiting(path: &Path) -> std::io::Result<File> {
     without_waiting(File::options().read(true), true).open(path)
 }
 
-/// Opens a log or the like to write at its end. A link is not followed, and nobody is waited for.
-// To read as well: a pipe that nobody reads from cannot be opened to write alone, with an error that does not say why.
+/// Opens a file for appending, such as a log. A link is not followed, and a pipe does not block.
+// Opened for reading too: opening a pipe without a reader for writing only fails with an error that does not say why.
 pub(crate) fn open_to_append(path: &Path, creates: bool) -> std::io::Result<File> {
     let file = without_waiting(File::options().read(true).append(true).create(creates), false).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
 }
 
-/// Opens a file to lock it, and makes it if it is not there. A link is not followed, and nobody is waited for.
+/// Opens a file to lock it, and creates it if it does not exist. A link is not followed, and a pipe does not block.
 pub(crate) fn open_to_lock(path: &Path) -> std::io::Result<File> {
     let mut options = File::options();
     let file = without_waiting(options.create(true).truncate(false).read(true).write(true), false).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(std::io::Error::other("it is not a file: delete it")) }
 }
 
-/// Makes a file that is not there, to read and write it: a link is not followed.
+/// Creates a new file for reading and writing. A link is not followed.
 pub(crate) fn create_new(path: &Path) -> std::io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
 
-/// Writes a file anew, whatever is there: what that leads to, or is known by other names too, is not written to.
+/// Replaces a file: a link's target, or a file with other hard links, is not written to.
 pub(crate) fn write_anew(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
     use std::io::Write as _;
     let path = path.as_ref();
@@ -149,7 +152,7 @@ fn without_waiting(options: &mut std::fs::OpenOptions, follows_links: bool) -> &
     options.custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY | follow).bits().cast_signed())
 }
 
-/// Looks at a file that somebody else will open by its path. Nothing may be there.
+/// Checks a file that gix will open by its path. It may be missing.
 pub(crate) fn look(path: &Path, kind: Kind) -> Result<(), GitError> {
     let found = if kind.follows_links() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
     let refused = match found {
@@ -213,7 +216,7 @@ mod tests {
             assert_eq!(refused.reason(), Some(&Refused::NotAFile { path: at(name), found }));
             assert_eq!(look(&at(name), Kind::Link).unwrap_err().reason(), refused.reason());
         }
-        // A user's own link counts as what it leads to.
+        // A user's link counts as its target.
         assert!(read(&at("link"), Kind::Configuration(Limits::default())).unwrap().is_some());
 
         let sparse = File::create(at("sparse")).unwrap();

@@ -1,4 +1,4 @@
-//! Looking at a git directory before gix opens what is in it.
+//! Checks of a git directory before gix opens its files.
 
 use std::{
     collections::HashSet,
@@ -16,19 +16,20 @@ use crate::{
     values::worktree_error::WorktreeError,
 };
 
-/// Files by which a clone's git directory leads to another one, or to objects elsewhere.
+/// Files that make a clone's git directory refer to another one, or to objects elsewhere.
 const LEADING_ELSEWHERE: [&str; 4] =
     ["commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates"];
 
-/// The setting, of ours alone, that says a repository is a clone that was made here.
+/// The setting, which only this crate sets, that says that a repository is a clone made by this crate.
 pub(crate) const IS_CLONE: &str = "interlocking.clone";
 
-/// Whether `git` was opened as a clone that was made here, which its agent writes to.
+/// Whether `git` was opened as a clone made by this crate, which its agent can write to.
 pub(crate) fn is_of_clone(git: &gix::Repository) -> bool {
     git.config_snapshot().boolean(IS_CLONE) == Some(true)
 }
 
-/// What gix is about to open of the repository or the worktree at `path`: its root, or its git directory.
+/// Checks the files that gix is about to open of the repository or worktree at `path`, which is its root or its git
+/// directory.
 pub(crate) fn look_at(path: &Path, limits: Limits) -> Result<(), GitError> {
     let dot_git = path.join(".git");
     let directory = match std::fs::symlink_metadata(&dot_git) {
@@ -39,7 +40,7 @@ pub(crate) fn look_at(path: &Path, limits: Limits) -> Result<(), GitError> {
     look(&directory, limits)
 }
 
-/// What gix opens of a git directory, of a worktree's own or of a whole repository's.
+/// Checks the files that gix opens of a git directory, of a worktree's own or a whole repository's.
 pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
     for name in ["HEAD", "gitdir", "commondir", "locked"] {
         look_at_link(&directory.join(name))?;
@@ -66,22 +67,22 @@ pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
     Ok(())
 }
 
-/// What HEAD leads to, which gix reads with it.
+/// Checks the reference that HEAD points to, which gix reads with HEAD.
 pub(crate) fn look_at_head(git: &gix::Repository) -> Result<(), GitError> {
     let head = git.git_dir().join("HEAD");
     look_at_link(&head)?;
     let Some(contents) = file::read(&head, Kind::Link).ok().flatten() else { return Ok(()) };
     let Some(name) = contents.bytes.strip_prefix(b"ref: ") else { return Ok(()) };
-    // gix refuses whatever is no name of a reference.
+    // gix refuses what is not the name of a reference.
     let name = gix::refs::FullName::try_from(name.trim_ascii().as_bstr());
     let Ok(name) = name.map(|name| name.as_bstr().to_string()) else { return Ok(()) };
     let loose = git.common_dir().join(name);
     if loose.is_dir() { Ok(()) } else { file::look(&loose, Kind::Reference) }
 }
 
-/// What leads to objects elsewhere, and from there to others: gix reads all of it, whatever it is.
+/// Checks the files that refer to objects elsewhere, and from there to others: gix reads all of them.
 fn look_at_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
-    /// Nobody has as many.
+    /// No real repository has this many.
     const MOST: usize = 100;
     let (mut waiting, mut seen, mut looks) = (vec![objects.to_owned()], HashSet::new(), 0..MOST);
     while let Some(directory) = waiting.pop() {
@@ -93,19 +94,19 @@ fn look_at_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
         let Some(contents) = file::read(&alternates, Kind::Rules(limits))? else { continue };
         if seen.insert(std::fs::canonicalize(&directory).doing(doing)?) {
             let named = gix::odb::alternate::parse(&contents.bytes).doing(doing)?;
-            // Relative paths begin where the first ones do.
+            // Relative paths are relative to the first object directory.
             waiting.extend(named.into_iter().map(|named| objects.join(named)));
         }
     }
     Ok(())
 }
 
-/// Where an ordinary linked worktree's directory lies, so that errors name it plainly.
+/// The common directory of an ordinary linked worktree, without `..` so that errors name it plainly.
 fn up_twice(directory: &Path) -> PathBuf {
     directory.parent().and_then(Path::parent).map_or_else(|| directory.join("../.."), Path::to_owned)
 }
 
-/// Early versions of git made HEAD a link to the branch.
+/// Checks a file of one line. HEAD may be a link to the branch, as early versions of git made it.
 fn look_at_link(path: &Path) -> Result<(), GitError> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link && path.ends_with("HEAD") {
@@ -115,12 +116,12 @@ fn look_at_link(path: &Path) -> Result<(), GitError> {
     file::look(path, Kind::Link)
 }
 
-/// A configuration file, and those that it includes, whatever their conditions. One that is included twice is read twice, by gix
-/// too, so that few files can lead to any number of `looks`.
+/// Checks a configuration file and the files that it includes, whatever their conditions. A file that is included twice
+/// is read twice, by gix too, so that a few files can lead to any number of `looks`.
 fn look_at_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut usize) -> Result<(), GitError> {
-    /// As deep as git follows them.
+    /// Git follows includes to this depth.
     const DEEPEST: usize = 10;
-    /// Nobody has as many.
+    /// No real repository has this many.
     const MOST: usize = 100;
     *looks += 1;
     if *looks > MOST {
@@ -159,7 +160,7 @@ fn look_at_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut 
     Ok(())
 }
 
-/// Files that the configuration names, for ignore rules and attributes.
+/// Checks the files of ignore rules and attributes that the configuration names.
 pub(crate) fn look_at_named_files(git: &gix::Repository) -> Result<(), GitError> {
     let limits = Limits::of(git);
     let configuration = git.config_snapshot();
@@ -170,12 +171,12 @@ pub(crate) fn look_at_named_files(git: &gix::Repository) -> Result<(), GitError>
     Ok(())
 }
 
-/// Refuses a clone's git directory that is a link or leads elsewhere, or in which something is that is neither a file nor a
-/// directory.
+/// Refuses a clone's git directory that is a link or refers to other directories, or that contains something other than
+/// files and directories.
 ///
-/// Whom a clone was made for may write to its `.git`. What is done there from outside must not lead anywhere else: a
-/// symbolic link in the place of `objects`, `refs` or a log would make us write to somebody else's, and a pipe would
-/// make us wait.
+/// The clone's agent can write to its `.git`. Operations on it from outside must not be diverted: a symbolic link in
+/// the place of `objects`, `refs` or a log would make this process write to another program's files, and a pipe would
+/// make it block.
 pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeError> {
     let directory = root.join(".git");
     let diverted = |what: String| WorktreeError::Diverted { path: root.to_owned(), found: what };
@@ -197,7 +198,7 @@ pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeE
     }
     let configuration = file::read(&directory.join("config"), Kind::Configuration(limits))?;
     let text = configuration.map(|contents| contents.bytes).unwrap_or_default();
-    // Also `includeIf`; git has no blank space before the name.
+    // This matches `includeIf` too; git allows no blanks before the name.
     if String::from_utf8_lossy(&text).to_ascii_lowercase().contains("[include") {
         return Err(diverted("its configuration includes other files".to_owned()));
     }
@@ -222,7 +223,7 @@ fn first_special(directory: &Path) -> Result<Option<PathBuf>, GitError> {
     Ok(None)
 }
 
-/// The directory that a `.git` file names, there or not. None if it is no file that names one.
+/// The directory that a `.git` file names, whether or not it exists. None if it is not a file that names one.
 pub(crate) fn read_link(link: &Path) -> Result<Option<PathBuf>, GitError> {
     let Some(contents) = file::read(link, Kind::Link)? else { return Ok(None) };
     let Some(named) = contents.bytes.strip_prefix(b"gitdir: ") else { return Ok(None) };
@@ -233,7 +234,7 @@ pub(crate) fn read_link(link: &Path) -> Result<Option<PathBuf>, GitError> {
     Ok(Some(link.with_file_name("").join(named)))
 }
 
-/// A line that is a path.
+/// Parses a line that is a path.
 pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -241,7 +242,7 @@ pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
     Ok(path.doing(|| "reading a path".to_owned())?.to_owned())
 }
 
-/// Looks at what gix opens of a repository and of every registered worktree.
+/// Checks the files that gix opens of a repository and of every registered worktree.
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError> {
     look(common, limits)?;
@@ -260,7 +261,7 @@ pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError
     Ok(())
 }
 
-/// Loose references that gix is about to go through, which reads them all.
+/// Checks the loose references with a prefix before gix lists them, which reads them all.
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
 pub(crate) fn look_at_references(common: &Path, prefix: &str) -> Result<(), GitError> {
     let root = common.join(prefix);

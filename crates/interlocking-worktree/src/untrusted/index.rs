@@ -1,8 +1,8 @@
 //! The index, decoded entry by entry from its bytes.
 //!
-//! gix decodes one too, and says that paths "must be validated" by whoever uses them. And it believes extensions: a cached
-//! tree of many levels exhausts its stack. Here no extension is believed, not even looked into; and an entry that git would
-//! not write makes the whole index one that is not used: see gitformat-index(5).
+//! gix can decode an index too, but says that its users "must validate" the paths. And it trusts extensions: a cached
+//! tree of many levels exhausts its stack. Here extensions are not trusted and not even decoded, and an entry that git
+//! would not write makes the whole index invalid: see gitformat-index(5).
 
 use std::{path::Path, sync::Arc, time::SystemTime};
 
@@ -36,7 +36,7 @@ pub(crate) struct Found {
     pub(crate) written: SystemTime,
 }
 
-/// Reads an index; none if there is none. Every entry of it is sound.
+/// Reads an index; none if it does not exist. Every entry was checked.
 pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<Found>, GitError> {
     let (hash, limits) = (git.object_hash(), Limits::of(git));
     let Some(Contents { bytes, modified }) = file::read(path, Kind::Index(limits))? else { return Ok(None) };
@@ -49,8 +49,8 @@ pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<Found>, 
     Ok(Some(Found { index, written: modified }))
 }
 
-/// Looks at an index that gix will read by itself, as it does for the attributes in a merge: whether that can take more than
-/// it should. What its entries say is not looked at, for gix only looks for names in it there.
+/// Checks an index that gix will read by itself, as for the attributes in a merge: that reading it does not take more
+/// than it should. The contents of its entries are not checked, because gix only searches for names in it.
 pub(crate) fn look(git: &gix::Repository) -> Result<(), GitError> {
     let (path, limits) = (git.index_path(), Limits::of(git));
     let Some(contents) = file::read(&path, Kind::Index(limits))? else { return Ok(()) };
@@ -65,7 +65,7 @@ pub(crate) fn look(git: &gix::Repository) -> Result<(), GitError> {
     entries.check_extensions().map_err(|problem| refused(&path, problem))
 }
 
-/// Whether a whole index is in these bytes, by the checksum at its end.
+/// Whether these bytes are a complete index, by the checksum at the end.
 pub(crate) fn is_whole(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> bool {
     let Some(end) = bytes.len().checked_sub(hash.len_in_bytes()) else { return false };
     let mut hasher = gix::hash::hasher(hash);
@@ -77,10 +77,10 @@ fn refused(path: &Path, problem: String) -> GitError {
     GitError::refused(format!("reading {}", path.display()), Refused::Index { path: path.to_owned(), problem })
 }
 
-/// An index, and what is wrong with it where gix reads it by itself.
+/// An index, and what would be wrong with it if gix reads it by itself.
 type Decoded = (State, Result<(), String>);
 
-/// All entries, each of them sound by itself and beside the others.
+/// Decodes all entries, and checks each by itself and in its order.
 pub(super) fn decode(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Result<Decoded, String> {
     let mut entries = Entries::of(bytes, hash, limits)?;
     let mut index = State::new(hash);
@@ -109,7 +109,8 @@ pub(super) fn decode(bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Res
     Ok((index, entries.check_extensions()))
 }
 
-/// Whether an entry may stand after those in `index`. With the one before it has `common` bytes in common.
+/// Checks that an entry may follow those in `index`. Its path has the first `common` bytes in common with the previous
+/// entry's.
 fn check_order(
     index: &State,
     previous: Option<usize>,
@@ -129,11 +130,11 @@ fn check_order(
         std::cmp::Ordering::Equal if stage(before.flags).is_empty() => return Err("is merged and not merged"),
         _ => {}
     }
-    // A file cannot be a directory too. Both are there where a merge has left that to be decided.
+    // A file cannot also be a directory, except in an unresolved merge.
     if !stage(entry.flags).is_empty() {
         return Ok(());
     }
-    // Directories that the entry before is in are known to be ones.
+    // Directories in common with the previous entry were checked with it.
     for end in path[common..].find_iter(b"/") {
         let directory = path[..common + end].as_bstr();
         let found = index.entries()[..count]
@@ -145,12 +146,12 @@ fn check_order(
     Ok(())
 }
 
-/// How many bytes two paths begin with alike.
+/// The length of the common prefix of two paths.
 fn common(one: &BStr, other: &BStr) -> usize {
     one.iter().zip(other.iter()).take_while(|(one, other)| one == other).count()
 }
 
-/// An entry but for its path.
+/// An entry without its path.
 struct Entry {
     stat: Stat,
     mode: u32,
@@ -165,9 +166,9 @@ struct Entries<'a> {
     left: u32,
     version: u32,
     hash: gix::hash::Kind,
-    /// The path of the last one, of which the next has a part in version 4.
+    /// The path of the last entry; in version 4 the next path shares its beginning.
     path: Vec<u8>,
-    /// What the paths may still have in all.
+    /// How many bytes the remaining paths may have together.
     room: u64,
 }
 
@@ -183,7 +184,7 @@ impl<'a> Entries<'a> {
         Ok(Self { bytes, at: HEADER, left, version, hash, path: Vec::new(), room: limits.index })
     }
 
-    /// Not an iterator: each path lives until the next.
+    /// Not an iterator: each path is valid until the next call.
     fn next(&mut self) -> Option<Result<(Entry, &BStr), String>> {
         self.left = self.left.checked_sub(1)?;
         Some(match self.one() {
@@ -209,7 +210,7 @@ impl<'a> Entries<'a> {
         let mode = number(6);
         let id = ObjectId::try_from(self.take(self.hash.len_in_bytes())?).ok()?;
         let low = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
-        // The length of the path is told by where it ends.
+        // The length in the flags is ignored: the path ends at its NUL byte.
         let mut flags = Flags::from_bits_retain(u32::from(low) & !0xfff);
         if flags.contains(Flags::EXTENDED) {
             if self.version < 3 {
@@ -233,7 +234,7 @@ impl<'a> Entries<'a> {
         self.path.extend_from_slice(rest);
         self.at += end + 1;
         if self.version < 4 {
-            // One NUL at least, and as many as make the entry a multiple of eight bytes long.
+            // At least one NUL byte, and as many as make the entry's length a multiple of eight.
             self.at = begin + (self.at - begin).next_multiple_of(8);
         }
         let Some(room) = self.room.checked_sub(self.path.len() as u64) else {
@@ -243,7 +244,8 @@ impl<'a> Entries<'a> {
         Some(Ok(Entry { stat, mode, id, flags }))
     }
 
-    /// As git writes how much of the last path goes: seven bits a byte, the first ones first.
+    /// Decodes git's variable-length number of bytes to remove from the last path: seven bits per byte, the most
+    /// significant first.
     fn variable_length(&mut self) -> Option<usize> {
         let mut value = 0_usize;
         loop {
@@ -262,18 +264,19 @@ impl<'a> Entries<'a> {
         Some(taken)
     }
 
-    /// After the last entry: what makes the entries mean something else is refused, and whatever else is there left alone.
+    /// Checks the extensions after the last entry: those that change the meaning of the entries are refused, and all
+    /// others ignored.
     fn end(&self) -> Result<(), String> {
         self.extensions(|name, _| match name {
             b"link" => Err("it is split; join it with `git update-index --no-split-index`".to_owned()),
             b"sdir" => Err("it is sparse; make it whole with `git sparse-checkout disable`".to_owned()),
-            // Git, too, ignores those whose name begins with a capital letter.
+            // Git too ignores unknown extensions whose name begins with a capital letter.
             [first, ..] if first.is_ascii_uppercase() => Ok(()),
             _ => Err(format!("it has an extension {:?}, without which it cannot be understood", name.to_str_lossy())),
         })
     }
 
-    /// The same for an index that gix will read, which descends into the extension of cached trees.
+    /// Like [`end`](Self::end), for an index that gix will read, which recurses into the extension of cached trees.
     fn check_extensions(&self) -> Result<(), String> {
         self.end()?;
         self.extensions(|name, data| match name {
@@ -296,12 +299,12 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// How deep the cached trees go.
+/// Checks how deep the cached trees are nested.
 fn check_cached_trees(mut data: &[u8], hash: gix::hash::Kind) -> Result<(), String> {
-    /// Directories are at least two bytes of a path.
+    /// Each directory takes at least two bytes of a path.
     const DEEPEST: usize = path::LONGEST / 2;
     let unreadable = || "its cached trees cannot be read".to_owned();
-    // Of each open directory, how many are still to come in it.
+    // For each open directory, how many subdirectories are still to come.
     let mut open: Vec<usize> = Vec::new();
     while !data.is_empty() {
         let (_, after) = data.split_once_str("\0").ok_or_else(unreadable)?;

@@ -1,8 +1,8 @@
-//! Indexes that were read or written a moment ago.
+//! A cache of indexes that were read or written recently.
 //!
-//! To decode an index and to compute its tree takes about as long as to look at a quarter of its files. Both follow from the
-//! bytes of the file alone, so they are kept with these: who reads the very same bytes again has the same index. Neither what the
-//! file says of itself nor its times are believed for that.
+//! Decoding an index and computing its tree takes about as long as checking a quarter of its files. Both depend only on
+//! the bytes of the file, so they are cached with the bytes: a read of exactly the same bytes gives the same index.
+//! Neither the file's own checksum nor its times are trusted for that.
 
 use std::{
     collections::VecDeque,
@@ -14,31 +14,31 @@ use gix::{ObjectId, index::State};
 
 use crate::{status::index_tree::tree_of, untrusted::Limits};
 
-/// The most bytes of files that are kept; what was decoded from them is about as large. Those that were used last stay.
+/// The most bytes of files that are cached; the decoded data is about as large. The least recently used are evicted.
 const MOST: usize = 16 << 20;
 
-/// A sound index and the bytes that it is written as.
+/// A checked index and its bytes.
 pub(crate) struct KnownIndex {
     bytes: Vec<u8>,
     limits: Limits,
     pub(crate) state: State,
-    /// What is wrong with its extensions where gix looks into them.
+    /// What is wrong with its extensions if gix decodes them.
     pub(super) for_gix: Result<(), String>,
     tree: OnceLock<Option<ObjectId>>,
 }
 
-/// By the path of the file; the one that was used last is at the end.
+/// Indexes with the paths of their files; the most recently used is at the end.
 type Kept = VecDeque<(PathBuf, Arc<KnownIndex>)>;
 
 static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
 
 impl KnownIndex {
-    /// What was decoded from these bytes.
+    /// An index that was decoded from these bytes.
     pub(super) fn read(bytes: Vec<u8>, limits: Limits, state: State, for_gix: Result<(), String>) -> Self {
         Self { bytes, limits, state, for_gix, tree: OnceLock::new() }
     }
 
-    /// What these bytes were made from. `tree`: the one that has exactly these entries, where it is known.
+    /// An index that was encoded to these bytes. `tree` is the tree that has exactly these entries, if it is known.
     pub(crate) fn written(bytes: Vec<u8>, limits: Limits, state: State, tree: Option<ObjectId>) -> Self {
         let tree = tree.map_or_else(OnceLock::new, |tree| OnceLock::from(Some(tree)));
         let known = Self { bytes, limits, state, for_gix: Ok(()), tree };
@@ -46,7 +46,7 @@ impl KnownIndex {
         known
     }
 
-    /// The tree that has exactly its entries. None where no tree has.
+    /// The tree that has exactly its entries; none if there is no such tree.
     pub(crate) fn tree(&self) -> gix::Result<Option<ObjectId>> {
         if let Some(tree) = self.tree.get() {
             return Ok(*tree);
@@ -55,7 +55,7 @@ impl KnownIndex {
         Ok(*self.tree.get_or_init(|| tree))
     }
 
-    /// In what it differs from what its bytes are read as.
+    /// How it differs from the index that its bytes decode to.
     fn differs_from_what_is_read(&self) -> Option<String> {
         let read = match super::index::decode(&self.bytes, self.state.object_hash(), self.limits) {
             Ok((read, _)) => read,
@@ -78,7 +78,7 @@ impl KnownIndex {
     }
 }
 
-/// The index at a path, if these bytes are what was read or written there.
+/// The cached index of a path, if it has exactly these bytes.
 pub(super) fn find(path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Option<Arc<KnownIndex>> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let position = kept.iter().position(|(found, _)| found == path)?;

@@ -1,26 +1,28 @@
-//! How large a thing may be that an agent can write.
+//! Limits on the size of data that an agent can write.
 
 use gix::bstr::{BString, ByteSlice as _};
 
-/// The setting, of ours alone, that says them all, in the order of the fields: each look-up in a configuration takes time.
+/// The setting, which only this crate sets, with all limits in the order of the fields: a single one, because each
+/// look-up in a configuration takes time.
 const SETTING: &str = "interlocking.limits";
 
-/// The most that is read of what an agent can write, in bytes. What is larger is refused with an error that names the limit.
+/// Limits, in bytes, on reading data that an agent can write. Larger data is refused with an error that names the
+/// limit.
 ///
 /// Reading takes up to a few times as much memory. The defaults leave room for large projects; see
 /// [`Repository::open_with_limits`](crate::Repository::open_with_limits).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Of one object of git's: a version of a file, a directory or a commit; and of a file that is to become one.
+    /// Of one git object (a blob, tree or commit), and of a file that is to become one.
     pub object: u64,
-    /// Of an index, and of the index that a commit's files would need: about a hundred bytes a file.
+    /// Of an index, and of the index that a commit's files would need: about a hundred bytes per file.
     pub index: u64,
-    /// Of `packed-refs`: about seventy bytes a reference.
+    /// Of `packed-refs`: about seventy bytes per reference.
     pub references: u64,
     /// Of one file of git's configuration.
     pub configuration: u64,
-    /// Of one file that says what is ignored, or what attributes files have.
+    /// Of one file of ignore rules or attributes.
     pub rules: u64,
 }
 
@@ -32,11 +34,11 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// As configuration over every file of it: so they go with a repository wherever that goes.
+    /// The limits as configuration overrides, so that they go with the repository's handle.
     pub(crate) fn overrides(self) -> impl Iterator<Item = BString> {
         let Self { object, index, references, configuration, rules } = self;
         [
-            // gix holds itself to this one.
+            // gix enforces this one.
             BString::from(format!("gitoxide.objects.allocLimit={object}")),
             BString::from(format!("{SETTING}={object} {index} {references} {configuration} {rules}")),
         ]

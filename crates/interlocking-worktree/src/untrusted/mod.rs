@@ -1,21 +1,22 @@
-//! The boundary: all that an agent can write and this crate reads of git's own files and objects.
+//! The trust boundary: this module reads all of git's own files and objects that an agent can write.
 //!
-//! An agent can write to the git directory of its clone, and to what its linked worktree shares with the user's repository. So
-//! none of it is read but through this module, which bounds what is read and gives out what is sound, or a [`Refused`].
+//! An agent can write to the git directory of its clone, and to what its linked worktree shares with the user's
+//! repository. So all of it is read only through this module, which limits what is read and returns either checked data
+//! or a [`Refused`].
 //!
-//! | what | limit | read by | held to be sound if |
+//! | what | limit | read by | accepted if |
 //! |---|---|---|---|
-//! | the `.git` file, `gitdir`, `commondir`, `locked`, references, shallow roots | [`file::Kind`] | us, by descriptor | a regular file |
-//! | notes of what is under way, and of what was written | [`file::Kind`] | us, by descriptor | a regular file; who believes it says how far |
-//! | the index | [`Limits::index`] | us, by descriptor ([`index`]; [`known_index`] keeps what came of the same bytes) | every path is one inside a working tree, in order, once; modes and stages are git's; no split, no sparse directories; no extension is believed |
-//! | HEAD, `packed-refs`, `config` with what it includes, `info/exclude`, `info/attributes`, `objects/info/alternates` and those that it leads to | [`Limits::references`], [`Limits::configuration`], [`Limits::rules`] | gix, after a look ([`git_directory`]) | regular files within their limit |
-//! | a clone's whole `.git` | | gix, after a look ([`git_directory`]) | only files and directories, and nothing that leads elsewhere |
-//! | objects | [`Limits::object`] | gix | of the size that they say; no replacements, no commit graph, no index of several packs is believed |
-//! | trees | [`Limits::index`] for the index that one needs | gix, then us ([`tree`]) | git's own rules: names, modes, order, each once, depth |
-//! | programs of `filter` and `merge` settings | | us ([`program`]) | not named relative to a place that an agent writes to |
+//! | the `.git` file, `gitdir`, `commondir`, `locked`, references, shallow roots | [`file::Kind`] | this crate, by descriptor | a regular file |
+//! | notes of operations under way, and of written files | [`file::Kind`] | this crate, by descriptor | a regular file; the reader decides how far to trust it |
+//! | the index | [`Limits::index`] | this crate, by descriptor ([`index`]; [`known_index`] caches the result of the same bytes) | every path is inside a working tree, in order, once; modes and stages are git's; not split, no sparse directories; extensions are not trusted |
+//! | HEAD, `packed-refs`, `config` and the files that it includes, `info/exclude`, `info/attributes`, `objects/info/alternates` and the directories that it names | [`Limits::references`], [`Limits::configuration`], [`Limits::rules`] | gix, after a check ([`git_directory`]) | regular files within their limit |
+//! | a clone's whole `.git` | | gix, after a check ([`git_directory`]) | only files and directories, and nothing that refers to other directories |
+//! | objects | [`Limits::object`] | gix | their sizes are as declared; replacements, commit graphs and multi-pack indexes are not trusted |
+//! | trees | [`Limits::index`] for the index that a tree needs | gix, then this crate ([`tree`]) | git's own rules: names, modes, order, each name once, depth |
+//! | programs of `filter` and `merge` settings | | this crate ([`program`]) | not named relative to a directory that an agent can write to |
 //!
-//! What gix opens by itself is looked at before. Whoever writes there at the same moment can come between: an agent's place is
-//! worked on when its agent has stopped.
+//! Files that gix opens by itself are checked before. A program that writes at the same moment can change them between
+//! the check and the use: a worktree should be worked on only when its agent has stopped.
 
 pub(crate) mod file;
 pub(crate) mod git_directory;

@@ -1,20 +1,20 @@
-//! What a path may be in an index and in a tree.
+//! Checks of paths in an index and in a tree.
 
 use gix::{
     bstr::{BStr, ByteSlice as _},
     validate::path::component::{self, Mode, Options},
 };
 
-/// The longest path, in bytes: no system that has git opens a longer one, and `git fsck` reports it. It bounds the depth
-/// of directories too, which git has a limit of its own for (`core.maxTreeDepth`, 2048).
+/// The longest path, in bytes: no system with git can open a longer one, and `git fsck` reports it. It also bounds the
+/// depth of directories, for which git has its own limit (`core.maxTreeDepth`, 2048).
 pub(crate) const LONGEST: usize = 4096;
 
-/// The rules by which `git fsck` finds a name unfit, whatever system the project is for.
+/// The rules by which `git fsck` rejects a name, whatever system the project is for.
 const RULES: Options = Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
 
-/// One name in a directory. `is_link`: whether it is a symbolic link's.
+/// Checks one name in a directory. `is_link` says whether it is a symbolic link's.
 pub(crate) fn check_name(name: &BStr, is_link: bool) -> Result<(), String> {
-    // Nearly every name is plainly sound.
+    // A fast path: nearly every name is plain.
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.first().is_some_and(|first| is_plain(*first) && !matches!(first, b'g' | b'G'))
         && name.iter().all(|byte| is_plain(*byte) || *byte == b'.')
@@ -23,7 +23,7 @@ pub(crate) fn check_name(name: &BStr, is_link: bool) -> Result<(), String> {
         return Ok(());
     }
     let problem = match gix::validate::path::component(name, is_link.then_some(Mode::Symlink), RULES) {
-        // Not even as a part of a name: what follows it counts as a directory's on some systems.
+        // A backslash separates directories on some systems, so no part between backslashes may be a `.git` either.
         Ok(_) => match name.split(|byte| *byte == b'\\').map(BStr::new).find(|part| is_git_directory(part)) {
             Some(_) if name.contains(&b'\\') => component::Error::DotGitDir.to_string(),
             _ if name.contains(&0) => "it has a NUL byte".to_owned(),
@@ -38,12 +38,13 @@ fn is_git_directory(name: &BStr) -> bool {
     matches!(gix::validate::path::component(name, None, RULES), Err(component::Error::DotGitDir))
 }
 
-/// A whole path, its parts separated by `/`.
+/// Checks a whole path, whose parts are separated by `/`.
 pub(crate) fn check(path: &BStr, is_link: bool) -> Result<(), String> {
     check_beyond(path, 0, is_link)
 }
 
-/// A path of which the first `known` bytes are those of another one that is sound: what directories both are in is sound, too.
+/// Checks a path whose first `known` bytes are those of another path that was checked: the directories that both are in
+/// need no check.
 pub(crate) fn check_beyond(path: &BStr, known: usize, is_link: bool) -> Result<(), String> {
     if path.len() > LONGEST {
         return Err(format!("it has {} bytes, more than any system opens", path.len()));

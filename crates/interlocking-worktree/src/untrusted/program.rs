@@ -1,7 +1,7 @@
-//! Programs that the user's configuration names, where an agent can write: whether what it names is the agent's.
+//! Checks the programs that the user's configuration names: whether a program would be one that an agent can write.
 //!
-//! Filters and merge drivers run in the directory of the files. One that is named relative to that (`./tools/clean.sh`) is a
-//! script of the project's, and in an agent's place what the agent has made of it.
+//! Filters and merge drivers run in the directory of the files. A program that is named relative to it
+//! (`./tools/clean.sh`) is a script of the project, which an agent can change in its worktree.
 
 use std::{ffi::OsStr, path::Path};
 
@@ -9,25 +9,25 @@ use gix::bstr::ByteSlice as _;
 
 use crate::{untrusted::Refused, values::git_error::GitError};
 
-/// The settings that name programs which run on files.
+/// The settings that name programs that run on files.
 const SETTINGS: [(&str, &[&str]); 2] = [("filter", &["clean", "smudge", "process"]), ("merge", &["driver"])];
 
-/// Programs that run the one that comes next.
+/// Programs that run the program named by their next argument.
 const PREFIXES: [&str; 7] = ["env", "exec", "command", "nohup", "nice", "time", "sudo"];
 
-/// Programs that run a script, the first of their arguments that is no option.
+/// Programs that run a script, which is their first argument that is not an option.
 const INTERPRETERS: [&str; 10] = ["sh", "bash", "dash", "zsh", "ksh", "perl", "ruby", "node", "php", "lua"];
 
-/// Those of them that run what comes after their option `-e`.
+/// Interpreters that run the code after their option `-e`.
 const WITH_CODE: [&str; 4] = ["perl", "ruby", "node", "lua"];
 
-/// Programs that run what the directory says they should.
+/// Programs that run what files in the working directory say.
 const RUNNERS: [&str; 14] =
     ["make", "just", "npx", "npm", "pnpm", "yarn", "bunx", "cargo", "go", "rake", "bundle", "poetry", "pipenv", "uv"];
 
-/// Refuses a configuration by which a program would run from the place whose files are worked on.
+/// Refuses a configuration that would run a program from the directory of the files.
 ///
-/// `root` is where an agent writes. A user's own working tree is theirs.
+/// `root` is a directory that an agent can write to. A user's own working tree is not checked.
 pub(crate) fn check(git: &gix::Repository, root: &Path) -> Result<(), GitError> {
     let configuration = git.config_snapshot();
     for (section, keys) in SETTINGS {
@@ -49,20 +49,21 @@ pub(crate) fn check(git: &gix::Repository, root: &Path) -> Result<(), GitError> 
     Ok(())
 }
 
-/// What a word of a command is.
+/// The role of a word in a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Program,
-    /// What an interpreter runs.
+    /// The script that an interpreter runs.
     Script,
-    /// A command by itself.
+    /// A whole command line.
     Line,
-    /// Of Python, which looks for it in the directory first.
+    /// A Python module, which Python looks for in the directory first.
     Module,
     Argument,
 }
 
-/// The word of a command by which it runs something from `root`, if there is one. `path` is where programs are looked for.
+/// The word of a command that runs something from `root`, if there is one. `path` is the `PATH` in which programs are
+/// looked for.
 fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String> {
     let is_there = |name: &str| !name.is_empty() && root.join(name).symlink_metadata().is_ok();
     let (mut part, mut takes_code) = (Part::Program, false);
@@ -75,7 +76,7 @@ fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String
         let leads = word.starts_with("./") || word.starts_with("../");
         let (name, is_option) = (word.rsplit('/').next().unwrap_or(&word), word.starts_with('-'));
         let is_found = match part {
-            // Variables are set for one command.
+            // Variables that are set for the command.
             Part::Program if is_option || is_assignment(&word) => continue,
             Part::Program => {
                 let is_python = name.starts_with("python");
@@ -98,7 +99,7 @@ fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String
                 part = Part::Module;
                 continue;
             }
-            // Code instead of a script; what comes after are files.
+            // Code instead of a script; files follow.
             Part::Script if takes_code && is_option && word.ends_with('e') => {
                 part = Part::Argument;
                 continue;
@@ -117,7 +118,7 @@ fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String
                 let first = word.split('.').next().unwrap_or(&word);
                 is_there(first) || is_there(&format!("{first}.py"))
             }
-            // As of awk, jq and sed.
+            // The script option of awk, jq and sed.
             Part::Argument if word == "-f" => {
                 part = Part::Script;
                 continue;
@@ -145,12 +146,12 @@ fn option_value(option: &str) -> &str {
     option.split_once('=').map_or("", |(_, value)| value)
 }
 
-/// Whether programs are looked for in the directory of the files, too.
+/// Whether programs are also looked for in the directory of the files.
 fn has_relative_part(path: Option<&OsStr>) -> bool {
     path.is_some_and(|path| std::env::split_paths(path).any(|part| !part.is_absolute()))
 }
 
-/// The words of a command as a shell takes it apart; none where another command begins.
+/// Splits a command into words as a shell does; none stands for the beginning of another command.
 fn words(command: &str) -> Vec<Option<String>> {
     let mut words = Vec::new();
     let (mut word, mut has_begun) = (String::new(), false);
@@ -165,7 +166,7 @@ fn words(command: &str) -> Vec<Option<String>> {
                 has_begun = true;
                 word.extend(characters.next());
             }
-            // Commands in commands, also between double quotes.
+            // Nested commands, also between double quotes.
             (_, '`') | (None, ';' | '|' | '&' | '(' | ')' | '{' | '}' | '\n' | '!') => {
                 words.extend(std::mem::take(&mut has_begun).then(|| Some(std::mem::take(&mut word))));
                 words.push(None);

@@ -1,14 +1,14 @@
-//! What is not read, or not made, because it is not sound.
+//! The reasons for refusing to read or write something.
 
 use std::path::PathBuf;
 
-/// Something that an agent can write is not what it should be, and nothing was done with it.
+/// Data that an agent can write is not valid. Nothing was done with it.
 ///
-/// [`GitError::reason`](crate::GitError::reason) gives it.
+/// [`GitError::reason`](crate::GitError::reason) returns it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// Something else is in the place of a file: reading it could take for ever.
+    /// Something else is in the place of a file: reading it could block for ever.
     #[error("{} is {found}, not a file: delete it", path.display())]
     NotAFile {
         /// Where.
@@ -16,7 +16,7 @@ pub enum Refused {
         /// What is there.
         found: &'static str,
     },
-    /// A file is larger than what is read of its kind.
+    /// A file is larger than the limit of its kind.
     #[error("{} has {bytes} bytes, and more than {most} are not read: if that is meant, raise `Limits::{limit}`", path.display())]
     TooLarge {
         /// Where.
@@ -25,17 +25,17 @@ pub enum Refused {
         bytes: u64,
         /// The most that is read.
         most: u64,
-        /// The field of [`Limits`](crate::Limits) that says so.
+        /// The field of [`Limits`](crate::Limits) that sets the limit.
         limit: &'static str,
     },
-    /// A small file of git's, or of ours, is larger than any such file is.
+    /// A file of git or of this crate is far larger than such a file ever is.
     #[error("{} has {bytes} bytes, where {most} are plenty: delete it, or repair it by hand", path.display())]
     Oversized {
         /// Where.
         path: PathBuf,
         /// Its size.
         bytes: u64,
-        /// The most that such a file has.
+        /// The most bytes that such a file may have.
         most: u64,
     },
     /// An index is not one that git writes.
@@ -46,7 +46,7 @@ pub enum Refused {
         /// What is wrong with it.
         problem: String,
     },
-    /// A directory of a commit is not one that git makes: `git fsck` reports it, and no `git clone` takes it.
+    /// A tree is not one that git makes: `git fsck` reports it, and `git clone` refuses it.
     #[error("the tree {tree} is not one that git makes: {problem}")]
     Tree {
         /// Its id.
@@ -54,7 +54,7 @@ pub enum Refused {
         /// What is wrong with it.
         problem: String,
     },
-    /// A file has a name that git takes into no commit.
+    /// A file has a name that git does not commit.
     #[error("{path:?} cannot be committed: {problem}; rename it, or ignore it")]
     Name {
         /// Its path.
@@ -62,12 +62,12 @@ pub enum Refused {
         /// What is wrong with it.
         problem: String,
     },
-    /// A program is named relative to a directory that an agent writes to: it would be the agent's program that runs.
+    /// A program is named relative to a directory that an agent can write to, so the agent's program would run.
     #[error(
         "{setting} runs {word:?} from the directory of the files, which an agent can write: name it by an absolute path (it says {command:?})"
     )]
     Program {
-        /// The setting of git's.
+        /// Git's setting.
         setting: String,
         /// The whole command.
         command: String,

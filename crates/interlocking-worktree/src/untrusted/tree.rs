@@ -1,8 +1,8 @@
-//! Trees: whether git would make them, and how much comes of them.
+//! Checks of trees: whether git would make them, and how large they become.
 //!
-//! Whoever can write an object can write a tree that leads out of a working tree, one that git refuses, one of so many
-//! levels that whoever descends exhausts its stack, or a small one whose parts are used again and again so that it has more
-//! files than any disk. So every tree is walked before anything else is done with it.
+//! A program that can write objects can write a tree that leads out of a working tree, a tree that git refuses, a tree
+//! of so many levels that recursion exhausts the stack, or a small tree whose parts are reused so often that it has
+//! more files than any disk can hold. So every tree is walked before anything else is done with it.
 
 use std::{
     cmp::Ordering,
@@ -23,38 +23,39 @@ use crate::{
     values::git_error::{Doing as _, GitError},
 };
 
-/// What a tree comes to with all that is below it.
+/// The size of a tree with everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Extent {
-    /// The bytes of its longest path.
+    /// The length of its longest path in bytes.
     longest: usize,
-    /// The files, submodules included.
+    /// The number of files, including submodules.
     files: u64,
-    /// The bytes of the index that it needs.
+    /// The size in bytes of the index that it needs.
     index: u64,
-    /// Whether all modes are written as git writes them today.
+    /// Whether all modes are written as today's git writes them.
     is_of_today: bool,
 }
 
-/// The bytes of an index's entry, its path aside.
+/// The size in bytes of an index entry without its path.
 const ENTRY: u64 = 72;
 
-/// How many trees are kept of one repository. A project of twenty thousand files has about a thousand.
+/// How many trees are cached per repository. A project of twenty thousand files has about a thousand.
 const MOST_KEPT: usize = 1 << 18;
 
 type Known = HashMap<ObjectId, Extent>;
 
-/// Trees that were found to be sound, by the directory of the objects: an object is named by what it holds. Nothing is kept of
-/// clones, whose agents exchange objects as they like.
+/// Trees that passed the check, by the directory of the objects: an object's id is the hash of its contents, so the
+/// result stays valid. Nothing is cached for clones, whose agents can replace objects.
 static SOUND: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
 
-/// Refuses a tree that git would not make, or that needs a larger index than [`Limits::index`]. Modes may be written as early
-/// versions of git did.
+/// Refuses a tree that git would not make, or that needs a larger index than [`Limits::index`]. Modes may be written as
+/// early versions of git did.
 pub(crate) fn check(git: &gix::Repository, tree: ObjectId) -> Result<(), GitError> {
     extent(git, tree).map(drop)
 }
 
-/// The same, where `to` takes the place of `from`: what is new is written as git writes it today.
+/// Like [`check`], for a tree `to` that replaces `from`: if all modes of `from` are as today's git writes them, those
+/// of `to` must be, too.
 pub(crate) fn check_successor(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Result<(), GitError> {
     if extent(git, to)?.is_of_today || !extent(git, from)?.is_of_today {
         return Ok(());
@@ -66,7 +67,7 @@ fn extent(git: &gix::Repository, tree: ObjectId) -> Result<Extent, GitError> {
     let read = |id: ObjectId, buffer: &mut Vec<u8>| {
         let doing = || format!("reading the tree {id}");
         if id == ObjectId::empty_tree(id.kind()) {
-            // Git has it everywhere, whether it is stored or not.
+            // Git knows the empty tree, whether it is stored or not.
             buffer.clear();
             return Ok(());
         }
@@ -83,7 +84,7 @@ fn extent(git: &gix::Repository, tree: ObjectId) -> Result<Extent, GitError> {
     let directory = git.objects.store_ref().path();
     let directory = std::fs::canonicalize(directory).doing(|| format!("resolving {}", directory.display()))?;
     let known = Arc::clone(SOUND.lock().unwrap_or_else(PoisonError::into_inner).entry(directory).or_default());
-    // Whoever walks the same trees at the same time waits, and finds them walked.
+    // A thread that walks the same trees at the same time waits, and then finds them cached.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
     if known.len() > MOST_KEPT {
         known.clear();
@@ -91,17 +92,17 @@ fn extent(git: &gix::Repository, tree: ObjectId) -> Result<Extent, GitError> {
     walk(tree, &mut known, limits, read)
 }
 
-/// A tree whose parts are being walked.
+/// A tree that is being walked.
 struct Open {
     id: ObjectId,
-    /// The bytes of its path, with a slash at the end.
+    /// The length of its path in bytes, with a slash at the end.
     prefix: usize,
     extent: Extent,
-    /// Its directories that are still to come, with the bytes of their names.
+    /// Its directories that are still to be walked, with the lengths of their names.
     directories: Vec<(ObjectId, usize)>,
 }
 
-/// Depth first, with a stack of our own.
+/// Walks a tree depth first, with an explicit stack.
 fn walk(
     root: ObjectId,
     known: &mut Known,
@@ -128,7 +129,7 @@ fn walk(
             if stack.is_empty() {
                 return Ok(extent);
             }
-            // Its parent finds it among the known.
+            // Its parent finds it in `known`.
             continue;
         };
         let id = open.id;
@@ -156,7 +157,7 @@ fn walk(
             return Err(refused(id, problem));
         }
     }
-    // The stack begins with one, and the last of it returns.
+    // Unreachable: the stack begins with the root, and completing the root returns.
     Err(refused(root, "it has no end".to_owned()))
 }
 
@@ -164,12 +165,12 @@ fn refused(tree: ObjectId, problem: String) -> GitError {
     GitError::refused("reading a tree", Refused::Tree { tree: tree.to_string(), problem })
 }
 
-/// What one tree has itself, and its directories.
+/// Decodes one tree: its own extent, without its directories, and these directories.
 fn read(mut data: &[u8], hash: gix::hash::Kind) -> Result<(Extent, Vec<(ObjectId, usize)>), String> {
     let mut extent = Extent { longest: 0, files: 0, index: 0, is_of_today: true };
     let mut directories = Vec::new();
     let mut before: Option<(&BStr, bool)> = None;
-    // Names of files that a directory could still have too: `a` is before `a.b`, and that before `a/`.
+    // Names of files that a later directory could have too: `a` is before `a.b`, which is before `a/`.
     let mut shadows: Vec<&BStr> = Vec::new();
     while !data.is_empty() {
         let cut = || "it is cut short".to_owned();
@@ -182,7 +183,7 @@ fn read(mut data: &[u8], hash: gix::hash::Kind) -> Result<(Extent, Vec<(ObjectId
         let is_directory = match mode {
             b"40000" => true,
             b"100644" | b"100755" | b"120000" | b"160000" => false,
-            // Written by early versions, and by others' programs.
+            // Written by early versions of git, and by other programs.
             b"040000" => {
                 extent.is_of_today = false;
                 true
@@ -224,7 +225,7 @@ fn read(mut data: &[u8], hash: gix::hash::Kind) -> Result<(Extent, Vec<(ObjectId
     Ok((extent, directories))
 }
 
-/// Git's order: a directory's name counts with a slash at its end.
+/// Compares names in git's order: a directory's name counts with a slash at its end.
 fn compare((one, one_is_directory): (&BStr, bool), (other, other_is_directory): (&BStr, bool)) -> Ordering {
     let common = one.len().min(other.len());
     one[..common].cmp(&other[..common]).then_with(|| {
@@ -301,7 +302,7 @@ mod tests {
         let mut deep: Forest = (0..5_000).map(|number| (id(number), tree(&[("40000", "d", number + 1)]))).collect();
         deep.insert(id(5_000), tree(&[("100644", "f", 9)]));
         assert!(walk_in(&deep, Limits::default()).unwrap_err().contains("paths of more than 4096 bytes"));
-        // One that has itself in it.
+        // A tree that contains itself.
         let cyclic = Forest::from([(id(0), tree(&[("40000", "d", 0)]))]);
         assert!(walk_in(&cyclic, Limits::default()).unwrap_err().contains("paths of more than 4096 bytes"));
         // Ten times the same, and so on: ten to the fortieth files.

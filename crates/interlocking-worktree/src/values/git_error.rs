@@ -1,4 +1,4 @@
-//! What gix or the file system said, in words, without gix's types in this crate's API.
+//! Errors of gix and the file system as text, so that this crate's API has no types of gix.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::untrusted::Refused;
 
 /// A failure below this crate: the object database, the reference store or the file system.
 ///
-/// Its text says what was being done and the whole chain of causes.
+/// Its text says what was being done, and all causes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{doing}: {cause}")]
 pub struct GitError {
@@ -20,18 +20,18 @@ impl GitError {
         Self { doing: doing.into(), cause: cause.into(), refused: None }
     }
 
-    /// Something that an agent can write is not sound.
+    /// Data that an agent can write is not valid.
     pub(crate) fn refused(doing: impl Into<String>, refused: Refused) -> Self {
         Self { doing: doing.into(), cause: refused.to_string(), refused: Some(Box::new(refused)) }
     }
 
-    /// What was being done, as in "reading the index of /work/tests-r1".
+    /// What was being done, such as "reading the index of /work/tests-r1".
     #[must_use]
     pub fn doing(&self) -> &str {
         &self.doing
     }
 
-    /// What an agent can write and is not sound, if that is the cause.
+    /// The reason, if the cause is invalid data that an agent can write.
     #[must_use]
     pub fn reason(&self) -> Option<&Refused> {
         self.refused.as_deref()
@@ -44,7 +44,7 @@ impl GitError {
     }
 }
 
-/// Names what was being done when a call into gix or the file system failed.
+/// Adds what was being done to an error of gix or the file system.
 pub(crate) trait Doing<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, GitError>;
 }
@@ -54,7 +54,7 @@ impl<T> Doing<T> for Result<T, gix::Error> {
         self.map_err(|error| {
             let causes: Vec<String> = error.iter_errors().map(ToString::to_string).collect();
             let mut cause = join_distinct(&causes);
-            // By gix's words, which do not say whose limit it is.
+            // Recognized by gix's text, which does not say which limit it is.
             if cause.contains("allocation limit") {
                 cause.push_str("; if that is meant, raise `Limits::object`");
             }
@@ -69,10 +69,10 @@ impl<T> Doing<T> for std::io::Result<T> {
     }
 }
 
-/// The most characters of one cause that are shown.
+/// How many characters of one cause are shown.
 const LONGEST_CAUSE: usize = 2_000;
 
-/// A cause often repeats the one before it; say each only once.
+/// Joins causes without repetition: a cause often repeats the one before it.
 fn join_distinct(causes: &[String]) -> String {
     let mut text = String::new();
     for cause in causes {
@@ -80,7 +80,7 @@ fn join_distinct(causes: &[String]) -> String {
             if !text.is_empty() {
                 text.push_str(": ");
             }
-            // Some quote a whole file, of whoever's making.
+            // Some causes quote a whole file, which an agent may have written.
             let shown = cause.char_indices().nth(LONGEST_CAUSE).map_or(cause.as_str(), |(end, _)| &cause[..end]);
             text.push_str(shown);
             if shown.len() < cause.len() {
@@ -91,7 +91,7 @@ fn join_distinct(causes: &[String]) -> String {
     text
 }
 
-/// Lists at most ten items in a message, and says how many more there are.
+/// Lists at most ten items in a message, and the number of the others.
 pub(crate) struct Listed<'a, T>(pub(crate) &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for Listed<'_, T> {

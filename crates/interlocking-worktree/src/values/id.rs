@@ -1,18 +1,18 @@
-//! Identities of objects.
+//! Object ids.
 
 use std::{fmt, str::FromStr};
 
-/// The identity of a commit: forty hexadecimal digits.
+/// The id of a commit: forty hexadecimal digits.
 ///
-/// Having one does not prove that the commit is in a repository; every operation checks that.
+/// An id does not prove that the commit is in a repository; every operation checks that.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CommitId(gix::ObjectId);
 
-/// The identity of a file's contents.
+/// The id of a file's contents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlobId(gix::ObjectId);
 
-/// A text that is not an object's identity.
+/// A text is not an object id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not an object id: give all forty hexadecimal digits")]
 pub struct ObjectIdError {
@@ -57,7 +57,7 @@ macro_rules! object_id {
 object_id!(CommitId);
 object_id!(BlobId);
 
-/// As text.
+/// Serialized as text.
 #[cfg(feature = "serde")]
 impl serde::Serialize for CommitId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -83,7 +83,7 @@ impl CommitId {
     }
 }
 
-/// Where a branch is, in a message to people: "at" a commit, or `otherwise`.
+/// The commit of a branch in a message to people: "at" the commit, or `otherwise`.
 pub(crate) fn at(commit: Option<CommitId>, otherwise: &str) -> String {
     commit.map_or_else(|| otherwise.to_owned(), |commit| format!("at {commit}"))
 }

@@ -1,4 +1,4 @@
-//! Checked values: names of branches, paths, ids, authors; and errors of git and of worktrees.
+//! Checked values: names of branches, paths, ids, authors; and the errors of git and of worktrees.
 
 pub(crate) mod git_error;
 pub(crate) mod id;

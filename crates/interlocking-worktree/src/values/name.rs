@@ -4,25 +4,25 @@ use std::{fmt, str::FromStr};
 
 /// The name of a local branch without `refs/heads/`, such as `tests-r7`.
 ///
-/// What git accepts and less: no leading dash, `..`, control characters, spaces, or names that git, a file system or
-/// this crate gives a meaning of its own; see [`NameRule`]. A flat name is best: `agent` and `agent/one` cannot exist
-/// together. A branch that is there already may have any name that git allows, and is read with it.
+/// It is more restricted than git's names: no leading dash, `..`, control characters, spaces, or names that have a
+/// special meaning to git, a file system or this crate; see [`NameRule`]. A flat name is best: `agent` and `agent/one`
+/// cannot exist together. A branch that exists already may have any name that git allows, and is read with it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BranchName(String);
 
 /// The name of an archive reference below `refs/interlocking/archive/`, such as `r7/1`.
 ///
-/// The same rules as for a [`BranchName`].
+/// It follows the same rules as a [`BranchName`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ArchiveName(String);
 
-/// A name that may not be used, and why.
+/// A name breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} cannot be a {what}: {reason}")]
 pub struct NameError {
     /// The name as given.
     pub name: String,
-    /// What it was to name.
+    /// What the name is for.
     pub what: &'static str,
     /// The rule it breaks.
     pub reason: NameRule,
@@ -31,31 +31,31 @@ pub struct NameError {
 /// A rule for names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NameRule {
-    /// Nothing was given.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
-    /// More than [`NameRule::LONGEST`] bytes, or a part of more than [`NameRule::LONGEST_PART`].
+    /// It has more than [`NameRule::LONGEST`] bytes, or a part has more than [`NameRule::LONGEST_PART`].
     #[error("it is too long (at most 200 bytes, and 100 between two slashes)")]
     TooLong,
-    /// It begins with a dash, so that a command line would read an option.
+    /// A part begins with a dash, which a command line would read as an option.
     #[error("a part of it begins with a dash, which a command line reads as an option")]
     LeadingDash,
     /// It begins or ends with a slash or has two in a row.
     #[error("it begins or ends with a slash, or has two in a row")]
     Slashes,
-    /// It has `..` in it.
+    /// It contains `..`.
     #[error("it contains `..`")]
     DotDot,
-    /// A part begins with a dot, or ends with one or with `.lock`.
+    /// A part begins with a dot, or ends with a dot or `.lock`.
     #[error("a part of it begins with a dot, or ends with a dot or with `.lock`")]
     Dots,
-    /// A control character, a space, or one of `~^:?*[\@{`.
+    /// It contains a control character, a space, or one of `~^:?*[\@{`.
     #[error("it contains {0:?}, which names may not contain")]
     Character(char),
-    /// It has a meaning of its own: `HEAD`, `refs/…`, forty hexadecimal digits, and the like.
+    /// It has a special meaning: `HEAD`, `refs/…`, forty hexadecimal digits, and the like.
     #[error("git reads it as something else")]
     Reserved,
-    /// A part is a device on Windows: `con`, `nul`, `com1` and the like, with an extension or without. References are
+    /// A part is a device on Windows: `con`, `nul`, `com1` and the like, with or without an extension. References are
     /// files, so a branch of that name can never be fetched there.
     #[error("a part of it is a device's name on Windows")]
     Device,
@@ -64,7 +64,7 @@ pub enum NameRule {
 impl NameRule {
     /// The most bytes a name may have.
     pub const LONGEST: usize = 200;
-    /// The most bytes a part between two slashes may have: git appends `.lock` to it, and it is a file's name.
+    /// The most bytes a part between two slashes may have: it is a file's name, to which git appends `.lock`.
     pub const LONGEST_PART: usize = 100;
 }
 
@@ -72,7 +72,7 @@ const BRANCHES: &str = "refs/heads/";
 const ARCHIVE: &str = "refs/interlocking/archive/";
 
 impl BranchName {
-    /// Takes a name, unless it breaks a rule.
+    /// Checks a name.
     pub fn new(name: impl Into<String>) -> Result<Self, NameError> {
         check(name.into(), "branch name").map(Self)
     }
@@ -95,7 +95,7 @@ impl BranchName {
 }
 
 impl ArchiveName {
-    /// Takes a name, unless it breaks a rule.
+    /// Checks a name.
     pub fn new(name: impl Into<String>) -> Result<Self, NameError> {
         check(name.into(), "archive name").map(Self)
     }
@@ -111,7 +111,7 @@ impl ArchiveName {
         name.strip_prefix(ARCHIVE).map(|name| Self(name.to_owned()))
     }
 
-    /// The whole name of the reference, for `git log` and the like.
+    /// The full name of the reference, for `git log` and the like.
     #[must_use]
     pub fn reference(&self) -> String {
         format!("{ARCHIVE}{}", self.0)
@@ -186,7 +186,7 @@ fn broken_rule(name: &str) -> Option<NameRule> {
     None
 }
 
-/// `@` is legal in git's names, but `@{` is not and a lone `@` is HEAD; nothing here needs one.
+/// `@` is allowed in git's names, but `@{` is not and a lone `@` means HEAD; this crate needs no `@`.
 fn is_forbidden(character: char) -> bool {
     character.is_control() || character.is_whitespace() || "~^:?*[\\@{".contains(character)
 }
@@ -194,7 +194,7 @@ fn is_forbidden(character: char) -> bool {
 fn is_reserved(name: &str) -> bool {
     let is_object_id = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     // `HEAD`, `FETCH_HEAD`, `ORIG_HEAD`, `MERGE_HEAD`, `CHERRY_PICK_HEAD`, ... `head` is the same file on systems that
-    // take upper and lower case for one.
+    // ignore case in names.
     let is_pseudo_reference = name.eq_ignore_ascii_case("HEAD")
         || (name.ends_with("_HEAD") && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'));
     is_object_id || is_pseudo_reference || name.starts_with("refs/")

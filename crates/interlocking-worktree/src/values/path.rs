@@ -13,14 +13,14 @@ use gix::{
 
 /// A path of a file or directory relative to the root of the working tree, with `/` between its parts.
 ///
-/// It never leaves the tree: no `..`, no leading `/`, no `.git`, also as the file systems of Windows and macOS spell it.
-/// It may hold bytes that are not UTF-8, since git's paths may, and a part may be a device's name on Windows, since
-/// projects have an `aux.rs`; such a project cannot be checked out there. What git itself reports (a diff, a conflict) is
-/// taken as it is.
+/// It never leaves the tree: no `..`, no leading `/`, no `.git`, also as spelled on the file systems of Windows and
+/// macOS. It may have bytes that are not UTF-8, since git's paths may, and a part may be a device's name on Windows,
+/// since projects have an `aux.rs`; such a project cannot be checked out there. Paths that git itself reports (in a
+/// diff or a conflict) are not checked.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RepositoryPath(BString);
 
-/// A path that is not one inside a repository, and why.
+/// A path is not one inside a repository.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path:?} is not a path inside the repository: {reason}")]
 pub struct PathError {
@@ -33,7 +33,7 @@ pub struct PathError {
 /// A rule for paths inside a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathRule {
-    /// Nothing was given.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
     /// It begins with a slash or a drive letter.
@@ -42,14 +42,14 @@ pub enum PathRule {
     /// A part is empty, `.` or `..`.
     #[error("it has an empty, `.` or `..` part")]
     NotPlain,
-    /// A part is `.git`, which belongs to git: in any case, and in any way that a file system takes for it, such as
-    /// `git~1`, `.git.` or with invisible characters in between.
+    /// A part is `.git`, which belongs to git: in upper or lower case, and in every spelling that a file system treats
+    /// as equal, such as `git~1`, `.git.` or with invisible characters.
     #[error("`.git` belongs to git")]
     DotGit,
     /// It contains a backslash, which some systems read as a slash.
     #[error("it contains a backslash")]
     Backslash,
-    /// It begins with a dash, so that a command line would read an option.
+    /// It begins with a dash, which a command line would read as an option.
     #[error("it begins with a dash, which a command line reads as an option")]
     LeadingDash,
     /// It contains a control character.
@@ -63,12 +63,12 @@ pub enum PathRule {
 impl PathRule {
     /// The most bytes a path may have.
     pub const LONGEST: usize = 4096;
-    /// The most bytes a part between two slashes may have: no common file system takes longer names.
+    /// The most bytes a part between two slashes may have: no common file system has longer names.
     pub const LONGEST_PART: usize = 255;
 }
 
 impl RepositoryPath {
-    /// Takes a path, unless it breaks a rule.
+    /// Checks a path.
     pub fn new(path: impl AsRef<[u8]>) -> Result<Self, PathError> {
         let path = path.as_ref();
         match broken_rule(path) {
@@ -128,7 +128,7 @@ impl std::str::FromStr for RepositoryPath {
     }
 }
 
-/// Two paths are compared as bytes, so a plain text can be compared too.
+/// Paths are compared as bytes, so a plain text can be compared too.
 impl PartialEq<str> for RepositoryPath {
     fn eq(&self, other: &str) -> bool {
         self.0 == other.as_bytes()
@@ -168,7 +168,7 @@ fn broken_rule(path: &[u8]) -> Option<PathRule> {
         if part.len() > PathRule::LONGEST_PART {
             return Some(PathRule::TooLong);
         }
-        // The rule by which `git fsck` finds a tree unfit.
+        // The rule by which `git fsck` rejects a tree.
         let options = Options { protect_windows: false, protect_hfs: true, protect_ntfs: true };
         if component(part.as_bstr(), None, options).is_err() {
             return Some(PathRule::DotGit);

@@ -1,34 +1,35 @@
-//! Who makes a commit.
+//! Authors of commits.
 
 use gix::actor::date::Time;
 
-/// Who makes a commit. Never taken from the user's git configuration: always passed.
+/// The author of a commit. It is never taken from the user's git configuration: callers always pass it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
     name: String,
     email: String,
-    /// None: the time at which it is used.
+    /// If none, the time at which it is used.
     time: Option<Time>,
 }
 
-/// A name or address that cannot stand in a commit.
+/// A name or address is not valid in a commit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// The name is empty; git takes no commit without one.
+    /// The name is empty; git refuses a commit without one.
     #[error("the name of who makes a commit is empty")]
     NoName,
-    /// `<`, `>` and control characters are how git separates the fields.
+    /// It contains `<`, `>` or a control character, with which git separates the fields.
     #[error("{text:?} contains {character:?}, which a commit's author may not contain")]
     Character {
         /// The name or address as given.
         text: String,
-        /// The offending character.
+        /// The character.
         character: char,
     },
 }
 
 impl Signature {
-    /// Takes a name and an electronic mail address. The time is that of each use, in UTC; see [`Signature::at`].
+    /// Makes a signature of a name and an electronic mail address. The time is that of each use, in UTC; see
+    /// [`Signature::at`].
     pub fn new(name: impl Into<String>, email: impl Into<String>) -> Result<Self, SignatureError> {
         let (name, email) = (name.into().trim().to_owned(), email.into().trim().to_owned());
         for text in [&name, &email] {
@@ -44,7 +45,7 @@ impl Signature {
         Ok(Self { name, email, time: None })
     }
 
-    /// The same with a fixed time, in seconds since 1970 and UTC, so that equal commits get equal ids.
+    /// Fixes the time, in seconds since 1970 in UTC, so that equal commits get equal ids.
     #[must_use]
     pub fn at(self, seconds: i64) -> Self {
         Self { time: Some(Time::new(seconds, 0)), ..self }
@@ -70,7 +71,7 @@ impl Signature {
         }
     }
 
-    /// Who moves a reference when no commit is made and nobody was named.
+    /// The signature for moving a reference when no commit is made and the caller gives no author.
     pub(crate) fn runtime() -> gix::actor::Signature {
         gix::actor::Signature {
             name: "interlocking".into(),

@@ -1,4 +1,4 @@
-//! What can be wrong with a worktree, whatever is done there.
+//! Errors that any operation on a worktree can have.
 
 use std::{fmt, path::PathBuf, time::Duration};
 
@@ -8,7 +8,7 @@ use crate::values::{
     path::RepositoryPath,
 };
 
-/// A worktree is not what it was when it was created or opened, or could not be read.
+/// A worktree is not as it was when it was created or opened, or could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorktreeError {
     /// It is not registered any more, or its directory is gone.
@@ -17,12 +17,12 @@ pub enum WorktreeError {
         /// Where it was.
         path: PathBuf,
     },
-    /// Its `.git` was changed: it names another repository, or leads out of a clone.
+    /// Its `.git` was changed: it names another repository, or refers to directories outside of a clone.
     #[error("the `.git` in {} does not name this repository any more (it says {found:?}); nothing was touched", path.display())]
     Diverted {
         /// The worktree.
         path: PathBuf,
-        /// What the `.git` file says, or what is wrong with the clone's directory.
+        /// The contents of the `.git` file, or what is wrong with the clone's directory.
         found: String,
     },
     /// Its HEAD was moved to another branch, or detached.
@@ -41,16 +41,16 @@ pub enum WorktreeError {
         /// The worktree.
         path: PathBuf,
     },
-    /// Another process writes its index.
+    /// Another process holds the lock of its index.
     #[error("{} is locked by another git process, and still was after {:.1} s: wait for it, or delete that file if there is none", lock.display(), waited.as_secs_f32())]
     IndexBusy {
         /// The lock file.
         lock: PathBuf,
-        /// How long it was waited for.
+        /// How long this process waited.
         waited: Duration,
     },
-    /// Changed files are larger than [`Limits::object`](crate::Limits::object); of a diff, all of them together. A filter of
-    /// the user's reads files of any size: see `git help attributes`.
+    /// Changed files are larger than [`Limits::object`](crate::Limits::object); in a diff, all of them together. A
+    /// filter of the user's configuration can read files of any size: see `git help attributes`.
     #[error("files in {} are larger than {most} bytes: {}; delete or ignore them, have a filter such as git-lfs read them, or raise `Limits::object`", path.display(), Listed(files))]
     TooLarge {
         /// The worktree.
