@@ -18,7 +18,7 @@ impl GitRun {
         self.close();
         self.0.tree.retired.wait();
         self.0.tree.named.remove_active(&self.0.names.label);
-        let ended = self.take_away(end);
+        let ended = self.remove_unless_kept(end);
         if !self.is_child() {
             // From here on, another process can take over what is left.
             *self.0.tree.alive.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -26,7 +26,7 @@ impl GitRun {
         ended
     }
 
-    fn take_away(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
+    fn remove_unless_kept(&self, end: RunEnd) -> Result<(), GitWorkspacesError> {
         let checkouts = match self.is_child() {
             true => Ok(()),
             // These hold nothing that an agent has made.

@@ -11,8 +11,8 @@ use gix::{
 use crate::{
     checkout::files::{InTheWay, write_files},
     filesystem::{
-        clean_up::{Staying, empty_but},
-        directory::{Directory, Kind, Look},
+        clean_up::{KeepRules, empty_except},
+        directory::{Directory, EntryMetadata, Kind},
         trash::mounted_below,
     },
     recovery::step,
@@ -41,12 +41,12 @@ pub(crate) fn discard(
     let mut refreshed: Vec<Option<Stat>> = vec![None; new.entries().len()];
     let mut comparison = Comparison::of(git, old, new)?;
     let mut judge = |directory: &Directory, name: &BStr, number: usize| {
-        let same = comparison.look(directory, name, new, number).map_err(std::io::Error::other)?;
+        let same = comparison.stat_if_same(directory, name, new, number).map_err(std::io::Error::other)?;
         refreshed[number] = same;
         Ok(same.is_some())
     };
-    let staying = Staying { noted: new, judge: &mut judge, spared, has_link: true, model: None };
-    let kept = empty_but(root, staying).doing(doing)?;
+    let rules = KeepRules { noted: new, judge: &mut judge, spared, has_link: true, model: None };
+    let kept = empty_except(root, rules).doing(doing)?;
     step::reached("what is to go is gone");
     let mut write: HashSet<BString> = HashSet::new();
     for (number, (entry, path)) in new.entries_mut_with_paths().enumerate() {
@@ -74,12 +74,12 @@ impl<'a> Comparison<'a> {
     fn of(git: &'a gix::Repository, old: &'a gix::index::File, new: &mut gix::index::File) -> Result<Self, GitError> {
         let doing = || "reading the configuration".to_owned();
         let system = git.filesystem_options().doing(doing)?;
-        let filters = Filters::of_index(git, new)?.for_a_look();
+        let filters = Filters::of_index(git, new)?.for_comparison();
         Ok(Self { git, old, has_links: system.symlink, has_modes: system.executable_bit, filters })
     }
 
     /// The stat data of a file if it may stay.
-    fn look(
+    fn stat_if_same(
         &mut self,
         directory: &Directory,
         name: &BStr,
@@ -89,7 +89,7 @@ impl<'a> Comparison<'a> {
         let entry = new.entry(number);
         let path = entry.path(new);
         let doing = || format!("comparing {path}");
-        let Some(found) = directory.look(name).doing(doing)? else { return Ok(None) };
+        let Some(found) = directory.metadata(name).doing(doing)? else { return Ok(None) };
         if entry.mode == Mode::COMMIT {
             // A submodule's files are not looked at.
             return Ok((found.kind == Kind::Directory).then(Stat::default));
@@ -112,7 +112,7 @@ impl<'a> Comparison<'a> {
         Ok(stays.then_some(found.stat))
     }
 
-    fn is_of_kind(&self, entry: &gix::index::Entry, found: &Look) -> bool {
+    fn is_of_kind(&self, entry: &gix::index::Entry, found: &EntryMetadata) -> bool {
         let is_file = found.kind == Kind::File && !found.has_other_names && found.is_usual;
         match entry.mode {
             Mode::SYMLINK if self.has_links => found.kind == Kind::Link,
@@ -130,7 +130,7 @@ impl<'a> Comparison<'a> {
         name: &BStr,
         entry: &gix::index::Entry,
         path: &BStr,
-        found: &Look,
+        found: &EntryMetadata,
     ) -> Result<bool, GitError> {
         let doing = || format!("comparing {path}");
         if found.kind == Kind::Link {

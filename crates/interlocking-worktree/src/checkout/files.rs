@@ -68,7 +68,7 @@ pub(crate) fn change_files(
 /// Deletes one file and the directories that this leaves empty. The target of a symbolic link is never touched.
 fn delete_file(root: &Directory, path: &BStr) -> std::io::Result<()> {
     let Some((directory, name)) = root.parent_of(path)? else { return Ok(()) };
-    match directory.look(name)? {
+    match directory.metadata(name)? {
         // A directory has taken the file's place (its files are handled one by one), or it is a submodule.
         Some(found) if found.kind == Kind::Directory => drop(directory.remove_directory(name)),
         Some(_) => directory.remove_file(name)?,
@@ -195,7 +195,7 @@ impl<'git> Writer<'git> {
         let version = self.git.find_blob(id).doing(doing)?;
         if mode == Mode::SYMLINK && self.has_links {
             directory.create_link(&version.data, name).doing(doing)?;
-            let found = directory.look(name).doing(doing)?;
+            let found = directory.metadata(name).doing(doing)?;
             return found.map(|found| found.stat).ok_or_else(|| GitError::new(doing(), "it is gone again"));
         }
         let is_executable = mode == Mode::FILE_EXECUTABLE && self.has_modes;
@@ -260,7 +260,7 @@ fn make_directory(directory: &Directory, name: &BStr, in_the_way: InTheWay) -> s
 
 /// Removes what is in the way of a file that is to be made.
 fn make_room(directory: &Directory, name: &BStr, in_the_way: InTheWay) -> std::io::Result<()> {
-    match directory.look(name)? {
+    match directory.metadata(name)? {
         None => Ok(()),
         Some(found) if found.kind != Kind::Directory => remove_if_there(directory, name),
         Some(_) if in_the_way == InTheWay::Anything => delete_named(directory, name, Path::new("")),

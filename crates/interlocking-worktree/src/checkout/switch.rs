@@ -240,8 +240,8 @@ fn in_the_way(root: &Path, old: &gix::index::State, write: &HashSet<BString>) ->
             let Some(above) = directory.take() else { break };
             let part = path[..end].as_bstr();
             let (_, name) = split(part);
-            let Some(look) = above.look(name).doing(doing)? else { break };
-            if look.kind != Kind::Directory {
+            let Some(metadata) = above.metadata(name).doing(doing)? else { break };
+            if metadata.kind != Kind::Directory {
                 // In the way of the file itself or of a directory above it.
                 if !is_tracked(part) {
                     found.insert(part.to_owned());

@@ -185,7 +185,7 @@ impl Repository {
             return Err(OpenCloneError::NotAClone { path: path.to_owned() });
         }
         let path = std::fs::canonicalize(path).doing(doing)?;
-        git_directory::look_at_clone(&path, self.limits())?;
+        git_directory::check_clone(&path, self.limits())?;
         let repository = self.open_own(&path, CloneSettings::of(&self.git_of_main_worktree()?))?;
         let worktree = Worktree::clone_at(repository, path, branch.clone());
         worktree.open()?;
@@ -205,7 +205,7 @@ impl Repository {
         let doing = || format!("creating a clone at {}", place.display());
         let parent = place.parent().ok_or_else(|| GitError::new(doing(), "it has no parent"))?;
         let making = match left {
-            Some(_) => UnfinishedClone::over(place, parent)?,
+            Some(_) => UnfinishedClone::reusing(place, parent)?,
             None => UnfinishedClone::begin(parent)?,
         };
         // Read anew, as for a linked worktree.

@@ -72,11 +72,11 @@ impl Repository {
                 return Err(RemoveCloneError::NotFetched { path: path.to_owned(), head });
             }
         }
-        Ok(take_away(path)?)
+        Ok(move_to_trash(path)?)
     }
 }
 
-fn take_away(path: &Path) -> Result<Discarded, GitError> {
+fn move_to_trash(path: &Path) -> Result<Discarded, GitError> {
     let away = path.with_file_name(trash_name());
     match own_paths::rename(path, &away) {
         Ok(()) => Ok(Discarded::of(away)),

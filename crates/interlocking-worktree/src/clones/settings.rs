@@ -91,7 +91,7 @@ impl CloneSettings {
 }
 
 /// Excludes the clone's own configuration, so that it cannot name a program or a path.
-pub(crate) fn is_not_its_own(section: &Metadata) -> bool {
+pub(crate) fn is_outside_repository(section: &Metadata) -> bool {
     section.source.kind() != Kind::Repository
 }
 

@@ -48,7 +48,7 @@ impl UnfinishedClone {
     }
 
     /// Begins a clone with the files of one that is no longer needed, which stops being a clone.
-    pub(crate) fn over(place: &Path, parent: &Path) -> Result<Self, GitError> {
+    pub(crate) fn reusing(place: &Path, parent: &Path) -> Result<Self, GitError> {
         let doing = || format!("taking over the clone at {}", place.display());
         let directory = Directory::open(place).doing(doing)?;
         // The agent may have replaced it with anything.

@@ -96,7 +96,7 @@ enum Onto {
     HeadUnchanged,
     Base(CommitId),
     /// This commit, without moving the branch.
-    BaseAside(CommitId),
+    BaseUnmoved(CommitId),
 }
 
 impl Worktree {
@@ -156,7 +156,7 @@ impl Worktree {
         author: &Signature,
         message: &str,
     ) -> Result<Option<CommitId>, CommitError> {
-        self.record(author, message, &Onto::BaseAside(base), |_| true)
+        self.record(author, message, &Onto::BaseUnmoved(base), |_| true)
     }
 
     /// Makes a commit that changes no file, as `git commit --allow-empty` does, to comment on the ones before it.
@@ -177,18 +177,18 @@ impl Worktree {
         onto: &Onto,
         selected: impl Fn(&BStr) -> bool,
     ) -> Result<Option<CommitId>, CommitError> {
-        let message = tidy(message)?;
+        let message = normalize_message(message)?;
         let (git, head) = self.open()?;
         let head = head.commit;
         let parent = match (onto, head) {
             (Onto::Head | Onto::HeadUnchanged, head) => head,
-            (Onto::Base(base) | Onto::BaseAside(base), Some(head)) => {
+            (Onto::Base(base) | Onto::BaseUnmoved(base), Some(head)) => {
                 if !is_ancestor(&git, *base, head)? {
                     return Err(CommitError::NotAnAncestor { base: *base, head });
                 }
                 Some(*base)
             }
-            (Onto::Base(_) | Onto::BaseAside(_), None) => {
+            (Onto::Base(_) | Onto::BaseUnmoved(_), None) => {
                 return Err(WorktreeError::NoCommitYet { path: self.path().to_owned() }.into());
             }
         };
@@ -228,7 +228,7 @@ impl Worktree {
             };
             Some(CommitId::from_git(git.write_object(&commit).doing(doing)?.detach()))
         };
-        if matches!(onto, Onto::BaseAside(_)) {
+        if matches!(onto, Onto::BaseUnmoved(_)) {
             return Ok(new);
         }
         let target = new.or(parent);
@@ -294,7 +294,7 @@ fn moved_error(error: MoveError, expected: Option<CommitId>) -> CommitError {
 }
 
 /// Removes blank lines before a message and blank space after it, and ends it with one line break.
-pub(crate) fn tidy(message: &str) -> Result<String, MessageError> {
+pub(crate) fn normalize_message(message: &str) -> Result<String, MessageError> {
     let begin = message.find(|character: char| !character.is_whitespace()).ok_or(MessageError::Empty)?;
     let line = message[..begin].rfind(['\n', '\r']).map_or(0, |end| end + 1);
     let message = message[line..].trim_end();
@@ -310,9 +310,9 @@ mod tests {
 
     #[test]
     fn a_message_ends_in_one_line_break_and_is_not_empty() {
-        assert_eq!(tidy("\ntypes: a\n\nbody\n\n").unwrap(), "types: a\n\nbody\n");
-        assert_eq!(tidy(" \n\r\n  a").unwrap(), "  a\n");
-        assert_eq!(tidy(" \n"), Err(MessageError::Empty));
-        assert_eq!(tidy("a\0b"), Err(MessageError::Nul));
+        assert_eq!(normalize_message("\ntypes: a\n\nbody\n\n").unwrap(), "types: a\n\nbody\n");
+        assert_eq!(normalize_message(" \n\r\n  a").unwrap(), "  a\n");
+        assert_eq!(normalize_message(" \n"), Err(MessageError::Empty));
+        assert_eq!(normalize_message("a\0b"), Err(MessageError::Nul));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::commits::commit::{MessageError, tidy};
+use crate::commits::commit::{MessageError, normalize_message};
 
 /// A message for a commit, with trailers at its end. [`crate::CommitRecord::trailers`] reads them back.
 ///
@@ -41,7 +41,7 @@ impl Message {
     /// Makes a message of a text, which may be only a subject or have trailers already. Blank lines before it and blank
     /// space after it are removed.
     pub fn new(text: &str) -> Result<Self, MessageError> {
-        tidy(text).map(Self)
+        normalize_message(text).map(Self)
     }
 
     /// Adds a trailer below the existing ones.

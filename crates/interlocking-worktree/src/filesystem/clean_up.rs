@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What stays when a directory is emptied.
-pub(crate) struct Staying<'a> {
+pub(crate) struct KeepRules<'a> {
     /// The files that may stay: those for which `judge` returns true, given the directory, the name in it and the
     /// file's number.
     pub(crate) noted: &'a gix::index::State,
@@ -47,7 +47,7 @@ pub(crate) struct Staying<'a> {
 ///
 /// If something could not be deleted, or a directory has a mode, owner or attributes that a new one (`model`) does not
 /// have. The directory is then only fit for deletion.
-pub(crate) fn strip(
+pub(crate) fn keep_untouched(
     root: &Path,
     noted: &gix::index::State,
     keep: &[bool],
@@ -55,12 +55,12 @@ pub(crate) fn strip(
     has_link: bool,
 ) -> std::io::Result<Vec<bool>> {
     let mut judge = |directory: &Directory, name: &BStr, number: usize| {
-        let is_noted = |found: crate::filesystem::directory::Look| {
+        let is_noted = |found: crate::filesystem::directory::EntryMetadata| {
             found.stat == noted.entry(number).stat && !found.has_other_names
         };
-        Ok(keep[number] && directory.look(name)?.is_some_and(is_noted))
+        Ok(keep[number] && directory.metadata(name)?.is_some_and(is_noted))
     };
-    empty_but(root, Staying { noted, judge: &mut judge, spared: &[], has_link, model: Some(model) })
+    empty_except(root, KeepRules { noted, judge: &mut judge, spared: &[], has_link, model: Some(model) })
 }
 
 /// Deletes everything in `root` except what is to stay, and returns for each noted file whether it stayed.
@@ -68,11 +68,11 @@ pub(crate) fn strip(
 /// # Errors
 ///
 /// If something could not be deleted, or a directory is not like the model. Some files are deleted then.
-pub(crate) fn empty_but<'a>(root: &'a Path, staying: Staying<'a>) -> std::io::Result<Vec<bool>> {
-    let model = staying.model.map(|model| Manner::of(&Directory::open(model)?)).transpose()?;
+pub(crate) fn empty_except<'a>(root: &'a Path, rules: KeepRules<'a>) -> std::io::Result<Vec<bool>> {
+    let model = rules.model.map(|model| Properties::of(&Directory::open(model)?)).transpose()?;
     let opened = Directory::open(root)?;
-    let (device, count) = (fstat(&opened)?.st_dev, staying.noted.entries().len());
-    let mut walk = Walk { staying, kept: vec![false; count], model, device, root, deeper: Vec::new() };
+    let (device, count) = (fstat(&opened)?.st_dev, rules.noted.entries().len());
+    let mut walk = Walk { rules, kept: vec![false; count], model, device, root, deeper: Vec::new() };
     walk.directory(&opened, BStr::new(""), 0..count, 0)?;
     while let Some((path, range)) = walk.deeper.pop() {
         let Some(directory) = opened.below(path.as_bstr())? else { continue };
@@ -87,13 +87,13 @@ pub(crate) fn empty_but<'a>(root: &'a Path, staying: Staying<'a>) -> std::io::Re
 }
 
 /// The properties of a directory that new files in it inherit, or that a program can see.
-struct Manner {
+struct Properties {
     mode: u32,
     owner: (u32, u32),
     attributes: Vec<u8>,
 }
 
-impl Manner {
+impl Properties {
     fn of(directory: &impl AsFd) -> std::io::Result<Self> {
         let found = fstat(directory)?;
         let mut attributes = Vec::new();
@@ -111,9 +111,9 @@ impl Manner {
 }
 
 struct Walk<'a> {
-    staying: Staying<'a>,
+    rules: KeepRules<'a>,
     kept: Vec<bool>,
-    model: Option<Manner>,
+    model: Option<Properties>,
     device: rustix::fs::Dev,
     root: &'a Path,
     /// Directories that are walked later, when those above them are closed.
@@ -145,17 +145,17 @@ impl Walk<'_> {
         range: Range<usize>,
         depth: usize,
     ) -> std::io::Result<bool> {
-        let manner = Manner::of(directory)?;
+        let properties = Properties::of(directory)?;
         if self.model.is_none() {
             directory.make_writable()?;
         }
-        let noted = self.staying.noted;
+        let noted = self.rules.noted;
         let prefix = if path.is_empty() { 0 } else { path.len() + 1 };
         let children = children(noted, prefix, range);
         let mut stays = false;
         for_each_entry(directory, |name, kind| {
             let bytes = name.to_bytes().as_bstr();
-            if prefix == 0 && self.staying.has_link && bytes == ".git" {
+            if prefix == 0 && self.rules.has_link && bytes == ".git" {
                 return Ok(());
             }
             let spared = self.spared(path, bytes);
@@ -181,7 +181,7 @@ impl Walk<'_> {
                     }
                 }
                 (None, Some(Child::File(number))) => {
-                    self.kept[*number] = (self.staying.judge)(directory, bytes, *number)?;
+                    self.kept[*number] = (self.rules.judge)(directory, bytes, *number)?;
                     self.kept[*number]
                 }
                 _ => false,
@@ -193,7 +193,7 @@ impl Walk<'_> {
             Ok(())
         })?;
         // A directory that is deleted need not be like the model; the root stays.
-        if (stays || prefix == 0) && self.model.as_ref().is_some_and(|model| !manner.is_like(model)) {
+        if (stays || prefix == 0) && self.model.as_ref().is_some_and(|model| !properties.is_like(model)) {
             let path = on_disk(self.root, path);
             return Err(std::io::Error::other(format!("{} is not as a new directory is", path.display())));
         }
@@ -201,11 +201,11 @@ impl Walk<'_> {
     }
 
     fn spared(&self, directory: &BStr, name: &BStr) -> Spared {
-        if self.staying.spared.is_empty() {
+        if self.rules.spared.is_empty() {
             return Spared::No;
         }
         let path = RepositoryPath::from_git(join(directory, name).as_bstr());
-        let mut spared = self.staying.spared.iter();
+        let mut spared = self.rules.spared.iter();
         if spared.clone().any(|spared| path.is_in(spared)) {
             Spared::Yes
         } else if spared.any(|spared| spared.is_in(&path)) {

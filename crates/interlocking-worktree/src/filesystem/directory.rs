@@ -42,7 +42,7 @@ pub(crate) enum Kind {
 
 /// The metadata of an entry, read without opening it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct EntryMetadata {
     pub(crate) kind: Kind,
     pub(crate) is_executable: bool,
     /// Whether its owner may read and write it, and its mode has no setuid, setgid or sticky bit.
@@ -54,7 +54,7 @@ pub(crate) struct Look {
     pub(crate) stat: Stat,
 }
 
-impl Look {
+impl EntryMetadata {
     fn of(found: &rustix::fs::Stat) -> Self {
         let kind = match FileType::from_raw_mode(found.st_mode) {
             FileType::RegularFile => Kind::File,
@@ -106,7 +106,7 @@ impl Directory {
 
     /// Opens the directory of this name. None if it does not exist, or is something else, such as a link.
     pub(crate) fn directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
-        plain(name)?;
+        check_name(name)?;
         match openat(&self.0, name, DIRECTORY, Mode::empty()) {
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
             opened => Ok(Some(Self(opened?))),
@@ -139,30 +139,30 @@ impl Directory {
     }
 
     /// The metadata of the entry of this name; none if there is none.
-    pub(crate) fn look(&self, name: &[u8]) -> std::io::Result<Option<Look>> {
-        plain(name)?;
+    pub(crate) fn metadata(&self, name: &[u8]) -> std::io::Result<Option<EntryMetadata>> {
+        check_name(name)?;
         match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Err(Errno::NOENT) => Ok(None),
             // No file system has such a name.
             Err(Errno::NAMETOOLONG) => Ok(None),
-            found => Ok(Some(Look::of(&found?))),
+            found => Ok(Some(EntryMetadata::of(&found?))),
         }
     }
 
     /// Opens a regular file for reading, with the metadata of the opened file. None if it is not a regular file.
-    pub(crate) fn file(&self, name: &[u8]) -> std::io::Result<Option<(File, Look)>> {
-        plain(name)?;
+    pub(crate) fn file(&self, name: &[u8]) -> std::io::Result<Option<(File, EntryMetadata)>> {
+        check_name(name)?;
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         // Opening a device may have side effects.
-        if self.look(name)?.is_none_or(|look| look.kind != Kind::File) {
+        if self.metadata(name)?.is_none_or(|metadata| metadata.kind != Kind::File) {
             return Ok(None);
         }
         let file = match openat(&self.0, name, flags, Mode::empty()) {
             Err(Errno::NOENT | Errno::LOOP | Errno::NXIO | Errno::ISDIR) => return Ok(None),
             opened => opened?,
         };
-        let look = Look::of(&fstat(&file)?);
-        Ok((look.kind == Kind::File).then(|| (File::from(file), look)))
+        let metadata = EntryMetadata::of(&fstat(&file)?);
+        Ok((metadata.kind == Kind::File).then(|| (File::from(file), metadata)))
     }
 
     /// The contents of a regular file. None if it is not a regular file.
@@ -171,9 +171,9 @@ impl Directory {
     ///
     /// If it cannot be read, or has more than `limit` bytes.
     pub(crate) fn read(&self, name: &[u8], limit: u64) -> std::io::Result<Option<Vec<u8>>> {
-        let Some((file, look)) = self.file(name)? else { return Ok(None) };
+        let Some((file, metadata)) = self.file(name)? else { return Ok(None) };
         let too_large = || std::io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {limit} bytes"));
-        if look.size > limit {
+        if metadata.size > limit {
             return Err(too_large());
         }
         let mut contents = Vec::new();
@@ -182,26 +182,26 @@ impl Directory {
     }
 
     pub(crate) fn read_link(&self, name: &[u8]) -> std::io::Result<Vec<u8>> {
-        plain(name)?;
+        check_name(name)?;
         Ok(readlinkat(&self.0, name, Vec::new())?.into_bytes())
     }
 
     /// Creates a new file for writing.
     pub(crate) fn create_file(&self, name: &[u8], is_executable: bool) -> std::io::Result<File> {
-        plain(name)?;
+        check_name(name)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mode = if is_executable { 0o777 } else { 0o666 };
         Ok(File::from(openat(&self.0, name, flags, Mode::from_raw_mode(mode))?))
     }
 
     pub(crate) fn create_link(&self, target: &[u8], name: &[u8]) -> std::io::Result<()> {
-        plain(name)?;
+        check_name(name)?;
         Ok(symlinkat(target, &self.0, name)?)
     }
 
     /// Creates a directory unless it exists, and opens it. None if something else has the name.
     pub(crate) fn make_directory(&self, name: &[u8]) -> std::io::Result<Option<Self>> {
-        plain(name)?;
+        check_name(name)?;
         match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.directory(name),
             Err(error) => Err(error.into()),
@@ -210,13 +210,13 @@ impl Directory {
 
     /// Deletes an entry that is not a directory.
     pub(crate) fn remove_file(&self, name: &[u8]) -> std::io::Result<()> {
-        plain(name)?;
+        check_name(name)?;
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
     }
 
     /// Deletes an empty directory.
     pub(crate) fn remove_directory(&self, name: &[u8]) -> std::io::Result<()> {
-        plain(name)?;
+        check_name(name)?;
         Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
     }
 
@@ -254,7 +254,7 @@ pub(crate) fn split(path: &BStr) -> (&BStr, &BStr) {
 }
 
 /// Checks that this is a single name, not `.`, `..` or a path.
-fn plain(name: &[u8]) -> std::io::Result<()> {
+fn check_name(name: &[u8]) -> std::io::Result<()> {
     if name.is_empty() || name == b"." || name == b".." || name.contains(&b'/') {
         return Err(std::io::Error::new(ErrorKind::InvalidInput, format!("{:?} is no name of a file", name.as_bstr())));
     }
@@ -285,7 +285,7 @@ mod tests {
             assert_eq!(root.below(path.into()).unwrap_err().kind(), ErrorKind::InvalidInput, "{path}");
         }
         for name in ["..", ".", "", "a/b", "../victim"] {
-            assert!(root.look(name.as_bytes()).is_err(), "{name}");
+            assert!(root.metadata(name.as_bytes()).is_err(), "{name}");
             assert!(root.file(name.as_bytes()).is_err(), "{name}");
             assert!(root.remove_file(name.as_bytes()).is_err(), "{name}");
             assert!(root.remove_directory(name.as_bytes()).is_err(), "{name}");

@@ -29,14 +29,14 @@ const PATIENCE: usize = 100_000;
 /// Deletes a directory with everything in it. It may be missing.
 pub(crate) fn delete_tree(directory: &Path) -> std::io::Result<()> {
     if let Some(mount) = mounted_below(directory) {
-        return Err(foreign(&mount));
+        return Err(mounted_error(&mount));
     }
     let root = match openat(CWD, directory, DIRECTORY, Mode::empty()) {
         Err(Errno::NOENT) => return Ok(()),
-        Err(Errno::ACCESS) => open_closed(CWD, directory)?,
+        Err(Errno::ACCESS) => open_and_chmod(CWD, directory)?,
         opened => opened?,
     };
-    Emptying::of(&root)?.all(&root, directory)?;
+    TreeDeletion::of(&root)?.all(&root, directory)?;
     drop(root);
     own_paths::remove_dir(directory)
 }
@@ -56,7 +56,7 @@ pub(crate) fn delete_entry(directory: &impl AsFd, name: &CStr, kind: FileType, p
     }
     let path = below(path, name);
     let inside = open_inside(directory, name, fstat(directory)?.st_dev, &path)?;
-    Emptying::of(&inside)?.all(&inside, &path)?;
+    TreeDeletion::of(&inside)?.all(&inside, &path)?;
     drop(inside);
     Ok(unlinkat(directory, name, AtFlags::REMOVEDIR)?)
 }
@@ -71,13 +71,13 @@ pub(crate) fn delete_named(directory: &impl AsFd, name: &[u8], path: &Path) -> s
 }
 
 /// The state of emptying a directory.
-struct Emptying {
+struct TreeDeletion {
     device: rustix::fs::Dev,
     /// How many directories were moved up to it.
     moved: usize,
 }
 
-impl Emptying {
+impl TreeDeletion {
     fn of(top: &OwnedFd) -> std::io::Result<Self> {
         Ok(Self { device: fstat(top)?.st_dev, moved: 0 })
     }
@@ -150,11 +150,11 @@ pub(crate) fn open_inside(
     path: &Path,
 ) -> std::io::Result<OwnedFd> {
     let inside = match open_unless_mounted(directory, name) {
-        Err(Errno::ACCESS) => open_closed(directory, name)?,
-        Err(Errno::XDEV) => return Err(foreign(path)),
+        Err(Errno::ACCESS) => open_and_chmod(directory, name)?,
+        Err(Errno::XDEV) => return Err(mounted_error(path)),
         opened => opened?,
     };
-    if fstat(&inside)?.st_dev == device { Ok(inside) } else { Err(foreign(path)) }
+    if fstat(&inside)?.st_dev == device { Ok(inside) } else { Err(mounted_error(path)) }
 }
 
 /// A directory of the same file system can be mounted too, which device numbers do not show.
@@ -177,7 +177,7 @@ fn open_unless_mounted(directory: &impl AsFd, name: &CStr) -> Result<OwnedFd, Er
 /// Opens a directory whose mode denies its owner access. The mode is changed on the descriptor that was opened without
 /// following a link, so a replacement of the directory is not affected.
 #[cfg(target_os = "linux")]
-fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg) -> std::io::Result<OwnedFd> {
+fn open_and_chmod(directory: impl AsFd, name: impl rustix::path::Arg) -> std::io::Result<OwnedFd> {
     use rustix::fs::chmodat;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(directory, name, flags, Mode::empty())?;
@@ -188,7 +188,7 @@ fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg) -> std::io::R
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn open_closed(directory: impl AsFd, name: impl rustix::path::Arg + Copy) -> std::io::Result<OwnedFd> {
+fn open_and_chmod(directory: impl AsFd, name: impl rustix::path::Arg + Copy) -> std::io::Result<OwnedFd> {
     use rustix::fs::chmodat;
     chmodat(&directory, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(openat(&directory, name, DIRECTORY, Mode::empty())?)
@@ -203,7 +203,7 @@ fn make_writable(directory: &OwnedFd) -> std::io::Result<()> {
     Ok(())
 }
 
-fn foreign(path: &Path) -> std::io::Error {
+fn mounted_error(path: &Path) -> std::io::Error {
     std::io::Error::other(format!("{} is another file system, mounted there: unmount it first", path.display()))
 }
 
@@ -261,7 +261,7 @@ mod tests {
         std::fs::set_permissions(&victim, PermissionsExt::from_mode(0o755)).unwrap();
         symlink(&victim, place.path().join("closed")).unwrap();
         let directory = std::fs::File::open(place.path()).unwrap();
-        assert!(open_closed(&directory, c"closed").is_err());
+        assert!(open_and_chmod(&directory, c"closed").is_err());
         assert_eq!(std::fs::metadata(&victim).unwrap().permissions().mode() & 0o777, 0o755);
     }
 

@@ -11,11 +11,11 @@ const ATTEMPTS: u32 = 100;
 pub(crate) fn with_directory<T>(file: &Path, attempt: impl Fn() -> std::io::Result<T>) -> std::io::Result<T> {
     let is_missing = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
     // The directory existed when it was to be created, and was removed before it was checked.
-    let is_fleeting = |error: &std::io::Error| is_missing(error) || error.kind() == ErrorKind::AlreadyExists;
+    let is_transient = |error: &std::io::Error| is_missing(error) || error.kind() == ErrorKind::AlreadyExists;
     for _ in 0..ATTEMPTS {
         match (attempt(), file.parent()) {
             (Err(error), Some(directory)) if is_missing(&error) => match own_paths::create_dir_all(directory) {
-                Err(error) if !is_fleeting(&error) => return Err(error),
+                Err(error) if !is_transient(&error) => return Err(error),
                 _ => {}
             },
             (result, _) => return result,

@@ -13,7 +13,7 @@ use gix::{
 
 use crate::{
     checkout::reset::tree_of,
-    commits::commit::tidy,
+    commits::commit::normalize_message,
     merges::{
         conflict::{Conflict, conflicts_of},
         integrate::{CherryPickError, MergeError},
@@ -72,7 +72,7 @@ pub(crate) enum InPlace {
     /// Keep it, with its id: for a rebase.
     Stays,
     /// Create a new commit: for a cherry-pick.
-    IsMadeAgain,
+    Recreated,
 }
 
 /// The merge of `other` into `onto`. None if `other` is an ancestor of `onto`, or, with [`Keep::Changes`], changes
@@ -85,7 +85,7 @@ pub(crate) fn merge(
     message: &str,
     keep: Keep,
 ) -> Result<Option<Computed>, MergeError> {
-    let message = tidy(message)?;
+    let message = normalize_message(message)?;
     let doing = || format!("merging {other} into {onto}");
     if is_ancestor(git, other, onto)? {
         return Ok(None);
@@ -96,7 +96,7 @@ pub(crate) fn merge(
     }
     let name = other.short();
     let labels = Labels { ancestor: None, current: Some("HEAD".into()), other: Some(name.as_str().into()) };
-    untrusted::index::look(git)?;
+    untrusted::index::check_for_gix(git)?;
     check_trees(git, [onto, other], bases.iter().map(|base| base.detach()).collect())?;
     let options = git.tree_merge_options().doing(doing)?;
     let mut outcome = git.merge_commits(onto.git(), other.git(), labels, options.into()).doing(doing)?.tree_merge;
@@ -136,7 +136,7 @@ pub(crate) fn replay(
     in_place: InPlace,
     on_conflict: OnConflict,
 ) -> Result<Replayed, CherryPickError> {
-    untrusted::index::look(git)?;
+    untrusted::index::check_for_gix(git)?;
     let committer = committer.git();
     let mut tip = Computed { commit: onto, tree: tree_of(git, onto)? };
     let mut replayed = Replayed::default();
@@ -176,7 +176,10 @@ pub(crate) fn replay(
 }
 
 /// The commits of a range along first parents, oldest first.
-pub(crate) fn line(git: &gix::Repository, range: &Range<CommitId>) -> Result<Vec<CommitId>, CherryPickError> {
+pub(crate) fn first_parent_range(
+    git: &gix::Repository,
+    range: &Range<CommitId>,
+) -> Result<Vec<CommitId>, CherryPickError> {
     let mut commits = Vec::new();
     let mut current = range.end;
     while current != range.start {

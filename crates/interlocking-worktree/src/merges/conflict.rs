@@ -160,7 +160,7 @@ pub(crate) fn conflicts_of(git: &gix::Repository, outcome: &mut Outcome<'_>) -> 
         if !by_path.iter().any(|(known, of)| is_about(known.as_bstr(), conflict) && shares_a_side(of, &sides)) {
             by_path.insert(path.clone(), sides);
         }
-        if let Some(aside) = put_aside(conflict) {
+        if let Some(aside) = aside_path(conflict) {
             places.insert(aside.to_owned(), RepositoryPath::from_git(path.as_bstr()));
         }
         if let Some(merge) = conflict.content_merge() {
@@ -229,7 +229,7 @@ fn shares_a_side(one: &Sides, other: &Sides) -> bool {
 }
 
 /// The made-up name of a file whose path is taken.
-fn put_aside(conflict: &GitConflict) -> Option<&BStr> {
+fn aside_path(conflict: &GitConflict) -> Option<&BStr> {
     match &conflict.resolution {
         Err(ResolutionFailure::OursModifiedTheirsDirectoryThenOursRenamed {
             renamed_unique_path_to_modified_blob: aside,

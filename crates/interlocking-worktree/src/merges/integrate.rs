@@ -116,13 +116,12 @@ impl Worktree {
     /// conflicts.
     pub fn cherry_pick(&self, range: Range<CommitId>, committer: &Signature) -> Result<Vec<CommitId>, CherryPickError> {
         let (git, head) = self.open_with_head()?;
-        let commits = compute::line(&git, &range)?;
+        let commits = compute::first_parent_range(&git, &range)?;
         let git = git.with_object_memory();
-        let created =
-            compute::replay(&git, head, &commits, committer, InPlace::IsMadeAgain, OnConflict::Refuse)?.created;
+        let created = compute::replay(&git, head, &commits, committer, InPlace::Recreated, OnConflict::Refuse)?.created;
         if let Some(tip) = created.last() {
             let reason = format!("cherry-pick: {} commits up to {}", commits.len(), range.end);
-            self.take_over(&git, head, *tip, &committer.git(), reason)?;
+            self.switch_to_computed(&git, head, *tip, &committer.git(), reason)?;
         }
         Ok(created.iter().map(|made| made.commit).collect())
     }
@@ -142,9 +141,9 @@ impl Worktree {
         if git.find_commit(commit.git()).is_ok_and(|commit| commit.parent_ids().count() > 1) {
             return Err(CherryPickError::MergeCommit { commit });
         }
-        untrusted::index::look(&git)?;
+        untrusted::index::check_for_gix(&git)?;
         let (tree, conflicts) = compute::apply(&git, commit, tree_of(&git, head)?, None)?;
-        self.take_over(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
+        self.switch_to_computed(&git, head, Computed { commit: head, tree }, &Signature::runtime(), String::new())?;
         Ok(conflicts)
     }
 
@@ -177,12 +176,12 @@ impl Worktree {
         let Some(merged) = compute::merge(&git, head, other, committer, message, keep)? else {
             return Ok(None);
         };
-        self.take_over(&git, head, merged, &committer.git(), format!("merge {other}"))?;
+        self.switch_to_computed(&git, head, merged, &committer.git(), format!("merge {other}"))?;
         Ok(Some(merged.commit))
     }
 
     /// Checks the working tree, writes the objects that are in memory, and moves the worktree to the computed commit.
-    pub(crate) fn take_over(
+    pub(crate) fn switch_to_computed(
         &self,
         git: &gix::Repository,
         head: CommitId,

@@ -62,7 +62,7 @@ impl Repository {
         range: Range<CommitId>,
         committer: &Signature,
     ) -> Result<Vec<CommitId>, CherryPickError> {
-        self.replay_in_memory(onto, range, committer, InPlace::IsMadeAgain)
+        self.replay_in_memory(onto, range, committer, InPlace::Recreated)
     }
 
     /// The commits that [`crate::Worktree::rebase`] would make on `onto` from those of the range. Empty if `onto` has
@@ -103,7 +103,7 @@ impl Repository {
         in_place: InPlace,
     ) -> Result<Vec<CommitId>, CherryPickError> {
         let git = self.git_of_main_worktree()?.with_object_memory();
-        let commits = compute::line(&git, &range)?;
+        let commits = compute::first_parent_range(&git, &range)?;
         let created = compute::replay(&git, onto, &commits, committer, in_place, OnConflict::Refuse)?.created;
         compute::write_objects(&git, &self.git())?;
         Ok(created.iter().map(|made| made.commit).collect())

@@ -24,15 +24,15 @@ impl Conflict {
     /// fences that are longer than any run of backticks in the text. Of a binary file, only the size is given.
     #[must_use]
     pub fn to_prompt(&self) -> String {
-        let mut text = format!("{}: {}\n", in_line(&self.path), self.kind);
+        let mut text = format!("{}: {}\n", quoted_name(&self.path), self.kind);
         if let Some(place) = &self.place {
-            text += &format!("It belongs at {}, where something else is.\n", in_line(place));
+            text += &format!("It belongs at {}, where something else is.\n", quoted_name(place));
         }
         if let Some(renamed) = &self.renamed {
-            text += &format!("It began as {}", in_line(&renamed.from));
+            text += &format!("It began as {}", quoted_name(&renamed.from));
             for (who, to) in [("we", &renamed.ours), ("they", &renamed.theirs)] {
                 if let Some(to) = to {
-                    text += &format!("; {who} renamed it to {}", in_line(to));
+                    text += &format!("; {who} renamed it to {}", quoted_name(to));
                 }
             }
             text += ".\n";
@@ -46,16 +46,16 @@ impl Conflict {
 
 /// A name as part of a line: a hostile file name must not be able to begin a new line. A name with unusual characters
 /// is quoted as in Rust, with `\n` for a line break.
-fn in_line(path: &RepositoryPath) -> String {
+fn quoted_name(path: &RepositoryPath) -> String {
     let name = path.to_text();
     let is_plain =
         |character: char| !character.is_control() && !matches!(character, '"' | '`' | '\\' | '\u{2028}' | '\u{2029}');
     let name = if name.chars().all(is_plain) && name.trim() == name { name.into_owned() } else { format!("{name:?}") };
     // Characters that change the direction of text are replaced.
-    name.chars().map(|character| if is_turning(character) { '\u{fffd}' } else { character }).collect()
+    name.chars().map(|character| if changes_direction(character) { '\u{fffd}' } else { character }).collect()
 }
 
-fn is_turning(character: char) -> bool {
+fn changes_direction(character: char) -> bool {
     matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -152,7 +152,7 @@ impl Worktree {
         on_conflict: OnConflict,
     ) -> Result<Rebased, RebaseError> {
         let (git, head) = self.open_with_head()?;
-        let commits = compute::line(&git, &range)?;
+        let commits = compute::first_parent_range(&git, &range)?;
         let git = git.with_object_memory();
         let replayed = compute::replay(&git, onto, &commits, committer, InPlace::Stays, on_conflict)?;
         let tip = match replayed.created.last() {
@@ -162,7 +162,7 @@ impl Worktree {
         let to = Computed { tree: replayed.stopped_with.unwrap_or(tip.tree), ..tip };
         if tip.commit != head || replayed.stopped_with.is_some() {
             let reason = format!("rebase: {} commits after {} onto {onto}", commits.len(), range.start);
-            self.take_over(&git, head, to, &committer.git(), reason)?;
+            self.switch_to_computed(&git, head, to, &committer.git(), reason)?;
         }
         let moved = replayed.created.iter().map(|made| made.commit).collect();
         Ok(Rebased { moved, conflicts: replayed.conflicts })

@@ -15,7 +15,7 @@ use crate::values::git_error::{Doing as _, GitError};
 
 /// Corrects the outcome as git would decide.
 pub(crate) fn settle(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
-    keep_bits_off(git, outcome)?;
+    keep_bits_removed(git, outcome)?;
     take_both(outcome)
 }
 
@@ -55,12 +55,12 @@ fn take_both(outcome: &mut Outcome<'_>) -> Result<(), GitError> {
 }
 
 /// Removes the executable bit from renamed files if one side removed it.
-fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
+fn keep_bits_removed(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(), GitError> {
     let doing = || "merging modes".to_owned();
     let paths: Vec<_> = outcome
         .conflicts
         .iter()
-        .filter(|conflict| lost_its_bit(&conflict.ours, &conflict.theirs))
+        .filter(|conflict| one_side_removed_bit(&conflict.ours, &conflict.theirs))
         .filter_map(|conflict| match &conflict.resolution {
             Ok(Resolution::OursModifiedTheirsRenamedAndChangedThenRename {
                 final_location: Some(location), ..
@@ -86,7 +86,7 @@ fn keep_bits_off(git: &gix::Repository, outcome: &mut Outcome<'_>) -> Result<(),
 }
 
 /// Whether the file was executable and only one side removed the bit.
-fn lost_its_bit(ours: &Change, theirs: &Change) -> bool {
+fn one_side_removed_bit(ours: &Change, theirs: &Change) -> bool {
     fn before_and_after(change: &Change) -> Option<(EntryMode, EntryMode)> {
         match change {
             Change::Rewrite { source_entry_mode, entry_mode, copy: false, .. } => {

@@ -21,7 +21,7 @@ use gix::{
 
 use crate::{
     checkout::files::write_all_files,
-    filesystem::{clean_up::strip, own_paths, trash::delete_tree},
+    filesystem::{clean_up::keep_untouched, own_paths, trash::delete_tree},
     pool::{
         lock,
         rewrite::recheck_racy,
@@ -90,7 +90,7 @@ impl Draft {
         let keep = vec![true; noted.index.entries().len()];
         let when =
             std::fs::metadata(noted_at.join(written_files::NOTE)).and_then(|note| note.modified()).doing(doing)?;
-        let mut kept = strip(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
+        let mut kept = keep_untouched(files, &noted.index, &keep, &self.directory, false).doing(doing)?;
         step::reached("retired files are cleaned");
         recheck_racy(git, files, &noted.index, &mut kept, when)?;
         let attributes: Vec<BString> =

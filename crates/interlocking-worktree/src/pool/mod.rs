@@ -19,14 +19,14 @@ use crate::{
     filesystem::own_paths,
     pool::{
         item::{Claim, Draft},
-        owned_directory::own,
+        owned_directory::claim,
         written_files::Pristine,
     },
     recovery::process_lock::LockedFile,
     repository::Repository,
     values::{git_error::GitError, id::CommitId, name::BranchName},
     worktrees::{
-        make::Filling,
+        make::FileSource,
         new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
         register::is_ordinary,
         remove::{Discarded, Force, RemoveError},
@@ -85,7 +85,7 @@ impl Pool {
     /// [`PoolError::NotAPool`] if it holds something else, which is not touched.
     pub fn open(repository: &Repository, directory: impl AsRef<Path>, limit: usize) -> Result<Self, PoolError> {
         let directory = resolve(directory.as_ref())?;
-        if !own(repository, &directory, MARKER)? {
+        if !claim(repository, &directory, MARKER)? {
             return Err(PoolError::NotAPool { directory });
         }
         let pool = Self { repository: repository.clone(), directory, limit };
@@ -169,7 +169,7 @@ impl Pool {
         let missing_parents = missing_parents(&place);
         let mut made = Err(CreateError::Git(GitError::new("using a worktree again", "there is none")));
         while let Some(claim) = Claim::any(&git, &self.directory)? {
-            made = self.repository.make(&git, &place, head, from, Filling::Retired(Box::new(claim)));
+            made = self.repository.make(&git, &place, head, from, FileSource::Retired(Box::new(claim)));
             // A retired worktree that cannot be reused is deleted by now, so try the next. Any other error would occur
             // again.
             if !matches!(made, Err(CreateError::Git(_))) {
@@ -177,7 +177,7 @@ impl Pool {
             }
         }
         if matches!(made, Err(CreateError::Git(_))) {
-            made = self.repository.make(&git, &place, head, from, Filling::Noted);
+            made = self.repository.make(&git, &place, head, from, FileSource::Noted);
         }
         if made.is_err() {
             for parent in missing_parents.iter().rev() {

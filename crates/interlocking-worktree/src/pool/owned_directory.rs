@@ -13,7 +13,7 @@ use crate::{
 
 /// Claims `directory` for the repository, unless it belongs to it already. Returns false if it holds something else,
 /// which is not touched.
-pub(crate) fn own(repository: &Repository, directory: &Path, marker: &str) -> Result<bool, CreateError> {
+pub(crate) fn claim(repository: &Repository, directory: &Path, marker: &str) -> Result<bool, CreateError> {
     let doing = || format!("opening {}", directory.display());
     let (marker, owner) = (directory.join(marker), repository.common_directory().as_os_str().as_encoded_bytes());
     // One at a time, across processes too: a half-written marker would count as another repository's.

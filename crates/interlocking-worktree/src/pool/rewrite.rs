@@ -13,7 +13,7 @@ use gix::{
 
 use crate::{
     checkout::files::{InTheWay, write_files},
-    filesystem::{clean_up::strip, directory::Directory},
+    filesystem::{clean_up::keep_untouched, directory::Directory},
     pool::written_files::{self, Pristine},
     recovery::{
         recover_locks::{Forms, Found},
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The coarsest resolution of a file system's timestamps.
-const TICK: Duration = Duration::from_millis(20);
+const TIMESTAMP_GRANULARITY: Duration = Duration::from_millis(20);
 
 /// Changes the files from `noted` to `index`, whose entries get the new stat data: a two-tree switch. Everything else
 /// in `place` is deleted, except `.git` in the root. `model` is a new directory. `noted_at` is the time of the note,
@@ -60,7 +60,7 @@ pub(crate) fn rewrite_files(
         }
         pairs.push((position, number));
     }
-    let mut kept = strip(place, noted, &keep, model, true).doing(doing)?;
+    let mut kept = keep_untouched(place, noted, &keep, model, true).doing(doing)?;
     // If anything is kept, the attributes are the same.
     if let Some(noted_at) = noted_at.filter(|_| kept.contains(&true)) {
         recheck_racy(git, place, noted, &mut kept, noted_at)?;
@@ -86,7 +86,7 @@ pub(crate) fn recheck_racy(
     noted_at: SystemTime,
 ) -> Result<(), GitError> {
     let doing = || format!("looking at the files in {}", files.display());
-    let since = noted_at.checked_sub(TICK).unwrap_or(SystemTime::UNIX_EPOCH);
+    let since = noted_at.checked_sub(TIMESTAMP_GRANULARITY).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut forms = Forms::of_tree(git, noted)?;
     let opened = Directory::open(files).doing(doing)?;
     for (number, is_kept) in kept.iter_mut().enumerate().filter(|(_, is_kept)| **is_kept) {

@@ -130,7 +130,7 @@ fn finish_move(git: &gix::Repository, git_directory: &Path, to: ObjectId, ours: 
 
 /// Opens a worktree by its private directory, with the current configuration.
 pub(crate) fn open_private(git: &gix::Repository, git_directory: &Path) -> Result<gix::Repository, GitError> {
-    untrusted::git_directory::look(git_directory, Limits::of(git))?;
+    untrusted::git_directory::check(git_directory, Limits::of(git))?;
     gix::open_opts(git_directory, git.open_options().clone().open_path_as_is(true))
         .doing(|| format!("opening {}", git_directory.display()))
 }
@@ -224,12 +224,12 @@ impl Found {
     /// may take its place.
     pub(crate) fn at(root: &Directory, path: &BStr, longest: u64) -> std::io::Result<Self> {
         let Some((directory, name)) = root.parent_of(path)? else { return Ok(Self::Nothing) };
-        let Some(look) = directory.look(name)? else { return Ok(Self::Nothing) };
-        match look.kind {
+        let Some(metadata) = directory.metadata(name)? else { return Ok(Self::Nothing) };
+        match metadata.kind {
             Kind::Link => Ok(Self::Link { target: directory.read_link(name)? }),
             Kind::Directory if is_empty(&directory, name) => Ok(Self::Nothing),
-            Kind::File if look.size <= longest => Ok(match directory.read(name, longest)? {
-                Some(contents) => Self::File { contents, is_executable: look.is_executable },
+            Kind::File if metadata.size <= longest => Ok(match directory.read(name, longest)? {
+                Some(contents) => Self::File { contents, is_executable: metadata.is_executable },
                 None => Self::Other,
             }),
             Kind::File | Kind::Directory | Kind::Other => Ok(Self::Other),

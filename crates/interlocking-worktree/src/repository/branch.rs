@@ -249,8 +249,8 @@ impl Repository {
         name: impl Fn(&gix::refs::FullNameRef) -> Option<T>,
     ) -> Result<Vec<(T, CommitId)>, GitError> {
         let doing = || format!("listing {prefix}");
-        git_directory::look(self.common_directory(), self.limits())?;
-        git_directory::look_at_references(self.common_directory(), prefix)?;
+        git_directory::check(self.common_directory(), self.limits())?;
+        git_directory::check_references(self.common_directory(), prefix)?;
         let git = self.git();
         let references = git.references().doing(doing)?;
         let mut named = Vec::new();
@@ -267,7 +267,7 @@ impl Repository {
     /// The working trees that have the branch checked out. The caller holds the registration lock.
     pub(crate) fn checked_out_in(&self, branch: &BranchName) -> Result<Vec<(PathBuf, gix::Repository)>, GitError> {
         let doing = || format!("looking for worktrees on {branch}");
-        git_directory::look_at_list(self.common_directory(), self.limits())?;
+        git_directory::check_list(self.common_directory(), self.limits())?;
         let mut found = Vec::new();
         if let Some(place) = self.working_tree()
             && self.head()?.branch.as_ref() == Some(branch)

@@ -74,7 +74,7 @@ impl Repository {
     pub fn resolve(&self, revision: &str) -> Result<CommitId, ResolveError> {
         let failed = |cause: String| ResolveError { revision: revision.to_owned(), cause };
         let git = self.git();
-        git_directory::look(self.common_directory(), self.limits())
+        git_directory::check(self.common_directory(), self.limits())
             .map_err(|error| failed(error.cause().to_owned()))?;
         let doing = || "resolving".to_owned();
         // gix panics during the resolution if the list of shallow commits cannot be read.

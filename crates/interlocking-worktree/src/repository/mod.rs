@@ -19,7 +19,7 @@ use std::{
 use gix::bstr::BString;
 
 use crate::{
-    clones::settings::{CloneSettings, is_not_its_own},
+    clones::settings::{CloneSettings, is_outside_repository},
     filesystem::own_paths,
     repository::{current_configuration::Current, recent_objects::RecentObjects, registration_lock::Registration},
     untrusted::{
@@ -153,7 +153,7 @@ impl Repository {
     ) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let doing = || format!("opening the repository at {}", path.display());
-        git_directory::look_at(path, limits)?;
+        git_directory::check_at(path, limits)?;
         let opened = match gix::ThreadSafeRepository::open_opts(path, options(configuration, limits)) {
             Ok(opened) => opened,
             Err(_) if !is_repository(path) => {
@@ -162,9 +162,9 @@ impl Repository {
             Err(error) => return Err(Err::<(), _>(error).doing(doing).expect_err("it is an error").into()),
         };
         let main = opened.to_thread_local();
-        git_directory::look(main.common_dir(), limits)?;
+        git_directory::check(main.common_dir(), limits)?;
         let main = main.main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration, limits, None)?)
+        Ok(Self::with_main(main, configuration, limits, None)?)
     }
 
     /// Opens the repository that contains `path`, searching its parent directories.
@@ -200,7 +200,7 @@ impl Repository {
         )
         .doing(doing)?;
         let main = created.to_thread_local().main_repo().doing(doing)?;
-        Ok(Self::around(main, configuration, Limits::default(), None)?)
+        Ok(Self::with_main(main, configuration, Limits::default(), None)?)
     }
 
     /// The root of the main working tree; none if the repository is bare.
@@ -226,10 +226,10 @@ impl Repository {
         let (configuration, limits) = (self.inner.configuration, self.inner.limits);
         let options = options_for(configuration, limits, Some(&settings)).open_path_as_is(true);
         let main = gix::open_opts(root.join(".git"), options).doing(doing)?;
-        Self::around(main, configuration, limits, Some(settings))
+        Self::with_main(main, configuration, limits, Some(settings))
     }
 
-    fn around(
+    fn with_main(
         main: gix::Repository,
         configuration: Configuration,
         limits: Limits,
@@ -282,10 +282,10 @@ impl Repository {
     /// Opens the main worktree anew.
     pub(crate) fn git_of_main_worktree(&self) -> Result<gix::Repository, GitError> {
         let (directory, limits) = (self.inner.main.git_dir(), self.inner.limits);
-        git_directory::look(directory, limits)?;
+        git_directory::check(directory, limits)?;
         let options = options_for(self.inner.configuration, limits, self.inner.settings.as_ref()).open_path_as_is(true);
         let mut git = gix::open_opts(directory, options).doing(|| format!("opening {}", directory.display()))?;
-        git_directory::look_at_named_files(&git)?;
+        git_directory::check_named_files(&git)?;
         recent_objects::guard(&mut git);
         Ok(git)
     }
@@ -321,7 +321,7 @@ impl Eq for Repository {}
 
 pub(crate) fn head_of(git: &gix::Repository) -> Result<Head, GitError> {
     let doing = || format!("reading HEAD of {}", git.git_dir().display());
-    git_directory::look_at_head(git)?;
+    git_directory::check_head(git)?;
     let head = git.head().doing(doing)?;
     Ok(Head { branch: head.referent_name().and_then(BranchName::from_git), commit: head.id().map(CommitId::from_git) })
 }
@@ -331,7 +331,7 @@ fn options_for(configuration: Configuration, limits: Limits, settings: Option<&C
     let Some(settings) = settings else { return options };
     let is_clone = BString::from(format!("{IS_CLONE}=true"));
     let overrides = overrides(limits).chain(settings.overrides()).chain([is_clone]);
-    options.config_overrides(overrides).filter_config_section(is_not_its_own)
+    options.config_overrides(overrides).filter_config_section(is_outside_repository)
 }
 
 fn overrides(limits: Limits) -> impl Iterator<Item = BString> {

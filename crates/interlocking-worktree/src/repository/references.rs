@@ -137,7 +137,7 @@ fn with_retries<T>(mut attempt: impl FnMut() -> Result<T, MoveError>) -> Result<
 pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, GitError> {
     let doing = || format!("reading {name}");
     let full = full_name(name)?;
-    file::look(&git.common_dir().join("packed-refs"), Kind::PackedReferences(Limits::of(git)))?;
+    file::check(&git.common_dir().join("packed-refs"), Kind::PackedReferences(Limits::of(git)))?;
     let is_plain = cfg!(unix) && git.refs.namespace.is_none() && !git.refs.precompose_unicode;
     if is_plain && name.starts_with("refs/heads/") {
         let loose = git.common_dir().join(name);
@@ -166,7 +166,8 @@ pub(crate) fn find(git: &gix::Repository, name: &str) -> Result<Option<Target>, 
             file::read(&loose, Kind::Reference)?;
         }
         // gix reads the whole file, so its length is checked first.
-        file::hold(&loose, Kind::Reference, found.len()).map_err(|refused| GitError::refused(doing(), refused))?;
+        file::check_size(&loose, Kind::Reference, found.len())
+            .map_err(|refused| GitError::refused(doing(), refused))?;
     }
     Ok(git.refs.try_find(full.as_ref()).doing(doing)?.map(|found| found.target))
 }

@@ -120,7 +120,7 @@ impl<'git> Filters<'git> {
 
     /// Skips the check that line endings survive a round trip: git makes it when it adds a file, not when it compares
     /// one.
-    pub(crate) fn for_a_look(mut self) -> Self {
+    pub(crate) fn for_comparison(mut self) -> Self {
         self.pipeline.options_mut().crlf_roundtrip_check = CrlfRoundTripCheck::Skip;
         self
     }

@@ -20,11 +20,11 @@ use gix::{
 };
 
 use crate::{
-    filesystem::directory::{Directory, Kind, Look},
+    filesystem::directory::{Directory, EntryMetadata, Kind},
     status::{
         attributes::{Filters, Prefer},
         change::ChangeKind,
-        unchanged::{Seen, State, look},
+        unchanged::{Seen, State, read_states},
         untracked::Untracked,
     },
     untrusted::Limits,
@@ -59,18 +59,18 @@ pub(crate) fn compare(
     let doing = || format!("comparing {} with its index", root.display());
     let stat = git.stat_options().doing(doing)?;
     let folds = git.config_snapshot().boolean("core.ignoreCase") == Some(true);
-    let look = |range| look(root, index, range, stat, untracked, folds).doing(doing);
+    let read_states = |range| read_states(root, index, range, stat, untracked, folds).doing(doing);
     let count = index.entries().len();
     let (staged, seen) = if count < MANY_FILES {
         let staged = head_tree.map_or_else(|| Ok(BTreeMap::new()), |tree| staged(git, index, tree))?;
-        (staged, look(0..count)?)
+        (staged, read_states(0..count)?)
     } else {
         let shared = head_tree.map(|tree| (git.clone().into_sync(), tree));
         let stopped = |_| GitError::new(doing(), "the comparison has panicked");
         std::thread::scope(|scope| {
-            let first = scope.spawn(|| look(0..count / 2));
+            let first = scope.spawn(|| read_states(0..count / 2));
             let staged = shared.map(|(git, tree)| scope.spawn(move || staged(&git.to_thread_local(), index, tree)));
-            let second = look(count / 2..count);
+            let second = read_states(count / 2..count);
             let staged = staged.map_or(Ok(Ok(BTreeMap::new())), |staged| staged.join()).map_err(stopped)??;
             let (mut seen, second) = (first.join().map_err(stopped)??, second?);
             seen.states.extend(second.states);
@@ -144,7 +144,7 @@ fn unstaged(
             match state {
                 State::Untouched => continue,
                 State::Absent => ChangeKind::Deleted,
-                State::Touched(found) => match options.at_first_sight(index, entry, found) {
+                State::Touched(found) => match options.compare_metadata(index, entry, found) {
                     Verdict::Same => continue,
                     Verdict::Changed(kind) => kind,
                     Verdict::Doubtful => {
@@ -160,7 +160,7 @@ fn unstaged(
         return Ok(());
     }
     let paths = doubtful.iter().map(|(number, _)| index.entry(*number).path(index));
-    let mut filters = Filters::of_both(git, index, root, paths, Prefer::WorkingTree)?.for_a_look();
+    let mut filters = Filters::of_both(git, index, root, paths, Prefer::WorkingTree)?.for_comparison();
     let mut opened: Option<(&BStr, Option<Directory>)> = None;
     for (number, found) in doubtful {
         let entry = index.entry(number);
@@ -214,7 +214,7 @@ impl Options {
         self.has_modes && matches!(entry.mode, Mode::FILE | Mode::FILE_EXECUTABLE)
     }
 
-    fn at_first_sight(&self, index: &gix::index::File, entry: &gix::index::Entry, found: &Look) -> Verdict {
+    fn compare_metadata(&self, index: &gix::index::File, entry: &gix::index::Entry, found: &EntryMetadata) -> Verdict {
         let kind = match (entry.mode, found.kind) {
             // A submodule's files are not looked at. A file that became a directory was deleted.
             (Mode::COMMIT, Kind::Directory) => return Verdict::Same,

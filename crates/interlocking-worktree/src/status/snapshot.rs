@@ -142,7 +142,9 @@ fn too_large<'path>(
     for path in paths {
         let doing = || format!("looking at {path}");
         let Some((directory, name)) = root.parent_of(path).doing(doing)? else { continue };
-        let Some(found) = directory.look(name).doing(doing)?.filter(|found| found.kind == Kind::File) else { continue };
+        let Some(found) = directory.metadata(name).doing(doing)?.filter(|found| found.kind == Kind::File) else {
+            continue;
+        };
         all += found.size;
         let is_too_large = found.size > most || keeping == Keeping::InMemory && all > most;
         if is_too_large && !filters.is_driven(path)? {
@@ -165,7 +167,7 @@ fn record(
     // If a directory was replaced with a symbolic link, the tracked files below it are gone, whatever the link points
     // to.
     let Some((directory, name)) = root.parent_of(path).doing(doing)? else { return Ok(None) };
-    let Some(found) = directory.look(name).doing(doing)? else { return Ok(None) };
+    let Some(found) = directory.metadata(name).doing(doing)? else { return Ok(None) };
     untrusted::path::check(path, found.kind == Kind::Link).map_err(|problem| {
         GitError::refused(doing(), Refused::Name { path: path.to_str_lossy().into_owned(), problem })
     })?;

@@ -13,7 +13,7 @@ use gix::{
 };
 
 use crate::filesystem::{
-    directory::{Directory, Kind, Look},
+    directory::{Directory, EntryMetadata, Kind},
     entries::for_each_entry,
 };
 
@@ -31,7 +31,7 @@ pub(crate) enum State {
     /// Its stat data is the same.
     Untouched,
     /// It may be unchanged or not.
-    Touched(Look),
+    Touched(EntryMetadata),
     /// It does not exist, or something else is in the place of a directory above it.
     Absent,
 }
@@ -49,7 +49,7 @@ const HIDING: Flags = Flags::INTENT_TO_ADD.union(Flags::SKIP_WORKTREE).union(Fla
 /// # Errors
 ///
 /// If a directory cannot be read.
-pub(crate) fn look(
+pub(crate) fn read_states(
     root: &Path,
     index: &gix::index::File,
     range: Range<usize>,
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
                 Some(directory) => self.directory(&directory, below, number..number + count, depth + 1)?,
                 // There is nothing, a file or a link in its place.
                 None => {
-                    if opened.look(name)?.is_some() {
+                    if opened.metadata(name)?.is_some() {
                         self.seen.unknown.push(below[..below.len() - 1].into());
                     }
                 }
@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         number: usize,
         name: &[u8],
     ) -> std::io::Result<()> {
-        let Some(found) = opened.look(name)? else { return Ok(()) };
+        let Some(found) = opened.metadata(name)? else { return Ok(()) };
         if found.kind == Kind::Directory && entry.mode != Mode::COMMIT {
             // The contents of the directory are not tracked.
             self.seen.unknown.push(entry.path(self.index).to_owned());

@@ -136,7 +136,7 @@ impl<'a> Untracked<'a> {
             Some(FileType::RegularFile) => Kind::File,
             Some(FileType::Directory) => Kind::Directory,
             Some(FileType::Symlink) => Kind::Link,
-            _ => match directory.look(name)? {
+            _ => match directory.metadata(name)? {
                 Some(found) => found.kind,
                 None => return Ok(()),
             },
@@ -182,10 +182,11 @@ impl<'a> Untracked<'a> {
 fn is_repository(directory: &Directory) -> std::io::Result<bool> {
     const LINK: &[u8] = b"gitdir: ";
     let has_parts = |git: &Directory| -> std::io::Result<bool> {
-        let has_head = git.look(b"HEAD")?.is_some_and(|head| matches!(head.kind, Kind::File | Kind::Link));
-        let has =
-            |name: &[u8]| Ok::<_, std::io::Error>(git.look(name)?.is_some_and(|found| found.kind == Kind::Directory));
-        Ok(has_head && (git.look(b"commondir")?.is_some() || has(b"objects")? && has(b"refs")?))
+        let has_head = git.metadata(b"HEAD")?.is_some_and(|head| matches!(head.kind, Kind::File | Kind::Link));
+        let has = |name: &[u8]| {
+            Ok::<_, std::io::Error>(git.metadata(name)?.is_some_and(|found| found.kind == Kind::Directory))
+        };
+        Ok(has_head && (git.metadata(b"commondir")?.is_some() || has(b"objects")? && has(b"refs")?))
     };
     if let Some(git) = directory.directory(b".git")? {
         return has_parts(&git);

@@ -73,7 +73,7 @@ pub(crate) fn read(path: &Path, kind: Kind) -> Result<Option<Contents>, GitError
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
     // It may grow while it is read.
     (&file).take(most + 1).read_to_end(&mut bytes).doing(doing)?;
-    hold(path, kind, bytes.len() as u64).map_err(|refused| GitError::refused(doing(), refused))?;
+    check_size(path, kind, bytes.len() as u64).map_err(|refused| GitError::refused(doing(), refused))?;
     Ok(Some(Contents { bytes, modified: metadata.modified().doing(doing)? }))
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn open_with(path: &Path, kind: Kind, options: &mut std::fs::OpenOpti
     if !metadata.is_file() {
         return Err(refused(not_a_file(path, metadata.file_type())));
     }
-    hold(path, kind, metadata.len()).map_err(refused)?;
+    check_size(path, kind, metadata.len()).map_err(refused)?;
     Ok(Some(file))
 }
 
@@ -153,18 +153,18 @@ fn without_waiting(options: &mut std::fs::OpenOptions, follows_links: bool) -> &
 }
 
 /// Checks a file that gix will open by its path. It may be missing.
-pub(crate) fn look(path: &Path, kind: Kind) -> Result<(), GitError> {
+pub(crate) fn check(path: &Path, kind: Kind) -> Result<(), GitError> {
     let found = if kind.follows_links() { std::fs::metadata(path) } else { std::fs::symlink_metadata(path) };
     let refused = match found {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(()),
         Err(error) => return Err(error).doing(|| format!("looking at {}", path.display())),
         Ok(found) if !found.is_file() => Err(not_a_file(path, found.file_type())),
-        Ok(found) => hold(path, kind, found.len()),
+        Ok(found) => check_size(path, kind, found.len()),
     };
     refused.map_err(|refused| GitError::refused(format!("looking at {}", path.display()), refused))
 }
 
-pub(crate) fn hold(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
+pub(crate) fn check_size(path: &Path, kind: Kind, bytes: u64) -> Result<(), Refused> {
     let (most, limit) = kind.most();
     match limit {
         _ if bytes <= most => Ok(()),
@@ -214,7 +214,7 @@ mod tests {
         ] {
             let refused = read(&at(name), Kind::Link).err().unwrap();
             assert_eq!(refused.reason(), Some(&Refused::NotAFile { path: at(name), found }));
-            assert_eq!(look(&at(name), Kind::Link).unwrap_err().reason(), refused.reason());
+            assert_eq!(check(&at(name), Kind::Link).unwrap_err().reason(), refused.reason());
         }
         // A user's link counts as its target.
         assert!(read(&at("link"), Kind::Configuration(Limits::default())).unwrap().is_some());
@@ -223,7 +223,7 @@ mod tests {
         sparse.set_len(1 << 40).unwrap();
         for kind in [Kind::Link, Kind::Index(Limits::default())] {
             assert!(read(&at("sparse"), kind).is_err());
-            assert!(look(&at("sparse"), kind).is_err());
+            assert!(check(&at("sparse"), kind).is_err());
         }
         let error = read(&at("sparse"), Kind::Index(Limits::default())).err().unwrap();
         let path = at("sparse");

@@ -30,58 +30,58 @@ pub(crate) fn is_of_clone(git: &gix::Repository) -> bool {
 
 /// Checks the files that gix is about to open of the repository or worktree at `path`, which is its root or its git
 /// directory.
-pub(crate) fn look_at(path: &Path, limits: Limits) -> Result<(), GitError> {
+pub(crate) fn check_at(path: &Path, limits: Limits) -> Result<(), GitError> {
     let dot_git = path.join(".git");
     let directory = match std::fs::symlink_metadata(&dot_git) {
         Ok(found) if found.is_dir() || found.is_symlink() => dot_git,
         Ok(_) => read_link(&dot_git)?.unwrap_or_else(|| path.to_owned()),
         Err(_) => path.to_owned(),
     };
-    look(&directory, limits)
+    check(&directory, limits)
 }
 
 /// Checks the files that gix opens of a git directory, of a worktree's own or a whole repository's.
-pub(crate) fn look(directory: &Path, limits: Limits) -> Result<(), GitError> {
+pub(crate) fn check(directory: &Path, limits: Limits) -> Result<(), GitError> {
     for name in ["HEAD", "gitdir", "commondir", "locked"] {
-        look_at_link(&directory.join(name))?;
+        check_link(&directory.join(name))?;
     }
     let common = match file::read(&directory.join("commondir"), Kind::Link)? {
         Some(contents) if contents.bytes.trim_ascii_end() == b"../.." => up_twice(directory),
         Some(contents) => directory.join(path_in(&contents.bytes)?),
         None => directory.to_owned(),
     };
-    look_at_link(&common.join("HEAD"))?;
+    check_link(&common.join("HEAD"))?;
     for (name, kind) in [
         ("packed-refs", Kind::PackedReferences(limits)),
         ("shallow", Kind::Shallow(limits)),
         ("info/exclude", Kind::Rules(limits)),
         ("info/attributes", Kind::Rules(limits)),
     ] {
-        file::look(&common.join(name), kind)?;
+        file::check(&common.join(name), kind)?;
     }
-    look_at_alternates(&common.join("objects"), limits)?;
+    check_alternates(&common.join("objects"), limits)?;
     let mut looks = 0;
     for own in [common.join("config"), directory.join("config.worktree")] {
-        look_at_configuration(&own, limits, 0, &mut looks)?;
+        check_configuration(&own, limits, 0, &mut looks)?;
     }
     Ok(())
 }
 
 /// Checks the reference that HEAD points to, which gix reads with HEAD.
-pub(crate) fn look_at_head(git: &gix::Repository) -> Result<(), GitError> {
+pub(crate) fn check_head(git: &gix::Repository) -> Result<(), GitError> {
     let head = git.git_dir().join("HEAD");
-    look_at_link(&head)?;
+    check_link(&head)?;
     let Some(contents) = file::read(&head, Kind::Link).ok().flatten() else { return Ok(()) };
     let Some(name) = contents.bytes.strip_prefix(b"ref: ") else { return Ok(()) };
     // gix refuses what is not the name of a reference.
     let name = gix::refs::FullName::try_from(name.trim_ascii().as_bstr());
     let Ok(name) = name.map(|name| name.as_bstr().to_string()) else { return Ok(()) };
     let loose = git.common_dir().join(name);
-    if loose.is_dir() { Ok(()) } else { file::look(&loose, Kind::Reference) }
+    if loose.is_dir() { Ok(()) } else { file::check(&loose, Kind::Reference) }
 }
 
 /// Checks the files that refer to objects elsewhere, and from there to others: gix reads all of them.
-fn look_at_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
+fn check_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
     /// No real repository has this many.
     const MOST: usize = 100;
     let (mut waiting, mut seen, mut looks) = (vec![objects.to_owned()], HashSet::new(), 0..MOST);
@@ -107,18 +107,18 @@ fn up_twice(directory: &Path) -> PathBuf {
 }
 
 /// Checks a file of one line. HEAD may be a link to the branch, as early versions of git made it.
-fn look_at_link(path: &Path) -> Result<(), GitError> {
+fn check_link(path: &Path) -> Result<(), GitError> {
     let is_link = std::fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     if is_link && path.ends_with("HEAD") {
         let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        return if resolved == path { Ok(()) } else { file::look(&resolved, Kind::Link) };
+        return if resolved == path { Ok(()) } else { file::check(&resolved, Kind::Link) };
     }
-    file::look(path, Kind::Link)
+    file::check(path, Kind::Link)
 }
 
 /// Checks a configuration file and the files that it includes, whatever their conditions. A file that is included twice
 /// is read twice, by gix too, so that a few files can lead to any number of `looks`.
-fn look_at_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut usize) -> Result<(), GitError> {
+fn check_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut usize) -> Result<(), GitError> {
     /// Git follows includes to this depth.
     const DEEPEST: usize = 10;
     /// No real repository has this many.
@@ -155,18 +155,18 @@ fn look_at_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut 
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.with_file_name("").join(included),
         };
-        look_at_configuration(&included, limits, depth + 1, looks)?;
+        check_configuration(&included, limits, depth + 1, looks)?;
     }
     Ok(())
 }
 
 /// Checks the files of ignore rules and attributes that the configuration names.
-pub(crate) fn look_at_named_files(git: &gix::Repository) -> Result<(), GitError> {
+pub(crate) fn check_named_files(git: &gix::Repository) -> Result<(), GitError> {
     let limits = Limits::of(git);
     let configuration = git.config_snapshot();
     for name in ["core.excludesFile", "core.attributesFile"] {
         let Some(Ok(path)) = configuration.trusted_path(name).transpose() else { continue };
-        file::look(&path, Kind::Rules(limits))?;
+        file::check(&path, Kind::Rules(limits))?;
     }
     Ok(())
 }
@@ -177,7 +177,7 @@ pub(crate) fn look_at_named_files(git: &gix::Repository) -> Result<(), GitError>
 /// The clone's agent can write to its `.git`. Operations on it from outside must not be diverted: a symbolic link in
 /// the place of `objects`, `refs` or a log would make this process write to another program's files, and a pipe would
 /// make it block.
-pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeError> {
+pub(crate) fn check_clone(root: &Path, limits: Limits) -> Result<(), WorktreeError> {
     let directory = root.join(".git");
     let diverted = |what: String| WorktreeError::Diverted { path: root.to_owned(), found: what };
     match std::fs::symlink_metadata(&directory) {
@@ -202,7 +202,7 @@ pub(crate) fn look_at_clone(root: &Path, limits: Limits) -> Result<(), WorktreeE
     if String::from_utf8_lossy(&text).to_ascii_lowercase().contains("[include") {
         return Err(diverted("its configuration includes other files".to_owned()));
     }
-    Ok(look(&directory, limits)?)
+    Ok(check(&directory, limits)?)
 }
 
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
@@ -244,8 +244,8 @@ pub(crate) fn path_in(line: &[u8]) -> Result<PathBuf, GitError> {
 
 /// Checks the files that gix opens of a repository and of every registered worktree.
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
-pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError> {
-    look(common, limits)?;
+pub(crate) fn check_list(common: &Path, limits: Limits) -> Result<(), GitError> {
+    check(common, limits)?;
     let list = common.join("worktrees");
     let doing = || format!("reading {}", list.display());
     let entries = match std::fs::read_dir(&list) {
@@ -255,7 +255,7 @@ pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError
     for entry in entries {
         let directory = entry.doing(doing)?.path();
         for name in ["HEAD", "gitdir", "commondir", "locked"] {
-            look_at_link(&directory.join(name))?;
+            check_link(&directory.join(name))?;
         }
     }
     Ok(())
@@ -263,7 +263,7 @@ pub(crate) fn look_at_list(common: &Path, limits: Limits) -> Result<(), GitError
 
 /// Checks the loose references with a prefix before gix lists them, which reads them all.
 #[expect(clippy::disallowed_methods, reason = "names are read; what a link leads to is not")]
-pub(crate) fn look_at_references(common: &Path, prefix: &str) -> Result<(), GitError> {
+pub(crate) fn check_references(common: &Path, prefix: &str) -> Result<(), GitError> {
     let root = common.join(prefix);
     let mut waiting = vec![root];
     while let Some(directory) = waiting.pop() {
@@ -278,7 +278,7 @@ pub(crate) fn look_at_references(common: &Path, prefix: &str) -> Result<(), GitE
             if kind.is_dir() {
                 waiting.push(entry.path());
             } else if kind.is_file() {
-                file::look(&entry.path(), Kind::Reference)?;
+                file::check(&entry.path(), Kind::Reference)?;
             } else if !std::fs::metadata(entry.path()).is_ok_and(|found| found.is_file() || found.is_dir()) {
                 let refused: Refused = file::not_a_file(&entry.path(), kind);
                 return Err(GitError::refused(doing(), refused));

@@ -51,7 +51,7 @@ pub(crate) fn read(git: &gix::Repository, path: &Path) -> Result<Option<Found>, 
 
 /// Checks an index that gix will read by itself, as for the attributes in a merge: that reading it does not take more
 /// than it should. The contents of its entries are not checked, because gix only searches for names in it.
-pub(crate) fn look(git: &gix::Repository) -> Result<(), GitError> {
+pub(crate) fn check_for_gix(git: &gix::Repository) -> Result<(), GitError> {
     let (path, limits) = (git.index_path(), Limits::of(git));
     let Some(contents) = file::read(&path, Kind::Index(limits))? else { return Ok(()) };
     if let Some(known) = known_index::find(&path, &contents.bytes, git.object_hash(), limits) {

@@ -15,7 +15,7 @@ use gix::{ObjectId, index::State};
 use crate::{status::index_tree::tree_of, untrusted::Limits};
 
 /// The most bytes of files that are cached; the decoded data is about as large. The least recently used are evicted.
-const MOST: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A checked index and its bytes.
 pub(crate) struct KnownIndex {
@@ -28,9 +28,9 @@ pub(crate) struct KnownIndex {
 }
 
 /// Indexes with the paths of their files; the most recently used is at the end.
-type Kept = VecDeque<(PathBuf, Arc<KnownIndex>)>;
+type Cache = VecDeque<(PathBuf, Arc<KnownIndex>)>;
 
-static KEPT: LazyLock<Mutex<Kept>> = LazyLock::new(Mutex::default);
+static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
 impl KnownIndex {
     /// An index that was decoded from these bytes.
@@ -42,7 +42,7 @@ impl KnownIndex {
     pub(crate) fn written(bytes: Vec<u8>, limits: Limits, state: State, tree: Option<ObjectId>) -> Self {
         let tree = tree.map_or_else(OnceLock::new, |tree| OnceLock::from(Some(tree)));
         let known = Self { bytes, limits, state, for_gix: Ok(()), tree };
-        debug_assert_eq!(known.differs_from_what_is_read(), None, "what was written is what is read");
+        debug_assert_eq!(known.difference_when_decoded(), None, "what was written is what is read");
         known
     }
 
@@ -56,7 +56,7 @@ impl KnownIndex {
     }
 
     /// How it differs from the index that its bytes decode to.
-    fn differs_from_what_is_read(&self) -> Option<String> {
+    fn difference_when_decoded(&self) -> Option<String> {
         let read = match super::index::decode(&self.bytes, self.state.object_hash(), self.limits) {
             Ok((read, _)) => read,
             Err(error) => return Some(format!("it is not read: {error:?}")),
@@ -80,7 +80,7 @@ impl KnownIndex {
 
 /// The cached index of a path, if it has exactly these bytes.
 pub(super) fn find(path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Option<Arc<KnownIndex>> {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     let position = kept.iter().position(|(found, _)| found == path)?;
     let (path, known) = kept.remove(position)?;
     let is_same = known.limits == limits && known.state.object_hash() == hash && known.bytes == bytes;
@@ -92,11 +92,11 @@ pub(super) fn find(path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Lim
 }
 
 pub(crate) fn keep(path: &Path, known: &Arc<KnownIndex>) {
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     kept.retain(|(found, _)| found != path);
     kept.push_back((path.to_owned(), Arc::clone(known)));
     let mut bytes: usize = kept.iter().map(|(_, known)| known.bytes.len()).sum();
-    while bytes > MOST
+    while bytes > MAX_BYTES
         && let Some((_, oldest)) = kept.pop_front()
     {
         bytes -= oldest.bytes.len();
@@ -126,10 +126,10 @@ mod tests {
         assert!(find(one, &[7; 10], hash, limits).is_none());
 
         keep(one, &known(10));
-        keep(other, &known(MOST));
+        keep(other, &known(MAX_BYTES));
         assert!(find(one, &[7; 10], hash, limits).is_none(), "there is no room for both");
-        assert!(find(other, &vec![7; MOST], hash, limits).is_some());
-        keep(other, &known(MOST + 1));
-        assert!(find(other, &vec![7; MOST + 1], hash, limits).is_none(), "it is too large");
+        assert!(find(other, &vec![7; MAX_BYTES], hash, limits).is_some());
+        keep(other, &known(MAX_BYTES + 1));
+        assert!(find(other, &vec![7; MAX_BYTES + 1], hash, limits).is_none(), "it is too large");
     }
 }

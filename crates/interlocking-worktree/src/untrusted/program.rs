@@ -37,7 +37,7 @@ pub(crate) fn check(git: &gix::Repository, root: &Path) -> Result<(), GitError> 
                 for command in found.values(key) {
                     let command = command.to_str_lossy();
                     let path = std::env::var_os("PATH");
-                    if let Some(word) = from_place(&command, root, path.as_deref()) {
+                    if let Some(word) = find_word_run_from(&command, root, path.as_deref()) {
                         let setting = format!("{section}.{name}.{key}");
                         let refused = Refused::Program { setting, command: command.into_owned(), word };
                         return Err(GitError::refused(format!("working in {}", root.display()), refused));
@@ -64,7 +64,7 @@ enum Part {
 
 /// The word of a command that runs something from `root`, if there is one. `path` is the `PATH` in which programs are
 /// looked for.
-fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String> {
+fn find_word_run_from(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String> {
     let is_there = |name: &str| !name.is_empty() && root.join(name).symlink_metadata().is_ok();
     let (mut part, mut takes_code) = (Part::Program, false);
     for word in words(command) {
@@ -111,7 +111,7 @@ fn from_place(command: &str, root: &Path, path: Option<&OsStr>) -> Option<String
             }
             Part::Line => {
                 part = Part::Argument;
-                from_place(&word, root, path).is_some()
+                find_word_run_from(&word, root, path).is_some()
             }
             Part::Module => {
                 part = Part::Argument;
@@ -202,7 +202,7 @@ mod tests {
             std::fs::write(place.path().join(file), "").unwrap();
         }
         let path = Some(OsStr::new("/usr/bin:/bin"));
-        let found = |command: &str| from_place(command, place.path(), path);
+        let found = |command: &str| find_word_run_from(command, place.path(), path);
         for (command, word) in [
             ("./tools/clean.sh", "./tools/clean.sh"),
             ("tools/clean.sh %f", "tools/clean.sh"),
@@ -259,8 +259,11 @@ mod tests {
             assert_eq!(found(command), None, "{command}");
         }
         for path in ["", ".:/bin", "/bin:", "/bin::/x", "bin:/bin"] {
-            assert!(from_place("cat", place.path(), Some(OsStr::new(path))).is_some() || path.is_empty(), "{path}");
-            assert_eq!(from_place("/bin/cat", place.path(), Some(OsStr::new(path))), None, "{path}");
+            assert!(
+                find_word_run_from("cat", place.path(), Some(OsStr::new(path))).is_some() || path.is_empty(),
+                "{path}"
+            );
+            assert_eq!(find_word_run_from("/bin/cat", place.path(), Some(OsStr::new(path))), None, "{path}");
         }
     }
 }

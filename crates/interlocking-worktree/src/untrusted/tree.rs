@@ -33,20 +33,20 @@ struct Extent {
     /// The size in bytes of the index that it needs.
     index: u64,
     /// Whether all modes are written as today's git writes them.
-    is_of_today: bool,
+    has_modern_modes: bool,
 }
 
 /// The size in bytes of an index entry without its path.
 const ENTRY: u64 = 72;
 
 /// How many trees are cached per repository. A project of twenty thousand files has about a thousand.
-const MOST_KEPT: usize = 1 << 18;
+const MAX_CACHED: usize = 1 << 18;
 
 type Known = HashMap<ObjectId, Extent>;
 
 /// Trees that passed the check, by the directory of the objects: an object's id is the hash of its contents, so the
 /// result stays valid. Nothing is cached for clones, whose agents can replace objects.
-static SOUND: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
+static CHECKED: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<Known>>>>> = LazyLock::new(Mutex::default);
 
 /// Refuses a tree that git would not make, or that needs a larger index than [`Limits::index`]. Modes may be written as
 /// early versions of git did.
@@ -57,7 +57,7 @@ pub(crate) fn check(git: &gix::Repository, tree: ObjectId) -> Result<(), GitErro
 /// Like [`check`], for a tree `to` that replaces `from`: if all modes of `from` are as today's git writes them, those
 /// of `to` must be, too.
 pub(crate) fn check_successor(git: &gix::Repository, from: ObjectId, to: ObjectId) -> Result<(), GitError> {
-    if extent(git, to)?.is_of_today || !extent(git, from)?.is_of_today {
+    if extent(git, to)?.has_modern_modes || !extent(git, from)?.has_modern_modes {
         return Ok(());
     }
     Err(refused(to, "it has modes that git does not write today".to_owned()))
@@ -83,10 +83,10 @@ fn extent(git: &gix::Repository, tree: ObjectId) -> Result<Extent, GitError> {
     }
     let directory = git.objects.store_ref().path();
     let directory = std::fs::canonicalize(directory).doing(|| format!("resolving {}", directory.display()))?;
-    let known = Arc::clone(SOUND.lock().unwrap_or_else(PoisonError::into_inner).entry(directory).or_default());
+    let known = Arc::clone(CHECKED.lock().unwrap_or_else(PoisonError::into_inner).entry(directory).or_default());
     // A thread that walks the same trees at the same time waits, and then finds them cached.
     let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-    if known.len() > MOST_KEPT {
+    if known.len() > MAX_CACHED {
         known.clear();
     }
     walk(tree, &mut known, limits, read)
@@ -148,7 +148,7 @@ fn walk(
         extent.files = extent.files.saturating_add(below.files);
         let paths = below.files.saturating_mul(name as u64 + 1);
         extent.index = extent.index.saturating_add(below.index).saturating_add(paths);
-        extent.is_of_today &= below.is_of_today;
+        extent.has_modern_modes &= below.has_modern_modes;
         if open.prefix + extent.longest > path::LONGEST {
             return Err(too_long());
         }
@@ -167,7 +167,7 @@ fn refused(tree: ObjectId, problem: String) -> GitError {
 
 /// Decodes one tree: its own extent, without its directories, and these directories.
 fn read(mut data: &[u8], hash: gix::hash::Kind) -> Result<(Extent, Vec<(ObjectId, usize)>), String> {
-    let mut extent = Extent { longest: 0, files: 0, index: 0, is_of_today: true };
+    let mut extent = Extent { longest: 0, files: 0, index: 0, has_modern_modes: true };
     let mut directories = Vec::new();
     let mut before: Option<(&BStr, bool)> = None;
     // Names of files that a later directory could have too: `a` is before `a.b`, which is before `a/`.
@@ -185,11 +185,11 @@ fn read(mut data: &[u8], hash: gix::hash::Kind) -> Result<(Extent, Vec<(ObjectId
             b"100644" | b"100755" | b"120000" | b"160000" => false,
             // Written by early versions of git, and by other programs.
             b"040000" => {
-                extent.is_of_today = false;
+                extent.has_modern_modes = false;
                 true
             }
             b"100664" => {
-                extent.is_of_today = false;
+                extent.has_modern_modes = false;
                 false
             }
             mode => return Err(problem(&format!("it has the mode {:?}", mode.as_bstr()))),
@@ -321,7 +321,7 @@ mod tests {
         ]);
         let paths = ["a", "dir/file", "dir/sub", "other/file", "other/sub"];
         let index = paths.iter().map(|path| ENTRY + path.len() as u64).sum();
-        let expected = Extent { longest: "other/file".len(), files: 5, index, is_of_today: false };
+        let expected = Extent { longest: "other/file".len(), files: 5, index, has_modern_modes: false };
         assert_eq!(walk_in(&forest, Limits::default()), Ok(expected));
         assert_eq!(walk_in(&forest, Limits { index, ..Limits::default() }), Ok(expected));
         assert!(walk_in(&forest, Limits { index: index - 1, ..Limits::default() }).is_err());

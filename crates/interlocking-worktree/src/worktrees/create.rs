@@ -19,7 +19,7 @@ use crate::{
         name::BranchName,
     },
     worktrees::new_worktree::{CreateError, NewHead, missing_parents, resolve, tree_at},
-    worktrees::{make::Filling, register::is_ordinary, remove::move_to_trash, worktree::Worktree},
+    worktrees::{make::FileSource, register::is_ordinary, remove::move_to_trash, worktree::Worktree},
 };
 
 impl Repository {
@@ -82,7 +82,7 @@ impl Repository {
         (from, tree): (CommitId, ObjectId),
     ) -> Result<Worktree, CreateError> {
         if is_ordinary(git) {
-            return self.make(git, place, head, (from, tree), Filling::Fresh);
+            return self.make(git, place, head, (from, tree), FileSource::Fresh);
         }
         program::check(git, place)?;
         let branch = head.branch();

@@ -58,10 +58,10 @@ impl Worktree {
     pub fn read_file(&self, path: &RepositoryPath, most: u64) -> Result<Option<Vec<u8>>, FileError> {
         let doing = || format!("reading {path} in {}", self.path().display());
         let Some((directory, name)) = self.directory_of(path, false)? else { return Ok(None) };
-        match directory.look(name).doing(doing)? {
+        match directory.metadata(name).doing(doing)? {
             None => return Ok(None),
-            Some(look) if look.kind == Kind::File => {}
-            Some(look) => return Err(FileError::NotAFile { path: path.clone(), found: named(look.kind) }),
+            Some(metadata) if metadata.kind == Kind::File => {}
+            Some(metadata) => return Err(FileError::NotAFile { path: path.clone(), found: named(metadata.kind) }),
         }
         match directory.read(name, most) {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
@@ -82,13 +82,13 @@ impl Worktree {
         let Some((directory, name)) = self.directory_of(path, true)? else {
             return Err(GitError::new(doing(), "a directory on the way went while it was made").into());
         };
-        let known = directory.look(name).doing(doing)?;
+        let known = directory.metadata(name).doing(doing)?;
         match known {
             None => {}
-            Some(look) if look.kind == Kind::File => directory.remove_file(name).doing(doing)?,
-            Some(look) => return Err(FileError::NotAFile { path: path.clone(), found: named(look.kind) }),
+            Some(metadata) if metadata.kind == Kind::File => directory.remove_file(name).doing(doing)?,
+            Some(metadata) => return Err(FileError::NotAFile { path: path.clone(), found: named(metadata.kind) }),
         }
-        let is_executable = known.is_some_and(|look| look.is_executable);
+        let is_executable = known.is_some_and(|metadata| metadata.is_executable);
         let mut file = directory.create_file(name, is_executable).doing(doing)?;
         Ok(file.write_all(contents).doing(doing)?)
     }
@@ -106,13 +106,13 @@ impl Worktree {
         for end in bytes.find_iter(b"/") {
             let name = &bytes[begin..end];
             begin = end + 1;
-            match directory.look(name).doing(doing)? {
+            match directory.metadata(name).doing(doing)? {
                 None if !is_made => return Ok(None),
                 None => _ = directory.make_directory(name).doing(doing)?,
-                Some(look) if look.kind == Kind::Directory => {}
-                Some(look) => {
+                Some(metadata) if metadata.kind == Kind::Directory => {}
+                Some(metadata) => {
                     let path = RepositoryPath::from_git(bytes[..end].as_bstr());
-                    return Err(FileError::NotADirectory { path, found: named(look.kind) });
+                    return Err(FileError::NotADirectory { path, found: named(metadata.kind) });
                 }
             }
             let Some(inside) = directory.directory(name).doing(doing)? else { return Ok(None) };

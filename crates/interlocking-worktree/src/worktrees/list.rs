@@ -92,7 +92,7 @@ impl Repository {
     /// The worktrees whose root satisfies `is_wanted`. The caller holds the registration lock.
     fn list_where(&self, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<WorktreeEntry>, GitError> {
         let doing = || format!("listing the worktrees of {}", self.common_directory().display());
-        git_directory::look_at_list(self.common_directory(), self.limits())?;
+        git_directory::check_list(self.common_directory(), self.limits())?;
         let git = self.git();
         let mut entries = Vec::new();
         for proxy in git.worktrees().doing(doing)? {

@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// Where a new worktree's files come from.
-pub(crate) enum Filling {
+pub(crate) enum FileSource {
     /// They are all written.
     Fresh,
     /// They are all written, and their stat data is noted, so that they can be reused.
@@ -48,13 +48,13 @@ impl Repository {
         place: &Path,
         head: &NewHead,
         (from, tree): (CommitId, ObjectId),
-        filling: Filling,
+        source: FileSource,
     ) -> Result<Worktree, CreateError> {
         let doing = || format!("creating a worktree at {}", place.display());
         let by = Signature::runtime();
-        let mut index = match &filling {
-            Filling::Fresh | Filling::Noted => git.index_from_tree(&tree).doing(doing)?,
-            Filling::Retired(claim) => {
+        let mut index = match &source {
+            FileSource::Fresh | FileSource::Noted => git.index_from_tree(&tree).doing(doing)?,
+            FileSource::Retired(claim) => {
                 let index = between(git, &claim.noted.index, claim.noted.tree, tree)?.index;
                 gix::index::File::from_state(index, git.index_path())
             }
@@ -102,9 +102,9 @@ impl Repository {
 
         let was_there = place.exists();
         let full_name = head.branch().map(BranchName::full_name);
-        let retired = match &filling {
-            Filling::Retired(claim) => Some(claim.files()),
-            Filling::Fresh | Filling::Noted => None,
+        let retired = match &source {
+            FileSource::Retired(claim) => Some(claim.files()),
+            FileSource::Fresh | FileSource::Noted => None,
         };
         let files = retired.as_deref().unwrap_or(place);
         let entry = Entry { place, files, branch: full_name.as_deref(), commit: from.git(), by: &by };
@@ -128,10 +128,10 @@ impl Repository {
         let made = moved.and_then(|()| configured()).and_then(|mut configured| {
             step::reached("a directory is in its place");
             program::check(&configured, place)?;
-            let form = if matches!(filling, Filling::Fresh) { None } else { written_files::form(&configured)? };
-            match &filling {
-                Filling::Fresh | Filling::Noted => write_all_files(&configured, place, &mut index)?,
-                Filling::Retired(claim) => {
+            let form = if matches!(source, FileSource::Fresh) { None } else { written_files::form(&configured)? };
+            match &source {
+                FileSource::Fresh | FileSource::Noted => write_all_files(&configured, place, &mut index)?,
+                FileSource::Retired(claim) => {
                     self.recent_objects().attach(&mut configured);
                     rewrite_files(&configured, place, &claim.noted, claim.model(), form.as_ref(), &mut index, None)?;
                 }

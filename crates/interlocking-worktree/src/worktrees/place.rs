@@ -124,16 +124,16 @@ impl Place {
             findings.push(Finding::LinkRewritten { path: self.worktree.path().to_owned(), says });
         }
         let mut tips = vec![head.commit];
-        self.look_at_branch(&git, &head, &mut tips, &mut findings)?;
+        self.check_branch(&git, &head, &mut tips, &mut findings)?;
         for tip in tips {
-            self.look_at_history(&git, tip, &mut findings)?;
+            self.check_history(&git, tip, &mut findings)?;
         }
-        self.look_at_files(git, &head, &mut findings)?;
+        self.check_files(git, &head, &mut findings)?;
         Ok(findings)
     }
 
     /// Checks which branch is checked out. Adds the branch's commit to `tips` if HEAD is elsewhere.
-    fn look_at_branch(
+    fn check_branch(
         &self,
         git: &gix::Repository,
         head: &Head,
@@ -153,7 +153,7 @@ impl Place {
         Ok(())
     }
 
-    fn look_at_history(
+    fn check_history(
         &self,
         git: &gix::Repository,
         tip: Option<CommitId>,
@@ -178,7 +178,7 @@ impl Place {
         Ok(())
     }
 
-    fn look_at_files(&self, git: gix::Repository, head: &Head, findings: &mut Vec<Finding>) -> Result<(), GitError> {
+    fn check_files(&self, git: gix::Repository, head: &Head, findings: &mut Vec<Finding>) -> Result<(), GitError> {
         // If HEAD has no commit, or the commit that was handed over is gone, there is nothing to compare with.
         if head.commit.is_none() || git.find_commit(self.head.git()).is_err() {
             return Ok(());

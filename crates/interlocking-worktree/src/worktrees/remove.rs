@@ -183,7 +183,7 @@ impl Repository {
         let gone = || WorktreeError::Gone { path: path.to_owned() };
         let git = self.git();
         let _registration = self.lock_registration()?;
-        git_directory::look(&self.common_directory().join("worktrees").join(name), self.limits())?;
+        git_directory::check(&self.common_directory().join("worktrees").join(name), self.limits())?;
         let proxy = git.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
         if proxy.base().doing(doing)? != path {
             return Err(gone().into());

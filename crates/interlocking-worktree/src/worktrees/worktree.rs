@@ -152,7 +152,7 @@ impl Worktree {
 
     /// Opens a clone without trusting its own configuration: the agent can write to it.
     fn open_clone(&self) -> Result<gix::Repository, WorktreeError> {
-        git_directory::look_at_clone(&self.path, self.repository.limits())?;
+        git_directory::check_clone(&self.path, self.repository.limits())?;
         // Only after the check of the clone's files.
         self.repository.recover_locks()?;
         let git = self.repository.git_of_main_worktree()?;
@@ -199,7 +199,7 @@ impl Worktree {
         let doing = || format!("opening the worktree at {}", self.path.display());
         let gone = || WorktreeError::Gone { path: self.path.clone() };
         let main = self.repository.git();
-        git_directory::look(&main.common_dir().join("worktrees").join(name), self.repository.limits())?;
+        git_directory::check(&main.common_dir().join("worktrees").join(name), self.repository.limits())?;
         let proxy = main.worktree_proxy_by_id(name.as_bytes()).doing(doing)?.ok_or_else(gone)?;
         let base = proxy.base().doing(doing)?;
         if base != self.path || !self.path.is_dir() {
@@ -208,7 +208,7 @@ impl Worktree {
         let git_directory = proxy.git_dir().to_owned();
         let checked = check_link(&self.path, &git_directory);
         let mut git = proxy.into_repo().doing(doing)?;
-        git_directory::look_at_named_files(&git)?;
+        git_directory::check_named_files(&git)?;
         program::check(&git, &self.path)?;
         self.repository.recent_objects().attach(&mut git);
         Ok((git, checked))
