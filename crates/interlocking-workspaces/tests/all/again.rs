@@ -1,4 +1,5 @@
-//! Runs that are interrupted anywhere and resumed by values that share nothing with those before but the journal, and in another process.
+//! Runs that are interrupted at any point and resumed by values that share only the journal with those before, and in
+//! another process.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -11,7 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Two nodes in one workspace, one in a workspace that begins where that stands, and one that merges and lands.
+/// Two nodes in one workspace, one node in a workspace that begins at the commit of the first, and one node that merges
+/// and lands.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Paper {
@@ -27,11 +29,11 @@ struct Paper {
 
 held!(Paper);
 
-/// Where a run is interrupted, and how it is told.
+/// Where a run is interrupted, and how.
 #[derive(Clone)]
 enum Cut {
     Never,
-    /// The handler waits for ever, and says that it does.
+    /// The handler waits for ever, after it has signalled that it does.
     Waits(&'static str, Arc<Notify>),
     /// The handler fails.
     Panics(&'static str),
@@ -61,7 +63,7 @@ impl Cut {
     }
 }
 
-/// Writes a file, makes a mess, is interrupted before the commit or after it.
+/// Writes a file, leaves uncommitted files, and is interrupted before or after the commit.
 async fn write(worktree: &mut Checkout<'_>, cut: &Cut, what: &str, text: &str) -> Result<CommitId, NodeError> {
     let path = worktree.path().to_owned();
     assert!(
@@ -83,7 +85,7 @@ struct Draft(Cut);
 impl LogicHandler<paper::draft> for Draft {
     async fn run(&self, (): (), cx: &mut Cx<'_, paper::draft>) -> Route<paper::draft> {
         write(&mut cx.worktree().await?, &self.0, "draft", "one\n").await?;
-        // The next node finds it, whoever runs that.
+        // The next node finds this file, in whichever process it runs.
         std::fs::write(cx.workspace()?.path.join("uncommitted.txt"), "not yet")?;
         goto!(cx, paper::revise, ())
     }
@@ -119,7 +121,7 @@ impl LogicHandler<paper::print> for Print {
         worktree.retire().await?;
         self.0.at("print: retired").await;
         let landed = cx.land(merged).await?;
-        // Beyond the second: what is made again has another time, and so another id.
+        // Wait past the second, so that a commit that is made again has another time and another id.
         tokio::time::sleep(std::time::Duration::from_millis(if self.0.is("print: landed") { 1100 } else { 0 })).await;
         self.0.at("print: landed").await;
         goto!(cx, paper::exit, landed)
@@ -149,7 +151,7 @@ const MOMENTS: [&str; 9] = [
     "print: landed",
 ];
 
-/// What there is at the end, however often it was interrupted.
+/// Checks the result, which is the same however often the run was interrupted.
 fn is_printed(project: &Project) {
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "Review\nPaper\nBegin\n");
     for (path, text) in [("draft.txt", "one\n"), ("revise.txt", "two\n"), ("review.txt", "good\n")] {
@@ -175,7 +177,7 @@ async fn a_run_that_is_interrupted_anywhere_comes_to_the_same() {
     }
 }
 
-/// And interrupted again and again, by a process that dies.
+/// The run is interrupted again and again by the end of its process.
 #[tokio::test]
 async fn a_run_whose_process_dies_again_and_again_comes_to_the_same() {
     let project = Project::new();
@@ -210,7 +212,7 @@ async fn dies() {
     panic!("{ended:?}");
 }
 
-/// What a finished node has left uncommitted is there for the next, where nothing was interrupted in the workspace.
+/// Uncommitted files of a finished node are there for the next node if no node was interrupted in the workspace.
 #[tokio::test]
 async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interrupted() {
     let project = Project::new();
@@ -231,7 +233,7 @@ async fn another_process_does_not_touch_a_workspace_in_which_nothing_was_interru
     assert!(!project.runs().join("run/review/mess.log").exists());
 }
 
-/// A run that has failed left nothing but what is in the archive; retried, it goes on in worktrees that are made again.
+/// A failed run has left nothing but the archive. When it is retried, its worktrees are made again.
 #[tokio::test]
 async fn a_run_that_has_failed_is_retried_in_worktrees_made_again() {
     for (moment, archived) in [
@@ -254,7 +256,7 @@ async fn a_run_that_has_failed_is_retried_in_worktrees_made_again() {
     }
 }
 
-/// A fork works in worktrees of its own, at the commits that its history tells of; the other run's are not touched.
+/// A fork works in worktrees of its own, at the commits of its history; those of the other run are not touched.
 #[tokio::test]
 async fn a_fork_has_worktrees_of_its_own() {
     let project = Project::new();
@@ -274,7 +276,7 @@ async fn a_fork_has_worktrees_of_its_own() {
     assert!(project.runs().join("run/review/mess").exists());
 }
 
-/// A run's name is taken by branches of another run of that name.
+/// A run's name is taken if another run of that name has branches.
 #[tokio::test]
 async fn a_new_run_takes_no_branch_of_another() {
     let project = Project::new();
@@ -291,7 +293,7 @@ async fn a_new_run_takes_no_branch_of_another() {
     assert_eq!(project.left(), ["run/draft"], "and what is not its own stays");
 }
 
-/// Somebody has deleted what kept a commit: the run is refused before anything is made, until it is back.
+/// The reference that kept a commit was deleted: the run is refused before anything is made, until the commit is back.
 #[tokio::test]
 async fn a_run_whose_commits_are_gone_is_refused_until_they_are_back() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! Branches that are called as the program says (SAW-25).
+//! Branches whose names the program chooses (SAW-25).
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// A wave of agents, each with a branch of a name that others can tell.
+/// A wave of agents, each with a branch that has a descriptive name.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Wave {
@@ -71,7 +71,7 @@ impl LogicHandler<agent::work> for Work {
 fn named(project: &Project) -> GitWorkspaces {
     project.workspaces().with_branch_names(|scope| {
         let key = scope.key.filter(|_| scope.workspace == "own")?;
-        // Two items may be given one name, by mistake.
+        // By mistake, two items may get the same name.
         BranchName::new(format!("wave1-agent-{}", key.trim_end_matches('\''))).ok()
     })
 }
@@ -86,7 +86,7 @@ fn agents(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// The branches are called so, found again by another process, and taken away with the run.
+/// The branches have the chosen names, are found by another process, and are removed with the run.
 #[tokio::test]
 async fn a_branch_is_called_as_the_program_says() {
     let project = Project::new();
@@ -104,10 +104,10 @@ async fn a_branch_is_called_as_the_program_says() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
-/// What the run has left, for another program, which gives no names.
+/// What is left of the run, as seen by another program that chooses no names.
 async fn left(project: &Project) -> LeftRun {
     loop {
-        // The child's task lets go of it a moment later.
+        // The child's task releases the run a moment later.
         if let Some(left) = project.workspaces().left().await.unwrap().pop() {
             return left;
         }
@@ -115,7 +115,7 @@ async fn left(project: &Project) -> LeftRun {
     }
 }
 
-/// What a run has left that was killed has its branches, whatever they are called.
+/// What is left of a killed run includes its branches, whatever their names are.
 #[tokio::test]
 async fn what_is_left_has_branches_of_any_name() {
     let project = Project::new();
@@ -125,7 +125,7 @@ async fn what_is_left_has_branches_of_any_name() {
         ended = run.start(agents(&["a"])) => panic!("{ended:?}"),
         () = told.notified() => {}
     }
-    // A new run of the name is refused.
+    // A new run of the same name is refused.
     let fresh: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let refused = wave(&project, &fresh, None).0.start(agents(&["c"])).await.unwrap_err();
     assert!(refused.to_string().contains("the run's name is taken: there is a branch "), "{refused}");
@@ -136,7 +136,7 @@ async fn what_is_left_has_branches_of_any_name() {
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/wave1-agent-a".to_owned()]));
 }
 
-/// A branch may have so long a name that nothing can be added to it.
+/// A branch's name may be so long that no suffix can be added.
 #[tokio::test]
 async fn what_a_branch_of_the_longest_name_has_is_kept() {
     const LONGEST: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -157,7 +157,7 @@ async fn what_a_branch_of_the_longest_name_has_is_kept() {
     assert_eq!((project.left(), archived), (vec![], vec![(&*format!("run/{head}"), head)]));
 }
 
-/// Somebody else's branch is not touched: the node fails.
+/// A branch of another program is not touched: the node fails.
 #[tokio::test]
 async fn a_name_that_is_taken_is_refused() {
     let project = Project::new();
@@ -175,7 +175,7 @@ async fn a_name_that_is_taken_is_refused() {
     );
     assert_eq!(project.left(), ["wave1-agent-a"]);
     assert_eq!(project.repository().resolve("wave1-agent-a").unwrap(), project.begin);
-    // And that of another workspace of the run.
+    // A branch of another workspace of the run is not touched either.
     let project = Project::new();
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let ended = wave(&project, &journal, None).0.start(agents(&["a", "a'"])).await.unwrap();
@@ -184,7 +184,7 @@ async fn a_name_that_is_taken_is_refused() {
     assert_eq!(project.left(), [""; 0]);
 }
 
-/// Worktrees of children go when these end, or stay until the run that was started does.
+/// Worktrees of children are removed when the children end, or stay until the root run ends.
 #[tokio::test]
 async fn worktrees_of_children_stay_if_the_program_says_so() {
     for (stay, expected) in [(false, 1), (true, 3)] {

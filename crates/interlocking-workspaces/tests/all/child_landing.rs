@@ -1,4 +1,5 @@
-//! Children that land on their parent's workspace: what they land is squashed and judged elsewhere first, and counts whatever is killed.
+//! Children that land on their parent's workspace: their work is first squashed and checked elsewhere, and each part
+//! lands once whatever is killed.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
-/// A feature of three parts, each a child run; and a note that is written beside them, in the same workspace.
+/// A feature of three parts, each a child run, and a note that is written at the same time in the same workspace.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Feature {
@@ -22,7 +23,8 @@ struct Feature {
     parts: MapNode<Parts>,
 }
 
-/// A part is written in a worktree of its own, squashed onto the parent's head, judged there, and landed on the parent.
+/// A part is written in a worktree of its own, squashed onto the parent's head, checked there, and landed on the
+/// parent.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Part {
@@ -36,7 +38,7 @@ held!(Feature, Part);
 
 const PARTS: [&str; 3] = ["lexer", "parser", "printer"];
 
-/// What all runs of a tree tell, and where they are interrupted: at the moment of this number.
+/// What the runs of a tree report, and the number of the moment at which they are interrupted.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
@@ -90,7 +92,7 @@ impl MapHandler<feature::parts> for Parts {
                 child.key,
                 "{landed}"
             );
-            // What the parent sees of the child (V3-04).
+            // The parent's view of the child (V3-04).
             let seen = cx.child_workspaces::<feature::parts>().await?;
             let seen: Vec<_> = seen.into_iter().filter(|seen| seen.run == child.run).collect();
             let names: Vec<_> = seen.iter().map(|seen| seen.name.as_str()).collect();
@@ -103,7 +105,7 @@ impl MapHandler<feature::parts> for Parts {
             }
         }
         watch.moment().await;
-        // Their files go before the end, their branches stay.
+        // Their files are removed before the end; their branches stay.
         cx.retire_child_workspaces::<feature::parts>().await?;
         assert_eq!(cx.child_workspaces::<feature::parts>().await?.len(), 2 * PARTS.len());
         let repository = cx.repository()?;
@@ -143,7 +145,7 @@ impl LogicHandler<part::merge> for Merge {
             let mut candidate = cx.worktree().await?;
             candidate.reset(at).await?;
             let commit = candidate.squash_merge(head, format!("feat({part}): implement")).await?;
-            // It is judged where nobody else works (CON-31).
+            // The candidate is checked in a directory where no agent works (CON-31).
             assert!(candidate.path().join(format!("{part}.txt")).exists() && !candidate.path().join("draft").exists());
             self.0.moment().await;
             match cx.land(commit).await {
@@ -151,7 +153,7 @@ impl LogicHandler<part::merge> for Merge {
                     self.0.moment().await;
                     return goto!(cx, part::exit, landed);
                 }
-                // A sibling has advanced it: the candidate is made again (CON-142).
+                // A sibling has advanced the branch: the candidate is made again (CON-142).
                 Err(GitWorkspacesError::FastForward(FastForwardError::NotFastForward { .. })) => {}
                 Err(error) => return Err(error.into()),
             }
@@ -214,7 +216,7 @@ async fn a_tree_that_is_interrupted_anywhere_lands_each_part_once() {
     }
 }
 
-/// The same of a process that dies again and again.
+/// The same for a process that dies again and again.
 #[tokio::test]
 async fn a_tree_whose_process_dies_again_and_again_lands_each_part_once() {
     let project = Project::new();
@@ -223,7 +225,7 @@ async fn a_tree_whose_process_dies_again_and_again_lands_each_part_once() {
     for number in 0..12 {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap());
         child.args(["--exact", "child_landing::dies", "--nocapture"]).env("PARTS_IN", project.root());
-        // Some moments are those of the process before: it comes further each time.
+        // Some moments are repeated from the previous process, so each process gets further.
         child.env("DATABASE", &database).env("BEGINS", (number == 0).to_string()).env("DIES_AT", "4");
         let ended = child.output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);

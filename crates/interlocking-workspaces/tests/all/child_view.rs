@@ -1,5 +1,5 @@
-//! The workspaces of children as any node of their parent sees them, in whichever process: branches, heads, and what was committed (PRG-34,
-//! PRG-38).
+//! The workspaces of children as seen by any node of their parent, in any process: branches, heads, and commits
+//! (PRG-34, PRG-38).
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// Chapters are written side by side, then an appendix, twice; all are bound in a node of their own.
+/// Chapters are written in parallel, then an appendix, twice; another node binds all of them.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Book {
@@ -22,7 +22,7 @@ struct Book {
     bind: LogicNode<Bind>,
 }
 
-/// A chapter ends with its title alone: who binds it looks for what was committed.
+/// A chapter's output is only its title: the node that binds the chapters looks up their commits.
 #[derive(Graph)]
 #[graph(output = String)]
 struct Chapter {
@@ -36,10 +36,10 @@ struct Chapter {
 
 held!(Book, Chapter);
 
-/// A visit of `bind`, and what it saw of the chapters and of the appendix.
+/// A visit of `bind`, and the workspaces of the chapters and of the appendix that it saw.
 type Seen = (u32, [Vec<ChildWorkspace>; 2]);
 
-/// Where the tree is interrupted, at the moment of this number, and what was seen in each visit of `bind`.
+/// The number of the moment at which the tree is interrupted, and what each visit of `bind` saw.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
@@ -169,7 +169,7 @@ fn titles() -> Vec<String> {
     ["b", "a", "blank"].map(str::to_owned).into()
 }
 
-/// All that was committed is bound; in the second visit the appendix is another child.
+/// Everything that was committed is bound. In the second visit the appendix is another child.
 fn is_bound(project: &Project, watch: &Watch) {
     let files = project.git(&["ls-tree", "-r", "--name-only", "main"]);
     let texts: Vec<_> = files.lines().filter(|file| file.ends_with(".txt")).collect();
@@ -184,7 +184,7 @@ fn is_bound(project: &Project, watch: &Watch) {
         assert_eq!((appendix.key.as_str(), appendix.by.to_string()), ("appendix", format!("appendix.{visit}.1")));
         assert!(appendix.branch.as_str().starts_with("run/appendix-"), "{}", appendix.branch);
     }
-    // Whoever asks again in another process sees the same.
+    // A visit that is repeated in another process sees the same.
     for pair in seen.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
         assert_eq!(pair[0], pair[1]);
     }
@@ -205,7 +205,7 @@ async fn any_node_sees_what_the_children_of_others_have_committed() {
 
 #[tokio::test]
 async fn a_process_that_resumes_the_run_sees_the_same() {
-    // In a chapter, in an appendix, and before and after what is bound.
+    // In a chapter, in an appendix, and before and after binding.
     for moment in 2..=9 {
         let project = Project::new();
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());

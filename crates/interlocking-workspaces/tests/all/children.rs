@@ -1,4 +1,4 @@
-//! Child runs: each has its own worktrees and branches, begins where its parent's stands, and is found again.
+//! Child runs: each has its own worktrees and branches, begins at its parent's commit, and can be reopened.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
-/// A part and how many levels of parts it has below it; each is written in a worktree of its own and merged into that of the part
-/// above it.
+/// A part with a number of levels of parts below it. Each is written in a worktree of its own and merged into that of
+/// its parent.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Tree {
@@ -22,7 +22,7 @@ struct Tree {
 
 held!(Tree);
 
-/// What all runs of a tree tell, and where they are interrupted: at the moment of this number.
+/// What the runs of a tree report, and the number of the moment at which they are interrupted.
 #[derive(Clone)]
 struct Watch {
     left: Arc<AtomicUsize>,
@@ -110,7 +110,8 @@ fn is_grown(project: &Project) {
     assert_eq!(std::fs::read_to_string(project.root().join("abb.txt")).unwrap(), "abb");
 }
 
-/// V3-04, V3-05: every run of the tree has a worktree and a branch of its own, and what it made is merged into its parent's.
+/// V3-04, V3-05: every run of the tree has a worktree and a branch of its own, and its work is merged into its
+/// parent's.
 #[tokio::test]
 async fn every_run_of_a_tree_has_a_worktree_of_its_own() {
     let (project, watch) = (Project::new(), Watch::new(usize::MAX));
@@ -127,7 +128,7 @@ async fn every_run_of_a_tree_has_a_worktree_of_its_own() {
     assert_eq!(worked_in.iter().filter(within).count(), 7, "{worked_in:?}");
 }
 
-/// SAW-46: a tree that is resumed goes on in the worktrees that its runs had, whichever of them were interrupted.
+/// SAW-46: a resumed tree continues in the worktrees of its runs, whichever of them were interrupted.
 #[tokio::test]
 async fn a_tree_that_is_interrupted_anywhere_comes_to_the_same() {
     for moment in [1, 2, 3, 4, 5, 7, 9, 11, 13, 15, 17, 19, 20, 21] {

@@ -1,4 +1,4 @@
-//! Clones, where the table demands them: blind agents, and what comes back.
+//! Clones, if the table demands them: blind agents, and fetching their commits.
 
 use crate::project::Project;
 use askama::Template;
@@ -56,7 +56,7 @@ impl LLMHandler<blind::code> for Write {
         }
         let error = worktree.merge(commit, "no").await.unwrap_err();
         assert!(matches!(error, GitWorkspacesError::InClone { operation: "merge", .. }), "{error}");
-        // The first round is rejected: the second begins where the first did (CON-74).
+        // The first round is rejected: the second begins at the same commit (CON-74).
         let base = worktree.base();
         worktree.reset(base).await?;
         assert!(!worktree.path().join("code.txt").exists());
@@ -117,7 +117,7 @@ async fn blind_agents_have_clones_and_what_they_made_comes_back() {
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/code".to_owned()]));
 }
 
-/// What a place gives is what the table demands of it.
+/// A workspace offers the isolation that the table demands.
 #[test]
 fn a_workspace_offers_what_the_table_demands() {
     use interlocking::graph::Graph as _;
@@ -146,7 +146,7 @@ impl LLMHandler<confined::write> for Writes {
     }
 }
 
-/// Its programs reach their clone, what they are granted, and not the project.
+/// Programs in the sandbox reach their clone and what they are granted, but not the project.
 #[tokio::test]
 async fn a_sandbox_is_of_the_clone_and_of_what_is_granted() {
     let project = Project::new();

@@ -1,4 +1,4 @@
-//! Whatever a node that was interrupted, or a process that was killed, has left in a workspace: it is put back to its commit.
+//! Whatever an interrupted node or a killed process has left in a workspace, the workspace is restored to its commit.
 
 use crate::project::{Project, author};
 use askama::Template;
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 #[template(source = "Work.", ext = "txt")]
 struct WorkPrompt;
 
-/// Where the run is interrupted: in a workspace, or beside it.
+/// Where the run is interrupted: in the workspace, or in another one.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum At {
     Work,
@@ -23,7 +23,7 @@ enum At {
     Elsewhere,
 }
 
-/// Work in a worktree and in a clone; then it is interrupted; then both are looked at.
+/// Works in a worktree and in a clone, is interrupted, and then both are checked.
 #[derive(Graph)]
 #[graph(output = (CommitId, CommitId))]
 struct Job {
@@ -70,7 +70,7 @@ impl LLMHandler<job::cell> for Cell {
     }
 }
 
-/// The first time for ever.
+/// Waits for ever the first time.
 struct Waits(Arc<Notify>, bool);
 
 impl Waits {
@@ -109,13 +109,13 @@ impl LogicHandler<job::look> for Look {
         let mut heads = Vec::new();
         for name in ["work", "cell"] {
             let worktree = cx.worktree_of(name).await?;
-            // Whatever is not committed stays where no node was interrupted, and nothing was led astray.
+            // Uncommitted files stay if no node was interrupted and nothing was tampered with.
             if self.0 != "files" {
                 assert_eq!(fs::read_to_string(worktree.path().join("work.rs"))?, "done\n", "{} {name}", self.0);
                 assert_eq!(worktree.diff_since(worktree.head()).await?, [], "{} {name}", self.0);
             }
             heads.push(worktree.head());
-            // What is committed there comes on top of it.
+            // The next commit is on top of it.
             fs::write(worktree.path().join("more.rs"), "more\n")?;
             let head = worktree.head();
             let more = cx.worktree_of(name).await?.commit("More").await?.ok_or("nothing new")?;
@@ -206,7 +206,7 @@ async fn is_put_back(name: &str, at: At, left: &'static str, disturb: Disturb) {
     }
     let [cell, work] = ["run/cell", "run/work"].map(|branch| project.repository().resolve(branch).unwrap());
     disturb(&project, &project.runs().join("run").join(name).canonicalize().unwrap());
-    // Files that are not committed are the next node's, unless the one that wrote them was interrupted.
+    // Uncommitted files are left for the next node, unless the node that wrote them was interrupted.
     let left = if left == "files" && at != At::Elsewhere { "files of a node that was interrupted" } else { left };
     let ended = job(&project, &journal, &told, false, left).resume().await.unwrap();
     let Outcome::Finished(heads) = ended.outcome else { panic!("{name} {at:?} {left}: {:?}", ended.outcome) };

@@ -15,7 +15,7 @@ enum Ending {
     Waits,
 }
 
-/// A node that commits, in a worktree and in one that the table does not name, and a person.
+/// A node that commits in a worktree and in one that the table does not name, and a node that waits for a person.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Job {
@@ -105,7 +105,8 @@ async fn what_is_to_be_kept_is() {
     }
 }
 
-/// A process that is killed between the end of its run and taking away what is left: the next that asks for the run's outcome does.
+/// A process is killed between the end of its run and the cleanup: the next process that asks for the run's outcome
+/// cleans up.
 #[tokio::test]
 async fn what_a_killed_process_has_left_of_a_run_that_has_ended_goes_when_the_run_is_taken_up() {
     let (project, journal): (_, Arc<dyn Journal>) = (Project::new(), Arc::new(MemoryJournal::new()));
@@ -116,7 +117,7 @@ async fn what_a_killed_process_has_left_of_a_run_that_has_ended_goes_when_the_ru
     assert_eq!((project.left(), project.archived()), (vec![], vec!["run/work".to_owned()]));
 }
 
-/// Two runs at once in one repository, with one value.
+/// Two runs at once in one repository, with one `GitWorkspaces`.
 #[tokio::test]
 async fn runs_do_not_touch_each_other() {
     let project = Project::new();
@@ -136,7 +137,7 @@ async fn runs_do_not_touch_each_other() {
     assert_eq!(project.archived(), ["one-two/work", "two/work"]);
 }
 
-/// What nobody works on any more is listed, and removed if somebody says so.
+/// Runs that no process is working on are listed, and removed on request.
 #[tokio::test]
 async fn what_is_left_of_runs_is_found_and_removed() {
     let project = Project::new();
@@ -144,7 +145,7 @@ async fn what_is_left_of_runs_is_found_and_removed() {
     let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
     let kept = job(&project, &journal, Ending::Fails, Keep::Always).with_id(RunId::new("kept").unwrap());
     kept.start(()).await.unwrap();
-    // One that goes on: its workspaces are in use.
+    // A run that goes on: its workspaces are in use.
     let (told, mut working) = (CancelToken::new(), tokio::task::JoinSet::new());
     let graph = Job { work: LogicNode(Work(Ending::Cancelled, told.clone())), ask: HumanNode(Asks) };
     working.spawn(Run::new(graph).with_workspaces(Arc::new(project.workspaces())).start(()));
@@ -169,7 +170,7 @@ async fn what_is_left_of_runs_is_found_and_removed() {
     assert_eq!(project.archived(), ["kept/work", "run/work"]);
 }
 
-/// What is left of one run is found by its name, also where somebody has cleared its directory away, and keeps its name taken.
+/// What is left of a run is found by its name, even if its directory was deleted, and the name stays taken.
 #[tokio::test]
 async fn what_is_left_of_one_run_is_found_without_its_directory() {
     let (project, name) = (Project::new(), RunId::new("kept").unwrap());
@@ -183,7 +184,7 @@ async fn what_is_left_of_one_run_is_found_without_its_directory() {
     assert_eq!((found.worktrees().len(), found.branches().len()), (2, 2));
     assert!(workspaces.left_of(&name).await.unwrap().is_none(), "somebody deals with it");
     drop(found);
-    // Another program looks for its own runs elsewhere.
+    // Another program looks for its runs in another directory.
     let elsewhere = project.workspaces().with_directory(project.runs().join("elsewhere"));
     let own = elsewhere.directory_of(&name).unwrap().unwrap();
     assert_eq!(own, project.runs().canonicalize().unwrap());

@@ -1,4 +1,4 @@
-//! What is built and tested: the files of one commit, and no others.
+//! Fresh checkouts for builds and tests: the files of one commit, and no others.
 
 use crate::project::Project;
 use askama::Template;
@@ -14,7 +14,8 @@ use std::sync::{Arc, Mutex};
 #[template(source = "Work.", ext = "txt")]
 struct WorkPrompt;
 
-/// The same in a worktree and in a clone, each examined before it is committed, and read where the first has put its reader.
+/// The same in a worktree and in a clone: each is examined before it is committed, and read where the first node has
+/// put its reader.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Trial {
@@ -39,7 +40,7 @@ fn files_of(directory: &Path) -> Vec<String> {
     names
 }
 
-/// What git does not show, because it was told not to, is in no checkout. What changes after an examination is not committed for it.
+/// Changes that git was told to hide are in no checkout. Changes after an examination are not committed.
 async fn examined(worktree: &mut Checkout<'_>, project: &Project) -> Result<CommitId, NodeError> {
     let (root, before) = (worktree.path().to_owned(), project.left());
     let unchanged = worktree.examine().await?;
@@ -55,12 +56,12 @@ async fn examined(worktree: &mut Checkout<'_>, project: &Project) -> Result<Comm
     assert_ne!(checked_out.path(), unchanged.path());
     assert_eq!(project.left(), before, "no branch and no worktree is made for it");
 
-    // Builds know it by its path.
+    // Builds identify a project by its path.
     let (examined, first) = (checked_out.commit(), checked_out.path().to_owned());
     drop(checked_out);
     assert!(!first.exists());
     assert_eq!(worktree.examine().await?.path(), first);
-    // A process that was killed has left it.
+    // As left by a killed process.
     std::fs::create_dir_all(&first)?;
     std::fs::write(first.join("left.rs"), "left")?;
     assert_eq!(files_of(worktree.examine().await?.path()), [".gitignore", "README.md", "src"]);
@@ -88,7 +89,7 @@ impl LogicHandler<trial::plain> for Plain {
         let mut worktree = cx.worktree().await?;
         let marked = worktree.commit_empty("Marked").await?;
         assert_eq!((worktree.head(), worktree.diff_since(first).await?), (marked, vec![]));
-        // Whatever stands anywhere.
+        // Independent of where any workspace is.
         let checked_out = cx.fresh_checkout(self.0.begin).await?;
         assert_eq!(files_of(checked_out.path()), [".gitignore", "README.md"]);
         goto!(cx, trial::clone, first)
@@ -109,7 +110,7 @@ impl LLMHandler<trial::clone> for Cloned {
     }
 }
 
-/// Keeps what the run had, beyond its end.
+/// Keeps the run's workspaces beyond its end.
 type Kept = Arc<Mutex<Option<Arc<dyn Workspaces>>>>;
 
 struct Look(Keep, Kept);
@@ -122,7 +123,7 @@ impl LogicHandler<trial::look> for Look {
         other.retire().await?;
         assert_eq!(path.with_file_name("cell").exists(), self.0 == Keep::Always);
         assert!(cx.repository()?.branch_head(&BranchName::new("run/cell")?)?.is_some(), "until the end");
-        // One that a process which is killed would leave.
+        // A checkout as a killed process would leave it.
         let checked_out: FreshCheckout = cx.fresh_checkout(first).await?;
         std::mem::forget(checked_out);
         *self.1.lock().unwrap() = Some(cx.workspaces()?);
@@ -158,7 +159,8 @@ async fn what_is_examined_is_what_is_committed() {
     }
 }
 
-/// Whoever shares the object store can write other contents under an object's id; that is not checked out.
+/// A process that can write to the object store can write other contents under an object's id; such contents are not
+/// checked out.
 #[tokio::test]
 async fn an_object_with_other_contents_is_not_checked_out() {
     let project = Arc::new(Project::new());

@@ -1,4 +1,4 @@
-//! Agents that do to their worktree's git what they should not.
+//! Agents that misuse git in their worktree.
 
 use crate::project::Project;
 use askama::Template;
@@ -37,7 +37,7 @@ impl LLMHandler<solo::work> for Work {
     }
 }
 
-/// Runs an agent that does this in its worktree, and says whether its commits are to stay as they are.
+/// Runs an agent with this command in its worktree. `keeps_its_commits` says whether its commits stay as they are.
 async fn agent_does(project: &Project, command: &str, keeps_its_commits: bool) -> Result<CommitId, Failure> {
     let script = format!(
         "[[turn]]\noutput_json = '{keeps_its_commits}'\n[[turn.run]]\ncommand = ['sh', '-c', '''\n\
@@ -90,7 +90,7 @@ async fn what_an_agent_leads_astray_fails_its_node_and_is_removed() {
     }
 }
 
-/// A lock that an agent leaves is in the way of the commit, which says so.
+/// A lock that an agent leaves blocks the commit, and the error names it.
 #[tokio::test]
 async fn a_lock_that_an_agent_leaves_is_named() {
     let project = Project::new();
@@ -100,7 +100,7 @@ async fn a_lock_that_an_agent_leaves_is_named() {
     assert_eq!(project.left(), [""; 0]);
 }
 
-/// What an agent writes of where its worktree lies decides nothing of what is deleted.
+/// An agent can write a false path of its worktree; that does not decide what is deleted.
 #[tokio::test]
 async fn only_what_lies_in_a_runs_directory_is_deleted_with_it() {
     let outside = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ async fn only_what_lies_in_a_runs_directory_is_deleted_with_it() {
     }
 }
 
-/// Files beside the workspaces are no workspaces, and go with the run's directory.
+/// Files beside the workspaces are not workspaces, and are deleted with the run's directory.
 #[tokio::test]
 async fn what_an_agent_leaves_beside_its_workspace_goes_with_the_run() {
     let project = Project::new();

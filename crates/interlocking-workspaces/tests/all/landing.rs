@@ -1,4 +1,4 @@
-//! Landing on a branch that somebody else uses.
+//! Landing on a branch that a user or another program uses, too.
 
 use crate::project::{Project, author};
 use interlocking::prelude::*;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A node that commits, has something happen, and lands.
+/// A node that commits, causes something to happen, and lands.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Job {
@@ -18,20 +18,20 @@ struct Job {
 
 held!(Job);
 
-/// What happens in the user's working tree meanwhile.
+/// What happens in the user's working tree before the landing.
 enum Meanwhile {
     Nothing,
-    /// A git program works there, for so long.
+    /// A git program works there for this long.
     Locked(Duration),
-    /// Somebody commits, and the node does what it is told.
+    /// Another commit lands first, and the node follows the advice of the error.
     Moved,
-    /// Somebody changes the file.
+    /// The user changes the file.
     Changed,
-    /// The worktree was made ready before.
+    /// The worktree was prepared before.
     Prepared,
-    /// It lands from where it began, after the branch `release` was moved to this.
+    /// The node lands from its base, after the branch `release` was moved to this commit.
     Since(Option<&'static str>),
-    /// It lands without its context, as a graph does at its exit.
+    /// The node lands without its context, as a graph does at its exit.
     By(GitWorkspaces),
 }
 
@@ -155,7 +155,7 @@ async fn what_is_not_committed_in_the_users_working_tree_is_not_touched() {
     assert_eq!(std::fs::read_to_string(project.root().join("README.md")).unwrap(), "changed");
 }
 
-/// What makes a worktree ready is run in each new one; where it fails, the node does, and nothing is left.
+/// The setup command runs in each new worktree. If it fails, the node fails, and nothing is left.
 #[tokio::test]
 async fn a_new_worktree_is_made_ready() {
     for (command, is_ready) in [("echo ready > ready.log", true), ("echo trouble >&2; exit 3", false)] {
@@ -175,7 +175,7 @@ async fn a_new_worktree_is_made_ready() {
     }
 }
 
-/// A branch that is not checked out is advanced all the same; one that is not there is named.
+/// A branch that is not checked out is advanced, too. The error names a branch that does not exist.
 #[tokio::test]
 async fn it_lands_on_the_branch_that_it_is_told() {
     let project = Project::new();
@@ -193,13 +193,14 @@ async fn it_lands_on_the_branch_that_it_is_told() {
     assert_eq!((project.main().head().unwrap(), project.left()), (project.begin, vec!["release".to_owned()]));
 }
 
-/// CON-71: what was verified on top of one commit lands there, or nowhere. A branch of its own that is not there is made.
+/// CON-71: work that was verified on top of one commit lands on that commit or not at all. A landing branch that does
+/// not exist is created.
 #[tokio::test]
 async fn what_lands_from_where_it_began_does_so_only_there() {
     for (landing, moved_to, lands) in [
         (None, None, true),
         (None, Some("main"), false),
-        // What is there would be behind what lands.
+        // The branch is an ancestor of what lands.
         (None, Some("release~1"), false),
         (Some("mine"), None, true),
         (Some("mine"), Some("main"), true),

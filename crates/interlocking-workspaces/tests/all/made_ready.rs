@@ -1,4 +1,4 @@
-//! What makes a workspace ready is done whenever it has been emptied: made, reset, put back, or taken along with its base.
+//! A workspace is prepared whenever it has been emptied: made, reset, restored, or moved along with its base.
 
 use crate::disturbed::own_git_directory;
 use crate::project::Project;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::Notify;
 
-/// Three rounds of writing, each looked at in a workspace that may only be read and follows that in which is written.
+/// Three rounds of writing, each read in a read-only workspace that follows the one that is written.
 #[derive(Graph)]
 #[graph(output = ())]
 struct Rounds {
@@ -22,7 +22,7 @@ struct Rounds {
 
 held!(Rounds);
 
-/// Where it is interrupted: in that round, as it is written or looked at.
+/// Where the run is interrupted: in this round, while writing or reading.
 #[derive(Clone)]
 struct Cut(Option<(u32, &'static str)>, Arc<Notify>);
 
@@ -35,7 +35,7 @@ impl Cut {
     }
 }
 
-/// It has what the project needs, as the user has it, and nothing of an agent's.
+/// It has the ignored files that the project needs, as the user has them, and nothing of an agent's.
 fn is_as_new(place: &Path) -> bool {
     let read = |file: &str| std::fs::read_to_string(place.join(file)).unwrap_or_default();
     read("env.log") == "TOKEN=1\n" && read("built.log") == "built of TOKEN=1\n" && !place.join("noise.log").exists()
@@ -57,7 +57,8 @@ impl LogicHandler<rounds::write> for Write {
         self.0.at(round, "written").await;
         let head = worktree.head();
         if round == 1 && self.0.0.is_none() {
-            // As an agent's git leaves it that is stopped amid a commit. It is waited for, some seconds, and so only here.
+            // As left by an agent's git that was stopped during a commit. The operation waits some seconds for it, so
+            // this happens only here.
             std::fs::write(own_git_directory(worktree.path()).join("index.lock"), "")?;
         }
         worktree.reset(head).await?;
@@ -96,7 +97,7 @@ fn rounds(project: &Project, journal: &Arc<dyn Journal>, cut: &Cut) -> Run<Round
     run.with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
 }
 
-/// Also by another process, whichever node was interrupted; and a reader follows its base all the while.
+/// Also by another process, whichever node was interrupted; and a read-only workspace follows its base all the time.
 #[tokio::test]
 async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
     for at in [None, Some((1, "written")), Some((2, "written")), Some((2, "looked")), Some((3, "looked"))] {
@@ -120,7 +121,7 @@ async fn a_workspace_is_made_ready_whenever_it_was_emptied() {
     }
 }
 
-/// A file that is not there, or not ignored, fails the node that needs the workspace.
+/// A listed file that does not exist, or is not ignored, fails the node that needs the workspace.
 #[tokio::test]
 async fn a_file_that_cannot_be_copied_is_named() {
     let project = Project::new();

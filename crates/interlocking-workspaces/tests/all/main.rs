@@ -1,4 +1,4 @@
-//! Runs whose nodes work in git worktrees and clones. One module a concept.
+//! Runs whose nodes work in git worktrees and clones. One module per concept.
 
 #![expect(clippy::unwrap_used, reason = "a test: what is wrong shall end it")]
 

@@ -1,4 +1,4 @@
-//! A project under git, judged by the git program, and what runs have left of themselves there.
+//! A project under git, checked with the git program, and what runs have left in it.
 
 use interlocking::workspaces::GitWorkspaces;
 use interlocking::worktree::{CommitId, Configuration, Repository, Signature, Worktree};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// A project with one commit on `main`, which is checked out.
 pub(crate) struct Project {
     place: PathBuf,
-    /// Deleted with this.
+    /// The directory, which is deleted with this value.
     _room: Option<TempDir>,
     pub(crate) begin: CommitId,
 }
@@ -26,18 +26,18 @@ impl Project {
         Self { place, _room: Some(room), begin }
     }
 
-    /// One that another process has made.
+    /// A project that another process has made.
     pub(crate) fn at(root: &Path) -> Self {
         let repository = Repository::open_with(root, Configuration::RepositoryOnly).unwrap();
         Self { place: root.parent().unwrap().to_owned(), _room: None, begin: repository.resolve("HEAD").unwrap() }
     }
 
-    /// The repository, opened once more.
+    /// The repository, opened again.
     pub(crate) fn repository(&self) -> Repository {
         Repository::open_with(self.root(), Configuration::RepositoryOnly).unwrap()
     }
 
-    /// The user's own working tree.
+    /// The user's working tree.
     pub(crate) fn root(&self) -> PathBuf {
         self.place.join("project")
     }
@@ -46,17 +46,17 @@ impl Project {
         self.repository().main_worktree().unwrap().unwrap()
     }
 
-    /// Where runs have their worktrees.
+    /// The directory of the runs' worktrees.
     pub(crate) fn runs(&self) -> PathBuf {
         self.place.join("runs")
     }
 
-    /// Workspaces that share nothing with any other value.
+    /// Workspaces that share no state with any other value.
     pub(crate) fn workspaces(&self) -> GitWorkspaces {
         GitWorkspaces::new(self.repository(), self.runs()).with_author(author())
     }
 
-    /// What the git program says.
+    /// The output of the git program.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.arg("-C").arg(self.root()).args(arguments);
@@ -66,7 +66,7 @@ impl Project {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A file of the commit that a revision names; none if it is not there.
+    /// A file of the commit that a revision names; none if it does not exist.
     pub(crate) fn file(&self, revision: &str, path: &str) -> Option<String> {
         let repository = self.repository();
         let commit = repository.resolve(revision).unwrap();
@@ -74,7 +74,8 @@ impl Project {
         Some(String::from_utf8(bytes).unwrap())
     }
 
-    /// Worktrees, branches and directories of runs; nothing where all is tidy. Git accepts what is there.
+    /// The worktrees, branches and directories that runs have left; empty if all is cleaned up. Also checks that git
+    /// accepts the repository.
     pub(crate) fn left(&self) -> Vec<String> {
         let repository = self.repository();
         let runs = self.runs().canonicalize().unwrap_or(self.runs());
@@ -96,7 +97,7 @@ impl Project {
         left
     }
 
-    /// The names of what is in the archive, without the ends that differ from run to run.
+    /// The names in the archive, without the suffixes that differ from run to run.
     pub(crate) fn archived(&self) -> Vec<String> {
         let archived = self.repository().archived().unwrap().into_iter();
         archived.map(|(name, _)| name.as_str().rsplit_once('-').unwrap().0.to_owned()).collect()

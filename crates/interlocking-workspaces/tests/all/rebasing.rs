@@ -1,4 +1,4 @@
-//! Rebases that do not end at a conflict: one side wins, or somebody resolves it.
+//! Rebases that do not fail at a conflict: one side wins, or a handler resolves it.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -8,7 +8,7 @@ use interlocking::workspaces::GitWorkspacesError;
 use interlocking::worktree::{CommitId, RebaseError};
 use std::sync::Arc;
 
-/// A task that goes on what a sibling has merged.
+/// A task that is rebased onto what a sibling has merged.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Task {
@@ -18,14 +18,14 @@ struct Task {
 
 held!(Task);
 
-/// What is done at the conflict.
+/// What is done at a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum Way {
     /// The sibling wins.
     Prefer,
     /// It is resolved.
     Resolve,
-    /// It is given up.
+    /// The rebase is aborted.
     GiveUp,
 }
 
@@ -72,7 +72,7 @@ impl LogicHandler<task::work> for Work {
     }
 }
 
-/// V3-101, V3-105: and the journal knows where the branch is then.
+/// V3-101, V3-105: the journal also records where the branch is then.
 #[tokio::test]
 async fn a_conflict_is_a_value() {
     for (way, log) in [

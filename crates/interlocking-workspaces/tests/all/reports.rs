@@ -1,4 +1,4 @@
-//! Agents that commit by themselves and report the hash: it is held against their branch.
+//! Agents that commit by themselves and report the hash, which is compared with their branch.
 
 use crate::project::Project;
 use askama::Template;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 #[template(source = "Implement it, commit, and report.", ext = "txt")]
 struct ReportPrompt;
 
-/// What the agent says of its work.
+/// An agent's report.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Report {
     commit: String,
 }
 
-/// A report, and what is there.
+/// A report, and the actual commits.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Checked {
     report: Report,
@@ -50,7 +50,7 @@ impl LLMHandler<reporting::work> for Work {
     }
 }
 
-/// What comes of an agent that makes two commits in its worktree, and reports this.
+/// Runs an agent that makes two commits in its worktree and reports this commit.
 async fn reported(project: &Project, commit: &str) -> Checked {
     let script = format!(
         r#"
@@ -96,7 +96,7 @@ async fn a_true_report_names_the_commit_on_the_branch() {
     assert_eq!((project.left(), project.archived()), (vec![], vec![]));
 }
 
-/// One that reports another commit, which exists, is told from it, and nothing is landed.
+/// A report of another existing commit is detected, and nothing lands.
 #[tokio::test]
 async fn a_false_report_is_told_from_a_true_one() {
     let project = Project::new();

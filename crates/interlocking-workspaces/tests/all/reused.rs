@@ -1,4 +1,4 @@
-//! Worktrees that are used again: the next ones have the files that the last ones had, and nothing that was left in them.
+//! Reused worktrees: the next worktrees have the files of the last ones, and nothing else that was left in them.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -30,7 +30,7 @@ struct Agent {
 
 held!(Waves, Agent, Ahead);
 
-/// A file as the file system knows it: its number, and when it was written.
+/// A file's identity in the file system: its inode number and modification time.
 type Identity = (u64, i64, i64);
 
 fn identity(path: &Path) -> Identity {
@@ -38,7 +38,7 @@ fn identity(path: &Path) -> Identity {
     (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
 }
 
-/// What is in a directory, if it is there.
+/// The names in a directory, if it exists.
 fn names(directory: &Path) -> impl Iterator<Item = String> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -48,7 +48,7 @@ fn names(directory: &Path) -> impl Iterator<Item = String> {
 struct Watch {
     /// The README that each agent has found, by its letter.
     found: Arc<Mutex<BTreeSet<(String, Identity)>>>,
-    /// Where the worktrees are that are ready to be used again. The second wave waits for those of the first.
+    /// The directory of the worktrees that are ready to be reused. The second wave waits for those of the first.
     ready: Option<PathBuf>,
     /// Whether the run stops after the first wave.
     stops: bool,
@@ -65,7 +65,7 @@ impl LogicHandler<agent::work> for Work {
         let path = worktree.path().to_owned();
         let mut there: Vec<_> = names(&path).collect();
         there.sort();
-        // Those of the wave before, which have been merged, and nothing else.
+        // The files of the previous wave, which have been merged, and nothing else.
         let merged = ["a.txt", "b.txt"].into_iter().filter(|_| ["c", "d"].contains(&letter.as_str()));
         assert_eq!(there, [".git", ".gitignore", "README.md"].into_iter().chain(merged).collect::<Vec<_>>());
         assert_eq!(std::fs::read_to_string(path.join("README.md"))?, "# Project\n");
@@ -143,12 +143,12 @@ fn waves(project: &Project, journal: &Arc<dyn Journal>, watch: &Watch, reuses: b
     Run::new(graph).with_workspaces(Arc::new(workspaces)).with_journal(journal.clone())
 }
 
-/// Where the worktrees of a run are that are ready to be used again.
+/// The directory of a run's worktrees that are ready to be reused.
 fn ready(project: &Project) -> PathBuf {
     project.runs().join(RunId::DEFAULT.as_str()).join(".retired")
 }
 
-/// How many agents of the second wave have found a file that was written for one of the first.
+/// How many agents of the second wave have found a file that was written for an agent of the first.
 fn found_again(watch: &Watch) -> usize {
     let found = watch.found.lock().unwrap();
     let of = |letters: [&'static str; 2]| found.iter().filter(move |(letter, _)| letters.contains(&letter.as_str()));
@@ -173,7 +173,7 @@ async fn worktrees_of_the_next_wave_have_the_files_of_the_last() {
     }
 }
 
-/// Another process that goes on uses them, too.
+/// Another process that resumes the run uses them, too.
 #[tokio::test]
 async fn a_run_that_was_interrupted_between_two_waves_comes_to_the_same() {
     let project = Project::new();
@@ -189,7 +189,7 @@ async fn a_run_that_was_interrupted_between_two_waves_comes_to_the_same() {
     assert!(found_again(&watch) > 0, "{:?}", watch.found);
 }
 
-/// Two fresh checkouts, one after the other, and a worktree whose files were written before it was asked for.
+/// Two fresh checkouts, one after the other, and a worktree whose files were written ahead of time.
 #[derive(Graph)]
 #[graph(output = Vec<bool>)]
 struct Ahead {
@@ -198,7 +198,7 @@ struct Ahead {
 }
 
 struct Look {
-    /// Where the worktrees are that are ready to be used.
+    /// The directory of the worktrees that are ready to be used.
     ready: PathBuf,
 }
 

@@ -1,4 +1,5 @@
-//! A branch on which a run's own nodes and its children work: what was made last counts, and who holds it is not disturbed.
+//! A branch on which a run's nodes and its children work: the latest commit counts, and a node that holds the branch is
+//! not disturbed.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -10,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// A node that commits or rebases, and children that land, in one workspace: the node asks for it by its name, which the table
-/// does not show.
+/// A node that commits or rebases, and children that land, in one workspace. The node asks for the workspace by its
+/// name, which is not in the table.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Shared {
@@ -37,27 +38,28 @@ struct Landing {
 
 held!(Shared, Landing);
 
-/// What happens, and in which order.
+/// The case: what happens, and in which order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Case {
-    /// The run's node commits, and its outcome is recorded after a child has landed on that; then the run is interrupted.
+    /// The run's node commits, and its outcome is recorded after a child has landed on the commit; then the run is
+    /// interrupted.
     RecordedLate,
-    /// The run's node holds the branch, and rebases it.
+    /// The run's node holds the branch and rebases it.
     Rebased,
     /// The run is interrupted once its first child has ended.
     FirstEnded,
-    /// Nothing.
+    /// Nothing special happens.
     Plain,
 }
 
 #[derive(Clone)]
 struct Watch {
     case: Case,
-    /// The run's node has done what it does first.
+    /// The run's node has done its first operation.
     began: Arc<Notify>,
-    /// A child has landed, or tries to.
+    /// A child has landed, or is trying to.
     landed: Arc<Notify>,
-    /// The run is to be interrupted.
+    /// The run should be interrupted.
     cut: Arc<Notify>,
     log: Arc<Mutex<Vec<String>>>,
     journal: Arc<dyn Journal>,
@@ -110,7 +112,7 @@ impl LogicHandler<shared::own> for Own {
                 watch.landed.notified().await;
             }
             Case::Rebased => {
-                // Somebody else's change, onto which the branch goes.
+                // Another change, onto which the branch is rebased.
                 let mut other = cx.worktree_of("other").await?;
                 std::fs::write(other.path().join("other.txt"), "other")?;
                 let onto = other.commit("Other").await?.ok_or("nothing new")?;
@@ -242,14 +244,14 @@ async fn interrupted_and_resumed(case: Case) -> Project {
     project
 }
 
-/// A node's commit is below what a child has landed, and its record comes later: what was made later counts.
+/// A node's commit is an ancestor of what a child has landed, and is recorded later: the later commit counts.
 #[tokio::test]
 async fn what_was_made_later_counts_though_it_was_recorded_first() {
     let project = interrupted_and_resumed(Case::RecordedLate).await;
     assert_eq!(project.git(&["log", "--format=%s", "main"]), "two\none\nOwn\nFirst\nBegin\n");
 }
 
-/// The base of a child that is started first after its parent was killed is where the parent's workspace stands.
+/// A child that is first started after its parent was killed begins at the commit of the parent's workspace.
 #[tokio::test]
 async fn a_child_that_is_started_after_a_crash_begins_where_its_parent_stands() {
     let project = interrupted_and_resumed(Case::FirstEnded).await;
@@ -270,7 +272,7 @@ async fn a_child_does_not_land_on_a_branch_that_is_being_rebased() {
     assert_eq!(project.left(), [""; 0]);
 }
 
-/// A child whose map node works nowhere, or only reads, is told so.
+/// A child whose map node has no workspace, or a read-only one, gets an error that says so.
 #[tokio::test]
 async fn a_child_is_told_that_it_has_nowhere_to_land() {
     #[derive(Graph)]

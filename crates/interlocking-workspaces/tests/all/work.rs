@@ -1,4 +1,4 @@
-//! What a handler does in its worktree, and what the journal knows of it.
+//! What a handler does in its worktree, and what the journal records of it.
 
 use crate::project::Project;
 use interlocking::prelude::*;
@@ -8,7 +8,7 @@ use interlocking::workspaces::{Base, GitWorkspacesError};
 use interlocking::worktree::{CommitId, MergeError};
 use std::sync::Arc;
 
-/// Two write, one after the other in one workspace, one reads, and one merges.
+/// Two nodes write one after the other in one workspace, one reads, and one merges.
 #[derive(Graph)]
 #[graph(output = CommitId)]
 struct Essay {
@@ -123,7 +123,7 @@ async fn what_a_handler_commits_lands_and_is_in_the_journal() {
     }
 }
 
-/// An error says what to do where nothing was given that a handler needs.
+/// If no workspaces were given that a handler needs, the error says what to do.
 #[tokio::test]
 async fn without_git_a_handler_is_told_so() {
     let place = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ async fn without_git_a_handler_is_told_so() {
     assert!(failure.message.contains("give it `GitWorkspaces` with `Run::with_workspaces`"), "{failure}");
 }
 
-/// Two nodes that commit to one branch take turns, and one that holds it is not disturbed (CON-149, V3-99).
+/// Two nodes that commit to one branch take turns, and a node that holds the branch is not disturbed (CON-149, V3-99).
 #[tokio::test(flavor = "multi_thread")]
 async fn a_branch_that_is_held_is_nobody_elses() {
     #[derive(Graph)]
@@ -144,7 +144,7 @@ async fn a_branch_that_is_held_is_nobody_elses() {
         split: ForkNode<Split>,
         #[node(input = (), goto(meet), workspace = "shared")]
         holds: LogicNode<Holds>,
-        // What a handler asks for by its name the table does not show.
+        // A workspace that a handler asks for by its name is not in the table.
         #[node(input = (), goto(meet))]
         waits: LogicNode<Waits>,
         #[node(join(holds: CommitId, waits: CommitId), goto(exit), workspace = "shared")]
@@ -176,7 +176,7 @@ async fn a_branch_that_is_held_is_nobody_elses() {
         async fn run(&self, (): (), cx: &mut Cx<'_, turns::waits>) -> Route<turns::waits> {
             let mut worktree = cx.worktree_of("shared").await?;
             self.0.notified().await;
-            // What lies in the directory, which they share, is the other's.
+            // Other files in the directory, which they share, are the other node's.
             worktree.commit_empty("Waited").await?;
             let head = worktree.head();
             goto!(cx, turns::meet, head)
