@@ -11,13 +11,13 @@ use std::sync::Arc;
 #[template(source = "Implement it, commit, and report.", ext = "txt")]
 struct ReportPrompt;
 
-/// An agent's report.
+/// What the agent says of its work.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Report {
     commit: String,
 }
 
-/// A report, and the actual commits.
+/// A report, the last commit of the branch, and whether the two agree.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 struct Checked {
     report: Report,
