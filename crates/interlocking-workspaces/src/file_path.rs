@@ -1,4 +1,4 @@
-//! Paths of files as specifications, plans and agents write them: text that is checked where it comes in.
+//! Paths of files in specifications, plans and outputs of agents: text that is checked when it is read.
 
 use interlocking_worktree::{PathError, RepositoryPath};
 use schemars::JsonSchema;
@@ -16,23 +16,23 @@ pub struct FilePath {
 }
 
 impl FilePath {
-    /// A path.
+    /// Checks a path.
     ///
     /// # Errors
     ///
-    /// [`PathError`] where it leads out of the repository, or into git's own files.
+    /// [`PathError`] if it leads out of the repository, or into git's own files.
     pub fn new(path: impl Into<String>) -> Result<Self, PathError> {
         let text = path.into();
         let path = RepositoryPath::new(&text)?;
         Ok(Self { text, path })
     }
 
-    /// As git knows it.
+    /// The path as git has it.
     pub fn in_repository(&self) -> &RepositoryPath {
         &self.path
     }
 
-    /// As it is written.
+    /// The path as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }

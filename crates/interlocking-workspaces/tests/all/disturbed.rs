@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 #[template(source = "Work.", ext = "txt")]
 struct WorkPrompt;
 
-/// Where the run is interrupted: in the workspace, or in another one.
+/// Where the run is interrupted: in a workspace, or beside it.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum At {
     Work,

@@ -18,14 +18,14 @@ struct Task {
 
 held!(Task);
 
-/// What is done at a conflict.
+/// What is done at the conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 enum Way {
     /// The sibling wins.
     Prefer,
     /// It is resolved.
     Resolve,
-    /// The rebase is aborted.
+    /// It is given up.
     GiveUp,
 }
 
