@@ -1,4 +1,4 @@
-//! Clones: nothing but the base in them, work in them, and the way back.
+//! Clones: they hold only the base; work in them; fetching commits back.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -19,13 +19,13 @@ fn assert_sound(root: &Path) {
     assert!(fsck.status.success() && report.trim().is_empty(), "{report}");
 }
 
-/// Every object that is in a repository, reachable or not.
+/// Every object of a repository, reachable or not.
 fn objects(root: &Path) -> BTreeSet<String> {
     let list = git_in(root, &["cat-file", "--batch-check=%(objectname)", "--batch-all-objects"]);
     list.lines().map(ToOwned::to_owned).collect()
 }
 
-/// Three commits, of which the clone is of the second; and another branch.
+/// A repository with three commits and another branch. The clone is of the second commit.
 fn with_history() -> (Place, CommitId) {
     let place = Place::with_files(&[("README.md", "first\n"), ("old.txt", "old\n")]);
     std::fs::remove_file(place.project().join("old.txt")).unwrap();
@@ -57,18 +57,18 @@ fn a_clone_has_the_base_and_nothing_else() {
         let id = place.git(&["rev-parse", hidden]);
         assert!(!run(root, &["cat-file", "-e", &id]).status.success(), "{hidden}");
     }
-    // Nothing there names the original.
+    // No file of the clone names the original.
     let original = place.project();
     let found = std::process::Command::new("grep").arg("-rFl").arg(&original).arg(root).output().unwrap();
     assert_eq!(text(&found.stdout), "");
     assert!(!root.join(".git/objects/info/alternates").exists());
-    // And nothing was left in the original.
+    // Nothing was left in the original either.
     std::fs::remove_dir_all(root).unwrap();
     assert_eq!(place.snapshot(), before);
     place.assert_sound();
 }
 
-/// EVO-13: what is written in a clone is written there alone.
+/// EVO-13: writes in a clone affect only the clone.
 #[test]
 fn no_file_of_a_clone_is_a_link_to_the_original() {
     use std::os::unix::fs::MetadataExt as _;
@@ -132,14 +132,14 @@ fn every_operation_works_in_a_clone() {
     assert!(clone.is_clean().unwrap());
     assert_eq!(git_in(clone.path(), &["status", "--porcelain"]), "");
     assert!(!clone.path().join("new.txt").exists());
-    // What was left behind can be picked again.
+    // Commits that were left behind can be picked again.
     clone.cherry_pick(base..squashed, &author()).unwrap();
     assert!(clone.path().join("new.txt").exists());
     clone.unlock().unwrap();
     assert_sound(clone.path());
 }
 
-/// The same edits, committed in a clone and in a worktree, are the same commits, and both go on the same way.
+/// The same edits in a clone and in a worktree give the same commits, and both continue in the same way.
 #[test]
 fn what_comes_back_is_what_a_worktree_would_have_made() {
     let (place, base) = with_history();
@@ -157,7 +157,7 @@ fn what_comes_back_is_what_a_worktree_would_have_made() {
         tips.push(worktree.head().unwrap());
     }
     assert_eq!(tips[0], tips[1]);
-    // And one by git itself, of which the worktree's repository knows nothing.
+    // A commit by git itself, which the worktree's repository does not have.
     let tip = commit_with_git(clone.path(), &[("more.txt", "more\n")], "by git");
     assert!(place.repository.commit(tip).is_err());
     assert_eq!(place.repository.fetch_from_clone(&clone, base, None).unwrap(), tip);
@@ -165,7 +165,7 @@ fn what_comes_back_is_what_a_worktree_would_have_made() {
     assert_eq!(place.git(&["log", "--format=%s", &format!("{base}..cloned")]), "by git\nedit 2\nedit 1\nedit 0");
     place.assert_sound();
 
-    // On from there, as from a worktree.
+    // Continue from there, as from a worktree.
     let merge = place.worktree("merge");
     let picked = merge.cherry_pick(base..tip, &author()).unwrap();
     assert_eq!(picked.len(), 4);
@@ -183,7 +183,7 @@ fn a_second_fetch_brings_what_came_after_the_first() {
     let first = commit_with_git(clone.path(), &[("a.txt", "a\n")], "a");
     assert_eq!(place.repository.fetch_from_clone(&clone, base, Some(base)).unwrap(), first);
     let second = commit_with_git(clone.path(), &[("b.txt", "b\n")], "b");
-    // Nobody else's value is overwritten.
+    // A value that another program has set is not overwritten.
     let refused = place.repository.fetch_from_clone(&clone, base, Some(base)).unwrap_err();
     let moved = TakeInError::Moved { branch: branch("one"), expected: Some(base), found: Some(first) };
     assert_eq!(refused, FetchError::TakeIn(moved));
@@ -194,7 +194,7 @@ fn a_second_fetch_brings_what_came_after_the_first() {
     let clash = TakeInError::Clash { branch: below.clone(), existing: branch("one") };
     assert_eq!(place.repository.take_in(&clone.export_since(base).unwrap(), &below, None).unwrap_err(), clash);
     assert_eq!(place.repository.fetch_from_clone(&clone, base, Some(first)).unwrap(), second);
-    // A rewritten branch would lose the first.
+    // A rewritten branch would lose the first commit.
     clone.reset_to(base).unwrap();
     commit_with_git(clone.path(), &[("c.txt", "c\n")], "c");
     let refused = place.repository.fetch_from_clone(&clone, base, Some(second)).unwrap_err();
@@ -259,7 +259,7 @@ fn what_cannot_be_a_clones_place_is_refused_and_nothing_is_left() {
     place.repository.remove_clone(&clone, Force::No).unwrap().delete().unwrap();
     let occupied = place.path().join("run/sibling");
     assert!(matches!(create(&occupied, base), CreateCloneError::Place(CreateError::PlaceOccupied { .. })));
-    // An object that is gone is found half-way.
+    // A missing object is found in the middle of the operation.
     let blob = place.git(&["rev-parse", &format!("{base}:src/deep/a.rs")]);
     let file = place.project().join(".git/objects").join(&blob[..2]).join(&blob[2..]);
     let contents = std::fs::read(&file).unwrap();
@@ -269,7 +269,7 @@ fn what_cannot_be_a_clones_place_is_refused_and_nothing_is_left() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// Line endings, filters, ignore rules and modes that the user's repository defines for itself.
+/// Line endings, filters, ignore rules and modes that are set in the user's repository.
 #[test]
 fn the_files_are_written_as_the_users_are() {
     let place =

@@ -22,7 +22,7 @@ fn the_first_commit_of_a_new_repository() {
     place.assert_git_agrees();
 }
 
-/// The same edits in two worktrees, committed here and by git: the very same commit.
+/// The same edits in two worktrees, committed by this crate and by git, give the same commit.
 #[test]
 fn a_commit_is_the_one_git_makes() {
     let place = Place::with_files(&[
@@ -59,7 +59,7 @@ fn a_commit_is_the_one_git_makes() {
         write(&at("ignored.log"), "log\n");
         write(&at("target/debug/x"), "x\n");
         std::fs::create_dir_all(at("empty")).unwrap();
-        // Some of it staged already, as agents do.
+        // Some changes are staged already, as agents do.
         write(&at("staged.txt"), "staged\n");
         git_in(root, &["add", "staged.txt", "change.txt"]);
         write(&at("change.txt"), "newer\n");
@@ -77,13 +77,13 @@ fn a_commit_is_the_one_git_makes() {
     assert_eq!(place.repository.branch_head(ours.branch().unwrap()).unwrap(), Some(commit));
     place.assert_git_agrees();
 
-    // Git goes on with the index that was written here.
+    // Git continues with the index that this crate wrote.
     let next = commit_with_git(ours.path(), &[("next.txt", "next\n")], "Next");
     assert_eq!(place.git(&["diff", "--name-only", &commit.to_string(), &next.to_string()]), "next.txt");
     place.assert_git_agrees();
 }
 
-/// Git writes into the index which tree each directory has, and believes it the next time.
+/// Git writes the tree of each directory into the index, and trusts it the next time.
 #[test]
 fn git_and_this_crate_take_turns_with_one_index() {
     let place = Place::with_files(&[("one/a.txt", "a\n"), ("two/b.txt", "b\n")]);
@@ -174,7 +174,7 @@ fn some_paths_alone() {
     place.assert_sound();
 }
 
-/// CON-76: the runtime commits, and stray commits of an agent are folded in.
+/// CON-76: the runtime commits, and an agent's own commits are folded in.
 #[test]
 fn stray_commits_are_folded_into_one() {
     let place = Place::new();
@@ -194,7 +194,7 @@ fn stray_commits_are_folded_into_one() {
     assert_eq!(ours.head().unwrap(), commit);
     place.assert_git_agrees();
 
-    // Undone again: the branch is at its base, and there is no commit.
+    // Undone: the branch is at its base, and there is no commit.
     git_in(ours.path(), &["rm", "--quiet", "one.txt", "two.txt", "three.txt"]);
     write(&ours.path().join("README.md"), "# Project\n");
     assert_eq!(ours.squash_since(base, &author(), "nothing").unwrap(), None);
@@ -220,7 +220,7 @@ fn what_would_lose_something_is_refused() {
     let worktree = place.worktree("one");
     let root = worktree.path();
 
-    // A repository inside: git would record only its commit's id.
+    // A repository inside the worktree: git would record only its commit id.
     write(&root.join("vendor/nested/file.txt"), "lost\n");
     git_in(&root.join("vendor/nested"), &["init", "--quiet"]);
     commit_with_git(&root.join("vendor/nested"), &[], "nested");
@@ -230,7 +230,7 @@ fn what_would_lose_something_is_refused() {
     assert_eq!(place.snapshot(), before);
     std::fs::remove_dir_all(root.join("vendor")).unwrap();
 
-    // The same in the place of a tracked file.
+    // A repository in the place of a tracked file.
     std::fs::remove_file(root.join("README.md")).unwrap();
     write(&root.join("README.md/file.txt"), "lost\n");
     git_in(&root.join("README.md"), &["init", "--quiet"]);
@@ -240,7 +240,7 @@ fn what_would_lose_something_is_refused() {
     std::fs::remove_dir_all(root.join("README.md")).unwrap();
     git_in(root, &["checkout", "--quiet", "README.md"]);
 
-    // A merge that conflicts, left as it is.
+    // A merge that conflicts and is left unresolved.
     let theirs = commit_with_git(place.worktree("two").path(), &[("README.md", "theirs\n")], "theirs");
     commit_with_git(root, &[("README.md", "ours\n")], "ours");
     assert!(!run(root, &["merge", "--quiet", &theirs.to_string()]).status.success());
@@ -250,7 +250,7 @@ fn what_would_lose_something_is_refused() {
     assert_eq!(kinds(&worktree), [("README.md".to_owned(), ChangeKind::Conflicted)]);
     assert_eq!(place.snapshot(), before);
 
-    // Resolved, but the merge is not ended: the commit would lose its second parent.
+    // Resolved, but the merge is not finished: the commit would lose its second parent.
     git_in(root, &["add", "README.md"]);
     let error = worktree.commit_all(&author(), "x").unwrap_err();
     assert!(matches!(error, CommitError::OperationInProgress { .. }), "{error}");
@@ -284,7 +284,7 @@ fn hooks_and_identities_of_the_user_play_no_part() {
     assert!(!raw.contains("gpgsig"), "{raw}");
 }
 
-/// A repository without worktrees has nothing of ours, whatever is done in it.
+/// A repository without worktrees has no files of this crate, whatever is done in it.
 #[test]
 fn nothing_of_ours_stays_where_there_is_no_worktree() {
     let place = Place::new();
@@ -308,7 +308,7 @@ fn nothing_of_ours_stays_where_there_is_no_worktree() {
     place.assert_git_agrees();
 }
 
-/// It is what a squash would make, and nobody sees anything of it.
+/// The proposed commit is what a squash would make, and no reference or file changes.
 #[test]
 fn a_proposed_commit_moves_nothing() {
     let place = Place::new();

@@ -2,7 +2,7 @@ use interlocking_worktree::{Configuration, CreateError, FastForwardError, Force,
 
 use crate::judge::{Place, author, branch, run, write};
 
-/// Eight threads create, commit, list and remove at once; every second one with a handle of its own.
+/// Eight threads create, commit, list and remove at once; every second thread has a handle of its own.
 #[test]
 fn eight_threads_work_side_by_side() {
     const ROUNDS: usize = 4;
@@ -61,7 +61,7 @@ fn of_eight_threads_that_want_one_branch_one_gets_it() {
     place.assert_git_agrees();
 }
 
-/// Each thread advances the same branch from where it saw it, and looks again when it was too late.
+/// Each thread advances the same branch from where it saw it, and reads it again if it was too late.
 #[test]
 fn compare_and_swap_loses_no_commit() {
     const EACH: usize = 4;
@@ -80,7 +80,7 @@ fn compare_and_swap_loses_no_commit() {
                     loop {
                         let seen = place.main();
                         if seen != base {
-                            // Onto where main is now.
+                            // Onto the current commit of main.
                             worktree.reset_to(seen).unwrap();
                             commit = worktree.cherry_pick(base..commit, &author()).unwrap()[0];
                             base = seen;
@@ -100,7 +100,7 @@ fn compare_and_swap_loses_no_commit() {
     place.assert_git_agrees();
 }
 
-/// The git program takes no lock of ours, and reads and writes the same list.
+/// The git program does not take this crate's lock, and reads and writes the same list.
 #[test]
 fn the_git_program_works_beside_us() {
     let place = Place::new();
@@ -111,7 +111,7 @@ fn the_git_program_works_beside_us() {
                 let name = format!("git-{round}");
                 let at = place.path().join(&name);
                 let at = at.to_str().unwrap();
-                // Git may trip over a half-written entry of ours; then it is asked again.
+                // Git may fail at a half-written entry; then it is run again.
                 let arguments = ["worktree", "add", "--quiet", "--force", "-B", &name, at];
                 while !run(&place.project(), &arguments).status.success() {}
                 while !run(&place.project(), &["worktree", "remove", at]).status.success() {}
@@ -133,7 +133,7 @@ fn the_git_program_works_beside_us() {
     place.assert_git_agrees();
 }
 
-/// The handles may be sent and shared.
+/// The handles are `Send` and `Sync`.
 #[test]
 fn handles_are_send_and_sync() {
     fn check<T: Send + Sync + Clone + 'static>() {}

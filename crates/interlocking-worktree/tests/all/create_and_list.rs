@@ -22,7 +22,7 @@ fn a_worktree_is_what_git_would_have_made() {
     assert_eq!(place.git(&["worktree", "list", "--porcelain"]), expected);
     place.assert_git_agrees();
 
-    // The same entries in the index as after git's own checkout.
+    // The index has the same entries as after git's own checkout.
     git_in(&place.project(), &["worktree", "add", "--quiet", "-b", "other", "../other"]);
     let listing = ["ls-files", "--stage", "--debug"];
     let modes = |root| -> Vec<String> {
@@ -111,7 +111,7 @@ fn a_bare_repository_has_worktrees_too() {
     git_in(&bare, &["fsck", "--strict"]);
 }
 
-/// The listed name is the last part of the place, as far as it is free.
+/// The listed name is the last part of the path, with a number if that is taken.
 #[test]
 fn two_places_that_end_alike_get_two_names() {
     let place = Place::new();
@@ -134,7 +134,7 @@ fn an_existing_branch_is_refused_even_at_the_same_commit() {
     assert_eq!(error, CreateError::BranchExists { branch: branch("one"), at: place.main() });
     assert_eq!(place.snapshot(), before, "and it is not deleted by a clean-up");
 
-    // Packed, with reflogs off: where gix alone would not notice.
+    // Packed, and with reflogs off, where gix alone would not notice the clash.
     place.git(&["config", "core.logAllRefUpdates", "false"]);
     place.git(&["pack-refs", "--all", "--prune"]);
     let before = place.snapshot();
@@ -162,7 +162,7 @@ fn an_occupied_place_is_refused() {
     }
     assert_eq!(place.snapshot(), before);
 
-    // An empty directory is as good as none.
+    // An empty directory is accepted like a missing one.
     let empty = place.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
     place.repository.create_worktree(&empty, branch("two"), place.main()).unwrap();
@@ -194,7 +194,7 @@ fn a_place_inside_the_repository_is_refused() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// Git writes places down as lines, and people give names to commands.
+/// Git stores paths as lines, and people give names to commands.
 #[test]
 fn a_place_with_a_name_that_means_something_else_is_refused() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Where git does otherwise: what the crate's documentation lists, so that it stays true when gix changes.
+//! The differences from git that the crate's documentation lists, so that the list stays true when gix changes.
 
 use interlocking_worktree::{CommitId, FileChangeKind, MergeError};
 
@@ -8,7 +8,7 @@ fn lines(name: &str) -> String {
     (0..20).map(|line| format!("{name} {line}\n")).collect()
 }
 
-/// One side moves all of `old/` to `new/`, the other adds a file to it. Some files are there before.
+/// One side moves all of `old/` to `new/`, and the other adds a file to `old/`. Some files exist before.
 fn moved_and_added(before: &[(&str, &str)]) -> (Place, CommitId, CommitId) {
     let (a, b) = (lines("a"), lines("b"));
     let place = Place::with_files(&[&[("old/a.txt", a.as_str()), ("old/b.txt", b.as_str())], before].concat());
@@ -67,7 +67,7 @@ fn a_binary_file_that_was_renamed_and_changed_is_another_file() {
     assert!(status.starts_with('R'), "{status}");
 }
 
-/// A conflict where git sees none: the safe way to be wrong.
+/// A conflict where git finds none, which is the safe error.
 #[test]
 fn an_empty_file_in_a_new_directory_may_count_as_renamed() {
     let place = Place::with_files(&[("old/empty", ""), ("other.txt", "other\n")]);
@@ -82,7 +82,7 @@ fn an_empty_file_in_a_new_directory_may_count_as_renamed() {
     assert!(gits(&place, "true", ours, theirs).0);
 }
 
-/// None at all, as with git 2.47: what is shown of renames says nothing about merges.
+/// The setting has no effect, as with git 2.47: how renames are shown does not affect merges.
 #[test]
 fn renames_are_followed_whatever_the_configuration_says() {
     let text = lines("a");
@@ -100,7 +100,8 @@ fn renames_are_followed_whatever_the_configuration_says() {
     }
 }
 
-/// Git never takes an empty file for a renamed one in a merge, and finds a conflict. Here it is one where its directory stays.
+/// In a merge, git never treats an empty file as renamed, and finds a conflict. Here it is a conflict if the file's
+/// directory stays.
 #[test]
 fn an_empty_file_that_was_moved_here_and_filled_there() {
     for (to, is_conflict) in [("old/moved", true), ("new/empty", false), ("new/moved", false)] {
@@ -116,7 +117,7 @@ fn an_empty_file_that_was_moved_here_and_filled_there() {
             let found = matches!(merged, Err(MergeError::Conflict { .. }));
             assert_eq!(found, is_conflict, "{to}: {merged:?}");
             if let Ok(Some(merged)) = merged {
-                // What was filled in is not lost.
+                // The contents that were written are not lost.
                 assert_eq!(place.git(&["show", &format!("{merged}:{to}")]), "filled");
             }
         }

@@ -4,7 +4,7 @@ use interlocking_worktree::FileChangeKind;
 
 use crate::judge::{Place, author, commit_with_git, git_in, path, write};
 
-/// As `git diff --name-status` writes it, for comparison.
+/// The changes in the format of `git diff --name-status`, for comparison.
 fn name_status(changes: &[interlocking_worktree::FileChange]) -> Vec<String> {
     changes
         .iter()
@@ -80,7 +80,7 @@ fn the_files_that_differ_are_gits() {
     assert_eq!(place.repository.diff(to, to).unwrap(), []);
 }
 
-/// Which paths an agent touched, with stray commits, staged, unstaged and untracked files.
+/// The paths that an agent touched, with its own commits, staged, unstaged and untracked files.
 #[test]
 fn an_audit_sees_everything_since_a_commit_and_writes_nothing() {
     let place = start();
@@ -102,11 +102,11 @@ fn an_audit_sees_everything_since_a_commit_and_writes_nothing() {
     assert_eq!(touched, ["staged.rs", "moved.txt", "tests/moved.txt", "tests/stray.rs", "tests/untracked.rs"]);
     let forbidden = changes.iter().filter(|change| change.touched().any(|at| at.is_in(&path("tests"))));
     assert_eq!(forbidden.count(), 3);
-    // Read-only agents: nothing since the head they began with.
+    // For read-only agents: nothing has changed since their head.
     assert_eq!(place.worktree("clean").diff_since(from).unwrap(), []);
 }
 
-/// The patch, applied by git, gives the other tree.
+/// Applying the patch with git gives the other tree.
 #[test]
 fn git_applies_the_patch() {
     let place = start();

@@ -1,14 +1,14 @@
-//! Started by a git hook, a process inherits variables that name another index and working tree.
+//! A process that a git hook starts inherits variables that name another index and working tree.
 
 use interlocking_worktree::Repository;
 
 use crate::judge::{Place, author, write};
 
-/// With no such variables when the tests are run, and with them when the test below runs it.
+/// Without these variables when the tests are run, and with them when the test below runs it.
 #[test]
 fn a_commit_goes_to_its_own_repository() {
     let place = Place::new();
-    // With all of the user's configuration, as a runtime opens it.
+    // With the whole configuration of the user, as a runtime opens it.
     let repository = Repository::open(place.project()).unwrap();
     let user = repository.main_worktree().unwrap().unwrap();
     write(&place.project().join("new.txt"), "new\n");

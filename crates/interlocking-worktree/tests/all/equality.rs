@@ -1,9 +1,9 @@
-//! Hundreds of random histories: what is made here is what the git program makes, tree for tree, or conflicts in the same
-//! paths.
+//! Hundreds of random histories: this crate's results are those of the git program, tree for tree, or conflicts in the
+//! same paths.
 //!
-//! `INTERLOCKING_HISTORIES` is how many there are, `INTERLOCKING_HISTORIES_FROM` the number of the first. Unless said there are 100 by hand and 300
-//! where tests are thorough, of which every other one is played in worktrees too: that takes some twenty processes of git's.
-//! A failure names the two to set to see it alone again.
+//! `INTERLOCKING_HISTORIES` is the number of histories, `INTERLOCKING_HISTORIES_FROM` the number of the first. By
+//! default there are 100 in a run by hand and 300 in a thorough run. Every other one is also played in worktrees, which
+//! takes some twenty git processes. A failure names the values of both variables that repeat it alone.
 
 use std::{
     cell::RefCell,
@@ -24,7 +24,7 @@ use crate::{
     sample,
 };
 
-/// One repository with some histories, and a worktree for each of the two at work.
+/// A repository with some histories, and two worktrees: one for this crate and one for git.
 struct Histories {
     place: Place,
     numbers: Vec<u64>,
@@ -36,13 +36,13 @@ struct Histories {
     failures: RefCell<Vec<String>>,
 }
 
-/// A process that tells the tree of a commit: as many are asked for as starting one each would take longer than the rest.
+/// A process that returns the tree of a commit: starting one process per tree would take longer than everything else.
 struct Trees {
     process: Child,
     answers: BufReader<ChildStdout>,
 }
 
-/// What a merge came to: a tree, or conflicts in these paths.
+/// The result of a merge: a tree, or conflicts in these paths.
 #[derive(Debug, PartialEq, Eq)]
 enum Verdict {
     Tree(String),
@@ -64,7 +64,7 @@ fn histories_with_unix_line_ends_in_the_repository() {
     compare("input", 2);
 }
 
-/// Every third history, with this `core.autocrlf`.
+/// Compares every third history, with this `core.autocrlf`.
 fn compare(autocrlf: &str, shard: u64) {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |value| value.parse().unwrap());
     let (count, from) =
@@ -88,7 +88,7 @@ impl Histories {
     fn new(autocrlf: &str, numbers: &[u64]) -> Self {
         let place = Place::new();
         place.git(&["config", "core.autocrlf", autocrlf]);
-        // Not git's default, under which it asks about each file in a renamed directory: gix moves them.
+        // This is not git's default, with which it asks about each file in a renamed directory: gix moves them.
         place.git(&["config", "merge.directoryRenames", "true"]);
         place.git(&["config", "gc.auto", "0"]);
         place.git(&["config", "advice.submoduleMergeConflict", "false"]);
@@ -104,7 +104,7 @@ impl Histories {
         Self { place, numbers: numbers.to_vec(), histories, imported, ours, gits, trees, failures: RefCell::default() }
     }
 
-    /// Notes which history it was when something does not hold, and goes on with the next.
+    /// Reports the history if a check fails, and continues with the next.
     fn check(&self, position: usize, check: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(check)) {
             let message = panic.downcast_ref::<String>().cloned();
@@ -124,7 +124,7 @@ impl Histories {
         }
     }
 
-    /// Name-status against `git diff-tree`, and patches against `git apply`.
+    /// Compares the changed paths with `git diff-tree`, and patches with `git apply`.
     fn compare_diffs(&self) {
         let pairs: Vec<_> = (self.imported.iter())
             .flat_map(|commits| [(commits.base, commits.ours), (commits.ours, commits.theirs)])
@@ -141,7 +141,7 @@ impl Histories {
                 commit = text(field);
                 continue;
             }
-            // A change of type is a modification here.
+            // A change of type counts as a modification here.
             let kind = if field == b"T" { "M".to_owned() } else { text(&field[..1]) };
             let mut change = vec![kind, readable(fields.next().unwrap())];
             if field[0] == b'R' {
@@ -154,7 +154,7 @@ impl Histories {
                 let changes = self.place.repository.diff(from, to).unwrap();
                 let found: BTreeSet<_> = changes.iter().map(name_status).collect();
                 assert_eq!(found, gits.remove(&to.to_string()).unwrap_or_default(), "{from} {to}");
-                // Every other one: it is three processes.
+                // Only every other one, because it takes three processes.
                 if position % 2 == 1 && !changes.is_empty() {
                     self.apply_patch(from, to);
                 }
@@ -176,7 +176,7 @@ impl Histories {
         assert_eq!(git(&["write-tree"], b""), self.tree(to), "{patch}");
     }
 
-    /// Merges, squashes and picks that touch no working tree, against `git merge-tree`.
+    /// Compares merges, squashes and picks without a working tree with `git merge-tree`.
     fn compare_computed(&self) {
         let mut input = String::new();
         for Imported { ours, theirs, .. } in &self.imported {
@@ -224,12 +224,12 @@ impl Histories {
         }
     }
 
-    /// Operations that move a worktree, beside the git program's in another.
+    /// Runs operations that move a worktree, and the same with the git program in another worktree.
     fn compare_in_worktrees(&self, position: usize) {
         let Imported { base, ours: our_tip, theirs } = self.imported[position];
         let (ours, gits, place) = (&self.ours, self.gits.as_path(), &self.place);
 
-        // Switch, edit and commit. Of what is not committed nothing stays, ignored or not.
+        // Switch, edit and commit. No uncommitted file stays, ignored or not.
         for root in [ours.path(), gits] {
             litter(root, self.numbers[position]);
         }
@@ -247,7 +247,7 @@ impl Histories {
         assert_eq!(self.tree(commit.unwrap_or(base)), tree, "commit on {base}");
         self.assert_clean();
 
-        // Pick a range. Each commit has git's very id.
+        // Pick a range. Each commit has the same id as git's.
         self.start_at(our_tip);
         let picked = ours.cherry_pick(base..theirs, &author());
         let range = format!("{base}..{theirs}");
@@ -262,7 +262,7 @@ impl Histories {
             Err(other) => panic!("{other}"),
         }
 
-        // Rebase what they did onto what we did.
+        // Rebase their commits onto ours.
         self.start_at(theirs);
         let rebased = ours.rebase(base, our_tip, &author());
         let git = run(gits, &["rebase", "--quiet", "--onto", &our_tip.to_string(), &base.to_string()]);
@@ -276,7 +276,7 @@ impl Histories {
             Err(other) => panic!("{other}"),
         }
 
-        // Merge, with a merge commit.
+        // Merge with a merge commit.
         self.start_at(our_tip);
         let merged = ours.merge(theirs, &author(), "merge");
         let git = run(gits, &["merge", "--quiet", "--no-ff", "--message", "merge", &theirs.to_string()]);
@@ -289,19 +289,19 @@ impl Histories {
             Err(other) => panic!("{other}"),
         }
 
-        // Fast-forward the branch, whose worktree follows.
+        // Fast-forward the branch, whose worktree is updated.
         self.start_at(base);
         place.repository.fast_forward(&branch("ours"), theirs, base).unwrap();
         git_in(gits, &["merge", "--quiet", "--ff-only", &theirs.to_string()]);
         self.assert_clean();
         self.assert_same_files();
-        // Git takes the trees that are noted in the index for true.
+        // Git trusts the trees that are noted in the index.
         assert_eq!(git_in(ours.path(), &["write-tree"]), self.tree(theirs));
     }
 
     fn start_at(&self, commit: CommitId) {
         self.ours.reset_to(commit).unwrap();
-        // What a stopped pick or rebase of git's leaves, which `git reset` does not remove.
+        // The files of a stopped pick or rebase, which `git reset` does not remove.
         let state = self.place.project().join(".git/worktrees/gits");
         for directory in ["sequencer", "rebase-merge"] {
             let _ = std::fs::remove_dir_all(state.join(directory));
@@ -326,13 +326,13 @@ impl Histories {
         assert_eq!(conflicting(conflicts), Verdict::Conflicts(places(paths)));
     }
 
-    /// All or nothing: after a conflict the worktree is where it was.
+    /// After a conflict the worktree is unchanged.
     fn assert_untouched(&self, at: CommitId) {
         assert_eq!(self.ours.head().unwrap(), at);
         self.assert_clean();
     }
 
-    /// Git finds nothing to do.
+    /// Git finds no changes.
     fn assert_clean(&self) {
         assert_eq!(git_in(self.ours.path(), &["status", "--porcelain", "--untracked-files=all"]), "");
     }
@@ -365,7 +365,7 @@ impl Histories {
 
 impl Drop for Trees {
     fn drop(&mut self) {
-        // It ends when nobody can ask any more.
+        // The process ends when its input is closed.
         drop(self.process.stdin.take());
         let _ = self.process.wait();
     }
@@ -386,13 +386,13 @@ fn conflicting(conflicts: &[Conflict]) -> Verdict {
     Verdict::Conflicts(places(paths))
 }
 
-/// Where things of different kinds clash at a path, git puts one of them aside, or both, each with a name made up from
-/// what the sides are called. What is compared is the path that they clash at.
+/// If entries of different kinds clash at a path, git moves one or both aside, with names that are made up from the
+/// names of the sides. The path at which they clash is compared.
 fn places(conflicts: impl Iterator<Item = String>) -> BTreeSet<String> {
     conflicts.map(|path| path.split('~').next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Each byte still tells from every other.
+/// A readable form in which different bytes stay different.
 fn readable(path: &[u8]) -> String {
     path.escape_ascii().to_string()
 }

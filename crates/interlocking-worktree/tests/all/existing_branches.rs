@@ -1,4 +1,4 @@
-//! Branches that are there already: worktrees on them, and moving them.
+//! Existing branches: worktrees on them, and moving them.
 
 use interlocking_worktree::{CreateBranchError, CreateError, MoveBranchError};
 
@@ -25,7 +25,7 @@ fn a_worktree_takes_a_branch_that_is_there() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// Two worktrees on one branch would move it under each other's feet.
+/// With two worktrees on one branch, each would move the branch under the other.
 #[test]
 fn a_branch_has_one_worktree_at_most() {
     let place = Place::new();
@@ -35,18 +35,18 @@ fn a_branch_has_one_worktree_at_most() {
     for (name, place_of) in [("one", one.path()), ("main", place.user().path())] {
         let error = place.repository.create_worktree_on(&at, branch(name)).unwrap_err();
         assert_eq!(error, CreateError::BranchInUse { branch: branch(name), place: place_of.to_owned() });
-        // Git's judgement is the same.
+        // Git refuses it, too.
         assert!(!run(&place.project(), &["worktree", "add", "../run/two", name]).status.success());
     }
     assert_eq!(place.snapshot(), before);
 
-    // Also when its directory is away: it may be on a disk that is not mounted.
+    // Also if its directory is missing: it may be on a disk that is not mounted.
     std::fs::rename(one.path(), place.path().join("away")).unwrap();
     let error = place.repository.create_worktree_on(&at, branch("one")).unwrap_err();
     assert!(matches!(error, CreateError::BranchInUse { .. }), "{error}");
 }
 
-/// Git itself lets two succeed now and then, for it looks and writes without a lock.
+/// With git itself two sometimes succeed, because it checks and writes without a lock.
 #[test]
 fn of_eight_threads_one_gets_the_branch() {
     let place = Place::new();
@@ -84,7 +84,7 @@ fn a_branch_is_created_once() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// HY-61, CON-151: a reference moves only from the value it is expected to have.
+/// HY-61, CON-151: a reference moves only from its expected value.
 #[test]
 fn a_branch_moves_only_from_where_it_was_seen_and_under_nobodys_feet() {
     let place = Place::new();
@@ -103,13 +103,13 @@ fn a_branch_moves_only_from_where_it_was_seen_and_under_nobodys_feet() {
     let error = repository.move_branch(&branch("one"), base, head).unwrap_err();
     assert_eq!(error, MoveBranchError::CheckedOut { branch: branch("one"), place: worktree.path().to_owned() });
     assert_eq!(place.snapshot(), before);
-    // Back again is a move like any other.
+    // Moving back is a move like any other.
     repository.move_branch(&branch("free"), base, head).unwrap();
     assert_eq!(repository.branch_head(&branch("free")).unwrap(), Some(base));
     place.assert_git_agrees();
 }
 
-/// Of eight threads that each add a commit and move the branch to it, no one's is lost.
+/// Eight threads each add a commit and move the branch to it; no commit is lost.
 #[test]
 fn moves_of_many_threads_are_one_after_the_other() {
     let place = Place::new();

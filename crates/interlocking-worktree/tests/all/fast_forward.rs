@@ -22,7 +22,7 @@ fn the_branch_and_the_tree_that_is_on_it_advance() {
     place.assert_git_agrees();
     let reflog = place.git(&["reflog", "--format=%gs", "-1"]);
     assert_eq!(reflog, format!("merge {to}: Fast-forward"));
-    // Once more does nothing.
+    // Doing it again changes nothing.
     place.repository.fast_forward(&branch("main"), to, to).unwrap();
 }
 
@@ -106,7 +106,7 @@ fn a_dirty_tree_is_left_alone() {
     write(&place.project().join("docs/new.md/deep/file"), "a directory where a file must be\n");
     assert_eq!(in_the_way(attempt("a directory")), [path("docs/new.md/deep/file")]);
     std::fs::remove_dir_all(place.project().join("docs")).unwrap();
-    // An empty directory is no loss.
+    // An empty directory may be deleted.
     std::fs::create_dir_all(place.project().join("docs")).unwrap();
     place.repository.fast_forward(&branch("main"), to, from).unwrap();
     place.assert_git_agrees();
@@ -123,7 +123,7 @@ fn a_branch_that_two_worktrees_are_on_is_left_alone() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// A file becomes a directory, a directory a file, and a script loses its bit.
+/// A file becomes a directory, a directory becomes a file, and a script loses its executable bit.
 #[test]
 fn shapes_change_on_the_way() {
     let place = Place::with_files(&[("file", "f\n"), ("directory/a/b.txt", "b\n"), ("run.sh", "#!/bin/sh\n")]);
@@ -142,7 +142,7 @@ fn shapes_change_on_the_way() {
     let to = worktree.commit_all(&author(), "shapes").unwrap().unwrap();
     place.repository.fast_forward(&branch("main"), to, from).unwrap();
     place.assert_git_agrees();
-    // And back, in the worktree.
+    // And back again, in the worktree.
     worktree.reset_to(from).unwrap();
     place.assert_git_agrees();
     assert_eq!(std::fs::read_to_string(root.join("directory/a/b.txt")).unwrap(), "b\n");

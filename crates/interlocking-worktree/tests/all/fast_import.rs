@@ -1,4 +1,4 @@
-//! Many random histories in one repository, made by one call of the git program.
+//! Many random histories in one repository, imported by one call of the git program.
 
 use std::{collections::HashMap, fmt::Write as _, path::Path};
 
@@ -9,14 +9,14 @@ use crate::{
     random_history::{Entry, Files, History},
 };
 
-/// A history's commits in a repository.
+/// The commits of a history in a repository.
 pub(crate) struct Imported {
     pub(crate) base: CommitId,
     pub(crate) ours: CommitId,
     pub(crate) theirs: CommitId,
 }
 
-/// The commits are in the same order as the histories, and kept by references below `refs/histories`.
+/// Imports histories. The result is in the order of the histories; references below `refs/histories` keep the commits.
 pub(crate) fn import(root: &Path, histories: &[History]) -> Vec<Imported> {
     let mut stream = Vec::new();
     let mut mark = 0_usize;

@@ -1,4 +1,4 @@
-//! Attributes and filters, and what happens when one fails half-way.
+//! Attributes and filters, and a filter that fails halfway.
 
 use interlocking_worktree::{FastForwardError, SwitchError};
 
@@ -60,7 +60,7 @@ fn the_executable_bit_is_left_alone_where_the_file_system_has_none() {
     place.assert_git_agrees();
 }
 
-/// A filter stands for whoever changes branches while files are read.
+/// A filter stands for another program that changes branches while files are read.
 #[test]
 fn a_branch_that_is_left_while_a_commit_is_made_is_no_reason_to_move_another() {
     let place = Place::with_files(&[("a.txt", "a\n"), (".gitattributes", "*.switch filter=switch\n")]);

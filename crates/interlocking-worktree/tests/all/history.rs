@@ -24,7 +24,7 @@ fn commits_are_read_in_order_with_their_trailers() {
     assert_eq!(place.repository.commit(second).unwrap(), commits[1]);
 }
 
-/// Parents come before children also where all commits have the same second.
+/// Parents come before children, even if all commits have the same second.
 #[test]
 fn a_history_with_merges_is_in_order() {
     let place = Place::new();

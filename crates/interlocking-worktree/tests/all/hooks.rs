@@ -1,4 +1,4 @@
-//! No hook of the user's runs, whatever is done.
+//! No operation runs a hook of the user.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -6,7 +6,7 @@ use interlocking_worktree::{ArchiveName, Force};
 
 use crate::judge::{Place, author, branch, commit_with_git, run, write};
 
-/// All that git knows for local work, and the one that it starts as a monitor of the file system.
+/// All hooks of git for local work, and the one that it starts as a monitor of the file system.
 const HOOKS: [&str; 17] = [
     "applypatch-msg",
     "commit-msg",
@@ -27,7 +27,7 @@ const HOOKS: [&str; 17] = [
     "reference-transaction",
 ];
 
-/// Each refuses, and leaves its name behind.
+/// Installs hooks that fail and leave their name behind.
 fn install(place: &Place) -> std::path::PathBuf {
     let (hooks, ran) = (place.path().join("hooks"), place.path().join("ran"));
     for hook in HOOKS {
@@ -39,7 +39,7 @@ fn install(place: &Place) -> std::path::PathBuf {
     ran
 }
 
-/// The operations in an order in which each has something to do. After each, no hook has run.
+/// The operations, in an order in which each has something to do. After each, no hook has run.
 #[test]
 fn no_operation_runs_a_hook() {
     let place = Place::new();
@@ -127,7 +127,7 @@ fn no_operation_runs_a_hook() {
     repository.prune_worktrees().unwrap();
     none_after("delete a branch and prune");
 
-    // They would have: git runs them.
+    // The hooks work: git runs them.
     write(&place.project().join("by-git.txt"), "git\n");
     run(&place.project(), &["add", "--all"]);
     assert!(!run(&place.project(), &["commit", "--message", "by git"]).status.success());

@@ -57,7 +57,7 @@ fn a_rewritten_link_leads_nowhere() {
     assert!(worktree.is_clean().unwrap());
 }
 
-/// What a file is to be renamed from is made anew: an agent can have put a link there.
+/// The temporary file of a rename is created anew: an agent can have put a link there.
 #[test]
 fn repairs_do_not_write_through_a_link() {
     let place = Place::new();
@@ -73,7 +73,7 @@ fn repairs_do_not_write_through_a_link() {
     assert!(worktree.is_clean().unwrap());
 }
 
-/// A tracked directory replaced with a link to one outside: nothing is read, written or deleted through it.
+/// A tracked directory is replaced with a link to a directory outside: nothing is read, written or deleted through it.
 #[test]
 fn a_link_out_of_the_worktree_is_not_followed() {
     let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("data/more.txt", "tracked\n"), ("a.txt", "a\n")]);
@@ -94,7 +94,7 @@ fn a_link_out_of_the_worktree_is_not_followed() {
         symlink(&outside, worktree.path().join("data")).unwrap();
     };
     replace();
-    // Committed as a link, not as the files it leads to.
+    // It is committed as a link, not as the files of its target.
     let commit = worktree.commit_all(&author(), "link").unwrap().unwrap();
     assert_eq!(place.git(&["ls-tree", "-r", "--name-only", &commit.to_string()]), "a.txt\ndata");
     place.assert_sound();
@@ -113,7 +113,7 @@ fn a_link_out_of_the_worktree_is_not_followed() {
     place.assert_git_agrees();
 }
 
-/// Where the link itself is ignored, nothing but the check keeps a deletion from going through it.
+/// If the link itself is ignored, only the check keeps a deletion from going through it.
 #[test]
 fn nothing_is_deleted_through_an_ignored_link() {
     let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("data/more.txt", "tracked\n")]);
@@ -135,7 +135,7 @@ fn nothing_is_deleted_through_an_ignored_link() {
     place.assert_git_agrees();
 }
 
-/// Found by a random edit: the system refuses to look through such a link at all.
+/// Found by a random edit: the system refuses to follow such a link at all.
 #[test]
 fn a_link_to_itself_in_a_directorys_place() {
     let place = Place::with_files(&[("data/keep.txt", "tracked\n"), ("a.txt", "a\n")]);
@@ -149,7 +149,7 @@ fn a_link_to_itself_in_a_directorys_place() {
     place.assert_git_agrees();
 }
 
-/// Flags in the index that tell git not to look.
+/// Flags in the index that tell git not to compare a file.
 #[test]
 fn a_change_cannot_be_hidden_in_the_index() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! What an agent can do to the git directory of its clone, and to the commits it hands back.
+//! What an agent can do to the git directory of its clone and to the commits that it returns.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ fn with_clone() -> (Place, Worktree, CommitId) {
     (place, clone, base)
 }
 
-/// What git makes of an object given to it on the standard input.
+/// Writes an object with git and returns its id.
 fn hash_object(root: &Path, kind: &str, contents: &[u8]) -> CommitId {
     let mut child = Command::new("git")
         .args(["hash-object", "--literally", "-t", kind, "-w", "--stdin"])
@@ -34,7 +34,7 @@ fn hash_object(root: &Path, kind: &str, contents: &[u8]) -> CommitId {
     text(&child.wait_with_output().unwrap().stdout).trim().parse().unwrap()
 }
 
-/// A commit object with this tree and these parents.
+/// Writes a commit object with this tree and these parents.
 fn commit(root: &Path, tree: &str, parents: &[String]) -> CommitId {
     let parents: String = parents.iter().map(|parent| format!("parent {parent}\n")).collect();
     let who = "Eve <eve@example.org> 1700000000 +0000";
@@ -48,7 +48,7 @@ fn refused(place: &Place, clone: &Worktree, base: CommitId) -> FetchError {
     refused
 }
 
-/// No program that the clone's own configuration names is run by us, where git itself runs it.
+/// This crate runs no program that the clone's own configuration names, while git itself does.
 #[test]
 fn the_configuration_of_a_clone_is_not_believed() {
     let (place, clone, base) = with_clone();
@@ -74,7 +74,7 @@ fn the_configuration_of_a_clone_is_not_believed() {
     assert!(!ran.exists());
 }
 
-/// The files are those of the clone, wherever its configuration says they are.
+/// The files are those of the clone, whatever its configuration says.
 #[test]
 fn a_clone_cannot_name_other_files_as_its_own() {
     let (place, clone, _base) = with_clone();
@@ -86,7 +86,7 @@ fn a_clone_cannot_name_other_files_as_its_own() {
     assert!(matches!(clone.status(), Err(WorktreeError::Diverted { .. })));
 }
 
-/// Each of these would have us write, read or wait somewhere else.
+/// Each of these would make this crate write, read or block elsewhere.
 #[test]
 fn a_git_directory_that_leads_elsewhere_is_refused() {
     let (place, clone, _base) = with_clone();
@@ -146,7 +146,7 @@ fn commits_that_do_not_stand_on_the_base_are_refused() {
     let (place, clone, base) = with_clone();
     let root = clone.path();
     let tree = git_in(root, &["rev-parse", "HEAD^{tree}"]);
-    // A new root; and one that is merged in.
+    // A new root commit, and one that is merged in.
     let orphan = commit(root, &tree, &[]);
     git_in(root, &["update-ref", "refs/heads/one", &orphan.to_string()]);
     let not_descending = |commit| FetchError::TakeIn(TakeInError::NotDescending { commit, base });
@@ -154,14 +154,14 @@ fn commits_that_do_not_stand_on_the_base_are_refused() {
     let merge = commit(root, &tree, &[base.to_string(), orphan.to_string()]);
     git_in(root, &["update-ref", "refs/heads/one", &merge.to_string()]);
     assert_eq!(refused(&place, &clone, base), not_descending(orphan));
-    // One that the clone was not given, known by its id alone.
+    // A commit that the clone does not have, known by its id.
     for outside in ["main", "main~2"] {
         let outside = place.git(&["rev-parse", outside]);
         let merge = commit(root, &tree, &[base.to_string(), outside]);
         git_in(root, &["update-ref", "refs/heads/one", &merge.to_string()]);
         assert!(matches!(refused(&place, &clone, base), FetchError::Export(_)));
     }
-    // A branch that was set back has nothing new.
+    // A branch that was reset has nothing new.
     git_in(root, &["update-ref", "refs/heads/one", &base.to_string()]);
     assert_eq!(place.repository.fetch_from_clone(&clone, base, None).unwrap(), base);
 }
@@ -180,7 +180,7 @@ fn what_refers_to_objects_of_others_is_refused() {
     assert!(matches!(refused(&place, &clone, base), FetchError::Export(_)));
 }
 
-/// The clone lies about what is in its base, so that something is left out of what comes back.
+/// The clone lies about the contents of its base, so that an object is left out of the export.
 #[test]
 fn a_forged_object_is_found() {
     let (place, clone, base) = with_clone();
@@ -194,7 +194,7 @@ fn a_forged_object_is_found() {
     let found = refused(&place, &clone, base);
     assert!(matches!(&found, FetchError::TakeIn(TakeInError::Forged { id, .. }) if *id == blob), "{found}");
     assert!(!run(&place.project(), &["cat-file", "-e", &tip.to_string()]).status.success(), "nothing was written");
-    // By git's own means, too.
+    // With git's own commands, too.
     git_in(root, &["hash-object", "-w", "new.txt"]);
     git_in(root, &["replace", &base.to_string(), &tip.to_string()]);
     let found = refused(&place, &clone, base);
@@ -239,19 +239,19 @@ fn trees_that_git_would_not_make_are_refused() {
         let found = refused(&place, &clone, base);
         assert!(matches!(&found, FetchError::TakeIn(TakeInError::Malformed { .. }) | FetchError::Export(_)), "{found}");
     }
-    // And of all that, no object came here.
+    // No object of all that was taken in.
     place.assert_sound();
     let dangling = place.git(&["fsck", "--no-reflogs", "--unreachable"]);
     assert_eq!(dangling, "");
 }
 
-/// The clone lies about its base, so that a file of somebody else's seems to be in it already. The user's repository has
-/// that file, but not in the base.
+/// The clone lies about its base, so that another file of the user's seems to be in it already. The user's repository
+/// has that file, but not in the base.
 #[test]
 fn a_forged_base_does_not_let_others_files_in() {
     let (place, clone, base) = with_clone();
     let root = clone.path();
-    // Loose objects can be exchanged one by one.
+    // Loose objects can be replaced one by one.
     let pack = std::fs::read_dir(root.join(".git/objects/pack")).unwrap();
     for file in pack.map(|entry| entry.unwrap().path()) {
         let moved = place.path().join(file.file_name().unwrap());
@@ -274,11 +274,11 @@ fn a_forged_base_does_not_let_others_files_in() {
     std::fs::copy(file(&tree), file(&base_tree)).unwrap();
     git_in(root, &["update-ref", "refs/heads/one", &tip.to_string()]);
     let found = refused(&place, &clone, base);
-    // Its tree is not taken for new, since the forged base has it; the genuine base has not.
+    // Its tree does not count as new, since the forged base has it; the real base does not.
     assert!(matches!(&found, FetchError::TakeIn(TakeInError::Missing { .. })), "{found}");
 }
 
-/// Every file below these directories, git's among them, but what is ours in there.
+/// Every file below these directories, including git's, but not this crate's.
 fn files_of<const N: usize>(roots: [&Path; N]) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut directories: Vec<PathBuf> = roots.map(Path::to_owned).into();
@@ -295,8 +295,8 @@ fn files_of<const N: usize>(roots: [&Path; N]) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
-/// A note of what is under way is for whoever comes after a crash. One that the agent has forged is believed about its own clone
-/// at most: nothing outside is unlocked, renamed, deleted or taken back.
+/// Notes of operations under way are for recovery after a crash. A note that the agent has forged is applied at most to
+/// its own clone: nothing outside is unlocked, renamed, deleted or rolled back.
 #[test]
 fn a_forged_note_reaches_nothing_outside() {
     let (place, clone, base) = with_clone();

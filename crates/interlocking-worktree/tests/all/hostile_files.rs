@@ -1,6 +1,7 @@
-//! What an agent can put into its working tree: nothing of it makes an operation wait, reach outside or leave anything behind.
+//! What an agent can put into its working tree. None of it makes an operation block, reach outside or leave anything
+//! behind.
 //!
-//! Costs about three seconds of processor time, most of them git's.
+//! These tests take about three seconds of processor time, most of it in git.
 
 mod attributes;
 
@@ -19,10 +20,10 @@ use interlocking_worktree::{Change, ChangeKind, CommitError, Force, Worktree, Wo
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, write};
 
-/// Tells a hang from an answer.
+/// How long an operation may take before it counts as hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Fails if the operation has no answer in time. The thread that waits is left behind.
+/// Fails if the operation does not end in time. The waiting thread is left behind.
 pub(crate) fn in_time<T: Send + 'static>(what: &str, operation: impl FnOnce() -> T + Send + 'static) -> T {
     let (answer, answers) = mpsc::channel();
     std::thread::spawn(move || answer.send(operation()));
@@ -42,7 +43,7 @@ fn project() -> Place {
     Place::with_files(&[("a", "a\n"), ("run.sh", "run\n"), ("src/lib.rs", "lib\n"), (".gitattributes", "*.txt text\n")])
 }
 
-/// A pipe that is opened is waited for until somebody opens its other end.
+/// Opening a pipe blocks until another process opens its other end.
 #[test]
 fn a_pipe_is_not_opened_wherever_it_is() {
     for place_of_pipe in [
@@ -62,7 +63,7 @@ fn a_pipe_is_not_opened_wherever_it_is() {
         let _ = std::fs::remove_file(&pipe);
         let _ = std::fs::remove_dir_all(&pipe);
         make_pipe(&pipe);
-        // Something to compare and to record beside it.
+        // Other files to compare and to record.
         write(&worktree.path().join("src2/lib.rs"), "new\n");
         write(&worktree.path().join("new/file.txt"), "new\n");
 
@@ -99,7 +100,7 @@ fn a_pipe_at_an_executable_files_place_is_a_change() {
     assert_eq!(kinds(&status), [("run.sh".to_owned(), ChangeKind::TypeChanged)]);
 }
 
-/// The user's own tree: what moves a branch that is checked out refuses, and waits for nothing.
+/// In the user's own tree, moving a checked-out branch is refused without blocking.
 #[test]
 fn a_pipe_in_the_way_of_a_fast_forward_is_said_to_be() {
     let place = project();
@@ -114,7 +115,7 @@ fn a_pipe_in_the_way_of_a_fast_forward_is_said_to_be() {
     place.assert_git_agrees();
 }
 
-/// What was discarded does not come back: neither by a line in an ignore file, nor by a directory that ignores itself.
+/// Discarded files do not come back: neither by a line in an ignore file, nor by a directory that ignores itself.
 #[test]
 fn ignored_files_do_not_survive_a_reset() {
     let place = Place::with_files(&[(".gitignore", "*.log\ntarget/\n"), ("src/lib.rs", "lib\n")]);
@@ -149,7 +150,7 @@ pub(crate) fn names_below(root: &Path) -> Vec<String> {
     names
 }
 
-/// Deeper than a process may have files open, and than a path may be long.
+/// Makes directories nested deeper than a process may have files open, and than a path may be long.
 fn dig(root: &Path, levels: usize) {
     let script = "import os,sys\nos.chdir(sys.argv[1])\nfor _ in range(int(sys.argv[2])):\n os.mkdir('d')\n os.chdir('d')\nopen('f','w')";
     let made = Command::new("python3").args(["-c", script]).arg(root).arg(levels.to_string()).status().unwrap();
@@ -177,14 +178,14 @@ fn very_deep_directories_are_looked_at() {
     let worktree = place.worktree("one");
     dig(&worktree.path().join("src"), 1_500);
     let handle = worktree.clone();
-    // Its path is within what git takes.
+    // Its path is not too long for git.
     let status = in_time("status", move || handle.status().unwrap());
     assert_eq!(status.len(), 1);
     assert!(status[0].path.as_bytes().ends_with(b"/d/f"));
     assert_eq!(status[0].kind, ChangeKind::Untracked);
 }
 
-/// Git, too, does not follow such links.
+/// Git does not follow such links either.
 #[test]
 fn links_in_place_of_ignore_and_attribute_files_are_not_followed() {
     let place = project();
@@ -213,7 +214,7 @@ fn a_huge_ignore_file_is_an_error_and_does_not_hinder_a_reset() {
     }
 }
 
-/// Four gigabytes that take no room on the disk.
+/// Four gigabytes that take no space on disk.
 #[test]
 fn a_sparse_file_is_not_read_into_memory() {
     let place = project();
@@ -254,7 +255,7 @@ fn a_hard_link_to_a_victim_is_parted_and_not_written_to() {
     place.assert_git_agrees();
 }
 
-/// Modes that keep their owner out, and bits that mean something to who runs a program.
+/// Modes that deny their owner access, and the setuid, setgid and sticky bits.
 #[test]
 fn closed_files_and_directories_are_reset_and_removed() {
     let place = project();
@@ -297,7 +298,7 @@ fn odd_names_are_told_and_deleted() {
     place.assert_git_agrees();
 }
 
-/// Sets a flag when it is dropped, also by a panic: the thread that waits for the flag ends.
+/// Sets a flag when it is dropped, also in a panic, so that the thread that waits for the flag ends.
 struct SetOnDrop<'f>(&'f AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -306,7 +307,7 @@ impl Drop for SetOnDrop<'_> {
     }
 }
 
-/// At any moment a directory may be a link to a victim, and the directory again. What is asked for may fail.
+/// A directory is replaced with a link to a victim and back at any moment. Operations may fail.
 #[test]
 fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
     let place = project();
@@ -331,7 +332,7 @@ fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
                 }
                 let _ = std::fs::remove_file(&source);
                 let _ = std::fs::rename(&aside, &source);
-                // However quick the file system is, the directory stands there at times.
+                // Even on a fast file system, the directory exists for some of the time.
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
         });
@@ -350,7 +351,7 @@ fn a_directory_that_turns_into_a_link_meanwhile_leads_nowhere() {
     place.assert_git_agrees();
 }
 
-/// Where another file system is mounted, nothing is deleted. Root alone can mount one.
+/// If another file system is mounted in the worktree, nothing is deleted. Only root can mount one.
 #[test]
 fn what_is_mounted_in_a_worktree_stays() {
     let place = project();
@@ -372,7 +373,7 @@ fn what_is_mounted_in_a_worktree_stays() {
     place.assert_git_agrees();
 }
 
-/// A repository in a tracked directory would decide what a git program does there.
+/// A repository in a tracked directory would affect git programs there.
 #[test]
 fn a_git_directory_in_a_tracked_directory_does_not_survive_a_reset() {
     let place = project();

@@ -1,4 +1,4 @@
-//! What an agent can write into an index, which git's own operations and ours begin with.
+//! What an agent can write into an index, which operations of git and of this crate read first.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::{
     judge::{Place, author, branch, git_in, run, text, write},
 };
 
-/// A linked worktree and a clone of one repository, with where the index of each is.
+/// A linked worktree and a clone of one repository, with the paths of their indexes.
 fn places() -> (Place, [(Worktree, PathBuf); 2]) {
     let place = Place::with_files(&[("a.txt", "a\n"), ("src/lib.rs", "lib\n")]);
     let linked = place.worktree("linked");
@@ -19,7 +19,7 @@ fn places() -> (Place, [(Worktree, PathBuf); 2]) {
     (place, [(linked, of_linked), (clone, of_clone)])
 }
 
-/// An entry for what is on disk, at whatever path.
+/// An index entry for the file on disk, at any path.
 fn entry(root: &Path, path: &str, stage: u16) -> Entry {
     let contents = std::fs::read(root.join(path)).unwrap_or_default();
     let id = gix::objs::compute_hash(gix::hash::Kind::Sha1, gix::objs::Kind::Blob, &contents).unwrap();
@@ -27,7 +27,7 @@ fn entry(root: &Path, path: &str, stage: u16) -> Entry {
     Entry { path: path.as_bytes().to_vec(), mode: 0o100_644, id, stage, stat: stat(&root.join(path)) }
 }
 
-/// Files that were written in the same moment as the index are looked into whatever it says of them.
+/// Files that were written at about the same time as the index are always compared by contents.
 fn set_later(index: &Path) {
     let file = std::fs::File::options().write(true).open(index).unwrap();
     file.set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(5)).unwrap();
@@ -47,8 +47,8 @@ fn refused_status(worktree: &Worktree) -> String {
     }
 }
 
-/// An entry that leads out of the worktree has the times and sizes of the file that is there. A look refuses such an index; a reset
-/// deletes what is in the worktree and not in the commit, and writes an index anew.
+/// An entry whose path leads out of the worktree has the stat data of the file there. A status refuses such an index; a
+/// reset deletes files of the worktree that are not in the commit, and writes a new index.
 #[test]
 fn an_entry_that_leads_outside_deletes_nothing() {
     let (place, places) = places();
@@ -74,7 +74,8 @@ fn an_entry_that_leads_outside_deletes_nothing() {
     }
 }
 
-/// A repository in the place of a tracked file goes with a reset. One that a merge's left-over stages name is somebody else's.
+/// A reset deletes a repository in the place of a tracked file. A repository outside that the stages of an unfinished
+/// merge name is not touched.
 #[test]
 fn stages_of_a_merge_that_lead_outside_delete_nothing() {
     let (place, places) = places();
@@ -98,7 +99,7 @@ fn stages_of_a_merge_that_lead_outside_delete_nothing() {
     }
 }
 
-/// The index says that it is of the tree that HEAD has, and has one entry more: what is staged is seen all the same.
+/// The index says that it is of HEAD's tree, but has one entry more: what is staged is reported anyway.
 #[test]
 fn a_forged_tree_hides_nothing() {
     let (_place, places) = places();
@@ -117,7 +118,7 @@ fn a_forged_tree_hides_nothing() {
     }
 }
 
-/// A file that was changed seems to be what the index says, by its times and size. A reset restores it all the same.
+/// A changed file seems unchanged by its stat data. A reset restores it anyway.
 #[test]
 fn forged_times_do_not_outlive_a_reset() {
     let (place, places) = places();
@@ -135,7 +136,7 @@ fn forged_times_do_not_outlive_a_reset() {
     }
 }
 
-/// What is staged is what the index says, if there is such a thing.
+/// The index says what is staged, if the object exists.
 #[test]
 fn what_is_staged_and_not_there_is_not_committed() {
     let (_place, places) = places();
@@ -152,7 +153,7 @@ fn what_is_staged_and_not_there_is_not_committed() {
     }
 }
 
-/// Each of these git would not write; each is named in the error, with the file and what to do.
+/// Git would write none of these; the error names each, the file, and what to do.
 #[test]
 fn an_index_that_git_would_not_write_is_refused() {
     let (_place, places) = places();
@@ -198,14 +199,14 @@ fn an_index_that_git_would_not_write_is_refused() {
             write(&index, &whole[..length]);
             assert!(worktree.status().is_err(), "{length} of {} bytes", whole.len());
         }
-        // Of what git itself would ignore nothing is looked into: these cached trees are thirty thousand levels deep.
+        // What git itself would ignore is not decoded: these cached trees are thirty thousand levels deep.
         let deep = b"d\x00-1 1\n".repeat(30_000);
         write(&index, encode(&sound, &[(b"TREE", deep), (b"UNTR", vec![255; 100]), (b"ZZZZ", vec![0; 9])]));
         assert!(worktree.is_clean().unwrap());
     }
 }
 
-/// What git writes is read, in each of its versions.
+/// Indexes that git writes are read, in each of their versions.
 #[test]
 fn every_version_that_git_writes_is_read() {
     let (_place, places) = places();
@@ -225,8 +226,8 @@ fn every_version_that_git_writes_is_read() {
     }
 }
 
-/// A name that git takes into no commit is an error that says which, and nothing is committed. What an agent has committed by other
-/// means does not get onto a branch.
+/// A name that git refuses to commit is an error that names it, and nothing is committed. If an agent commits such a
+/// name by other means, it does not get onto a branch.
 #[test]
 fn names_that_git_refuses_are_not_committed() {
     let (place, places) = places();
@@ -248,7 +249,7 @@ fn names_that_git_refuses_are_not_committed() {
         git_in(root, &["reset", "--quiet", "--hard", &head.to_string()]);
         assert_ne!(made, head);
     }
-    // By git's own plumbing, which writes what it is told.
+    // With low-level functions, which write anything.
     let git = gix::open_opts(place.project(), gix::open::Options::isolated()).unwrap();
     let blob = git.write_blob("x\n").unwrap().detach();
     let tree = [b"100644 .git\\x\0".as_slice(), blob.as_slice()].concat();

@@ -1,4 +1,4 @@
-//! What an agent can write into a repository's own directory, and what it can have the user's programs be.
+//! What an agent can write into a repository's own directory, and how it can make the user's programs run its own.
 
 use std::{fs::File, path::Path};
 
@@ -21,7 +21,7 @@ fn sparse(path: &Path, bytes: u64) {
     File::options().create(true).truncate(false).write(true).open(path).unwrap().set_len(bytes).unwrap();
 }
 
-/// Files that take no room on disk, and would take gigabytes of memory to read.
+/// Files that take no space on disk, and would take gigabytes of memory to read.
 #[test]
 fn enormous_files_are_refused_by_name_with_the_limit() {
     let place = Place::new();
@@ -54,7 +54,7 @@ fn enormous_files_are_refused_by_name_with_the_limit() {
             }
         }
         assert!(worktree.is_clean().unwrap());
-        // A file of the working tree, which a commit would hold in memory.
+        // A file of the working tree, which a commit would read into memory.
         sparse(&worktree.path().join("sparse"), 3 << 30);
         let error = worktree.commit_all(&author(), "x").unwrap_err().to_string();
         assert!(error.contains("sparse (3221225472 bytes)") && error.contains("`Limits::object`"), "{error}");
@@ -81,7 +81,7 @@ fn limits_are_the_callers_to_set() {
     assert!(error.to_string().contains("need an index of more than 100 bytes, see `Limits::index`"), "{error}");
 }
 
-/// Whoever opens one waits for ever.
+/// Opening a pipe blocks for ever.
 #[cfg(target_os = "linux")]
 #[test]
 fn pipes_and_the_like_are_refused_and_not_waited_for() {
@@ -130,7 +130,7 @@ fn pipes_and_the_like_are_refused_and_not_waited_for() {
     assert!(linked.is_clean().unwrap());
 }
 
-/// Loose objects, here and where alternates lead to: also where nothing but their size is asked for.
+/// Loose objects, here and in alternates: also if only their size is read.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_no_file_in_the_place_of_an_object_is_not_waited_for() {
@@ -156,7 +156,7 @@ fn what_is_no_file_in_the_place_of_an_object_is_not_waited_for() {
                 std::os::unix::fs::symlink(device, &forged).unwrap();
             }
         }
-        // As long as before, so that the contents are compared; and one that is to be written.
+        // The same length as before, so that the contents are compared; and one file that is to be written.
         write(&linked.path().join("a.txt"), "two\n");
         let (handle, main) = (linked.clone(), place.main());
         let repository = Repository::open_with(place.project(), Configuration::RepositoryOnly).unwrap();
@@ -172,7 +172,7 @@ fn what_is_no_file_in_the_place_of_an_object_is_not_waited_for() {
     }
 }
 
-/// gix follows them from one directory of objects to the next, and reads whatever it finds.
+/// gix follows alternates from one object directory to the next, and reads whatever it finds.
 #[cfg(target_os = "linux")]
 #[test]
 fn alternates_are_looked_at_before_they_are_followed() {
@@ -205,7 +205,7 @@ fn alternates_are_looked_at_before_they_are_followed() {
     for error in [status.unwrap_err(), opened.unwrap_err()] {
         assert!(error.contains("`Limits::rules`"), "{error}");
     }
-    // As many directories as anybody likes.
+    // An unlimited number of directories.
     std::fs::remove_file(&last).unwrap();
     let many: Vec<String> = (0..1_000).map(|number| format!("{}/../{number}\n", at("two").display())).collect();
     write(&last, many.concat());
@@ -215,7 +215,7 @@ fn alternates_are_looked_at_before_they_are_followed() {
     }
 }
 
-/// A file that includes itself a hundred times is a hundred to the power of ten.
+/// A file that includes itself a hundred times is read a hundred to the power of ten times.
 #[test]
 fn a_configuration_that_includes_itself_again_and_again_is_refused_at_once() {
     let place = Place::new();
@@ -228,7 +228,7 @@ fn a_configuration_that_includes_itself_again_and_again_is_refused_at_once() {
     assert!(error.contains("the configuration includes more than 100 files: remove an `include`"), "{error}");
 }
 
-/// A log that is a link leads to somebody else's file, which is not written to.
+/// A log that is a link to another file: that file is not written to.
 #[test]
 fn a_log_that_leads_elsewhere_is_not_written_to() {
     let place = Place::new();
@@ -242,7 +242,7 @@ fn a_log_that_leads_elsewhere_is_not_written_to() {
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious\n");
 }
 
-/// Trees deeper than any path, and small ones that come to more files than any disk has.
+/// Trees deeper than any path, and small trees with more files than any disk can hold.
 #[test]
 fn trees_that_come_to_too_much_are_refused_at_once() {
     use gix::objs::{Kind, Write as _};
@@ -271,7 +271,7 @@ fn trees_that_come_to_too_much_are_refused_at_once() {
     assert_eq!(place.main(), main);
 }
 
-/// What is said of objects beside them is not believed: here, that a commit is another one.
+/// Data beside the objects is not trusted: here, that a commit is replaced by another one.
 #[test]
 fn a_replacement_does_not_stand_for_what_it_replaces() {
     let place = Place::new();
@@ -296,7 +296,7 @@ fn refused_program(error: &GitError) -> (String, String) {
     }
 }
 
-/// The user's own filter is a script of the project's. In an agent's place it would be what the agent has made of it.
+/// The user's filter is a script of the project. In an agent's worktree it would be whatever the agent has written.
 #[test]
 fn a_filter_of_the_project_does_not_run_in_an_agents_place() {
     let place = Place::with_files(&[
@@ -326,19 +326,19 @@ fn a_filter_of_the_project_does_not_run_in_an_agents_place() {
         let WorktreeError::Git(error) = linked.status().unwrap_err() else { panic!("{command}") };
         assert_eq!(refused_program(&error), (setting.to_owned(), word.to_owned()));
         assert!(error.to_string().contains("name it by an absolute path"), "{error}");
-        // A clone takes these settings over.
+        // A clone gets these settings, too.
         assert!(repository.open_clone(clone.path(), &branch("clone")).is_err());
         assert!(repository.create_detached_worktree(place.path().join("run/new"), place.main()).is_err());
         assert!(repository.create_clone(place.path().join("run/new"), &branch("new"), place.main()).is_err());
         assert!(!place.path().join("run/new").exists());
         assert!(repository.remove_worktree(&linked, interlocking_worktree::Force::No).is_err());
         assert!(!ran.exists());
-        // The user's own working tree is theirs.
+        // The user's own working tree is not checked.
         let is_refused = |error: WorktreeError| matches!(error, WorktreeError::Git(error) if error.reason().is_some());
         assert!(!place.user().status().is_err_and(is_refused));
         place.git(&["config", "--unset", setting]);
     }
-    // By an absolute path it is not the agent's.
+    // A program with an absolute path is not the agent's.
     let own = place.path().join("clean.sh");
     std::fs::copy(place.project().join("tools/clean.sh"), &own).unwrap();
     place.git(&["config", "filter.x.clean", &format!("sh {}", own.display())]);

@@ -19,7 +19,7 @@ fn a_lock_is_gits() {
     let error = place.repository.lock_worktree(&worktree, "again").unwrap_err();
     assert_eq!(error, LockError::Locked { path: path.clone(), reason: "kept for a look".to_owned() });
 
-    // A disk that is not mounted.
+    // As if on a disk that is not mounted.
     fs::rename(&path, place.path().join("away")).unwrap();
     assert_eq!(place.repository.prune_worktrees().unwrap(), []);
     place.repository.unlock_worktree(&worktree).unwrap();
@@ -37,7 +37,7 @@ fn a_lock_is_gits() {
     assert_eq!(error, LockError::OtherRepository { path });
 }
 
-/// What git would prune is pruned, and not a file of anybody's.
+/// What git would prune is pruned, and no file is deleted.
 #[test]
 fn what_is_gone_is_forgotten() {
     let place = Place::new();
@@ -46,7 +46,7 @@ fn what_is_gone_is_forgotten() {
     fs::remove_dir_all(gone.path()).unwrap();
     place.repository.lock_worktree(&locked, "away").unwrap();
     fs::remove_dir_all(locked.path()).unwrap();
-    // Somebody deleted the link alone.
+    // Only the link was deleted.
     fs::remove_file(half.path().join(".git")).unwrap();
     fs::write(place.project().join(".git/worktrees/broken/gitdir"), "").unwrap();
     let gits = run(&place.project(), &["worktree", "prune", "--dry-run", "--verbose", "--expire=now"]);
@@ -87,7 +87,7 @@ fn a_moved_worktree_is_registered_where_it_is() {
     assert_eq!(found.branch(), worktree.branch());
     assert!(found.is_clean().unwrap());
     assert_eq!(place.repository.repair_moved_worktree(&moved).unwrap(), None);
-    // Git has nothing to add.
+    // Git finds nothing left to repair.
     assert_eq!(place.git(&["worktree", "repair", "../moved"]), "");
     place.assert_git_agrees();
 }
@@ -106,7 +106,7 @@ fn after_the_repository_was_moved_its_worktrees_find_it_again() {
     let repaired = repository.repair_worktrees().unwrap();
     assert_eq!(repaired.len(), 1);
     assert_eq!((repaired[0].name.as_str(), repaired[0].wrong), ("one", WrongLink::InWorktree));
-    // Both moved: by name.
+    // Both were moved: found by name.
     repository.repair_moved_worktree(&gone).unwrap().unwrap();
     for root in [one.path(), gone.as_path(), elsewhere.as_path()] {
         assert_eq!(git_in(root, &["status", "--porcelain"]), "");
@@ -156,7 +156,7 @@ fn what_is_no_moved_worktree_of_ours_is_refused() {
     }
     assert_eq!(place.snapshot(), before);
 
-    // One that was pruned has no registration to repair.
+    // A pruned worktree has no registration to repair.
     let moved = place.path().join("moved");
     fs::rename(worktree.path(), &moved).unwrap();
     fs::remove_dir_all(&copy).unwrap();

@@ -4,7 +4,7 @@ use interlocking_worktree::{CherryPickError, ConflictKind, FileKind, MergeError,
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, path, write};
 
-/// CON-105, CON-135: a wave of branches is put together where nobody sees it, by each of the protocols' operations, and
+/// CON-105, CON-135: a wave of branches is combined in the object database, by the operations of each protocol, and
 /// main advances once.
 #[test]
 fn a_wave_is_put_together_away_from_every_tree() {
@@ -35,7 +35,7 @@ fn a_wave_is_put_together_away_from_every_tree() {
     place.assert_git_agrees();
 }
 
-/// Nothing is left of it, not even an object that nobody can reach.
+/// Nothing is left, not even an unreachable object.
 #[test]
 fn a_conflict_is_data_and_leaves_nothing() {
     let place = Place::new();
@@ -73,7 +73,7 @@ fn a_conflict_is_data_and_leaves_nothing() {
     assert_eq!((place.snapshot(), place.git(&["count-objects", "-v"])), before);
 }
 
-/// Renames, and things of different kinds at one path.
+/// Renames, and entries of different kinds at one path.
 #[test]
 fn a_conflict_says_who_renamed_what_and_what_is_in_the_way() {
     let text = |name: &str| (0..20).map(|line| format!("{name} {line}\n")).collect::<String>();
@@ -169,7 +169,7 @@ fn a_base_that_is_itself_a_merge_is_read_all_the_same() {
     assert_eq!(conflicts[0].base.as_ref().unwrap().text(), Some(lines("A", "B").as_str()));
 }
 
-/// gix would bring the bit back: see `settle.rs`.
+/// gix would restore the bit: see `settle.rs`.
 #[test]
 fn an_executable_bit_that_was_taken_away_stays_away() {
     let text: String = (0..20).map(|line| format!("line {line}\n")).collect();

@@ -1,4 +1,4 @@
-//! A throw-away repository, and the git program to judge it by.
+//! A temporary repository, and the git program to check it with.
 
 use std::{
     collections::BTreeMap,
@@ -9,18 +9,18 @@ use std::{
 use interlocking_worktree::{BranchName, CommitId, Configuration, Repository, RepositoryPath, Signature, Worktree};
 use tempfile::TempDir;
 
-/// A repository at `project`, with room beside it.
+/// A repository at `project` in a temporary directory.
 pub(crate) struct Place {
     directory: TempDir,
     pub(crate) repository: Repository,
 }
 
-/// Everything that a failed operation must leave as it was.
+/// Everything that a failed operation must leave unchanged.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Snapshot {
     references: String,
     worktrees: String,
-    /// Per working tree: HEAD, status with ignored files, index.
+    /// For each working tree: HEAD, status with ignored files, index.
     trees: BTreeMap<PathBuf, [String; 3]>,
     /// Every file outside `.git`, with its contents.
     files: BTreeMap<PathBuf, Vec<u8>>,
@@ -35,7 +35,7 @@ impl Place {
         Self { directory, repository }
     }
 
-    /// With one commit of `README.md` and `src/lib.rs`, made by git.
+    /// A repository with one commit of `README.md` and `src/lib.rs`, made by git.
     pub(crate) fn new() -> Self {
         Self::with_files(&[("README.md", "# Project\n"), ("src/lib.rs", "one\ntwo\nthree\nfour\nfive\n")])
     }
@@ -70,7 +70,7 @@ impl Place {
         self.repository.main_worktree().unwrap().unwrap()
     }
 
-    /// A worktree on a new branch of the same name, from main.
+    /// Creates a worktree on a new branch of the same name, from main.
     pub(crate) fn worktree(&self, name: &str) -> Worktree {
         self.worktree_from(name, self.main())
     }
@@ -103,7 +103,7 @@ impl Place {
         }
     }
 
-    /// The roots of all working trees that are there.
+    /// The roots of all existing working trees.
     fn working_trees(&self) -> Vec<PathBuf> {
         let list = self.git(&["worktree", "list", "--porcelain"]);
         list.lines()
@@ -113,7 +113,7 @@ impl Place {
             .collect()
     }
 
-    /// Git finds nothing wrong, and no working tree dirty.
+    /// Git finds no errors and no dirty working tree.
     pub(crate) fn assert_git_agrees(&self) {
         self.assert_sound();
         for root in self.working_trees() {
@@ -124,7 +124,7 @@ impl Place {
         }
     }
 
-    /// Git finds nothing wrong with the objects, references and the list of worktrees.
+    /// Git finds no errors in the objects, references and the list of worktrees.
     pub(crate) fn assert_sound(&self) {
         let fsck = run(&self.project(), &["fsck", "--strict", "--no-dangling"]);
         let report = format!("{}{}", text(&fsck.stdout), text(&fsck.stderr));
@@ -141,7 +141,7 @@ pub(crate) fn path(path: &str) -> RepositoryPath {
     RepositoryPath::new(path).unwrap()
 }
 
-/// Fixed, and the same as git's in [`git_in`], so that equal commits have equal ids.
+/// A fixed author, the same as for git in [`git_in`], so that equal commits have equal ids.
 pub(crate) fn author() -> Signature {
     Signature::new("Ada", "ada@example.org").unwrap().at(1_700_000_000)
 }
@@ -151,7 +151,7 @@ pub(crate) fn write(file: &Path, contents: impl AsRef<[u8]>) {
     std::fs::write(file, contents).unwrap();
 }
 
-/// Writes, commits all with git, and returns the commit.
+/// Writes files, commits everything with git, and returns the commit.
 pub(crate) fn commit_with_git(root: &Path, files: &[(&str, &str)], message: &str) -> CommitId {
     for (file, contents) in files {
         write(&root.join(file), contents);
@@ -161,7 +161,7 @@ pub(crate) fn commit_with_git(root: &Path, files: &[(&str, &str)], message: &str
     git_in(root, &["rev-parse", "HEAD"]).parse().unwrap()
 }
 
-/// The standard output without the last line break. `symbolic-ref` may fail.
+/// Runs git and returns its standard output without the last line break. `symbolic-ref` may fail.
 pub(crate) fn git_in(root: &Path, arguments: &[&str]) -> String {
     let output = run(root, arguments);
     assert!(
@@ -177,12 +177,12 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Output {
     git_command(root, arguments).output().unwrap()
 }
 
-/// With standard input, which it reads as slowly as it likes.
+/// Runs git with standard input, which it may read slowly.
 pub(crate) fn feed(root: &Path, arguments: &[&str], input: &[u8]) -> Output {
     feed_with(root, arguments, input, &[])
 }
 
-/// [`feed`] with variables in the environment.
+/// Like [`feed`], with variables in the environment.
 pub(crate) fn feed_with(root: &Path, arguments: &[&str], input: &[u8], variables: &[(&str, &Path)]) -> Output {
     use std::{io::Write as _, process::Stdio};
     let mut command = git_command(root, arguments);
@@ -191,13 +191,13 @@ pub(crate) fn feed_with(root: &Path, arguments: &[&str], input: &[u8], variables
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // It may write before it has read everything, and end before that too.
+        // Git may write before it has read everything, and end before that too.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().unwrap()
     })
 }
 
-/// Hermetic, and with fixed names and times.
+/// A git command that does not depend on the environment, with fixed names and times.
 pub(crate) fn git_command(root: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("GIT_")) {

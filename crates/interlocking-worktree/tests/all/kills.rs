@@ -1,4 +1,4 @@
-//! A process that is killed, as by `kill -9`, at every step of every operation: git accepts what it leaves, and the next
+//! A process is killed, as by `kill -9`, at every step of every operation: git accepts what it leaves, and the next
 //! call recovers it.
 
 use std::{
@@ -17,8 +17,8 @@ use crate::{
 
 const OPERATIONS: [&str; 7] = ["create", "commit", "merge", "forward", "remove", "retire", "recycle"];
 
-/// Does one operation, in a process of its own, and has itself killed at the step that the environment names. By itself it
-/// does each of them once, and looks that they have steps at all.
+/// Runs one operation in a process of its own, which kills itself at the step that the environment names. Run by
+/// itself, it runs each operation once and checks that it has steps.
 #[test]
 fn victim() {
     let order = |name: &str| std::env::var(name).ok();
@@ -36,8 +36,8 @@ fn victim() {
     }
 }
 
-/// A repository with what the operations need: `work` has a commit and an uncommitted file, `side` one more commit than
-/// main, and a worktree waits in the pool.
+/// A repository for the operations: `work` has a commit and an uncommitted file, `side` has one more commit than main,
+/// and the pool has a worktree.
 struct Scene {
     place: Place,
 }
@@ -56,7 +56,7 @@ impl Scene {
         place.worktree("work");
         let side = place.worktree("side");
         std::fs::remove_file(side.path().join("gone.txt")).unwrap();
-        // What was a directory becomes a file, and the other way round.
+        // A directory becomes a file, and a file becomes a directory.
         std::fs::remove_dir_all(side.path().join("tree")).unwrap();
         std::fs::remove_file(side.path().join("file")).unwrap();
         write(&side.path().join("tree"), "tree\n");
@@ -70,7 +70,7 @@ impl Scene {
                 assert!(pool.retire(&worktree, Force::No).unwrap().clean().unwrap());
             }
         }
-        // The user's own, in their working tree.
+        // The user's own files in their working tree.
         write(&place.project().join("untracked.txt"), "mine\n");
         write(&place.project().join("debug.log"), "mine\n");
         Self { place }
@@ -92,7 +92,7 @@ impl Scene {
         }
     }
 
-    /// After the next call: nothing is locked, nothing lies about, nobody's work is touched.
+    /// After the next call, nothing is locked, there are no leftovers, and no uncommitted work is touched.
     fn assert_recovered(&self, context: &str) {
         let project = self.place.project();
         let left: Vec<_> = locks_and_leftovers(self.place.path());
@@ -112,7 +112,7 @@ fn pool_of(repository: &Repository, project: &Path) -> Pool {
     Pool::open(repository, project.with_file_name("pool"), 2).unwrap()
 }
 
-/// Locks of git's, half-made things of ours, trash.
+/// Git's locks, half-made files of this crate, and trash.
 fn locks_and_leftovers(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -135,7 +135,7 @@ fn locks_and_leftovers(directory: &Path) -> Vec<PathBuf> {
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// The operation as it is when nothing goes wrong; begun again after a kill, it goes on from what it finds.
+/// Runs the operation. If it is run again after a kill, it continues from what it finds.
 fn act(project: &Path, operation: &str, step: usize) -> Outcome {
     let repository = Repository::open_with(project, Configuration::RepositoryOnly)?;
     let run = project.with_file_name("run");
@@ -159,7 +159,7 @@ fn act(project: &Path, operation: &str, step: usize) -> Outcome {
     Ok(())
 }
 
-/// Whether the operation was done when its process was killed; otherwise it is as if it had not begun.
+/// Whether the operation was complete when its process was killed; otherwise everything is as before it.
 fn is_done(scene: &Scene, operation: &str, before: &Before) -> bool {
     let repository = &scene.place.repository;
     let head = |name: &str| repository.branch_head(&branch(name)).unwrap();
@@ -202,12 +202,12 @@ fn at_every_step(operation: &str) {
         assert_eq!(status.signal(), Some(9), "{operation}, step {steps}");
         let context = format!("{operation}, killed at step {steps}");
         scene.assert_git_accepts(&context);
-        // Any call of ours recovers.
+        // Any call of this crate recovers.
         scene.place.repository.worktrees().unwrap();
         pool_of(&scene.place.repository, &scene.place.project());
         scene.assert_recovered(&context);
         if !is_done(&scene, operation, &before) {
-            // It can be done again, by the same names and in the same places.
+            // It can be repeated with the same names and paths.
             if let Err(error) = act(&scene.place.project(), operation, 0) {
                 panic!("{context}: {error}");
             }
@@ -254,8 +254,8 @@ fn while_a_worktree_is_retired() {
     at_every_step("retire");
 }
 
-/// Not at a step of ours but at any moment, while three hundred files of the user's tree change. What the user changes
-/// after the kill, too, stays.
+/// The process is killed not at a step but at any moment, while three hundred files of the user's tree change. Changes
+/// that the user makes after the kill stay, too.
 #[test]
 fn at_any_moment_while_main_is_advanced() {
     let names: Vec<String> = (0..300).map(|file| format!("part{}/file{file}.txt", file % 10)).collect();
@@ -269,7 +269,7 @@ fn at_any_moment_while_main_is_advanced() {
         let (main, side) = (place.main(), place.repository.branch_head(&branch("side")).unwrap().unwrap());
         let orders = [("VICTIM_OPERATION", "forward"), ("VICTIM_STEP", "0")];
         let mut victim = start("kills::victim", &place.project(), &orders);
-        // It has begun once it has locked the index; then later and later.
+        // The operation has begun once it has locked the index; the kill comes later each time.
         let lock = place.project().join(".git/index.lock");
         while !lock.exists() && victim.try_wait().unwrap().is_none() {}
         std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 1_400));
@@ -277,7 +277,7 @@ fn at_any_moment_while_main_is_advanced() {
         victim.wait().unwrap();
         let was_locked = lock.exists();
         assert!(run(&place.project(), &["status", "--porcelain"]).status.success());
-        // The user works on in a file that may or may not have been changed.
+        // The user continues to work in a file that may or may not have been changed.
         let theirs = format!("part{}/file{}.txt", round % 10, round);
         write(&place.project().join(&theirs), "the user's\n");
 
@@ -299,14 +299,14 @@ fn at_any_moment_while_main_is_advanced() {
     assert!(verdicts.contains(&(true, false)), "killed amid the change at least once: {verdicts:?}");
 }
 
-/// A lock that nobody can prove to be ours is not ours.
+/// A lock without proof of ownership counts as another program's.
 #[test]
 fn a_lock_of_somebody_elses_is_respected() {
     let scene = Scene::new();
     let lock = scene.place.project().join(".git/index.lock");
     let main = scene.place.main();
     let side = scene.place.repository.branch_head(&branch("side")).unwrap().unwrap();
-    // Where ours was left, deleted by hand, and taken by another.
+    // This crate's lock was left, deleted by hand, and another program took its own.
     let steps = act_until_locked(&scene);
     assert!(lock.exists(), "killed at step {steps}");
     std::fs::remove_file(&lock).unwrap();

@@ -1,4 +1,4 @@
-//! Trees that are looked at on several threads, and what an index says of the tree that it is of.
+//! Trees that are compared on several threads, and the tree that an index says it is of.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -6,7 +6,7 @@ use interlocking_worktree::{ChangeKind, Worktree};
 
 use crate::judge::{Place, author, branch, git_in, path, run as git, write};
 
-/// More files than one thread looks at; so many that the middle of the index is inside a directory.
+/// A repository with more files than one thread compares, such that the middle of the index is inside a directory.
 fn large() -> Place {
     let place = Place::empty();
     for file in 0..1_130 {
@@ -19,7 +19,7 @@ fn large() -> Place {
     place
 }
 
-/// As git says it, by path: ours and git's.
+/// The status by path in git's letters, from this crate and from git.
 fn both(worktree: &Worktree) -> [BTreeMap<String, String>; 2] {
     let ours = worktree.status().unwrap();
     let ours = ours.into_iter().map(|change| {
@@ -34,7 +34,7 @@ fn both(worktree: &Worktree) -> [BTreeMap<String, String>; 2] {
         (change.path.to_string(), word.to_owned())
     });
     let status = git_in(worktree.path(), &["status", "--porcelain", "--untracked-files=all", "--no-renames"]);
-    // What git prints is trimmed, so that the first line may lack its first column.
+    // Git's output was trimmed, so the first line may lack its first column.
     let gits = status.lines().map(|line| {
         let (word, path) = line.trim_start().split_once(' ').unwrap();
         (path.trim().trim_end_matches('/').to_owned(), word.to_owned())
@@ -56,7 +56,7 @@ fn a_large_tree_is_looked_at_as_git_does() {
     let root = worktree.path();
     assert_agrees(&worktree, 0);
 
-    // Ignored, and in directories of every depth and in both halves.
+    // Ignored files, in directories of every depth and in both halves.
     for file in ["target/debug/program", "part0/x.log", "part1/target/a", "part2/module28/target/b"] {
         write(&root.join(file), "ignored\n");
     }
@@ -69,7 +69,7 @@ fn a_large_tree_is_looked_at_as_git_does() {
     let remove = |file: &str| std::fs::remove_file(root.join(file)).unwrap();
     write(&root.join("part0/module0/file0000.rs"), "changed\n");
     remove("part1/module14/file0567.rs");
-    // A file where a directory was, a directory where a file was, a link in a directory's place.
+    // A file in place of a directory, a directory in place of a file, and a link in place of a directory.
     std::fs::remove_dir_all(root.join("part2/module20")).unwrap();
     write(&root.join("part2/module20"), "a file\n");
     remove("part0/module1/file0040.rs");
@@ -80,7 +80,7 @@ fn a_large_tree_is_looked_at_as_git_does() {
     let [ours, gits] = both(&worktree);
     assert_eq!(ours, gits);
 
-    // More names than are asked about one by one.
+    // More names than are looked up one by one.
     for file in 0..100 {
         write(&root.join(format!("part1/many{file}.rs")), "new\n");
     }
@@ -105,7 +105,7 @@ fn a_repository_in_a_tracked_directory_is_found() {
     worktree.commit_all(&author(), "Everything").unwrap_err();
 }
 
-/// Where what is staged is not what was committed, the index must not say that it is.
+/// If something else is staged than was committed, the index must not say that it is of the commit's tree.
 #[test]
 fn an_index_says_which_tree_it_is_of_only_where_it_is() {
     let place = Place::with_files(&[("a.rs", "a\n"), ("b.rs", "b\n")]);
@@ -123,7 +123,7 @@ fn an_index_says_which_tree_it_is_of_only_where_it_is() {
         assert_eq!(git_in(root, &["write-tree"]), tree("HEAD^{tree}"));
         assert!(worktree.is_clean().unwrap());
 
-        // What git does to such an index is seen.
+        // What git changes in such an index is noticed.
         git_in(root, &["rm", "--quiet", "--cached", "a.rs"]);
         assert_eq!(staged(root), "a.rs");
         assert!(!worktree.is_clean().unwrap());
@@ -135,7 +135,7 @@ fn an_index_says_which_tree_it_is_of_only_where_it_is() {
         git_in(root, &["reset", "--quiet", "--soft", "HEAD~1"]);
         assert!(!worktree.is_clean().unwrap(), "HEAD has moved, the index has not");
 
-        // Meant to be added: in the index, and in no tree.
+        // An entry with "intent to add" is in the index, but in no tree.
         write(&root.join("later.rs"), "later\n");
         git_in(root, &["add", "--intent-to-add", "later.rs"]);
         worktree.commit_paths(&[path("a.rs")], &author(), "Without it").unwrap().unwrap();

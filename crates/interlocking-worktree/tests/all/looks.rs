@@ -1,4 +1,5 @@
-//! Looking at a working tree: small ones are compared on one thread, large ones on several, and both must find the same.
+//! Comparing a working tree: small ones are compared on one thread, large ones on several, and both must give the same
+//! result.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +7,7 @@ use interlocking_worktree::{ChangeKind, CommitError, Worktree};
 
 use crate::judge::{Place, author, commit_with_git, git_in, write};
 
-/// More than are compared on one thread.
+/// More files than are compared on one thread.
 const MANY: usize = 1_100;
 
 fn kinds(worktree: &Worktree) -> Vec<(String, ChangeKind)> {
@@ -14,7 +15,7 @@ fn kinds(worktree: &Worktree) -> Vec<(String, ChangeKind)> {
     changes.into_iter().map(|change| (change.path.to_string(), change.kind)).collect()
 }
 
-/// A worktree of the files that the tests below change, and of `others`.
+/// A worktree with the files that the tests below change, and `others` more.
 fn worktree(place: &Place, others: usize) -> Worktree {
     let project = place.project();
     for name in ["change.txt", "delete.txt", "becomes-link", "keep/keep.txt"] {
@@ -35,7 +36,7 @@ fn few_files_and_many_are_seen_alike() {
         let worktree = worktree(&place, others);
         let at = |name: &str| worktree.path().join(name);
         assert_eq!(kinds(&worktree), []);
-        // As long as before, and within the same tick of the clock: only the contents tell.
+        // The same length as before, and within the resolution of the timestamps: only the contents differ.
         write(&at("change.txt"), "TEXT\n");
         std::fs::remove_file(at("delete.txt")).unwrap();
         std::fs::remove_file(at("becomes-link")).unwrap();
@@ -68,7 +69,7 @@ fn what_a_user_hides_from_their_status_is_not_hidden_from_us() {
     for others in [0, MANY] {
         let place = Place::new();
         place.git(&["config", "status.showUntrackedFiles", "no"]);
-        // Opened again, for the configuration is read then.
+        // Opened again, because the configuration is read then.
         let worktree = worktree(&place, others);
         let again = interlocking_worktree::Repository::open(place.project()).unwrap();
         let worktree = again.open_worktree(worktree.path()).unwrap();
@@ -77,7 +78,7 @@ fn what_a_user_hides_from_their_status_is_not_hidden_from_us() {
     }
 }
 
-/// The index is left alone, so whatever a commit must not lose has to be found in it.
+/// The index is not changed, so anything that a commit must not lose has to be found in it.
 #[test]
 fn an_empty_commit_leaves_the_index_as_it_was_and_refuses_an_unfinished_merge() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Every operation against the git program as the judge, in one binary.
+//! Every operation, checked against the git program, in one binary.
 
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]
 #![expect(clippy::disallowed_methods, reason = "tests read what they have written")]

@@ -94,7 +94,7 @@ fn files_are_merged_as_their_attributes_say() {
     assert_eq!(made.to_string(), git_in(gits.path(), &["rev-parse", "HEAD"]));
     assert_eq!(std::fs::read_to_string(ours.path().join("a.union")).unwrap(), "start\nours\ntheirs\n");
     assert_eq!(std::fs::read_to_string(ours.path().join("a.ours")).unwrap(), "ours\n");
-    // Where there is no working tree, those of the main one count, which has the same.
+    // Without a working tree, the attributes of the main one are used, which are the same.
     assert_eq!(place.repository.merge_onto(start, other, &author(), "merged").unwrap(), Some(made));
 
     let never = commit_with_git(source.path(), &[("a.never", "one\ntwo\n3\n")], "would fit, were it text");
@@ -103,7 +103,7 @@ fn files_are_merged_as_their_attributes_say() {
     assert_eq!((conflicts[0].path.to_string(), conflicts[0].kind), ("a.never".to_owned(), ConflictKind::Content));
     place.assert_git_agrees();
 
-    // A driver that fails means a conflict for git. Here it is an error, and nothing has changed either.
+    // To git, a failing driver means a conflict. Here it is an error, and nothing has changed either.
     place.git(&["config", "merge.keep.driver", "false"]);
     let before = place.snapshot();
     let failing = commit_with_git(place.worktree_from("failing", start).path(), &[("a.ours", "ours again\n")], "again");

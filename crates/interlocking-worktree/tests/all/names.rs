@@ -1,11 +1,11 @@
-//! Names from specifications and agents, judged by git.
+//! Names from specifications and agents, compared with git's rules.
 
 use interlocking_worktree::{BranchName, NameRule, RepositoryPath};
 use proptest::prelude::*;
 
 use crate::judge::{Place, feed, git_in, run, text, write};
 
-/// Pieces that rules are about, in any order.
+/// Names of pieces that the rules are about, in any order.
 fn name() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => "[a-z0-9]{1,4}",
@@ -29,7 +29,8 @@ fn name() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What is taken, git takes; what git refuses, is refused. More is refused for the reasons that are ours alone.
+    /// Git accepts every name that is accepted here. Names that only this crate refuses are refused for the listed
+    /// reasons.
     #[test]
     fn a_branch_name_is_one_of_gits(name in name()) {
         let root = std::env::temp_dir();
@@ -42,7 +43,7 @@ proptest! {
             Err(error) if gits => {
                 let is_ours = match error.reason {
                     NameRule::LeadingDash | NameRule::Reserved | NameRule::Device => true,
-                    // Case is nothing to some file systems, nor is a dot at the end of a directory's name.
+                    // Some file systems ignore case, and a dot at the end of a directory's name.
                     NameRule::Dots => name.to_ascii_lowercase().contains(".lock") || name.contains("./"),
                     NameRule::Character(character) => character == '@' || character.is_whitespace(),
                     _ => false,
@@ -57,7 +58,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever path is taken, it lies inside, and git can have a file there.
+    /// Every accepted path lies inside, and git can have a file there.
     #[test]
     fn a_path_stays_inside(pieces in proptest::collection::vec(prop_oneof![
         3 => "[a-z]{1,3}",

@@ -8,14 +8,14 @@ use std::{
 
 use crate::random_history::{Entry, Files};
 
-/// Makes of a checkout of `from` what an editor would make of it on the way to `to`. Submodules stay as they are: nobody
-/// makes one by writing files.
+/// Changes a checkout of `from` to `to` as an editor would. Submodules stay as they are: writing files does not make
+/// one.
 pub(crate) fn write_files(root: &Path, from: &Files, to: &Files) {
     let at = |path: &[u8]| root.join(std::ffi::OsStr::from_bytes(path));
     for (path, entry) in from {
         if to.get(path) != Some(entry) && !matches!(entry, Entry::Submodule(_)) {
             std::fs::remove_file(at(path)).unwrap();
-            // Empty directories stay when a worktree is reset, as with git.
+            // Empty directories stay when a worktree is reset, as in git.
             for parent in at(path).ancestors().skip(1).take_while(|parent| *parent != root) {
                 let _ = std::fs::remove_dir(parent);
             }
@@ -43,11 +43,11 @@ pub(crate) fn write_files(root: &Path, from: &Files, to: &Files) {
     }
 }
 
-/// Leaves what nobody committed: ignored files and the rules that hide them, a repository, empty directories, other modes,
-/// and things of another kind in the place of files. The same for the same number.
+/// Leaves uncommitted files: ignored files and the rules that ignore them, a repository, empty directories, other
+/// modes, and entries of another kind in place of files. The same number always gives the same files.
 pub(crate) fn litter(root: &Path, number: u64) {
     let has = |bit: u64| ((number / 3) >> bit) & 1 == 1;
-    // Where something else is in the way, there is none.
+    // If something is in the way, the file is skipped.
     let put = |path: &str, contents: &str| {
         let file = root.join(path);
         if std::fs::create_dir_all(file.parent().unwrap()).is_ok() {
@@ -93,7 +93,7 @@ pub(crate) fn litter(root: &Path, number: u64) {
     }
 }
 
-/// Everything below a root but `.git`: the mode, and the contents or target.
+/// Everything below a root except `.git`: the mode, and the contents or target.
 pub(crate) fn files_of(root: &Path) -> BTreeMap<PathBuf, (u32, String)> {
     let mut found = BTreeMap::new();
     let mut directories = vec![root.to_owned()];

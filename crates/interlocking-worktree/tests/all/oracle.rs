@@ -1,4 +1,4 @@
-//! Random edits, committed here and by git.
+//! Random edits, committed by this crate and by git.
 
 use std::{os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -20,7 +20,7 @@ enum Edit {
     Unstage(usize),
 }
 
-/// Names that clash: files where others have directories, ignored ones, odd ones.
+/// Names that clash: files in place of directories, ignored files, unusual names.
 const PATHS: [&str; 12] = [
     "a",
     "a/b",
@@ -85,13 +85,13 @@ fn apply(root: &Path, edit: &Edit) {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::os::unix::fs::symlink(PATHS[*target], file).unwrap();
         }
-        // These may be about nothing, or an ignored file: then git refuses, in both worktrees alike.
+        // These may name no file, or an ignored one: then git refuses, in both worktrees.
         Edit::Stage(path) => drop(crate::judge::run(root, &["add", "--", PATHS[*path]])),
         Edit::Unstage(path) => drop(crate::judge::run(root, &["rm", "-r", "--quiet", "--cached", "--", PATHS[*path]])),
     }
 }
 
-/// Files as lists of lines; an edit gives some of them another list, or none.
+/// Files as lists of lines; an edit gives some files another list, or none.
 fn tree_edit() -> impl Strategy<Value = Vec<(usize, Option<Vec<u8>>)>> {
     let lines = proptest::option::weighted(0.85, proptest::collection::vec(0..3u8, 0..6));
     proptest::collection::vec((0..4usize, lines), 1..4)
@@ -99,7 +99,8 @@ fn tree_edit() -> impl Strategy<Value = Vec<(usize, Option<Vec<u8>>)>> {
 
 const FILES: [&str; 4] = ["a.txt", "b.txt", "src/c.rs", "src/d.rs"];
 
-/// Lines far enough apart to merge, and near enough to conflict; no two files alike, so that none counts as renamed.
+/// Lines far enough apart to merge, and near enough to conflict. No two files are alike, so that none counts as
+/// renamed.
 fn contents(file: usize, lines: &[u8]) -> String {
     let mut text = String::new();
     for position in 0..6 {
@@ -167,7 +168,7 @@ proptest! {
         prop_assert_eq!(place.repository.fetch_from_clone(&cloned, start, None).unwrap(), ours.head().unwrap());
         place.assert_git_agrees();
 
-        // There and back again by switching, with untracked files in between.
+        // Switch there and back, with untracked files in between.
         let tip = ours.head().unwrap();
         ours.reset_to(start).unwrap();
         place.assert_git_agrees();

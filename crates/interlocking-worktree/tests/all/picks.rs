@@ -2,7 +2,7 @@ use interlocking_worktree::{CherryPickError, ConflictKind, ConflictSide, FileKin
 
 use crate::judge::{Place, author, commit_with_git, git_in, path, run, write};
 
-/// CON-75: the whole range is picked, each commit with its author and message. The ids are git's own.
+/// CON-75: the whole range is picked, each commit with its author and message. The ids are the same as git's.
 #[test]
 fn a_range_is_picked_as_git_does() {
     let place = Place::new();
@@ -88,7 +88,7 @@ fn what_is_there_already_makes_no_commit() {
     place.assert_git_agrees();
 }
 
-/// The second of two commits conflicts, in several ways; nothing at all remains of the attempt.
+/// The second of two commits conflicts, in several ways; nothing remains of the attempt.
 #[test]
 fn a_conflict_leaves_no_trace() {
     let place = Place::with_files(&[
@@ -141,7 +141,7 @@ fn a_conflict_leaves_no_trace() {
     let binary = conflicts[0].ours.as_ref().unwrap();
     assert_eq!((binary.text(), binary.contents.as_slice(), binary.kind), (None, &b"\0o"[..], FileKind::File));
 
-    // The same text, and the same sides, as git leaves.
+    // The text and the sides are those that git leaves.
     git_in(target.path(), &["-c", "advice.mergeConflict=false", "cherry-pick", &format!("{tip}~1")]);
     let git = run(target.path(), &["cherry-pick", &tip.to_string()]);
     assert!(!git.status.success());
@@ -207,7 +207,7 @@ fn only_a_line_of_commits_can_be_picked() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// CON-73's means: a conflict is laid out for an agent to resolve, and the runtime commits what it made of it.
+/// The operations for CON-73: a conflict is written out for an agent to resolve, and the runtime commits the result.
 #[test]
 fn a_conflict_is_laid_out_and_resolved() {
     let place = Place::new();
@@ -231,7 +231,7 @@ fn a_conflict_is_laid_out_and_resolved() {
     assert_eq!(place.git(&["diff", "--name-only", &head.to_string(), &resolved.to_string()]), "README.md\nnew.txt");
     place.assert_git_agrees();
 
-    // And it refuses what a pick refuses.
+    // It refuses what a pick refuses.
     write(&file, "uncommitted\n");
     let before = place.snapshot();
     let error = target.pick_for_resolution(tip).unwrap_err();
@@ -239,7 +239,7 @@ fn a_conflict_is_laid_out_and_resolved() {
     assert_eq!(place.snapshot(), before);
 }
 
-/// Where no markers can be: the side that has the file, and ours of a binary one.
+/// Conflicts without markers: the side that has the file, and ours of a binary file.
 #[test]
 fn a_conflict_without_markers_leaves_one_side() {
     let place = Place::with_files(&[("we-delete.txt", "a\n"), ("they-delete.txt", "a\n"), ("binary", "\0a")]);

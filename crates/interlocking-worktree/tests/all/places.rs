@@ -1,4 +1,4 @@
-//! A session's place: what is wrong with it is found, each thing by its name.
+//! A session's place: every deviation is found and reported by its kind.
 
 use std::os::unix::fs::symlink;
 
@@ -6,7 +6,7 @@ use interlocking_worktree::{Change, ChangeKind, FileChangeKind, Finding, Place a
 
 use crate::judge::{Place, author, branch, commit_with_git, git_in, path, write};
 
-/// A place on a branch of its own, on main's second commit.
+/// A place on a branch of its own, at main's second commit.
 fn session(place: &Place) -> Session {
     let worktree = place.worktree("tests");
     write(&worktree.path().join("known.txt"), "known\n");
@@ -26,7 +26,7 @@ fn a_place_that_is_as_it_was_handed_over_has_no_findings() {
     assert_eq!(session.verify().unwrap(), []);
     assert_eq!(session.clone().read_only().allowing([]).verify().unwrap(), []);
     assert_eq!(place.snapshot(), snapshot, "looking changes nothing");
-    // An agent's work, in a place where it may do everything.
+    // An agent's work in a place where it may change everything.
     write(&session.worktree().path().join("src/lib.rs"), "new\n");
     write(&session.worktree().path().join("more.rs"), "new\n");
     assert_eq!(session.verify().unwrap(), []);
@@ -47,7 +47,7 @@ fn stray_commits_are_listed_unless_they_are_allowed() {
         format!("commits that its agent was not to make: {} \"mine\", {} \"mine too\"", one.short(), two.short())
     );
     assert_eq!(session.clone().with_own_commits().verify().unwrap(), []);
-    // Nobody commits where nobody writes.
+    // In a read-only place, no commits are allowed.
     let found = session.with_own_commits().read_only().verify().unwrap();
     assert!(matches!(&found[..], [Finding::StrayCommits { .. }]), "{found:?}");
 }
@@ -109,7 +109,7 @@ fn another_branch_or_none_is_named_and_what_became_of_its_own_too() {
     git(&session, &["switch", "--quiet", "--orphan", "empty"]);
     let found = session.verify().unwrap();
     assert!(found.contains(&Finding::HeadMoved { expected: session.head(), found: None }), "{found:?}");
-    // A place without a branch is found out by the branch that is checked out.
+    // In a place without a branch, a checked-out branch is detected.
     let at = place.path().join("run/review");
     let review = place.repository.create_detached_worktree(at, place.main()).unwrap();
     let review = Session::new("r1", review, place.main()).read_only();
@@ -126,7 +126,7 @@ fn a_place_to_read_is_clean() {
     assert_eq!(review.verify().unwrap(), []);
     write(&review.worktree().path().join("README.md"), "mine\n");
     write(&review.worktree().path().join("new.txt"), "mine\n");
-    // Hidden from `git status`, and found all the same.
+    // Hidden from `git status`, but found.
     git(&review, &["update-index", "--assume-unchanged", "README.md"]);
     let changes = vec![
         Change { path: path("README.md"), kind: ChangeKind::Modified },
@@ -152,7 +152,7 @@ fn changes_outside_the_allowed_paths_are_found_committed_or_not() {
     assert_eq!(outside(), ["tests.rs (modified)"]);
     git(&session, &["commit", "--quiet", "--all", "--message", "out of sight"]);
     assert_eq!(outside(), ["tests.rs (modified)"]);
-    // Out of a directory that is not its own, into one that is.
+    // Moved from a directory that is not allowed into one that is.
     git(&session, &["mv", "src/lib.rs", "tests/lib.rs"]);
     assert_eq!(outside(), ["tests.rs (modified)", "tests/lib.rs (renamed from src/lib.rs)"]);
     let renamed = FileChangeKind::Renamed { from: path("src/lib.rs") };
@@ -189,7 +189,7 @@ fn a_place_that_is_gone_is_said_to_be() {
     assert_eq!(session.verify().unwrap(), [gone]);
 }
 
-/// What a program that runs agents would say.
+/// The messages for a program that runs agents.
 #[test]
 fn findings_say_what_is_wrong() {
     let place = Place::new();
@@ -208,7 +208,7 @@ fn findings_say_what_is_wrong() {
     );
 }
 
-/// A clone is a place as well, and its `.git` is within its agent's reach.
+/// A clone is a place, too, and its agent can write to its `.git`.
 #[test]
 fn a_clone_is_verified_too() {
     let place = Place::new();
@@ -226,7 +226,7 @@ fn a_clone_is_verified_too() {
     git(&session, &["commit", "--quiet", "--allow-empty", "--message", "another history"]);
     let head = git(&session, &["rev-parse", "HEAD"]).trim().parse().unwrap();
     assert!(session.verify().unwrap().contains(&Finding::BaseLost { base, head }));
-    // Another repository in its place, and one that leads to another.
+    // Another repository in its place, and one that refers to another.
     std::fs::remove_dir_all(at.join(".git")).unwrap();
     git(&session, &["init", "--quiet", "--initial-branch", "tests"]);
     let head = commit_with_git(&at, &[("a.txt", "a\n")], "all new");

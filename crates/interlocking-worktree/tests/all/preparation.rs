@@ -1,4 +1,4 @@
-//! Making a worktree ready: the user's own command, and ignored files that a build needs.
+//! Preparing a worktree: the user's setup command, and ignored files that a build needs.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -37,7 +37,7 @@ fn a_setup_command_that_fails_says_what_it_said() {
     assert!(matches!(absent, SetupError::NotStarted { .. }), "{absent}");
 }
 
-/// A program that somebody has committed does not stand for one that is missing.
+/// A committed program is not used in place of one that is missing in `PATH`.
 #[test]
 fn a_setup_program_that_is_not_in_its_path_is_none_of_the_worktree() {
     let place = Place::new();
@@ -90,7 +90,7 @@ fn named_files_are_copied_and_no_others() {
     ] {
         assert_eq!(copy(&[listed]), Err(expected));
     }
-    // An agent's links are not followed on the way there.
+    // An agent's links in the path are not followed.
     std::fs::remove_dir_all(tests.path().join("config")).unwrap();
     symlink(place.path().join("outside"), tests.path().join("config")).unwrap();
     let led = copy(&["config/other.key"]).unwrap_err();

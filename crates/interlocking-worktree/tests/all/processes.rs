@@ -9,12 +9,12 @@ use interlocking_worktree::{Configuration, Force, Pool, Repository};
 
 use crate::judge::{Place, author, branch, write};
 
-/// Worktrees at once: as many as all processes have threads.
+/// The number of processes. There are as many worktrees at once as all processes have threads.
 const PROCESSES: usize = 4;
 const THREADS: usize = 8;
 
-/// What one process does: each thread makes a worktree, commits to it and removes it, round after round. Started by
-/// the tests below it takes its orders from the environment; by itself it is one round in a repository of its own.
+/// The work of one process: each thread makes a worktree, commits to it and removes it, round after round. The tests
+/// below start it with settings in the environment; by itself it runs one round in a repository of its own.
 #[test]
 fn worker() {
     let order = |name: &str| std::env::var(name).ok();
@@ -100,7 +100,7 @@ fn side_by_side(rounds: usize, with_pool: bool) {
     place.assert_git_agrees();
 }
 
-/// 32 worktrees at once, for 12 rounds. `WORKTREE_ROUNDS=50` is the whole of it.
+/// 32 worktrees at once, for 12 rounds. `WORKTREE_ROUNDS=50` is the full test.
 #[test]
 fn many_worktrees_of_several_processes() {
     let rounds = std::env::var("WORKTREE_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entry {
     File {
@@ -10,13 +10,13 @@ pub(crate) enum Entry {
         executable: bool,
     },
     Link(Vec<u8>),
-    /// The id of a commit that is not here.
+    /// The id of a commit that is not in the repository.
     Submodule(String),
 }
 
 pub(crate) type Files = BTreeMap<Vec<u8>, Entry>;
 
-/// A base and what two sides made of it, each commit as all of its files.
+/// A base and the commits of two sides, each commit with all of its files.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) base: Files,
@@ -27,8 +27,8 @@ pub(crate) struct History {
 /// SplitMix64.
 pub(crate) struct Random {
     state: u64,
-    /// Binary files are renamed in this history, or else changed, but not both: gix does not see the rename then, and
-    /// takes the file for deleted and added.
+    /// Binary files are either renamed or changed in this history, but not both: gix would not see the rename, and
+    /// would treat the file as deleted and added.
     moves_binaries: bool,
 }
 
@@ -47,7 +47,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 up to `end`, without it.
+    /// A number from 0 to `end`, exclusive.
     fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.next() % u64::try_from(end).unwrap()).unwrap()
     }
@@ -62,7 +62,7 @@ impl Random {
 }
 
 const DIRECTORIES: [&[u8]; 6] = [b"", b"src/", b"src/deep/", b"docs/", b"d\xff\xfe/", b"with space/"];
-/// With one that is not UTF-8, one that git quotes, and ends that attributes are about.
+/// Names, including one that is not UTF-8, one that git quotes, and extensions that have attributes.
 const NAMES: [&[u8]; 14] = [
     b"a.txt",
     b"b.txt",
@@ -82,17 +82,17 @@ const NAMES: [&[u8]; 14] = [
 
 /// The same seed always gives the same history.
 ///
-/// Left out is what gix is known to do otherwise than git, which the crate's documentation lists.
+/// Histories that show a known difference between gix and git, which the crate's documentation lists, are left out.
 pub(crate) fn history(seed: u64) -> History {
     let attempts = (0_u64..).map(|attempt| any_history(&mut Random::new(seed ^ (attempt << 32))));
     attempts.into_iter().find(|history| !has_unclear_directory(history)).unwrap()
 }
 
-/// Whether a directory is emptied by one side while the other puts something new into it: git may take it for renamed, and
-/// move the new file after the others. gix does the same only where the whole of it went unchanged to a place that is new,
-/// and the new file is not one of the directory's own with another name.
+/// Whether one side empties a directory while the other adds something new to it: git may treat the directory as
+/// renamed and move the new file after the others. gix does so only if the whole directory was moved unchanged to a new
+/// path, and the new file is not one of the directory's own under another name.
 ///
-/// Commits that are picked meet states that no commit had: what counts is whether any of the states lacks a file.
+/// Picked commits meet states that no commit had, so what counts is whether any of the states lacks a file.
 fn has_unclear_directory(history: &History) -> bool {
     let states: Vec<&Files> = [&history.base].into_iter().chain(&history.ours).chain(&history.theirs).collect();
     let lacks = |one: &Files, other: &Files, directory: &[u8]| {
@@ -102,7 +102,7 @@ fn has_unclear_directory(history: &History) -> bool {
         directories(base).iter().any(|directory| {
             let mut files = base.keys().filter(|path| path.starts_with(directory));
             let may_be_emptied = files.all(|path| states.iter().any(|state| !state.contains_key(path)));
-            // All of it, as it was, to the one place that is always new.
+            // The whole directory, unchanged, was moved to the one path that is always new.
             let is_moved = states.iter().any(|state| {
                 let is_gone = !state.keys().any(|path| path.starts_with(directory));
                 let mut files = base.iter().filter(|(path, _)| path.starts_with(directory));
@@ -118,7 +118,7 @@ fn has_unclear_directory(history: &History) -> bool {
     })
 }
 
-/// With a slash at the end.
+/// The directories, with a slash at the end.
 fn directories(files: &Files) -> BTreeSet<Vec<u8>> {
     let above = |path: &Vec<u8>| {
         let slashes = path.iter().enumerate().filter(|(_, byte)| **byte == b'/');
@@ -143,7 +143,7 @@ fn any_history(random: &mut Random) -> History {
         let entry = any_entry(random, &path);
         put(&mut base, &path, entry);
     }
-    // They are left alone, mostly.
+    // Submodules, which are mostly not changed.
     for path in [&b"vendor/library"[..], b"vendor/other"] {
         if random.percent(30) {
             put(&mut base, path, Entry::Submodule(commit_id(random)));
@@ -153,7 +153,7 @@ fn any_history(random: &mut Random) -> History {
         let mut files = base.clone();
         let mut commits = Vec::new();
         for _ in 0..random.below(longest) + 1 {
-            // Now and then a commit that changes nothing.
+            // Sometimes a commit changes nothing.
             if !random.percent(8) {
                 for _ in 0..random.below(3) + 1 {
                     edit(random, &mut files);
@@ -165,7 +165,7 @@ fn any_history(random: &mut Random) -> History {
     };
     let ours = side(random, 2);
     let mut theirs = side(random, 3);
-    // Sometimes they also do what we did, so that a commit becomes empty when it is picked.
+    // Sometimes they make the same change as we did, so that a commit becomes empty when it is picked.
     if random.percent(15) {
         theirs.insert(0, ours[0].clone());
     }
@@ -200,7 +200,7 @@ fn edit(random: &mut Random, files: &mut Files) {
             }
         }
         70..74 if random.moves_binaries => {
-            // All of a directory, to a new place.
+            // Move a whole directory to a new path.
             let Some(slash) = path.iter().rposition(|byte| *byte == b'/') else { return };
             let from = path[..=slash].to_owned();
             let to = b"moved/".to_vec();
@@ -218,7 +218,7 @@ fn edit(random: &mut Random, files: &mut Files) {
         }
         80..84 => put(files, &path, Entry::Link(any_path(random))),
         84..87 => {
-            // A directory where a file was, and the reverse.
+            // A directory in place of a file, and the reverse.
             let below = [path.as_slice(), b"/inside.txt"].concat();
             let entry = any_entry(random, &below);
             put(files, &below, entry);
@@ -232,7 +232,7 @@ fn edit(random: &mut Random, files: &mut Files) {
     }
 }
 
-/// Makes room for a path by force: nothing is both a file and a directory.
+/// Sets a path, and removes what is in the way: nothing is both a file and a directory.
 fn put(files: &mut Files, path: &[u8], entry: Entry) {
     let is_below =
         |lower: &[u8], upper: &[u8]| lower.strip_prefix(upper).is_some_and(|rest| rest.first() == Some(&b'/'));
@@ -240,7 +240,7 @@ fn put(files: &mut Files, path: &[u8], entry: Entry) {
     files.insert(path.to_owned(), entry);
 }
 
-/// Edits a file's lines, or whatever it is instead.
+/// Edits a file's lines, or another kind of entry.
 fn change(random: &mut Random, files: &mut Files, path: &[u8]) {
     let Some(entry) = files.get_mut(path) else { return };
     match entry {
@@ -261,7 +261,7 @@ fn change(random: &mut Random, files: &mut Files, path: &[u8]) {
                     0..5 if at < lines.len() => lines[at] = line,
                     5..7 if at < lines.len() => drop(lines.remove(at)),
                     7 => {
-                        // Without an end of line.
+                        // Without a line break at the end.
                         if let Some(last) = lines.last_mut() {
                             *last = last.trim_ascii_end().to_vec();
                         }
@@ -277,13 +277,13 @@ fn change(random: &mut Random, files: &mut Files, path: &[u8]) {
     }
 }
 
-/// By its name too: the attributes say so of it.
+/// Whether a file is binary, by its contents or by the attributes of its name.
 fn is_binary(path: &[u8], entry: &Entry) -> bool {
     path.ends_with(b".bin") || matches!(entry, Entry::File { contents, .. } if contents.contains(&0))
 }
 
-/// Of some names the attributes say that they have Unix line ends in the repository. If they have not, git finds them
-/// changed as soon as it looks at them.
+/// The attributes of some names require Unix line endings in the repository. If a file has others, git finds it changed
+/// as soon as it compares it.
 fn has_unix_ends(path: &[u8]) -> bool {
     path.ends_with(b".bat") || path.ends_with(b".sh")
 }
@@ -305,11 +305,11 @@ fn file(contents: &[u8]) -> Entry {
     Entry::File { contents: contents.to_owned(), executable: false }
 }
 
-/// Of its own lines, so that no two files are alike by accident.
+/// With lines of its own, so that no two files are alike by accident.
 fn any_entry(random: &mut Random, path: &[u8]) -> Entry {
     match random.below(20) {
         0 => return Entry::Link(any_path(random)),
-        // An empty file in a new directory counts as renamed for gix, if another empty one went.
+        // To gix, an empty file in a new directory counts as renamed if another empty file was deleted.
         1 if !path.contains(&b'/') => return file(b""),
         _ => {}
     }

@@ -2,7 +2,7 @@ use interlocking_worktree::{RebaseError, SwitchError};
 
 use crate::judge::{Place, author, commit_with_git, git_in, write};
 
-/// HY-61, CON-151. The task began on somebody's unfinished work: its own commits move, and not that work.
+/// HY-61, CON-151. The task began on unfinished work of another task: only its own commits move.
 #[test]
 fn exactly_the_tasks_commits_move() {
     let place = Place::new();
@@ -32,7 +32,7 @@ fn exactly_the_tasks_commits_move() {
     }
     place.assert_git_agrees();
 
-    // Again it changes nothing: the commits stand where they belong, and keep their ids.
+    // Doing it again changes nothing: the commits are in their place, and keep their ids.
     assert_eq!(ours.rebase(onto, onto, &author()).unwrap(), moved);
     assert_eq!(ours.head().unwrap(), moved[2]);
 }
@@ -50,14 +50,14 @@ fn what_is_there_already_is_dropped() {
     assert_eq!(place.repository.commit(moved[0]).unwrap().subject(), "b");
     assert_eq!(place.repository.commit(moved[0]).unwrap().parents, [onto]);
 
-    // All of it: the branch is where it was moved to.
+    // All commits are dropped: the branch is at the commit that it was rebased onto.
     let all = commit_with_git(place.worktree("all").path(), &[("a.txt", "a\n"), ("b.txt", "b\n")], "both");
     assert_eq!(worktree.rebase(onto, all, &author()).unwrap(), []);
     assert_eq!(worktree.head().unwrap(), all);
     place.assert_git_agrees();
 }
 
-/// HY-61, CON-151: to abort is to have done nothing.
+/// HY-61, CON-151: a failed rebase needs no abort, because nothing has changed.
 #[test]
 fn a_rebase_that_conflicts_or_is_refused_never_began() {
     let place = Place::new();
@@ -71,7 +71,7 @@ fn a_rebase_that_conflicts_or_is_refused_never_began() {
     let error = worktree.rebase(start, onto, &author()).unwrap_err();
     let RebaseError::Conflict { commit, conflicts } = error else { panic!("{error}") };
     assert_eq!((commit, conflicts.len()), (head, 1));
-    // On whose top it is put counts as ours, as with git.
+    // The commit that it is rebased onto counts as ours, as in git.
     assert_eq!(conflicts[0].ours.as_ref().unwrap().text(), Some("theirs\n"));
     let error = worktree.rebase(onto, start, &author()).unwrap_err();
     assert_eq!(error, RebaseError::NotBehind { start: onto, head });
@@ -104,7 +104,7 @@ fn a_rebase_that_conflicts_or_is_refused_never_began() {
     place.assert_git_agrees();
 }
 
-/// V3-101: what it is rebased onto wins, hunk by hunk, as git does it; the rest of the commit is kept.
+/// V3-101: the commit that it is rebased onto wins, hunk by hunk, as in git; the rest of each commit is kept.
 #[test]
 fn the_side_that_it_is_rebased_onto_wins() {
     let place = Place::new();
@@ -126,7 +126,7 @@ fn the_side_that_it_is_rebased_onto_wins() {
         "sibling's\ntwo\nthree\nfour\nFIVE\n",
         "the sibling's hunk survives, and what does not touch it"
     );
-    // The second has nothing left.
+    // The second commit has no changes left.
     assert_eq!(rebased.moved.len(), 1);
     let gave_way: Vec<_> = rebased.conflicts.iter().map(|conflict| conflict.conflicts[0].path.to_string()).collect();
     assert_eq!(gave_way, ["src/lib.rs", "README.md"]);
@@ -134,7 +134,7 @@ fn the_side_that_it_is_rebased_onto_wins() {
     place.assert_git_agrees();
 }
 
-/// Where there are no lines to choose from, it is a conflict still, and nothing has happened.
+/// If there are no lines to choose from, it is still a conflict, and nothing has happened.
 #[test]
 fn what_one_side_has_deleted_nobody_wins() {
     let place = Place::new();
@@ -151,7 +151,7 @@ fn what_one_side_has_deleted_nobody_wins() {
     assert!(worktree.is_clean().unwrap());
 }
 
-/// Commit by commit: at a conflict somebody resolves it, and it goes on; or it is given up (V3-105).
+/// Commit by commit: a conflict is resolved and the rebase continues, or it is aborted (V3-105).
 #[test]
 fn a_rebase_stops_at_each_conflict_and_goes_on() {
     let place = Place::new();

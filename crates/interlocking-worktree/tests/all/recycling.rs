@@ -1,4 +1,4 @@
-//! A worktree that is made from a retired one is a new one: whatever its user did before.
+//! A worktree that is made from a retired one is like a new one, whatever its user did before.
 
 mod pools;
 
@@ -30,7 +30,7 @@ fn pool(place: &Place) -> Pool {
     Pool::open(&place.repository, place.path().join("pool"), 2).unwrap()
 }
 
-/// Everything that tells one working tree from another, but the times and the name of the link.
+/// Everything that distinguishes working trees, except times and the name of the link.
 fn look(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     fn walk(root: &Path, directory: &Path, found: &mut BTreeMap<PathBuf, (u32, Vec<u8>)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
@@ -56,7 +56,7 @@ fn look(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     found
 }
 
-/// The recycled worktree beside one that git makes of the same commit.
+/// Compares the recycled worktree with one that git makes of the same commit.
 fn assert_like_new(place: &Place, worktree: &Worktree, from: CommitId) {
     let gits = place.path().join("gits");
     place.git(&["worktree", "add", "--quiet", "--detach", gits.to_str().unwrap(), &from.to_string()]);
@@ -79,13 +79,13 @@ fn assert_like_new(place: &Place, worktree: &Worktree, from: CommitId) {
         });
         assert_eq!(ours, gits, "{command:?}");
     }
-    // Nothing in its private directory but what a new one has, and one line in its log.
+    // Its private directory has only what a new one has, and its log has one line.
     let private = |name: &str| place.project().join(".git/worktrees").join(name);
     let list = |name: &str| {
         let mut names: Vec<_> =
             std::fs::read_dir(private(name)).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
-        // Made by the stash list above, or by the time of its first use.
+        // Made by the stash list above, or when it is first used.
         names.retain(|name| name != "ORIG_HEAD" && name != "refs");
         names
     };
@@ -101,12 +101,12 @@ fn assert_like_new(place: &Place, worktree: &Worktree, from: CommitId) {
 #[derive(Debug, Clone)]
 enum Mess {
     Write(usize, u8),
-    /// Other contents of the same length, with the old time put back.
+    /// Other contents of the same length, with the old modification time restored.
     WriteUnseen(usize),
     Delete(usize),
     Mode(usize, u32),
     Link(usize, usize),
-    /// A second name outside, through which the file can be changed later.
+    /// A hard link outside, through which the file can be changed later.
     SecondName(usize),
     Ignored,
     Untracked(usize),
@@ -135,7 +135,7 @@ fn mess() -> impl Strategy<Value = Mess> {
         file.clone().prop_map(Mess::Delete),
         (file.clone(), prop::sample::select(vec![0o777, 0o600, 0o4755, 0o000]))
             .prop_map(|(file, mode)| Mess::Mode(file, mode)),
-        // Not of .gitignore, of which git complains once it is committed.
+        // Not for `.gitignore`, about which git complains once it is committed.
         (1..FILES.len(), file.clone()).prop_map(|(file, target)| Mess::Link(file, target)),
         file.clone().prop_map(Mess::SecondName),
         Just(Mess::Ignored),
@@ -161,7 +161,7 @@ fn mess() -> impl Strategy<Value = Mess> {
 fn apply(place: &Place, root: &Path, mess: &Mess) {
     let at = |file: &usize| root.join(FILES[*file].0);
     let git = |arguments: &[&str]| drop(run(root, arguments));
-    // What an earlier mess took away cannot be messed with.
+    // Files that an earlier mess has removed are skipped.
     let ready = |file: &usize| std::fs::symlink_metadata(at(file)).is_ok_and(|metadata| metadata.is_file());
     match mess {
         Mess::Write(file, byte) => {
@@ -218,7 +218,7 @@ fn apply(place: &Place, root: &Path, mess: &Mess) {
         Mess::OtherBranch => git(&["update-ref", "refs/worktree/secret", "HEAD"]),
         Mess::Detach => git(&["bisect", "start"]),
         Mess::Configure => {
-            // For this worktree alone, without the repository being told that there is such a thing.
+            // For this worktree only, without the repository's setting for such files.
             let private = git_in(root, &["rev-parse", "--absolute-git-dir"]);
             write(&Path::new(&private).join("config.worktree"), "[user]\n\tname = Secret\n");
             write(&Path::new(&private).join("info/exclude"), "hidden\n");
@@ -229,7 +229,7 @@ fn apply(place: &Place, root: &Path, mess: &Mess) {
                 write(&Path::new(&private).join(name), "0123456789012345678901234567890123456789\n");
             }
         }
-        // Shared by all worktrees, so not the next user's business either; it moves files about.
+        // The stash is shared by all worktrees, so it does not matter to the next user; but it moves files.
         Mess::Stash => {
             git(&["stash", "--quiet", "--all"]);
             git(&["stash", "drop", "--quiet"]);
@@ -243,7 +243,7 @@ fn apply(place: &Place, root: &Path, mess: &Mess) {
             git(&["update-index", "--add", "--cacheinfo", "160000,0123456789012345678901234567890123456789,sub"]);
         }
         Mess::ForgedIndex(file) if ready(file) => {
-            // The index says of other contents that they are the committed ones.
+            // The index says that other contents are the committed ones.
             let id = git_in(root, &["rev-parse", &format!("HEAD:{}", FILES[*file].0)]);
             std::fs::write(at(file), "forged\n").unwrap();
             git(&["add", "--force", "--", FILES[*file].0]);
@@ -256,7 +256,7 @@ fn apply(place: &Place, root: &Path, mess: &Mess) {
             let found = bytes.windows(20).position(|window| window == new);
             if let Some(position) = found {
                 text[position..position + 20].copy_from_slice(&old);
-                // Without a checksum, which git takes for "not computed".
+                // Without a checksum, which git reads as "not computed".
                 let end = text.len() - 20;
                 text[end..].fill(0);
                 std::fs::write(&index, text).unwrap();
@@ -294,7 +294,7 @@ proptest! {
         for mess in &messes {
             apply(&place, worktree.path(), mess);
         }
-        // One that its user took off its branch is removed all the same.
+        // A worktree that its user has taken off its branch is removed, too.
         let is_kept = pool.retire(&worktree, Force::EvenIfLocked).unwrap().clean().unwrap();
         prop_assert_eq!(pool.ready().unwrap(), usize::from(is_kept));
         prop_assert!(!worktree.path().exists());
@@ -318,7 +318,7 @@ proptest! {
             apply(&place, clone.path(), mess);
         }
         let made = place.repository.create_clone_again(&at, &branch("clone"), later, written.unwrap());
-        // A directory that was given another mode is not fit for it.
+        // A worktree with a directory of another mode cannot be reused.
         prop_assert!(made.is_ok() || messes.iter().any(|mess| matches!(mess, Mess::DirectoryMode)), "{:?}", made);
         if let Ok((again, _)) = made {
             place.repository.create_clone(&new, &branch("clone"), later).unwrap();
@@ -329,7 +329,7 @@ proptest! {
     }
 }
 
-/// The same with what is in a clone's `.git`, but for its index, which has the times of files.
+/// Like [`look`], including a clone's `.git`, except for its index, which has the times of files.
 fn look_inside(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     let mut found = look(root);
     let own = look(&root.join(".git")).into_iter().filter(|(name, _)| name != Path::new("index"));
@@ -337,19 +337,19 @@ fn look_inside(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
     found
 }
 
-/// Files that nobody has touched are the same ones; one that was written once more in the same moment is not.
+/// Untouched files are reused; a file that was written again at about the same time is not.
 #[test]
 fn untouched_files_of_a_clone_are_used_again() {
     let place = Place::with_files(&FILES);
     let (start, at) = (place.main(), place.path().join("run/again"));
     let (_, mut written) = place.repository.create_noted_clone(&at, &branch("clone"), start).unwrap();
-    // A number alone may be used again for a new file.
+    // An inode number alone may be reused for a new file.
     let number = |file: &str| {
         let found = std::fs::metadata(at.join(file)).unwrap();
         (found.ino(), found.ctime(), found.ctime_nsec())
     };
     for _ in 0..3 {
-        // At once, at the same length, and with the old time.
+        // At once, with the same length and the old time.
         apply(&place, &at, &Mess::WriteUnseen(1));
         let before = FILES.map(|(file, _)| number(file));
         std::fs::remove_dir_all(at.join(".git")).unwrap();

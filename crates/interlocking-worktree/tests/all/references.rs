@@ -71,7 +71,7 @@ fn a_branch_is_renamed_unless_that_would_lose_something() {
         assert_eq!(place.snapshot(), before);
     }
 
-    // What a process left behind that ended between the two.
+    // As left by a process that ended between the two steps.
     place.git(&["branch", "archive/one", "one"]);
     place.repository.rename_branch(&from, &to, one).unwrap();
     assert_eq!(place.repository.branches().unwrap(), [(to.clone(), one), (branch("main"), base)]);
@@ -80,7 +80,7 @@ fn a_branch_is_renamed_unless_that_would_lose_something() {
     place.assert_git_agrees();
 }
 
-/// What is done to a symbolic reference is not done to the branch that it leads to, whose worktree nobody has looked for.
+/// An operation on a symbolic reference does not affect the branch that it points to, whose worktrees were not checked.
 #[test]
 fn a_branch_that_is_a_symbolic_reference_is_not_moved_and_goes_alone() {
     let place = Place::new();

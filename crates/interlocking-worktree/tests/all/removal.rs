@@ -21,7 +21,7 @@ fn a_removed_worktree_leaves_no_trace_but_its_branch() {
     assert!(!place.project().join(".git/logs/refs/heads/one").exists());
     place.assert_git_agrees();
 
-    // The same place and name again.
+    // The same path and name can be used again.
     place.worktree("one");
     drop(place.repository.remove_worktree(&kept, Force::No).unwrap());
     let leftovers = std::fs::read_dir(place.path().join("run")).unwrap().count();
@@ -66,7 +66,7 @@ fn a_locked_worktree_needs_more_force() {
     place.assert_git_agrees();
 }
 
-/// What a crash in mid-creation leaves: locked with the reason "initializing", which `git worktree prune` skips.
+/// A crash during creation leaves a worktree locked with the reason "initializing", which `git worktree prune` skips.
 #[test]
 fn a_half_made_worktree_is_listed_and_removed() {
     let place = Place::new();

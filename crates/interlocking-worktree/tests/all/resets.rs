@@ -30,7 +30,7 @@ fn a_reset_worktree_is_as_the_commit_and_the_old_head_is_kept() {
     let name = ArchiveName::new("r1/1").unwrap();
     place.repository.archive(&name, rejected).unwrap();
 
-    // And more that is not committed, staged or not.
+    // And more uncommitted changes, staged or not.
     write(&root.join("src/lib.rs"), "uncommitted\n");
     write(&root.join("untracked/file.txt"), "untracked\n");
     write(&root.join("staged.txt"), "staged\n");
@@ -86,7 +86,7 @@ fn what_is_spared_stays_with_the_directories_above_it() {
     place.assert_git_agrees();
 }
 
-/// For agents that may only read: what one wrote is found, and reverted in place.
+/// For read-only agents: changes are found and reverted in place.
 #[test]
 fn resetting_to_the_same_commit_reverts_what_is_not_committed() {
     let place = Place::new();
@@ -115,7 +115,7 @@ fn an_unfinished_merge_is_reset_too() {
     assert_eq!(place.repository.commit(commit).unwrap().parents, [place.main()]);
 }
 
-/// Nothing is left of what keeps commits from being made.
+/// Nothing is left that would prevent commits.
 #[test]
 fn an_unfinished_bisection_and_rebases_are_reset_too() {
     let place = Place::new();
@@ -159,7 +159,7 @@ fn a_recycled_worktree_keeps_what_did_not_change() {
     place.assert_git_agrees();
 }
 
-/// What `kill -9` amid a commit leaves: locks that stay until somebody who knows better removes them.
+/// `kill -9` during a commit leaves locks that stay until a caller that knows better removes them.
 #[test]
 fn the_locks_of_a_killed_process_are_deleted_for_whoever_knows_that_it_is_dead() {
     let place = Place::new();

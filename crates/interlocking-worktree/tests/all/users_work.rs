@@ -1,5 +1,5 @@
-//! What a user has not committed is never touched: neither by what moves main where it is checked out, nor by a kill
-//! amid it.
+//! A user's uncommitted work is never touched: neither by moving main where it is checked out, nor by a kill during
+//! that.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::{
 
 const FILES: [&str; 6] = ["a.txt", "b.txt", "src/c.rs", "src/d.rs", "new/e.txt", "ignored.log"];
 
-/// What a user may be in the middle of.
+/// The state of a user's uncommitted work.
 #[derive(Debug, Clone)]
 enum Work {
     Write(usize, u8),
@@ -55,10 +55,10 @@ fn apply(root: &Path, work: &Work) {
     }
 }
 
-/// The index's line about a file, and its contents and executable bit.
+/// The index entry of a file, and the file's contents and executable bit.
 type State = (String, Option<(Vec<u8>, bool)>);
 
-/// What is not committed: by path what is staged and what is on disk.
+/// The uncommitted changes by path: what is staged and what is on disk.
 fn uncommitted(root: &Path) -> BTreeMap<String, State> {
     use std::os::unix::fs::PermissionsExt;
     let text = |arguments: &[&str]| crate::judge::text(&run(root, arguments).stdout);
@@ -108,7 +108,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ])
 }
 
-/// Whether it was done.
+/// Runs the operation. Returns whether it was done.
 fn act(place: &Place, operation: Operation, main: CommitId, side: CommitId) -> bool {
     let user = place.user();
     match operation {

@@ -1,10 +1,10 @@
-//! The library starts no program of its own: it does everything where there is none.
+//! The library starts no programs of its own: every operation works where no program can be found.
 
 use std::process::Command;
 
 use interlocking_worktree::{BranchName, Configuration, Force, Repository, Signature};
 
-/// Set in the process that has nothing to start.
+/// The variable that is set in the process without programs.
 const ALONE: &str = "INTERLOCKING_TEST_ALONE";
 
 #[test]

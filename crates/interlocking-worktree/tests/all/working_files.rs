@@ -1,4 +1,4 @@
-//! Single files of a worktree, in which an agent may have put anything.
+//! Reading and writing single files of a worktree, in which an agent may have put anything.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 

@@ -1,5 +1,5 @@
-//! Where a case happens: a user's repository, an agent's linked worktree and an agent's clone of it, and beside them what
-//! nobody has any business with.
+//! The place of a case: a user's repository, an agent's linked worktree and clone of it, and a victim directory beside
+//! them that no operation may touch.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::tree::{Tree, delete};
 
-/// Made once a process; [`Arena::restore`] makes it what it was, at the same place, as paths are in it.
+/// Made once per process; [`Arena::restore`] restores it at the same path, as its files contain paths.
 pub(crate) struct Arena {
     directory: TempDir,
     template: Tree,
@@ -22,13 +22,13 @@ pub(crate) struct Arena {
 pub(crate) enum Target {
     /// A worktree in the list of the user's repository.
     Linked,
-    /// A repository of its own.
+    /// A clone: a repository of its own.
     Clone,
 }
 
 impl Arena {
     pub(crate) fn new() -> Self {
-        // In memory where that can be had: thousands of places are made and deleted.
+        // In memory if possible: thousands of places are made and deleted.
         let memory = Path::new("/dev/shm");
         let directory = tempfile::tempdir_in(memory).unwrap_or_else(|_| tempfile::tempdir().unwrap());
         let root = directory.path().join("arena");
@@ -44,16 +44,16 @@ impl Arena {
         self.template.write(&self.root());
     }
 
-    /// What lies beside is as it was, in contents, modes and times.
+    /// Checks that the victim is unchanged in contents, modes and times.
     pub(crate) fn assert_victim_is_untouched(&self) {
         assert_eq!(Tree::read(&self.victim()), self.victim, "what lies beside was touched");
     }
 
-    /// The files of a place as they were made, with the path of each, git's own included.
+    /// The original files of a place, including git's own.
     pub(crate) fn files(&self, target: Target) -> Vec<PathBuf> {
         let is_in = |path: &&Path| match target {
             Target::Clone => path.starts_with("run/clone"),
-            // What a linked worktree's agent can reach is the whole of the repository's directory.
+            // The agent of a linked worktree can reach the whole of the repository's directory.
             Target::Linked => path.starts_with("run/linked") || path.starts_with("project/.git"),
         };
         self.template.files().filter(is_in).map(|path| self.root().join(path)).collect()
@@ -79,7 +79,7 @@ impl Arena {
         })
     }
 
-    /// Where a place has its own index and HEAD.
+    /// The directory of a place's own index and HEAD.
     pub(crate) fn git_directory(&self, target: Target) -> PathBuf {
         match target {
             Target::Linked => self.project().join(".git/worktrees/linked"),
@@ -87,7 +87,7 @@ impl Arena {
         }
     }
 
-    /// Where a place has references, objects and configuration.
+    /// The directory of a place's references, objects and configuration.
     pub(crate) fn common_directory(&self, target: Target) -> PathBuf {
         match target {
             Target::Linked => self.project().join(".git"),
@@ -97,7 +97,7 @@ impl Arena {
 }
 
 pub(crate) fn open_repository(project: &Path) -> Result<Repository, Box<dyn std::error::Error>> {
-    // As the defaults, but for what a case may take.
+    // The defaults, except for what a case may take.
     let mut limits = Limits::default();
     (limits.object, limits.index, limits.references) = (16 << 20, 16 << 20, 8 << 20);
     limits.configuration = 256 << 10;
@@ -141,7 +141,8 @@ fn make_victim(victim: &Path) {
     set_mode("private", 0o750);
 }
 
-/// The user's repository with two commits, and an agent's worktree and clone, each with something committed and something not.
+/// Makes the user's repository with two commits, and an agent's worktree and clone, each with a commit and uncommitted
+/// changes.
 fn make(root: &Path) -> (CommitId, CommitId) {
     let project = root.join("project");
     let repository = Repository::init_with(&project, Configuration::RepositoryOnly).unwrap();

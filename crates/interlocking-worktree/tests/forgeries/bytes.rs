@@ -1,4 +1,4 @@
-//! Real files with bits turned, ends cut off, and pieces of others in them.
+//! Real files with flipped bits, truncated ends, and pieces of other files.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use crate::{
     noise::Noise,
 };
 
-/// One file of those that the agent can write, git's own as a rule.
+/// Damages a file that the agent can write, usually one of git's.
 pub(crate) fn any_file(arena: &Arena, target: Target, noise: &mut Noise) {
     let files = arena.files(target);
     let (file, other) = (noise.pick(&files).clone(), noise.pick(&files).clone());
     garble(&file, &other, noise);
 }
 
-/// A pack or its index, which hold nearly all that a clone has.
+/// Damages a pack or its index, which hold nearly everything of a clone.
 pub(crate) fn pack(arena: &Arena, _: Target, noise: &mut Noise) {
     let files = arena.files(Target::Clone);
     let packs: Vec<_> = files.iter().filter(|file| file.to_string_lossy().contains("/objects/pack/")).collect();
@@ -23,7 +23,7 @@ pub(crate) fn pack(arena: &Arena, _: Target, noise: &mut Noise) {
     garble(file, &other, noise);
 }
 
-/// The index.
+/// Damages the index.
 pub(crate) fn index(arena: &Arena, target: Target, noise: &mut Noise) {
     let file = arena.git_directory(target).join("index");
     let other = noise.pick(&arena.files(target)).clone();
@@ -51,7 +51,7 @@ fn garble(file: &Path, other: &Path, noise: &mut Noise) {
                 contents.splice(at..at, piece[from..to.max(from)].iter().copied());
             }
             _ if length > 4 => {
-                // A length or a number of its own, as those of binary formats are.
+                // A number like the lengths and counts of binary formats.
                 let number: u32 = *noise.pick(&[0, 1, u32::MAX, 1 << 31, 1 << 24, 0x7fff_ffff]);
                 let at = noise.below(length - 4);
                 contents[at..at + 4].copy_from_slice(&number.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Configuration, attributes and ignore rules of an agent's making.
+//! Configuration, attributes and ignore rules that an agent writes.
 
 use crate::{
     arena::{Arena, Target},
@@ -8,7 +8,7 @@ use crate::{
 pub(crate) fn any(arena: &Arena, target: Target, noise: &mut Noise) {
     let victim = arena.victim();
     let precious = victim.join("precious.txt").display().to_string();
-    // Would leave a trace beside.
+    // A program that would leave a trace in the victim.
     let program = format!("touch {}", victim.join("ran").display());
     let mut lines = Vec::new();
     for _ in 0..=noise.below(4) {

@@ -1,5 +1,5 @@
-//! Working trees in which an agent put what it liked: links, pipes, sockets, devices, what takes no room on the disk and much
-//! in memory, what its owner may not open, and what git and gix read on their own.
+//! Working trees in which an agent puts anything: links, pipes, sockets, devices, files that take no space on disk but
+//! much memory, files that their owner may not open, and files that git and gix read on their own.
 
 use std::{
     fs::{File, Permissions},
@@ -19,8 +19,8 @@ use crate::{
     tree::delete,
 };
 
-/// Where things are put, whatever was there: at tracked paths, in directories that are tracked or new, and under names that
-/// git reads, knows or refuses.
+/// The paths at which things are put, replacing what was there: tracked paths, paths in tracked or new directories, and
+/// names that git reads, knows or refuses.
 const PATHS: [&[u8]; 30] = [
     b"a.txt",
     b"src",
@@ -79,12 +79,12 @@ pub(crate) fn put(arena: &Arena, target: Target, noise: &mut Noise) {
         let at = place.join(std::ffi::OsStr::from_bytes(noise.pick::<&[u8]>(&PATHS)));
         one(arena, &place, &at, noise);
     }
-    // Last, for nothing could be put there any more.
+    // Last, because after this nothing more could be put there.
     for _ in 0..noise.below(3) {
         let at = noise.pick(&["", "a.txt", "src", "src/lib.rs", "src/deep", "new", "new/file", ".gitignore"]);
         let mode = *noise.pick(&[0, 0o200, 0o400, 0o500, 0o300, 0o4755, 0o2777, 0o1777, 0o777]);
         let at = place.join(at);
-        // What has another name is not the agent's alone: its mode would be the victim's.
+        // A file with other hard links is not only the agent's: changing its mode would change the victim's.
         let is_its_own = |found: std::fs::Metadata| found.is_dir() || !found.is_symlink() && found.nlink() == 1;
         if is_reached(&place, &at) && at.symlink_metadata().is_ok_and(is_its_own) {
             std::fs::set_permissions(at, Permissions::from_mode(mode)).unwrap();
@@ -92,7 +92,7 @@ pub(crate) fn put(arena: &Arena, target: Target, noise: &mut Noise) {
     }
 }
 
-/// Puts one thing there. Where something above it is no directory any more, nothing.
+/// Puts one thing at a path. Does nothing if a parent is not a directory any more.
 fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
     delete_anything(at);
     if !is_reached(place, at) || std::fs::create_dir_all(at.parent().unwrap()).is_err() {
@@ -109,7 +109,8 @@ fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
         5 | 6 => mknodat(CWD, at, FileType::Fifo, Mode::RWXU, 0).unwrap(),
         7 => drop(UnixListener::bind(at)),
         8 => {
-            // Zeros without end, a device that takes all, one that is not there. Root alone can make one.
+            // An endless source of zeros, a device that discards everything, and one that does not exist. Only root can
+            // make a device.
             let device = *noise.pick(&[(1, 5), (1, 3), (5, 0), (240, 7)]);
             let _ = mknodat(CWD, at, FileType::CharacterDevice, Mode::RWXU, makedev(device.0, device.1));
         }
@@ -129,7 +130,7 @@ fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
         14 => nested_repository(&victim, at, noise),
         15 => std::fs::write(at.with_file_name("x".repeat(255)), "long\n").unwrap(),
         _ => {
-            // Rules, though the name may be that of another file.
+            // Rules, although the name may be that of another file.
             let rules = noise.pick(&RULES).repeat(1 + noise.below(40));
             std::fs::write(at, rules).unwrap();
             if noise.one_in(3) {
@@ -139,7 +140,7 @@ fn one(arena: &Arena, place: &Path, at: &Path, noise: &mut Noise) {
     }
 }
 
-/// Whether no link is on the way: this is not who is tested.
+/// Whether the path has no link: the test itself must not write through one.
 fn is_reached(place: &Path, at: &Path) -> bool {
     let above = at.ancestors().skip(1).take_while(|above| above.starts_with(place) && *above != place);
     above.into_iter().all(|above| above.symlink_metadata().map_or(true, |found| found.is_dir()))
@@ -167,7 +168,7 @@ fn any_target(victim: &Path, place: &Path, noise: &mut Noise) -> PathBuf {
     noise.pick(&targets).clone()
 }
 
-/// A directory with a `.git` that is a repository, leads to one, or only seems to.
+/// Makes a directory with a `.git` that is a repository, points to one, or only looks like one.
 fn nested_repository(victim: &Path, at: &Path, noise: &mut Noise) {
     std::fs::create_dir(at).unwrap();
     std::fs::write(at.join("inside.rs"), "inside\n").unwrap();
@@ -187,7 +188,7 @@ fn nested_repository(victim: &Path, at: &Path, noise: &mut Noise) {
     }
 }
 
-/// So deep that no path leads there.
+/// Makes directories nested so deep that no path reaches the last one.
 fn dig(at: &Path, levels: usize) {
     const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
     std::fs::create_dir(at).unwrap();

@@ -1,4 +1,4 @@
-//! The kinds of forgeries, and how many cases of each run.
+//! The kinds of forgeries, and the number of cases of each.
 
 use crate::{
     arena::{Arena, Target},
@@ -7,7 +7,7 @@ use crate::{
     objects, references, special,
 };
 
-/// One kind: what an agent does to its place.
+/// A kind of forgery: what an agent does to its place.
 pub(crate) struct Forgery {
     pub(crate) name: &'static str,
     /// How many seeds are tried.

@@ -6,7 +6,7 @@ use crate::{
     noise::Noise,
 };
 
-/// Entries that lead out of the place, that git would refuse, and that seem to be untouched.
+/// Writes entries that lead out of the place, that git would refuse, and that seem to be unchanged.
 pub(crate) fn entries(arena: &Arena, target: Target, noise: &mut Noise) {
     let place = arena.place(target);
     let depth = place.components().count() - arena.victim().components().count() + 1;

@@ -1,4 +1,4 @@
-//! An index, written byte by byte: gitformat-index(5).
+//! Writing an index byte by byte: gitformat-index(5).
 
 use std::{os::unix::fs::MetadataExt as _, path::Path};
 
@@ -8,11 +8,11 @@ pub(crate) struct Entry {
     pub(crate) mode: u32,
     pub(crate) id: [u8; 20],
     pub(crate) stage: u16,
-    /// Of the file that the entry is to seem untouched for.
+    /// The stat data of the file, so that the entry seems unchanged.
     pub(crate) stat: [u32; 9],
 }
 
-/// As git reads it: version 2, with these extensions after the entries.
+/// Encodes an index that git can read: version 2, with these extensions after the entries.
 pub(crate) fn encode(entries: &[Entry], extensions: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
     let mut index = [b"DIRC".as_slice(), &2_u32.to_be_bytes(), &(entries.len() as u32).to_be_bytes()].concat();
     for entry in entries {
@@ -25,7 +25,7 @@ pub(crate) fn encode(entries: &[Entry], extensions: &[(&[u8; 4], Vec<u8>)]) -> V
         let flags = entry.stage << 12 | entry.path.len().min(0xfff) as u16;
         index.extend(flags.to_be_bytes());
         index.extend(&entry.path);
-        // At least one NUL, and as many as fill up eight bytes.
+        // At least one NUL byte, up to a multiple of eight bytes.
         index.resize(begin + (index.len() - begin) / 8 * 8 + 8, 0);
     }
     for (name, data) in extensions {
@@ -33,12 +33,12 @@ pub(crate) fn encode(entries: &[Entry], extensions: &[(&[u8; 4], Vec<u8>)]) -> V
         index.extend((data.len() as u32).to_be_bytes());
         index.extend(data);
     }
-    // Git does not look at a checksum of zeros.
+    // Git does not verify a checksum of zeros.
     index.extend([0; 20]);
     index
 }
 
-/// The numbers by which a file seems to be what an entry says.
+/// The stat data with which a file seems to be what an entry says.
 pub(crate) fn stat(file: &Path) -> [u32; 9] {
     let Ok(found) = std::fs::symlink_metadata(file) else { return [0; 9] };
     [

@@ -1,16 +1,16 @@
-//! Worktrees and clones as a hostile agent leaves them: whatever is forged in them, each operation answers.
+//! Worktrees and clones as a hostile agent leaves them: whatever is forged in them, each operation returns a result.
 //!
-//! A case is a seed. It takes a fresh copy of a place ([`arena`]), has something forged in it ([`forgery`] lists the kinds), and
-//! does to it some of what a runtime does after an agent's turn ([`operations`]). Each operation may succeed or fail with an error;
-//! none may panic, take longer than ten seconds or more than 256 MB, or touch what lies beside the place. Cases run in
-//! processes of their own ([`worker`]), which are killed when they hang. A seed that fails is printed with the command that
-//! replays it:
+//! A case is a seed. It takes a fresh copy of a place ([`arena`]), forges something in it ([`forgery`] lists the
+//! kinds), and runs some of the operations of a runtime after an agent's turn ([`operations`]). Each operation may
+//! succeed or fail with an error; none may panic, take longer than ten seconds or more than 256 MB, or touch what is
+//! beside the place. Cases run in processes of their own ([`worker`]), which are killed when they hang. A seed that
+//! fails is printed with the command that replays it:
 //!
 //! ```console
 //! FORGERY=index_bytes FORGERY_SEED=17 cargo test -p interlocking-worktree --test forgeries -- --nocapture worker
 //! ```
 //!
-//! By hand a run tries one in three of the 2,500 cases that it tries where tests are thorough; `FORGERY_CASES=20000` tries as many of each
+//! A run by hand tries one in three of the 2,500 cases of a thorough run; `FORGERY_CASES=20000` tries that many of each
 //! kind.
 
 #![expect(clippy::unwrap_used, reason = "in tests and their helpers a panic is the report")]

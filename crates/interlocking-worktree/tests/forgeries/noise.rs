@@ -1,6 +1,6 @@
-//! Numbers that a seed decides.
+//! Pseudo-random numbers from a seed.
 
-/// SplitMix64: small, and every seed is a good one.
+/// SplitMix64: small, and every seed is good.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -16,7 +16,7 @@ impl Noise {
         mixed ^ (mixed >> 31)
     }
 
-    /// Less than `end`, which is not zero.
+    /// A number less than `end`, which is not zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }

@@ -12,7 +12,8 @@ use crate::{
     noise::Noise,
 };
 
-/// A loose object of 300 MB: as a file, 300 KB. Its name is another's; nobody reads that far.
+/// A loose object of 300 MB, as a file of 300 KB. Its name is another object's; no operation reads far enough to
+/// notice.
 static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| {
     const SIZE: usize = 300 << 20;
     let mut bomb = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
@@ -65,7 +66,7 @@ pub(crate) fn any(arena: &Arena, target: Target, noise: &mut Noise) {
     let mut tree = match noise.below(40) {
         // Deeper than any path.
         0 => (0..2_100 + noise.below(200)).fold(base, |tree, _| write(Kind::Tree, &entry("40000", b"d", tree))),
-        // More files than any disk has.
+        // More files than any disk can hold.
         1 => (0..20).fold(base, |tree, _| {
             let entries: Vec<u8> = (b'a'..b'k').flat_map(|name| entry("40000", &[name], tree)).collect();
             write(Kind::Tree, &entries)
@@ -121,7 +122,7 @@ pub(crate) fn any(arena: &Arena, target: Target, noise: &mut Noise) {
     let branch = if target == Target::Clone { "clone" } else { "linked" };
     std::fs::write(arena.common_directory(target).join("refs/heads").join(branch), format!("{commit}\n")).unwrap();
     if noise.one_in(3) {
-        // So that what is there says otherwise than what it is called.
+        // So that an object's contents do not match its name.
         let (from, to) = (object(arena, target, commit), object(arena, target, tree));
         if let (Ok(contents), true) = (std::fs::read(from), noise.one_in(2)) {
             let _ = std::fs::remove_file(&to);

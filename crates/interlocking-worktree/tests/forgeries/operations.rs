@@ -1,4 +1,4 @@
-//! What a runtime does to a place after an agent's turn.
+//! The operations of a runtime on a place after an agent's turn.
 
 use interlocking_worktree::{BranchName, Force, Place, Repository, RepositoryPath, Worktree};
 
@@ -7,16 +7,16 @@ use crate::{
     noise::Noise,
 };
 
-/// How many of the operations a case tries, in their order: with one in this many each has its turn in thousands of cases.
+/// A case runs one in this many of the operations, in their order, so that each has its turn in thousands of cases.
 const OF_WHICH_ONE: usize = 4;
 
-/// Each operation answers; what it answers is for other tests to judge. Gives how many succeeded.
+/// Runs some operations. Each must return; other tests check the results. Returns how many succeeded.
 pub(crate) fn some(arena: &Arena, target: Target, opened: Option<Worktree>, noise: &mut Noise) -> usize {
     let root = arena.root();
     let Ok(repository) = open_repository(&arena.project()) else { return 0 };
     let place = match opened {
         Some(opened) => opened,
-        // Whoever has not had it open before goes no further.
+        // A runtime that did not have the place open before stops here.
         None => match open_place(&repository, &root, target) {
             Ok(place) => place,
             Err(_) => return 0,
@@ -44,7 +44,7 @@ pub(crate) fn some(arena: &Arena, target: Target, opened: Option<Worktree>, nois
     chosen.into_iter().filter(|operation| operation()).count()
 }
 
-/// What the place's branch has gets to where the user's is.
+/// Brings the commits of the place's branch to the user's branch.
 fn bring_home(arena: &Arena, target: Target, repository: &Repository, place: &Worktree) -> bool {
     let tip = match target {
         Target::Clone => repository.fetch_from_clone(place, arena.base, None).ok(),

@@ -1,4 +1,5 @@
-//! References, packed and loose, HEAD, the links between a worktree and its repository, and notes of what is under way.
+//! References, packed and loose, HEAD, the links between a worktree and its repository, and notes of operations under
+//! way.
 
 use std::path::Path;
 
@@ -65,7 +66,7 @@ pub(crate) fn any(arena: &Arena, target: Target, noise: &mut Noise) {
     }
 }
 
-/// As a process leaves one that was killed.
+/// Writes a note like one of a killed process.
 fn note(common: &Path, own: &Path, paths: &[String], id: &str, noise: &mut Noise) {
     let mut path = || {
         let path = noise.pick(paths).replace(['\0', '\n'], "");

@@ -1,4 +1,4 @@
-//! Something else in the place of a file: pipes, sockets, directories, links, and files of enormous sizes.
+//! Other things in the place of a file: pipes, sockets, directories, links, and files of enormous sizes.
 
 use std::{
     fs::File,
@@ -12,7 +12,7 @@ use crate::{
     noise::Noise,
 };
 
-/// Files that git has and a new repository has not, as a rule.
+/// Files of git that a new repository usually does not have.
 const OTHERS: [&str; 21] = [
     "packed-refs",
     "shallow",
@@ -48,7 +48,7 @@ pub(crate) fn files(arena: &Arena, target: Target, noise: &mut Noise) {
         let _ = std::fs::remove_file(&file);
         let _ = match noise.below(8) {
             0 | 1 => mknodat(CWD, &file, FileType::Fifo, Mode::from(0o600), 0).map_err(Into::into),
-            // Paths of sockets are short.
+            // Paths of sockets must be short.
             2 => UnixListener::bind(&file).map(drop),
             3 => std::fs::create_dir(&file),
             4 => symlink(arena.victim().join("precious.txt"), &file),

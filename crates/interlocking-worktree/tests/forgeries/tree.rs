@@ -1,4 +1,4 @@
-//! A directory with all that is in it, in memory: to be written again, and to be compared.
+//! A directory with its contents, in memory: to be written again, and to be compared.
 
 use std::{
     collections::BTreeMap,
@@ -6,14 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What is in a directory, by path below it.
+/// The contents of a directory, by path below it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Tree(BTreeMap<PathBuf, Node>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Node {
     mode: u32,
-    /// Of the last change of contents, in seconds and nanoseconds.
+    /// The modification time, in seconds and nanoseconds.
     modified: (i64, i64),
     what: What,
 }
@@ -43,9 +43,9 @@ impl Tree {
         Self(nodes)
     }
 
-    /// Writes it to where nothing is.
+    /// Writes it to a path that does not exist.
     pub(crate) fn write(&self, root: &Path) {
-        // A directory comes before what is in it.
+        // A directory comes before its contents.
         for (path, node) in &self.0 {
             let path = root.join(path);
             match &node.what {
@@ -54,14 +54,14 @@ impl Tree {
                 What::Link(target) => symlink(target, &path).unwrap(),
                 What::Other => unreachable!("a template has none"),
             }
-            // What the mask of new files takes away is rare, and so is what it leaves.
+            // Most files have the mode that new files get; only others need a change.
             if matches!(&node.what, What::File(_)) && node.mode & 0o777 != 0o644 {
                 std::fs::set_permissions(&path, std::fs::Permissions::from_mode(node.mode)).unwrap();
             }
         }
     }
 
-    /// The paths of files, directories aside.
+    /// The paths of files, without directories.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().filter(|(_, node)| matches!(node.what, What::File(_))).map(|(path, _)| path.as_path())
     }
@@ -83,8 +83,8 @@ impl Node {
     }
 }
 
-/// Deletes a directory whatever is in it: closed directories, and some nested deeper than a process may have files open. Links
-/// are not followed.
+/// Deletes a directory whatever is in it: inaccessible directories, and directories nested deeper than a process may
+/// have files open. Links are not followed.
 pub(crate) fn delete(root: &Path) {
     if std::fs::remove_dir_all(root).is_ok() || root.symlink_metadata().is_err() {
         return;

@@ -1,4 +1,4 @@
-//! Processes that try cases, and whoever watches them.
+//! Processes that try cases, and the process that watches them.
 
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -20,12 +20,12 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(10);
 /// The most memory that a case may take, in kibibytes.
 const MOST_MEMORY: usize = 256 << 10;
-/// A process that wants more than this is out of bounds however little of it is used: the machine is not to suffer.
+/// The address space of a process: more is a failure even if little of it is used, to protect the machine.
 const MOST_ADDRESSES: u64 = 8 << 30;
 /// How many cases one process tries.
 const BATCH: usize = 500;
 
-/// Tries the cases that the environment names; by itself one of each kind.
+/// Tries the cases that the environment names; run by itself, one of each kind.
 #[test]
 fn worker() {
     let order = |name: &str| std::env::var(name).ok();
@@ -50,12 +50,12 @@ fn worker() {
     }
 }
 
-/// One case: forge, do everything, look at what was not to be touched and at what it took.
+/// Runs one case: forges, runs operations, and checks the victim and the resources used.
 fn case(arena: &Arena, forgery: &Forgery, seed: usize) -> usize {
     arena.restore();
     let mut noise = Noise::of(seed as u64);
     let target = *noise.pick(&[Target::Linked, Target::Clone]);
-    // A runtime has the place open before the agent begins, or another process opens it after.
+    // A runtime may have the place open before the agent begins, or another process may open it after.
     let is_open = noise.one_in(2);
     let opened =
         is_open.then(|| open_place(&open_repository(&arena.project()).unwrap(), &arena.root(), target).unwrap());
@@ -68,14 +68,14 @@ fn case(arena: &Arena, forgery: &Forgery, seed: usize) -> usize {
     succeeded
 }
 
-/// One line, though the harness that this runs in may have begun one.
+/// Prints a line, although the test harness may have begun one.
 fn say(what: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\nforgery: {what}").unwrap();
     out.flush().unwrap();
 }
 
-/// In kibibytes, since the last [`forget_most_memory`].
+/// The peak memory in kibibytes since the last [`forget_most_memory`].
 fn most_memory() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -83,7 +83,7 @@ fn most_memory() -> usize {
 }
 
 fn forget_most_memory() {
-    // Where that may not be written, the most of all cases so far counts.
+    // If that may not be written, the peak of all cases so far counts.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
@@ -114,7 +114,7 @@ fn whatever_is_forged_each_operation_answers_and_nothing_beside_is_touched() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// Starts a worker and kills it when a case takes too long. The failure names the case and how to replay it.
+/// Starts a worker and kills it if a case takes too long. The failure names the case and how to replay it.
 fn watch(forgery: &Forgery, first: usize, count: usize) -> Result<(), String> {
     let began = Instant::now();
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -142,7 +142,7 @@ fn watch(forgery: &Forgery, first: usize, count: usize) -> Result<(), String> {
     }
 }
 
-/// How many operations succeeded, or the case that failed and how.
+/// Follows a worker's output: how many operations succeeded, or the case that failed and how.
 fn follow(child: &mut Child, first: usize, count: usize) -> Result<usize, (usize, String)> {
     let (sender, lines) = channel();
     let out = child.stdout.take().unwrap();
@@ -169,7 +169,7 @@ fn follow(child: &mut Child, first: usize, count: usize) -> Result<usize, (usize
                     _ => return Err((seed, format!("the worker says {said:?}"))),
                 },
                 Err(RecvTimeoutError::Timeout) => {
-                    // Both threads wait for its end.
+                    // Both threads wait for the end of the process.
                     let _ = child.kill();
                     return Err((seed, format!("it took longer than {} s", LONGEST.as_secs())));
                 }

@@ -1,8 +1,8 @@
-//! Files of attributes and of patterns that an agent writes.
+//! Attribute and ignore files that an agent writes.
 
 use super::*;
 
-/// Like git, and unlike gix by itself, to which a pattern for directories matches the root too.
+/// As in git, and unlike in gix, where a pattern for directories matches the root too.
 #[test]
 fn a_pattern_for_directories_does_not_hide_what_is_at_the_top() {
     for pattern in ["/**/", "*/", "**/"] {
@@ -17,13 +17,13 @@ fn a_pattern_for_directories_does_not_hide_what_is_at_the_top() {
     }
 }
 
-/// Git asks whether line ends survive when a file is added, not when it is looked at.
+/// Git checks whether line endings survive when a file is added, not when it is compared.
 #[test]
 fn line_ends_that_would_not_survive_do_not_hinder_a_look() {
     let place = Place::with_files(&[("a.txt", "1\n22\n"), (".gitattributes", "*.txt text\n")]);
     place.git(&["config", "core.safecrlf", "true"]);
     let worktree = place.worktree("one");
-    // As long as before.
+    // The same length as before.
     write(&worktree.path().join("a.txt"), "1\r\n2\n");
     assert_eq!(git_in(worktree.path(), &["status", "--porcelain"]), " M a.txt");
     assert_eq!(kinds(&worktree.status().unwrap()), [("a.txt".to_owned(), ChangeKind::Modified)]);
@@ -40,7 +40,7 @@ fn an_executable_attributes_file_counts() {
     let worktree = place.worktree("one");
     assert_eq!(std::fs::read_to_string(worktree.path().join("a.txt")).unwrap(), "a\r\n");
     assert_eq!(git_in(worktree.path(), &["status", "--porcelain"]), "");
-    // Written anew.
+    // Written again.
     std::fs::remove_file(worktree.path().join("a.txt")).unwrap();
     worktree.reset_to(place.main()).unwrap();
     assert_eq!(std::fs::read_to_string(worktree.path().join("a.txt")).unwrap(), "a\r\n");
@@ -50,7 +50,7 @@ fn an_executable_attributes_file_counts() {
     assert_eq!(clone.status().unwrap(), []);
 }
 
-/// Git writes files by the attributes of the new commit, and where that has none by those that lie there.
+/// Git writes files by the attributes of the new commit, and if that has none, by those in the working tree.
 #[test]
 fn an_untracked_attributes_file_counts_when_files_are_written() {
     let place = project();

@@ -1,4 +1,4 @@
-//! Which worktrees a pool gives again, and which files are written again.
+//! Which worktrees a pool reuses, and which files are written again.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn a_clean_worktree_is_used_again_and_its_files_are_the_same_ones() {
     );
     let pool = pool(&place);
     let worktree = pool.create_worktree(place.path().join("run/one"), branch("one"), start).unwrap();
-    // A number alone may be used again for a new file.
+    // An inode number alone may be reused for a new file.
     let number = |root: &Path, file: &str| {
         let found = std::fs::metadata(root.join(file)).unwrap();
         (found.ino(), found.ctime(), found.ctime_nsec())
@@ -32,7 +32,7 @@ fn a_clean_worktree_is_used_again_and_its_files_are_the_same_ones() {
         assert_eq!(number(again.path(), file) == before, !is_changed, "{file}");
     }
     assert_like_new(&place, &again, later);
-    // A second life, detached.
+    // Reused again, with a detached HEAD.
     assert!(pool.retire(&again, Force::No).unwrap().clean().unwrap());
     let third = pool.create_detached_worktree(place.path().join("run/three"), start).unwrap();
     assert_eq!((third.head().unwrap(), third.branch()), (start, None));
@@ -50,13 +50,13 @@ fn a_pool_holds_no_more_than_its_limit_and_nothing_of_strangers() {
     let kept: Vec<_> =
         worktrees.iter().map(|worktree| pool.retire(worktree, Force::No).unwrap().clean().unwrap()).collect();
     assert_eq!((kept, pool.ready().unwrap()), (vec![true, true, false], 2));
-    // Nothing is known of the files of one that no pool made.
+    // There is no record of the files of a worktree that no pool made.
     let stranger = place.worktree("stranger");
     let empty = Pool::open(&place.repository, place.path().join("other"), 2).unwrap();
     assert!(!empty.retire(&stranger, Force::No).unwrap().clean().unwrap());
     assert_eq!(std::fs::read_dir(place.path().join("run")).unwrap().count(), 0);
 
-    // What was changed behind its back is not used.
+    // Files that were changed in the pool are not used.
     for item in std::fs::read_dir(pool.directory()).unwrap() {
         let files = item.unwrap().path().join("files");
         if files.is_dir() {
@@ -91,7 +91,7 @@ fn attributes_and_configuration_decide_whether_files_are_the_same() {
 #[test]
 fn the_users_attributes_decide_whether_files_are_the_same() {
     let Some(home) = std::env::var_os("HOME_OF_THE_USER").map(PathBuf::from) else {
-        // In a process of its own, whose environment says where they are.
+        // In a process of its own, whose environment has the paths.
         let home = tempfile::tempdir().unwrap();
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "recycling::pools::the_users_attributes_decide_whether_files_are_the_same"])
@@ -104,7 +104,7 @@ fn the_users_attributes_decide_whether_files_are_the_same() {
         return;
     };
     let place = Place::with_files(&FILES);
-    // With all of the user's configuration, as a runtime opens it.
+    // With the whole configuration of the user, as a runtime opens it.
     let repository = Repository::open(place.project()).unwrap();
     let pool = Pool::open(&repository, place.path().join("pool"), 2).unwrap();
     let one = pool.create_worktree(place.path().join("run/one"), branch("one"), place.main()).unwrap();
@@ -171,7 +171,7 @@ fn a_commit_that_is_gone_is_no_commit_though_its_files_were_read() {
     assert_eq!(pool.ready().unwrap(), 1);
 }
 
-/// A process of the former user may still know the directory.
+/// A process of the previous user may still know the directory.
 #[test]
 fn a_link_that_waits_in_a_pool_is_not_written_through() {
     let place = Place::with_files(&FILES);
@@ -206,7 +206,7 @@ fn a_directory_of_somebody_elses_is_no_pool() {
     write(&dirty.path().join("new.txt"), "new\n");
     assert!(matches!(pool.retire(&dirty, Force::No), Err(RemoveError::Dirty { .. })));
     assert!(dirty.path().join("new.txt").exists());
-    // What lies about in a pool stays there.
+    // Other files in a pool's directory stay.
     write(&pool.directory().join("notes.txt"), "mine\n");
     write(&pool.directory().join("mine.ready/file"), "mine\n");
     Pool::open(&place.repository, pool.directory(), 2).unwrap();
