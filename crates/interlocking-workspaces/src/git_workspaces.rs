@@ -16,9 +16,9 @@ use std::time::Duration;
 
 /// Workspaces on a git repository, for any number of runs: each run has workspaces of its own.
 ///
-/// Give it to [`Run::with_workspaces`](interlocking_runtime::Run::with_workspaces). Each name in the table's `workspace
-/// = "…"` is then a worktree, or a clone if `isolation` demands one. It is made before the first node that names it
-/// begins:
+/// Give it to [`Run::with_workspaces`](interlocking_runtime::Run::with_workspaces). Each name in the table's
+/// `workspace = "…"` is then a worktree, or a clone if `isolation` demands one. It is made before the first node that
+/// names it begins:
 ///
 /// | | |
 /// |---|---|

@@ -70,8 +70,8 @@
 //! - **All or nothing.** Each operation has its own error type, whose variants carry the data. A dirty tree, an
 //!   existing branch, a branch that moved and a conflict are variants; after each of them, references, index and files
 //!   are unchanged.
-//! - **Same results as git.** The results are those of git: the same tree ids, a clean `git status`, a clean `git
-//!   fsck`.
+//! - **Same results as git.** The results are those of git: the same tree ids, a clean `git status`, a clean
+//!   `git fsck`.
 //! - **One boundary.** Git's own files and objects that an agent can write are read within [`Limits`] and by git's
 //!   rules. Reading unsound data fails with [`Refused`], which [`GitError::reason`] returns.
 //! - **Confinement.** Names of branches and paths are checked types. Worktrees cannot be created inside the repository,

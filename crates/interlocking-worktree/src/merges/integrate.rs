@@ -106,8 +106,8 @@ impl Worktree {
     /// Applies the commits after `range.start` up to `range.end`, oldest first, each as a new commit with its author
     /// and message; then updates branch, files and index in one step. Returns the new commits.
     ///
-    /// A commit whose change is there already is dropped. A commit that was empty from the start is kept, as by `git
-    /// cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not be valid.
+    /// A commit whose change is there already is dropped. A commit that was empty from the start is kept, as by
+    /// `git cherry-pick --allow-empty --empty=drop`. Signatures of commits are dropped, since they would not be valid.
     /// Untracked files that are not in the way stay.
     ///
     /// # Errors

@@ -105,9 +105,9 @@ pub enum InitError {
 }
 
 /// Overrides of every configuration file. The identity is used only for the reflog. The lock timeouts are generous
-/// because a run has many writers. A new repository's branch is `main`. A user who hides untracked files from `git
-/// status` does not mean to hide them from this crate. The index is read without verifying its checksum, as git reads
-/// it, and on one thread: asking for the number of processors takes longer.
+/// because a run has many writers. A new repository's branch is `main`. A user who hides untracked files from
+/// `git status` does not mean to hide them from this crate. The index is read without verifying its checksum, as git
+/// reads it, and on one thread: asking for the number of processors takes longer.
 ///
 /// Renames are detected in merges whatever the configuration says, as by default in git 2.47.
 ///
