@@ -45,7 +45,7 @@ impl Checkout<'_> {
         &self.name
     }
 
-    /// Where its files are.
+    /// The directory of its files.
     pub fn path(&self) -> &Path {
         self.worktree.path()
     }
@@ -317,7 +317,7 @@ impl Checkout<'_> {
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where it cannot be removed; the end of the run tries again.
+    /// [`GitWorkspacesError`] if it cannot be removed; the end of the run tries again.
     pub async fn retire(self) -> Result<(), GitWorkspacesError> {
         match self.run.settings().keep {
             Keep::Always => Ok(()),

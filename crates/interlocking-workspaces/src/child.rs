@@ -22,7 +22,7 @@ pub struct ChildWorkspace {
     pub key: String,
     /// The workspace's name.
     pub name: String,
-    /// Its branch, which stays until the run that was started has ended.
+    /// Its branch, which stays until the root run has ended.
     pub branch: BranchName,
     /// The commit that it began at: the workspace's commits are `base..head`.
     pub base: CommitId,

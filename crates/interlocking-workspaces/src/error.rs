@@ -35,7 +35,7 @@ pub enum GitWorkspacesError {
     Circle {
         /// The workspace.
         name: String,
-        /// The others.
+        /// The other workspaces of the circle.
         by_way_of: Vec<String>,
     },
     /// There is a branch of the run's name: of another run, which is active or has left it behind.
@@ -216,7 +216,7 @@ pub enum GitWorkspacesError {
     Directory {
         /// The directory.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Something could not be read or written.

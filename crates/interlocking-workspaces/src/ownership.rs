@@ -48,7 +48,7 @@ enum Part {
 pub struct PatternError {
     /// The text.
     pub text: String,
-    /// Why not.
+    /// The reason.
     pub reason: &'static str,
 }
 
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// SAW-12, SAW-38: two patterns overlap exactly if some path is like both.
+    /// SAW-12, SAW-38: two patterns overlap exactly if some path matches both.
     #[test]
     fn patterns_overlap_where_a_path_is_like_both() {
         let alphabet = ["a", "b", "ab", "ba", "aa"];

@@ -165,7 +165,7 @@ impl Repository {
         let made = self.make_clone(&git, &place, branch, base, left);
         if made.is_err() {
             for parent in missing_parents.iter().rev() {
-                // Only what is empty goes.
+                // Only empty directories are removed.
                 let _ = own_paths::remove_dir(parent);
             }
         }

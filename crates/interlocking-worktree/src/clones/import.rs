@@ -64,12 +64,12 @@ pub enum TakeInError {
         /// What is wrong with it.
         problem: String,
     },
-    /// An object refers to one that is neither new nor in the base.
+    /// An object refers to an object that is neither new nor in the base.
     #[error("{from} of the clone refers to {id}, which neither it nor its base has")]
     Missing {
         /// The object that refers to it.
         from: String,
-        /// The object.
+        /// The missing object.
         id: String,
     },
     /// The branch is not where the caller expected it.
@@ -89,7 +89,7 @@ pub enum TakeInError {
     Clash {
         /// The branch asked for.
         branch: BranchName,
-        /// The branch that is there.
+        /// The existing branch.
         existing: BranchName,
     },
     /// The commits do not descend from the branch, which would lose commits.

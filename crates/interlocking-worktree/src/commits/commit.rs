@@ -78,7 +78,7 @@ pub enum CommitError {
     Git(#[from] GitError),
 }
 
-/// A text that cannot be a commit's message.
+/// A text is not valid as a commit's message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// It has no text.

@@ -244,7 +244,7 @@ fn join(directory: &BStr, name: &BStr) -> BString {
     if directory.is_empty() { name.to_owned() } else { [directory.as_bytes(), b"/", name].concat().into() }
 }
 
-/// For a message.
+/// A path for a message.
 fn on_disk(root: &Path, path: &BStr) -> PathBuf {
     root.join(&*path.to_str_lossy())
 }

@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(mounts(list), [PathBuf::from("/a b"), PathBuf::from("/c\\d")]);
     }
 
-    /// A link takes the place of a directory in the moment in which its mode is to be changed.
+    /// A link replaces a directory just before its mode is changed.
     #[test]
     fn the_mode_of_what_a_link_leads_to_stays() {
         let place = tempfile::tempdir().unwrap();
@@ -298,7 +298,7 @@ mod tests {
         assert!(!inside.exists());
         assert!(outside.join("kept").exists());
         delete_tree(&inside).unwrap();
-        // A link in the directory's own place is no directory.
+        // A link in the place of the directory itself is not a directory.
         symlink(&outside, &inside).unwrap();
         assert!(delete_tree(&inside).is_err());
         assert!(outside.join("kept").exists());

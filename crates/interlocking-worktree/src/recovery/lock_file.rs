@@ -33,7 +33,7 @@ pub(crate) struct LockFile {
     is_released: bool,
 }
 
-/// A lock could not be taken.
+/// The lock could not be taken.
 #[derive(Debug)]
 pub(crate) enum LockError {
     /// Another process holds it.

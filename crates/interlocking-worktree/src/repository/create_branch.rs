@@ -32,7 +32,7 @@ pub enum CreateBranchError {
     Clash {
         /// The branch asked for.
         branch: BranchName,
-        /// The branch that is there.
+        /// The existing branch.
         existing: BranchName,
     },
     /// There is no such commit here.

@@ -22,9 +22,9 @@ pub struct CommitRecord {
     pub id: CommitId,
     /// Its parents.
     pub parents: Vec<CommitId>,
-    /// Who wrote the change.
+    /// The author of the change.
     pub author: Person,
-    /// Who made the commit.
+    /// The committer.
     pub committer: Person,
     /// The whole message, with replacement characters where it is not UTF-8.
     pub message: String,
@@ -47,7 +47,7 @@ pub struct Person {
 pub struct ResolveError {
     /// The text as given.
     pub revision: String,
-    /// Why not.
+    /// The reason.
     pub cause: String,
 }
 

@@ -167,7 +167,7 @@ mod tests {
             (noise >> 56) as u8
         };
         let directory = git.objects.store_ref().path();
-        // The last does not fit in what is read at once.
+        // The last is larger than what is read at once.
         for (length, is_read) in [(0, true), (1, true), (40, true), (60, true), (5_000, true), (20_000, false)] {
             let data: Vec<u8> = (0..length).map(|_| byte()).collect();
             let id = git.write_blob(&data).unwrap().detach();

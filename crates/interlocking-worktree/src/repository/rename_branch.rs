@@ -27,7 +27,7 @@ pub enum RenameBranchError {
     Clash {
         /// The new name.
         to: BranchName,
-        /// The branch that is there.
+        /// The existing branch.
         existing: BranchName,
     },
     /// The old branch could not be deleted.

@@ -1,4 +1,4 @@
-//! What differs between a working tree and its commit.
+//! The differences between a working tree and its commit.
 
 use std::fmt;
 

@@ -45,7 +45,7 @@ pub enum FileChangeKind {
     Deleted,
     /// It has another path, and at least half of its contents are the same.
     Renamed {
-        /// The path before.
+        /// The old path.
         from: RepositoryPath,
     },
 }

@@ -11,7 +11,7 @@ pub enum Refused {
     /// Something else is in the place of a file: reading it could block for ever.
     #[error("{} is {found}, not a file: delete it", path.display())]
     NotAFile {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// What is there.
         found: &'static str,
@@ -19,7 +19,7 @@ pub enum Refused {
     /// A file is larger than the limit of its kind.
     #[error("{} has {bytes} bytes, and more than {most} are not read: if that is meant, raise `Limits::{limit}`", path.display())]
     TooLarge {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// Its size.
         bytes: u64,
@@ -31,7 +31,7 @@ pub enum Refused {
     /// A file of git or of this crate is far larger than such a file ever is.
     #[error("{} has {bytes} bytes, where {most} are plenty: delete it, or repair it by hand", path.display())]
     Oversized {
-        /// Where.
+        /// The path.
         path: PathBuf,
         /// Its size.
         bytes: u64,

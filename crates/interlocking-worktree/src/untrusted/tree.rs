@@ -305,7 +305,7 @@ mod tests {
         // A tree that contains itself.
         let cyclic = Forest::from([(id(0), tree(&[("40000", "d", 0)]))]);
         assert!(walk_in(&cyclic, Limits::default()).unwrap_err().contains("paths of more than 4096 bytes"));
-        // Ten times the same, and so on: ten to the fortieth files.
+        // Ten times the same directory on forty levels: ten to the fortieth files.
         let names: Vec<String> = (0..10).map(|name| name.to_string()).collect();
         let level = |number: u32| {
             let entries: Vec<_> = names.iter().map(|name| ("40000", name.as_str(), number + 1)).collect();

@@ -34,7 +34,7 @@ pub enum CreateError {
     BranchClash {
         /// The branch asked for.
         branch: BranchName,
-        /// The branch that is there.
+        /// The existing branch.
         existing: BranchName,
     },
     /// There is no branch of this name to check out.
@@ -100,7 +100,7 @@ pub enum CreateError {
     Git(#[from] GitError),
 }
 
-/// What the new worktree's HEAD is.
+/// The HEAD of the new worktree.
 pub(crate) enum NewHead {
     /// A branch that is created with the worktree.
     Branch(BranchName),

@@ -91,7 +91,7 @@ impl Place {
         self.base
     }
 
-    /// The commit that it was handed over at.
+    /// The commit at which it was handed over.
     #[must_use]
     pub fn head(&self) -> CommitId {
         self.head

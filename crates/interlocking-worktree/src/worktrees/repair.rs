@@ -47,7 +47,7 @@ pub enum RepairError {
     NotRegistered {
         /// The place as given.
         path: PathBuf,
-        /// What the `.git` file says.
+        /// The path in the `.git` file.
         found: PathBuf,
     },
     /// A worktree is also at the registered path: one of the two is a copy.
