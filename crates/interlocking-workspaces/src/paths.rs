@@ -52,7 +52,8 @@ impl GitRun {
     }
 
     /// The name under which a head of this branch is archived: one name per head, however many rounds there are. If the
-    /// branch's name is too long for a suffix that distinguishes heads, the name consists of the head's id alone.
+    /// branch's name is too long for a suffix that distinguishes heads, the name consists of the run's name and the
+    /// head's id.
     pub(crate) fn archive_name(&self, branch: &BranchName, head: CommitId) -> Result<ArchiveName, GitWorkspacesError> {
         let prefix = self.tree_prefix();
         let prefix = if branch.as_str().starts_with(&prefix) { "" } else { &prefix };

@@ -169,7 +169,7 @@ impl Worktree {
     /// # Errors
     ///
     /// [`WorktreeError::Gone`] if there is nothing; [`WorktreeError::Diverted`] if it cannot be opened, such as a clone
-    /// whose configuration names another working tree.
+    /// whose `.git` is a link or refers to other directories.
     pub(crate) fn as_found(&self) -> Result<Found, WorktreeError> {
         let (git, link) = match &self.kind {
             Kind::Main if !self.path.is_dir() => return Err(WorktreeError::Gone { path: self.path.clone() }),
