@@ -208,7 +208,7 @@ pub enum GitWorkspacesError {
     /// The journal's text is not a commit id.
     #[error(transparent)]
     Commitless(#[from] ObjectIdError),
-    /// The context does not belong to the expected executor.
+    /// The executor's context does not offer what was asked for.
     #[error(transparent)]
     Context(#[from] ContextError),
     /// A directory cannot be made or removed.

@@ -60,9 +60,9 @@ pub(crate) fn check(directory: &Path, limits: Limits) -> Result<(), GitError> {
         file::check(&common.join(name), kind)?;
     }
     check_alternates(&common.join("objects"), limits)?;
-    let mut looks = 0;
+    let mut checks = 0;
     for own in [common.join("config"), directory.join("config.worktree")] {
-        check_configuration(&own, limits, 0, &mut looks)?;
+        check_configuration(&own, limits, 0, &mut checks)?;
     }
     Ok(())
 }
@@ -84,11 +84,11 @@ pub(crate) fn check_head(git: &gix::Repository) -> Result<(), GitError> {
 fn check_alternates(objects: &Path, limits: Limits) -> Result<(), GitError> {
     /// No real repository has this many.
     const MOST: usize = 100;
-    let (mut waiting, mut seen, mut looks) = (vec![objects.to_owned()], HashSet::new(), 0..MOST);
+    let (mut waiting, mut seen, mut checks) = (vec![objects.to_owned()], HashSet::new(), 0..MOST);
     while let Some(directory) = waiting.pop() {
         let alternates = directory.join("info/alternates");
         let doing = || format!("reading {}", alternates.display());
-        if looks.next().is_none() {
+        if checks.next().is_none() {
             return Err(GitError::new(doing(), format!("with the others it leads to more than {MOST} directories")));
         }
         let Some(contents) = file::read(&alternates, Kind::Rules(limits))? else { continue };
@@ -117,14 +117,14 @@ fn check_link(path: &Path) -> Result<(), GitError> {
 }
 
 /// Checks a configuration file and the files that it includes, whatever their conditions. A file that is included twice
-/// is read twice, by gix too, so that a few files can lead to any number of `looks`.
-fn check_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut usize) -> Result<(), GitError> {
+/// is read twice, by gix too, so that a few files can lead to any number of `checks`.
+fn check_configuration(path: &Path, limits: Limits, depth: usize, checks: &mut usize) -> Result<(), GitError> {
     /// Git follows includes to this depth.
     const DEEPEST: usize = 10;
     /// No real repository has this many.
     const MOST: usize = 100;
-    *looks += 1;
-    if *looks > MOST {
+    *checks += 1;
+    if *checks > MOST {
         let doing = format!("reading {}", path.display());
         return Err(GitError::new(
             doing,
@@ -155,7 +155,7 @@ fn check_configuration(path: &Path, limits: Limits, depth: usize, looks: &mut us
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.with_file_name("").join(included),
         };
-        check_configuration(&included, limits, depth + 1, looks)?;
+        check_configuration(&included, limits, depth + 1, checks)?;
     }
     Ok(())
 }
