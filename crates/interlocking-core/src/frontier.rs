@@ -1,24 +1,29 @@
-//! The state of one run, without I/O, clock or await: which node executions are due, and what an outcome does to them.
+//! The state of one run: which node executions are due, and how an outcome changes that. It does no I/O, reads no clock
+//! and awaits nothing.
 //!
-//! [`Frontier`] is the one meaning of fork, join, visit, cancellation and exit. An executor asks it for what is
-//! [due](Frontier::next_due), runs that wherever it likes, and hands back [outcomes](Frontier::complete) in any order.
-//! It is generic over what a token carries: the in-process executor gives it payloads, a soundness search `()`.
+//! [`Frontier`] is the only implementation of fork, join, visit, cancellation and exit. An executor asks it for
+//! [due](Frontier::next_due) executions, runs them anywhere, and reports their [outcomes](Frontier::complete) in any
+//! order. The type is generic over what a token carries: the in-process executor uses payloads, a soundness search
+//! `()`.
 //!
 //! The rules:
 //!
-//! 1. A place holds at most one token, queued and running counted alike; marking a marked place is an error.
+//! 1. A place holds at most one token, whether queued or consumed by a running execution; marking a marked place is an
+//!    error.
 //! 2. A node consumes its input and takes one alternative: one target, or all branches of its fork.
 //! 3. A branch of a fork may choose among targets, a join's slot among them.
 //! 4. A join fires once when every slot has a value, and then empties.
-//! 5. A latched slot remembers its value for later rounds, until a new one arrives; it does not count at exit.
+//! 5. A latched slot keeps its value for later rounds, until a new value arrives; it does not count at exit.
 //! 6. An alternative may clear a region; executions in it are discarded, however late they answer.
 //! 7. The exit is legal only when nothing else is live; a half-filled slot is live.
-//! 8. A failure ends the run and clears everything, unless its node has a route for it, which is an alternative like others.
+//! 8. A failure ends the run and clears everything, unless the node has a route for it, which is an alternative like
+//!    any other.
 //! 9. Entry `visits + 1` takes the exhausted route before the handler runs.
-//! 10. `attempts` bounds a node's edge to itself, and starts afresh on entry from another node.
-//! 11. `times` bounds an edge: once it is spent, whoever chooses it takes its exhausted route instead.
-//! 12. A join with a quorum fires with the outcome that brings its n-th value, or fills its last slot. It clears its region then,
-//!     and holds all of its slots until it is done. What skips a branch, or is no value, fills a slot and does not count.
+//! 10. `attempts` bounds a node's edge to itself; the count restarts on entry from another node.
+//! 11. `times` bounds an edge: once it is spent, a node that chooses the edge takes the edge's exhausted route instead.
+//! 12. A join with a quorum fires with the outcome that brings its n-th value, or fills its last slot. It then clears
+//!     its region, and holds all of its slots until it has run. A token that skips a branch, or is no value, fills a
+//!     slot and does not count.
 
 use crate::bits::Bits;
 use crate::net::{Alternative, Net, NodeIndex, PlaceIndex, Region};
@@ -44,11 +49,11 @@ pub use crate::violation::Violation;
 
 /// What a token carries.
 pub trait Payload: Sized {
-    /// The place that the token lies in.
+    /// The place where the token lies.
     fn place(&self) -> PlaceIndex;
 
-    /// Whether it counts for the quorum of the join in whose slot it lies: in an [optional](crate::net::NetPlace::optional) slot
-    /// nothing may come in place of a value.
+    /// Whether the token counts for the quorum of the join in whose slot it lies. A token in an
+    /// [optional](crate::net::NetPlace::optional) slot may carry no value.
     fn is_value(&self) -> bool {
         true
     }
@@ -64,14 +69,14 @@ pub struct Frontier<'n, P> {
     /// By node.
     counts: Box<[Counts]>,
     marking: Marking,
-    /// By place, as is what follows. Neither has anything in it before a token waits: many runs never have one that does.
+    /// By place, as is `remembered`. Both are empty until a token waits, which never happens in many runs.
     waiting: Box<[Option<P>]>,
-    /// Up to the last that is kept: the value of a latched slot, and of a kept slot while its join runs.
+    /// Up to the last kept place: the value of a latched slot, and of a kept slot while its join runs.
     remembered: Box<[Option<P>]>,
     due: VecDeque<NodeIndex>,
     running: u32,
     exit: Option<P>,
-    /// By budgeted edge: how often it has been taken. Few nets have any.
+    /// By budgeted edge: how often it has been taken. Few nets have such edges.
     taken: Box<[u32]>,
     ended: bool,
 }
@@ -90,7 +95,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Self::of(net, vec![Counts::default(); net.nodes().len()].into())
     }
 
-    /// A run whose nodes have these counts, without any token.
+    /// A run whose nodes have these counts, and that has no token.
     fn of(net: &'n Net, counts: Box<[Counts]>) -> Self {
         let nodes = vec![NodeState::default(); net.nodes().len()].into();
         Self {
@@ -107,7 +112,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         }
     }
 
-    /// Makes the places that tokens wait in.
+    /// Allocates the places where tokens wait.
     #[cold]
     fn make_room(&mut self) {
         let empty = |places: usize| -> Box<[Option<P>]> { (0..places).map(|_| None).collect() };
@@ -116,7 +121,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.due.reserve(8);
     }
 
-    /// The next node execution to start, if one is due. It runs from now on.
+    /// The next node execution to start, if one is due. The frontier counts it as running from then on.
     #[inline]
     pub fn next_due(&mut self) -> Option<Due<P>> {
         let node = self.due.pop_front()?;
@@ -149,8 +154,9 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Some(Due { execution, input, exhausted })
     }
 
-    /// The same as [`next_due`](Self::next_due) where the next is an ordinary node that may be entered, but gives the
-    /// token where it lies, to be taken: a thousand branches are moved that much less. `None` and no change otherwise.
+    /// The same as [`next_due`](Self::next_due) where the next node is no join and may be entered, but returns a
+    /// reference to the token's place, so that the caller takes the token from there: this saves one move per token,
+    /// which matters with a thousand branches. Otherwise returns `None` and changes nothing.
     #[doc(hidden)]
     #[inline]
     pub fn next_plain(&mut self) -> Option<(Execution, &mut Option<P>)> {
@@ -171,14 +177,14 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Some((execution, &mut self.waiting[usize::from(row.first_place)]))
     }
 
-    /// Absorbs the outcome of `execution`.
+    /// Applies the outcome of `execution`.
     ///
     /// # Errors
     ///
-    /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before,
-    /// [`Violation::NotInTable`] where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that
-    /// [is spent](Self::is_spent): nothing changes. Any other violation means that the graph is unsound: the run cannot
-    /// go on.
+    /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before, [`Violation::NotInTable`]
+    /// where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that [is
+    /// spent](Self::is_spent): nothing changes then. Any other violation means that the graph is unsound: the run
+    /// cannot continue.
     pub fn complete(&mut self, execution: Execution, step: Step<P>) -> Result<Completed, Violation> {
         if !self.is_current(execution) {
             return Err(Violation::Stale);
@@ -218,8 +224,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
         (counts.execution(node), exhausted.then_some(Limit::Visits(limit)))
     }
 
-    /// Whether somebody waits for a message to event node `node`: a token lies where one of its edges takes it from, or a map runs to
-    /// which it may add items.
+    /// Whether the run can use a message to event node `node`: a token lies in a region that one of the node's edges
+    /// clears, or a map is live to which the node may add items.
     pub fn awaits(&self, node: NodeIndex) -> bool {
         let edges = usize::from(self.net.node(node).alternatives.start)..;
         let edges = edges.zip(&self.net.row(node).goto).filter_map(|(edge, _)| self.net.alternatives().get(edge));
@@ -234,7 +240,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.marking.marked.iter().any(|place| region.places.contains(place))
     }
 
-    /// Absorbs what an event node says. A redirect from where no token is changes nothing, and gives `None`.
+    /// Applies the outcome of an event node. A redirect from a region without a token changes nothing, and returns
+    /// `None`.
     ///
     /// # Errors
     ///
@@ -260,14 +267,15 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Ok(Some(Completed { cancelled }))
     }
 
-    /// Puts the tokens of a step where they go.
+    /// Puts the tokens of a step into their places.
     fn take_step(&mut self, node: NodeIndex, step: Step<P>) -> Result<(), Violation> {
         let skipped = self.skipped(&step);
         match step {
             Step::One(_, token) => self.send(node, token)?,
             Step::Stay => {}
             Step::All(_, tokens) => {
-                // The exit last: whichever branch it stands in, it is legal only if the others left nothing live.
+                // The exit comes last, whichever branch leads there: it is legal only if the other branches left
+                // nothing live.
                 let mut exits = Vec::new();
                 for token in tokens {
                     if token.place() == self.net.exit() {
@@ -283,7 +291,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         Ok(())
     }
 
-    /// The run as a [`Solo`] of `execution`; `None` if that does not run, or anything else runs or is due.
+    /// The run as a [`Solo`] of `execution`; `None` if `execution` does not run, or anything else runs or is due.
     #[doc(hidden)]
     pub fn solo(&mut self, execution: Execution) -> Option<Solo<'_>> {
         let alone = self.running == 1 && self.due.is_empty() && self.is_current(execution);
@@ -298,11 +306,11 @@ impl<'n, P: Payload> Frontier<'n, P> {
         self.solo(execution)?.relay(*alternative, token.place())
     }
 
-    /// The same run with other payloads, each in the place of the one it is made from.
+    /// The same run with each payload replaced by the one that `change` makes from it.
     ///
     /// # Errors
     ///
-    /// The first that `change` gives.
+    /// The first error of `change`.
     pub fn try_map<Q: Payload, E>(self, mut change: impl FnMut(P) -> Result<Q, E>) -> Result<Frontier<'n, Q>, E> {
         Ok(Frontier {
             net: self.net,
@@ -318,7 +326,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
         })
     }
 
-    /// Ends the run without an exit value, and gives the executions to stop.
+    /// Ends the run without an exit value, and returns the executions to stop.
     pub fn abandon(&mut self) -> Vec<Execution> {
         let mut stopped = Vec::new();
         // A run that came to its exit has nothing left.
@@ -351,7 +359,7 @@ fn map_all<P, Q, E>(
 }
 
 impl Alternative {
-    /// Whether a node that takes this alternative may hand out these tokens: one a branch, each where its branch leads.
+    /// Whether these tokens fit this alternative: one per branch, each in a place where that branch leads.
     #[inline]
     fn allows<P: Payload>(&self, step: &Step<P>) -> bool {
         match (step, &self.branches[..]) {
@@ -360,7 +368,7 @@ impl Alternative {
                 tokens.len() == branches.len()
                     && tokens.iter().zip(branches).all(|(token, allowed)| allowed.contains(&token.place()))
             }
-            // Most branches lead to one place, and then all of them are one list.
+            // If each branch leads to one place, as in most forks, these places are one list.
             (Step::All(_, tokens), _) => tokens.iter().map(P::place).eq(self.only.iter().copied()),
             (Step::One(..) | Step::Stay, _) => false,
         }

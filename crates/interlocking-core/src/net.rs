@@ -1,7 +1,7 @@
-//! A table compiled to what a run moves on: places, alternatives and regions, all by index.
+//! A table compiled for runs: places, alternatives and regions, all by index.
 //!
 //! A *place* is where a token can lie: one for the input of each node, one for each slot of a join, and one for the
-//! exit. Each has exactly one consumer, so a token's place says which node runs next.
+//! exit. Each place has exactly one consumer, so a token's place determines which node runs next.
 
 mod compile;
 mod error;
@@ -48,14 +48,15 @@ pub struct Net {
     features: Features,
 }
 
-/// Compiled tables, each once: those of a graph and of all that its nodes run, [gathered](crate::graph::Graph::nets).
+/// The compiled tables of a graph and of all graphs that its nodes run, each once, as
+/// [`Graph::nets`](crate::graph::Graph::nets) collects them.
 #[derive(Debug, Default)]
 pub struct Nets {
     nets: Vec<&'static Net>,
     children: Vec<ChildNet>,
 }
 
-/// Which net a node runs.
+/// The net of the child graph that a node runs.
 #[derive(Debug)]
 struct ChildNet {
     parent: &'static Net,
@@ -63,7 +64,7 @@ struct ChildNet {
     child: &'static Net,
 }
 
-/// What some node of a net has: asked at the start of every run.
+/// The features that at least one node of a net uses. They are read at the start of every run.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
@@ -71,17 +72,17 @@ pub struct Features {
     pub prompts: bool,
     /// Child runs.
     pub maps: bool,
-    /// A node that it observes.
+    /// An observer.
     pub observes: bool,
-    /// A report for the exit.
+    /// A report for the exit, from an advisory node or an observer.
     pub reports: bool,
     /// A workspace.
     pub workspaces: bool,
     /// Executions that never overlap with others.
     pub exclusive: bool,
-    /// A workspace, or such executions.
+    /// A workspace, or exclusive executions.
     pub guarded: bool,
-    /// A workspace that its agent must be kept in.
+    /// A declared isolation of its agent.
     pub isolation: bool,
     /// A timeout.
     pub timeouts: bool,
@@ -91,12 +92,12 @@ pub struct Features {
     pub budgeted_edges: usize,
 }
 
-/// What a run needs to know of a node.
+/// The data of a node that a run needs.
 #[derive(Debug)]
 pub struct NetNode {
     /// The first of its places.
     pub first_place: PlaceIndex,
-    /// How many places it has: one, or one a slot.
+    /// How many places it has: one, or one per slot.
     pub place_count: u16,
     /// Whether it waits for its slots.
     pub is_join: bool,
@@ -110,15 +111,16 @@ pub struct NetNode {
     pub timeout: Option<Duration>,
     /// Whether it works in a workspace.
     pub works: bool,
-    /// Whether it must leave that as it found it.
+    /// Whether it must leave the workspace unchanged.
     pub read_only: bool,
     /// Whether it works in a workspace, or its executions never overlap with others.
     pub guarded: bool,
     /// The alternative that an entry beyond the bounds takes.
     pub exhausted: Option<AlternativeIndex>,
-    /// The alternative that an execution takes which took longer than its timeout.
+    /// The alternative that an execution takes that exceeded its timeout.
     pub timed_out: Option<AlternativeIndex>,
-    /// The alternative that an execution takes which failed, or took too long where there is no other for that.
+    /// The alternative that an execution takes that failed, or that exceeded its timeout and has no alternative for
+    /// timeouts.
     pub failed: Option<AlternativeIndex>,
     /// The index of its memory group in [`Net::memory_groups`].
     pub memory: Option<u16>,
@@ -136,30 +138,30 @@ pub struct NetPlace {
     pub name: String,
     /// Whether its value is kept for later rounds.
     pub latched: bool,
-    /// Whether nothing may come in place of a value: a slot of a join with a quorum.
+    /// Whether its token may carry no value. Only a slot of a join with a quorum can be optional.
     pub optional: bool,
-    /// Whether the frontier must be able to copy its token: it is latched, or some alternative or quorum clears another
-    /// slot of its join and leaves this one, which then has its value back even if the join was running.
+    /// Whether the frontier must be able to copy its token: the place is latched, or some alternative or quorum clears
+    /// another slot of its join and leaves this one. The slot then gets its value back even if the join was running.
     pub kept: bool,
 }
 
-/// One way on from a node.
+/// One alternative of a node: an edge, a fork or a route.
 #[derive(Debug)]
 pub struct Alternative {
     /// The node that may take it.
     pub source: NodeIndex,
-    /// One entry a token that it makes; each lists the places among which the token's sender chooses.
+    /// One entry per token that it makes; each lists the places among which the sender chooses.
     pub branches: Vec<Vec<PlaceIndex>>,
     /// The place of each branch, in one list, where no branch chooses; otherwise empty.
     pub only: Vec<PlaceIndex>,
-    /// What it clears first.
+    /// The region that it clears first.
     pub cancels: Option<Region>,
-    /// Whether it leads to one place, which is no slot of a join with a quorum, cancels nothing, has no budget and stays in the
-    /// graph: the common case, taken quickly.
+    /// Whether it leads to one place, which is neither a slot of a join with a quorum nor the exit, cancels nothing,
+    /// has no budget and does not replace a spent edge. This common case has a fast path.
     pub plain: bool,
-    /// How often it may be taken in a run, where that is bounded: `times = n` on an edge.
+    /// The budget of the edge, where it has one: `times = n`.
     pub times: Option<Times>,
-    /// The edge in whose place it is taken, where it is the route of an edge's exhausted budget.
+    /// The edge that it replaces, where it is the exhausted route of an edge.
     pub instead_of: Option<AlternativeIndex>,
 }
 
@@ -170,20 +172,20 @@ pub struct Times {
     pub limit: u32,
     /// The alternative that is taken instead from then on; without one the run fails.
     pub exhausted: Option<AlternativeIndex>,
-    /// Which of the net's budgeted edges it is, counted from 0.
+    /// The index among the net's budgeted edges.
     pub(crate) counter: u16,
 }
 
-/// When a join need not wait for all of its slots, and what becomes of the rest then.
+/// When a join fires without waiting for all of its slots, and what it then clears.
 #[derive(Debug)]
 pub struct JoinQuorum {
-    /// So many slots with a value are enough.
+    /// How many slots with a value are enough.
     pub values: u16,
-    /// What the join clears when it fires; nothing of itself.
+    /// The region that the join clears when it fires, without the join's own slots.
     pub clears: Region,
 }
 
-/// What an alternative, or a join that has its quorum, clears.
+/// The region that an alternative clears, or a join when it reaches its quorum.
 #[derive(Clone, Debug)]
 pub struct Region {
     /// The places that lose their tokens.
@@ -195,7 +197,7 @@ pub struct Region {
 }
 
 impl Nets {
-    /// Adds one; `false` if it is there already.
+    /// Adds a net; `false` if it is there already.
     pub fn add(&mut self, net: &'static Net) -> bool {
         let is_new = !self.nets.iter().any(|known| std::ptr::eq(*known, net));
         if is_new {
@@ -204,17 +206,18 @@ impl Nets {
         is_new
     }
 
-    /// Says that a node of `parent`, a map or graph node, runs `child`. That is [added](Self::add) by itself.
+    /// Records that a node of `parent`, a map or graph node, runs `child`. The caller [adds](Self::add) the net of
+    /// `child` separately.
     pub fn add_child(&mut self, parent: &'static Net, node: NodeIndex, child: &'static Net) {
         self.children.push(ChildNet { parent, node, child });
     }
 
-    /// In the order in which they were added.
+    /// The nets, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &'static Net> + '_ {
         self.nets.iter().copied()
     }
 
-    /// What a node of `parent` runs; `None` where it runs nothing, or nobody has [said](Self::add_child) what.
+    /// The net that a node of `parent` runs; `None` where none was [recorded](Self::add_child).
     pub fn child(&self, parent: &'static Net, node: NodeIndex) -> Option<&'static Net> {
         let found = self.children.iter().find(|it| std::ptr::eq(it.parent, parent) && it.node == node);
         found.map(|it| it.child)
@@ -222,7 +225,7 @@ impl Nets {
 }
 
 impl Net {
-    /// What some node has.
+    /// The features that at least one node uses.
     #[doc(hidden)]
     #[inline]
     pub fn features(&self) -> Features {
@@ -276,13 +279,13 @@ impl Net {
         self.table.nodes.iter().position(|row| row.name == name).and_then(|index| index.try_into().ok())
     }
 
-    /// The place that a run ends in.
+    /// The place where a run ends.
     #[inline]
     pub fn exit(&self) -> PlaceIndex {
         (self.places.len() - 1) as PlaceIndex
     }
 
-    /// The place that a run starts in.
+    /// The place where a run starts.
     pub fn entry(&self) -> PlaceIndex {
         self.entry
     }
@@ -309,19 +312,20 @@ impl Net {
         &self.shortcuts
     }
 
-    /// What a token in `place` must know.
+    /// The data that a token arriving in `place` needs.
     #[inline]
     pub(crate) fn consumer(&self, place: usize) -> Consumer {
         self.consumers[place]
     }
 
-    /// What `node` must know when it takes its input.
+    /// The data that `node` needs when it takes its input.
     #[inline]
     pub(crate) fn intake(&self, node: NodeIndex) -> Intake {
         self.intakes[usize::from(node)]
     }
 
-    /// Whether `alternative` is `source`'s plain way to `place`: the common case of a legal step, seen at one look.
+    /// Whether `alternative` is `source`'s plain alternative to `place`: one lookup recognises the common case of a
+    /// legal step.
     #[inline]
     pub(crate) fn is_plain(&self, alternative: AlternativeIndex, source: NodeIndex, place: PlaceIndex) -> bool {
         self.plain.get(usize::from(alternative)) == Some(&Some((source, place)))
@@ -334,7 +338,7 @@ impl Net {
 }
 
 impl NetNode {
-    /// The alternative that an execution takes which failed so; `None` where its run fails.
+    /// The alternative that an execution takes after a failure of this kind; `None` where the run fails.
     pub fn route_of(&self, kind: &FailureKind) -> Option<AlternativeIndex> {
         match kind {
             FailureKind::Timeout { .. } => self.timed_out.or(self.failed),

@@ -3,8 +3,8 @@
 use super::execution::Execution;
 use crate::net::NodeIndex;
 
-/// How often a node was entered, and how often since then it has come back to itself. One number, because a chain of
-/// nodes stores both three times a hop.
+/// How often a node was entered, and the attempts since then. Packed into one number, because a chain of nodes stores
+/// both three times per hop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counts(u64);
 

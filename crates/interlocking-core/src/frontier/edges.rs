@@ -5,7 +5,8 @@ use crate::net::{Alternative, AlternativeIndex};
 use crate::violation::Violation;
 
 impl<P> Frontier<'_, P> {
-    /// Whether an edge has been taken as often as its budget allows: whoever chooses it takes its exhausted route instead.
+    /// Whether an edge has been taken as often as its budget allows. A node that then chooses it takes the edge's
+    /// exhausted route instead.
     #[inline]
     pub fn is_spent(&self, edge: AlternativeIndex) -> bool {
         // Most nets have no budgeted edge.
@@ -22,7 +23,7 @@ impl<P> Frontier<'_, P> {
         edge.times.is_some_and(|times| self.taken[usize::from(times.counter)] >= times.limit)
     }
 
-    /// An edge may be taken until it is spent; the route in its place, from then on.
+    /// Checks that an edge is not spent, and that an edge's exhausted route is taken only once the edge is spent.
     pub(super) fn within_budget(&self, alternative: &Alternative) -> Result<(), Violation> {
         if self.taken.is_empty() {
             return Ok(());

@@ -1,9 +1,9 @@
-//! One execution of one node, and what it consumes.
+//! One execution of one node, and its input.
 
 use crate::net::NodeIndex;
 use serde::{Deserialize, Serialize};
 
-/// One execution of one node: what an outcome is reported for.
+/// One execution of one node. An outcome is reported for an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Execution {
     /// The node.
@@ -17,11 +17,11 @@ pub struct Execution {
 /// A node that has its input.
 #[derive(Debug)]
 pub struct Due<P> {
-    /// What to report the outcome for.
+    /// The execution to report the outcome for.
     pub execution: Execution,
-    /// The token, or one a slot in slot order; of a join with a quorum, those that have come.
+    /// The token, or one per slot in slot order; for a join with a quorum, only of the slots that are filled.
     pub input: Input<P>,
-    /// The bound that this entry breaks: take the exhausted route instead of running the handler.
+    /// The bound that this entry exceeds: take the exhausted route instead of running the handler.
     pub exhausted: Option<Limit>,
 }
 
@@ -30,11 +30,11 @@ pub struct Due<P> {
 pub enum Input<P> {
     /// A node's input.
     One(P),
-    /// A join's slots, in order; of one with a quorum, those that are filled.
+    /// A join's slots, in order; for a join with a quorum, only those that are filled.
     Slots(Vec<P>),
 }
 
-/// A bound that an entry, or the choice of an edge, breaks.
+/// A bound that an entry, or the choice of an edge, exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -46,7 +46,7 @@ pub enum Limit {
     Times(u32),
 }
 
-/// What an outcome did.
+/// The effect of an outcome.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Completed {
     /// The executions that were running and are now discarded: stop them.

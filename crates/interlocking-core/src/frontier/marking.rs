@@ -1,4 +1,4 @@
-//! Where the tokens are, and what each node does.
+//! Where the tokens are, and the phase of each node.
 
 use crate::bits::Bits;
 
@@ -9,17 +9,16 @@ pub(super) struct Marking {
     pub(super) nodes: Box<[NodeState]>,
 }
 
-/// What is known of a node beyond its counts.
+/// The state of a node besides its counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NodeState {
     pub(super) phase: Phase,
     /// Whether the token that waits came from the node itself, on an edge that `attempts` bounds.
     pub(super) again: bool,
-    /// Of a join, how many of its first slots are known to have a value: a join of a thousand is not searched from its
-    /// first slot at every arrival.
-    /// Of a join with a quorum, how many slots are filled.
+    /// For a join without a quorum, how many of its first slots are known to have a value, so that a join of a thousand
+    /// slots is not searched from the first at every arrival. For a join with a quorum, how many slots are filled.
     pub(super) filled: u16,
-    /// Of a join with a quorum, how many of these have a value.
+    /// For a join with a quorum, how many of the filled slots have a value that counts.
     pub(super) values: u16,
 }
 

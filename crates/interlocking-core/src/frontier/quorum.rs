@@ -6,7 +6,7 @@ use crate::net::{NodeIndex, PlaceIndex};
 use crate::step::Step;
 
 impl<P: Payload> Frontier<'_, P> {
-    /// Counts what has come to a slot. Whether that is enough is asked when the whole step has been taken.
+    /// Counts a token that arrived in a slot. `fire_quorums` checks the quorum after the whole step.
     #[cold]
     pub(super) fn count_filled(&mut self, place: usize, node: NodeIndex) {
         let is_value = self.waiting[place].as_ref().is_some_and(P::is_value);
@@ -15,8 +15,8 @@ impl<P: Payload> Frontier<'_, P> {
         state.values += u16::from(is_value);
     }
 
-    /// The slots that a step fills with a value and that do not count: a branch of a fork is skipped, which could have gone
-    /// elsewhere.
+    /// The slots that a step fills with a value that does not count: a fork skipped a branch by filling the slot
+    /// directly, where the branch could have led elsewhere.
     pub(super) fn skipped(&self, step: &Step<P>) -> Vec<PlaceIndex> {
         let net = self.net;
         let mut skipped = Vec::new();
@@ -33,14 +33,15 @@ impl<P: Payload> Frontier<'_, P> {
         skipped
     }
 
-    /// Takes back that these slots have a value.
+    /// Undoes the counting of these slots as values.
     pub(super) fn uncount(&mut self, skipped: &[PlaceIndex]) {
         for &place in skipped {
             self.marking.nodes[usize::from(self.net.place(place).node)].values -= 1;
         }
     }
 
-    /// Fires the joins that have their quorum, or nothing to wait for, in table order; gives the executions in what they clear.
+    /// Fires the joins that have reached their quorum, or have every slot filled, in table order. Returns the running
+    /// executions that they clear.
     pub(super) fn fire_quorums(&mut self) -> Vec<Execution> {
         let (net, mut stopped) = (self.net, Vec::new());
         for &index in net.quorum_joins() {
@@ -51,7 +52,7 @@ impl<P: Payload> Frontier<'_, P> {
                 continue;
             }
             stopped.extend(self.clear(&quorum.clears.places, &quorum.clears.nodes));
-            // What comes for a slot while it is due, or runs, is one too many, whether that was filled or not.
+            // Marks all slots, filled or not: a token that arrives while the join is due or running is a second one.
             for place in node.places() {
                 self.marking.marked.insert(place);
             }

@@ -7,8 +7,8 @@ use crate::net::{Net, NodeIndex};
 use crate::step::Step;
 use std::ops::{Deref, DerefMut};
 
-/// A run that has been a [`Solo`] from its entry on: the counts of its nodes, and no more. Most runs that wait are one, so
-/// this is small; [`into_frontier`](Self::into_frontier) makes of it what it stands for.
+/// A run that has been a [`Solo`] since its entry: only the counts of its nodes. Most runs that wait are of this sort,
+/// so this type is small; [`into_frontier`](Self::into_frontier) makes the equivalent [`Frontier`].
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub struct Single<'n> {
@@ -16,7 +16,7 @@ pub struct Single<'n> {
     counts: AllCounts,
 }
 
-/// Those of all nodes. Those of a small net need no memory of their own.
+/// The counts of all nodes. Those of a small net need no allocation.
 #[derive(Clone, Debug)]
 enum AllCounts {
     Few([Counts; Self::FEW]),
@@ -59,27 +59,27 @@ impl DerefMut for AllCounts {
 }
 
 impl<'n> Single<'n> {
-    /// A run whose entry runs: a [`Frontier`] after [`new`](Frontier::new) and [`next_due`](Frontier::next_due), which
-    /// gives the entry's token back at once.
+    /// A run whose entry runs: it equals a [`Frontier`] after [`new`](Frontier::new) and
+    /// [`next_due`](Frontier::next_due), which hands the entry's token straight back.
     pub fn entered(net: &'n Net) -> Self {
         let mut counts = AllCounts::new(net.nodes().len());
         counts[usize::from(net.place(net.entry()).node)] = Counts::new(1, 1);
         Self { net, counts }
     }
 
-    /// The execution of the entry, which is the only one until a [`Solo`] goes on.
+    /// The execution of the entry, which is the only execution until a [`Solo`] moves on.
     pub fn first(&self) -> Execution {
         let node = self.net.place(self.net.entry()).node;
         self.counts[usize::from(node)].execution(node)
     }
 
-    /// The same run as a [`Solo`] of `execution`, which is the one that runs.
+    /// The same run as a [`Solo`] of `execution`, which must be the execution that runs.
     pub fn solo(&mut self, execution: Execution) -> Solo<'_> {
         Solo::new(self.net, &mut self.counts, None, execution.node)
     }
 
-    /// Whether the step of `execution`, which is the one that runs, ends the run: [`Frontier::complete`] would find its
-    /// token at the exit.
+    /// Whether the step of `execution`, which must be the execution that runs, ends the run: [`Frontier::complete`]
+    /// would put its token at the exit.
     pub fn ends<P: Payload>(&self, execution: Execution, step: &Step<P>) -> bool {
         let alternative = step.alternative().and_then(|way| self.net.alternative(way));
         let is_its_own = alternative.is_some_and(|found| found.source == execution.node && found.allows(step));

@@ -1,21 +1,21 @@
-//! The quick way on from node to node.
+//! The fast path from node to node.
 
 use super::Execution;
 use super::counts::Counts;
 use super::marking::{Marking, Phase};
 use crate::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex, Shortcut};
 
-/// A run while one execution runs and nothing is due: the quick way on from node to node.
+/// A run in which one execution runs and nothing is due: the fast path from node to node.
 ///
-/// Nothing can come between, so a move is checked against the table and counted, and no more; the marking follows when
-/// this is dropped.
+/// Nothing else can happen to the run meanwhile, so a move is only checked against the table and counted. The marking
+/// is updated when this is dropped.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Solo<'f> {
     net: &'f Net,
     shortcuts: &'f [Shortcut],
     counts: &'f mut [Counts],
-    /// None where there is none yet.
+    /// `None` for a [`Single`](super::Single), which has no marking.
     marking: Option<&'f mut Marking>,
     /// The node that the marking still shows.
     first: NodeIndex,
@@ -40,8 +40,8 @@ impl<'f> Solo<'f> {
         self.counts[usize::from(self.last)].execution(self.last)
     }
 
-    /// If `alternative` leads plainly to `place` and its node may be entered, gives that node's execution, which runs now;
-    /// the token never enters the frontier.
+    /// If `alternative` leads plainly to `place` and that place's node may be entered, starts that node and returns its
+    /// execution. The token never enters the frontier.
     ///
     /// The same as [`complete`](super::Frontier::complete) followed by [`next_due`](super::Frontier::next_due), or `None` and no
     /// change.
@@ -51,7 +51,7 @@ impl<'f> Solo<'f> {
         if shortcut.source != self.last || shortcut.place != place {
             return None;
         }
-        // No token can lie in the target's only place: the target would be due or run.
+        // No token can lie in the target's only place, as the target would then be due or running.
         let counts = self.counts.get_mut(shortcut.target as usize)?;
         let (visits, attempt) = (counts.visits(), counts.attempt());
         *counts = if visits < shortcut.visits {

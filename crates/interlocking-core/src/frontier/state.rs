@@ -1,4 +1,4 @@
-//! What a run can be asked about its state.
+//! Queries about the state of a run.
 
 use super::counts::{Counts, entries};
 use super::marking::{NodeState, Phase};
@@ -14,11 +14,12 @@ impl<P: Payload> Frontier<'_, P> {
     pub fn is_current(&self, execution: Execution) -> bool {
         let node = usize::from(execution.node);
         let (Some(state), Some(counts)) = (self.marking.nodes.get(node), self.counts.get(node)) else { return false };
-        // An entry raises one of the counts, so an outcome that was reported before, or comes late, is of another.
+        // Each entry raises one of the counts, so the outcome of an earlier execution has other counts.
         state.phase == Phase::Running && counts.execution(execution.node) == execution && !self.ended
     }
 
-    /// The execution of a node that takes one token: the one that runs, or is due and may run.
+    /// The execution of a node that takes one token: the execution that runs, or that is due and within the node's
+    /// bounds.
     pub fn live(&self, node: NodeIndex) -> Option<Execution> {
         let (state, counts) = (&self.marking.nodes[usize::from(node)], &self.counts[usize::from(node)]);
         if self.ended {
@@ -37,12 +38,12 @@ impl<P: Payload> Frontier<'_, P> {
         self.due.contains(&node).then_some(next)
     }
 
-    /// The exit's token, once the run has come there.
+    /// Takes the exit's token, once the run has reached the exit.
     pub fn take_exit(&mut self) -> Option<P> {
         self.exit.take()
     }
 
-    /// Whether the run has come to its exit, or was [abandoned](Self::abandon).
+    /// Whether the run has reached its exit, or was [abandoned](Self::abandon).
     pub fn has_ended(&self) -> bool {
         self.ended
     }
@@ -82,7 +83,7 @@ impl<P: Payload> Frontier<'_, P> {
         self.marking.marked.iter()
     }
 
-    /// Why the run cannot go on, if nothing is due and nothing runs.
+    /// Why the run cannot continue, if nothing is due and nothing runs.
     pub fn stuck(&self) -> Option<Violation> {
         if self.ended || self.running > 0 || self.has_due() {
             return None;
@@ -96,7 +97,7 @@ impl<P: Payload> Frontier<'_, P> {
     }
 }
 
-// What follows does not depend on the payloads' type, so that it is compiled once, and not for each graph.
+// The functions below do not depend on the payload type, so they are compiled once and not for each graph.
 
 fn running<'n>(states: &'n [NodeState], counts: &'n [Counts]) -> impl Iterator<Item = Execution> + 'n {
     let running = states.iter().zip(counts).zip(0..).filter(|((state, _), _)| state.phase == Phase::Running);
@@ -111,7 +112,7 @@ fn places_of_marked_nodes(net: &Net, marked: &Bits) -> Vec<usize> {
 }
 
 impl<P: fmt::Debug> fmt::Debug for Frontier<'_, P> {
-    /// The whole state of the run, without the net it moves on.
+    /// The whole state of the run, without the net.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Frontier")
             .field("counts", &self.counts)

@@ -1,4 +1,4 @@
-//! How tokens come to their places, wait there, and leave.
+//! How tokens arrive in their places, wait there, and leave.
 
 use super::marking::{NodeState, Phase};
 use super::{Execution, Frontier, Payload};
@@ -16,7 +16,7 @@ impl<P: Payload> Frontier<'_, P> {
         self.put(from, token)
     }
 
-    /// The same to any place but the exit.
+    /// Puts a token into any place but the exit.
     #[inline(always)]
     pub(super) fn put(&mut self, from: NodeIndex, token: P) -> Result<(), Violation> {
         let place = token.place();
@@ -48,7 +48,7 @@ impl<P: Payload> Frontier<'_, P> {
         Violation::DoubleToken { from, place: self.net.place(place).name.clone() }
     }
 
-    /// Puts a token into a marked place, and makes its consumer due if that was all it needed.
+    /// Puts a token into a place that is already marked, and makes its consumer due if the consumer then has its input.
     #[inline(always)]
     pub(super) fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
         if self.waiting.is_empty() {
@@ -71,7 +71,7 @@ impl<P: Payload> Frontier<'_, P> {
             }
         }
         let state = &mut self.marking.nodes[usize::from(node)];
-        // A join that is due already, thanks to a remembered value, takes the new one instead.
+        // A join that is due already, because of a remembered value, takes the new value instead.
         if state.phase != Phase::Idle {
             return;
         }
@@ -108,24 +108,24 @@ impl<P: Payload> Frontier<'_, P> {
         self.marking.nodes[usize::from(node)].phase = Phase::Idle;
         self.running -= 1;
         if !row.is_join {
-            // Nothing else can have arrived while its place was marked, and nothing remembers what lay there.
+            // No other token can have arrived while the place was marked, and the place's value is not remembered.
             self.marking.marked.remove(usize::from(row.first_place));
             return;
         }
         for place in row.places() {
-            // What has arrived since the join fired belongs to its next round.
+            // A token that has arrived since the join fired belongs to the next round.
             if self.waiting[place].is_none() {
                 self.marking.marked.remove(place);
             }
             let consumer = self.net.consumer(place);
-            // Of a place that is not kept, nothing is remembered.
+            // Only a kept place has a remembered value.
             if consumer.kept && !consumer.latched {
                 self.remembered[place] = None;
             }
         }
     }
 
-    /// Gives what is remembered of a place, which is not remembered any more.
+    /// Takes the remembered value of a place.
     pub(super) fn forget(&mut self, place: usize) -> Option<P> {
         self.remembered.get_mut(place)?.take()
     }
@@ -141,7 +141,7 @@ impl<P: Payload> Frontier<'_, P> {
         let mut stopped = Vec::new();
         for index in nodes.iter() {
             stopped.extend(self.discard(index));
-            // A join that loses one slot has the others still, even if it ran with them.
+            // A join that loses one slot keeps the values of the others, even if it was running with them.
             for place in self.net.nodes()[index].places() {
                 let latched = self.net.places()[place].latched;
                 if !latched && self.marking.marked.contains(place) && !self.is_waiting(place) {
@@ -154,7 +154,7 @@ impl<P: Payload> Frontier<'_, P> {
         stopped
     }
 
-    /// Makes a node idle; gives its execution if one ran.
+    /// Makes a node idle; returns its execution if one was running.
     pub(super) fn discard(&mut self, index: usize) -> Option<Execution> {
         let state = &mut self.marking.nodes[index];
         (state.filled, state.values, state.again) = (0, 0, false);
@@ -166,7 +166,7 @@ impl<P: Payload> Frontier<'_, P> {
     }
 }
 
-// What follows does not depend on the payloads' type, so that it is compiled once, and not for each graph.
+// The functions below do not depend on the payload type, so they are compiled once and not for each graph.
 
 fn names(net: &Net, places: &Bits) -> Vec<String> {
     places.iter().map(|place| net.places()[place].name.clone()).collect()

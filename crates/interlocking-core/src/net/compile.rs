@@ -11,9 +11,9 @@ impl Net {
     ///
     /// # Errors
     ///
-    /// [`NetError`] where a name in the table stands for nothing, stands for two things, or there is not exactly one
-    /// entry, where slots and joins do not go together, or a row says what its kind cannot do. A table that
-    /// `#[derive(Graph)]` wrote has none of these.
+    /// [`NetError`] where a name in the table is unknown or ambiguous, there is not exactly one entry, a join has no
+    /// slots or another node has some, or a row has an attribute that its kind does not allow. A table that
+    /// `#[derive(Graph)]` wrote has none of these errors.
     pub fn new(table: Table) -> Result<Self, NetError> {
         let mut names = Names::of(&table)?;
         rules::kinds(&names)?;
@@ -135,7 +135,7 @@ impl Net {
     }
 }
 
-/// The place of each branch, if none chooses.
+/// The place of each branch, if no branch chooses among several; otherwise empty.
 fn only(branches: &[Vec<PlaceIndex>]) -> Vec<PlaceIndex> {
     let only = |branch: &Vec<PlaceIndex>| if let [place] = branch[..] { Some(place) } else { None };
     branches.iter().map(only).collect::<Option<_>>().unwrap_or_default()

@@ -1,13 +1,13 @@
-//! Why a table is not a net.
+//! Why a table cannot be compiled to a net.
 
 use std::fmt;
 
-/// Why a table is not a net.
+/// Why a table cannot be compiled to a net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetError {
     /// No node, or more than one, is the entry.
     Entry {
-        /// The nodes that claim to be.
+        /// The nodes that are marked as the entry.
         found: Vec<String>,
     },
     /// Two nodes, or two slots of one join, have one name.
@@ -15,9 +15,9 @@ pub enum NetError {
         /// The name.
         name: String,
     },
-    /// A name stands for nothing.
+    /// A name is not in the table.
     Unknown {
-        /// The node whose row has it.
+        /// The node whose row uses it.
         node: String,
         /// The name.
         name: String,
@@ -34,7 +34,7 @@ pub enum NetError {
         /// The node.
         node: String,
     },
-    /// A node's row says what its kind cannot do.
+    /// A node's row has an attribute that its kind does not allow.
     Unfit {
         /// The node.
         node: String,

@@ -1,24 +1,25 @@
-//! What a run looks up at each step, in as few bytes as possible.
+//! The data that a run looks up at each step, in as few bytes as possible.
 
 use super::{Alternative, NetNode, NetPlace, NodeIndex, PlaceIndex};
 
-/// What a plain alternative comes to, in as few bytes as possible: a chain of nodes reads nothing else.
+/// The data of a plain alternative, in as few bytes as possible: a chain of nodes reads nothing else.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcut {
-    /// The node that takes it; that of no node where there is no shortcut.
+    /// The node that takes it; `NodeIndex::MAX` where there is no shortcut.
     pub(crate) source: NodeIndex,
     pub(crate) place: PlaceIndex,
-    /// A [`NodeIndex`], as wide as what it indexes with.
+    /// A [`NodeIndex`], widened.
     pub(crate) target: u32,
-    /// How many visits the target may have; none, where the alternative is an edge of a node to itself which `attempts`
+    /// How many visits the target may have; 0 where the alternative is an edge of a node to itself that `attempts`
     /// bounds.
     pub(crate) visits: u32,
-    /// How many attempts there may be, where it is; none, where it is not.
+    /// How many attempts there may be on such an edge; 0 for any other alternative.
     pub(crate) attempts: u32,
 }
 
 impl Shortcut {
-    /// Joins have none, neither to nor from: what they take and leave is more than one token.
+    /// The shortcut of an alternative. An alternative to or from a join has none, as a join takes and clears more than
+    /// one token.
     pub(super) fn of(alternative: &Alternative, nodes: &[NetNode], places: &[NetPlace]) -> Self {
         let place = alternative.branches.first().and_then(|branch| branch.first()).copied().unwrap_or_default();
         let target = places[usize::from(place)].node;
@@ -35,8 +36,8 @@ impl Shortcut {
     }
 }
 
-/// What a token that arrives in a place must know, in as few bytes as possible: a fork of a thousand branches looks at
-/// two of these a branch.
+/// The data that a token arriving in a place needs, in as few bytes as possible: a fork of a thousand branches reads
+/// two of these per branch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Consumer {
     /// As in [`NetPlace`].
@@ -51,12 +52,12 @@ impl Consumer {
     }
 }
 
-/// What a node that takes its input must know, as small for the same reason.
+/// The data that a node needs to take its input, small for the same reason.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Intake {
     /// As in [`NetNode`].
     pub(crate) visits: u32,
-    /// As in [`NetNode`]; `u32::MAX` where nothing bounds them.
+    /// As in [`NetNode`]; `u32::MAX` where attempts are unbounded.
     pub(crate) attempts: u32,
     pub(crate) first_place: PlaceIndex,
     pub(crate) place_count: u16,

@@ -1,13 +1,13 @@
-//! The loop that an edge closes: what is said where its budget is exhausted.
+//! The loop that an edge closes, which is reported when the edge's budget is exhausted.
 
 use super::{AlternativeIndex, Net, NodeIndex};
 use crate::table::NodeKind;
 use std::collections::VecDeque;
 
 impl Net {
-    /// The shortest loop that an edge closes, by the names of its nodes: its source, its target, and so on back to its source.
-    /// Empty where no way leads back, and for a fork. No token leads back to an event node: its loop goes on from
-    /// the first node that its edge takes the run from.
+    /// The shortest loop that an edge closes, by the names of its nodes: the edge's source, its target, and so on back
+    /// to the source. Empty where no path leads back, and for a fork. No token leads back to an event node, so the loop
+    /// of its edge closes at the first node in the region that the edge clears.
     pub fn loop_of(&self, edge: AlternativeIndex) -> Vec<&str> {
         let Some(edge) = self.alternative(edge) else { return Vec::new() };
         let [target] = edge.only[..] else { return Vec::new() };
@@ -19,7 +19,7 @@ impl Net {
         [source].into_iter().chain(way).chain(last).map(|node| self.name(node)).collect()
     }
 
-    /// The nodes on the way from one to the nearest that is an end, both included.
+    /// The shortest path from a node to the nearest for which `is_end` holds, both included.
     fn shortest_way(&self, from: NodeIndex, is_end: impl Fn(NodeIndex) -> bool) -> Option<Vec<NodeIndex>> {
         let mut before: Vec<Option<NodeIndex>> = vec![None; self.nodes.len()];
         let mut open = VecDeque::from([from].map(|node| (node, node)));

@@ -1,4 +1,4 @@
-//! What the names of a table stand for.
+//! Lookup of the names in a table.
 
 use super::rules::takes_tokens;
 use super::{Alternative, NetError, NetPlace, NodeIndex, PlaceIndex, Region};
@@ -6,7 +6,7 @@ use crate::bits::Bits;
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Table, Target};
 use std::collections::HashMap;
 
-/// The names of one table, looked up.
+/// The names of one table, with the indices of their nodes and places.
 pub(super) struct Names<'t> {
     pub(super) table: &'t Table,
     /// Node by name.
@@ -15,7 +15,7 @@ pub(super) struct Names<'t> {
     pub(super) first: Vec<PlaceIndex>,
     /// Place by join and slot.
     slots: HashMap<(usize, &'t str), usize>,
-    /// By join and source, the places of the slots that name it.
+    /// By join and source, the places of the slots that name the source.
     fed: HashMap<(usize, &'t str), Vec<usize>>,
     pub(super) places: Vec<NetPlace>,
 }
@@ -136,7 +136,7 @@ impl<'t> Names<'t> {
         Ok(Some(region))
     }
 
-    /// The places that one name of a region stands for.
+    /// The places that one name of a region denotes.
     fn region_of(&self, row: &NodeRow, name: &str) -> Result<std::ops::Range<usize>, NetError> {
         let exit = self.places.len() - 1;
         if name == "*" {
@@ -161,7 +161,7 @@ impl<'t> Names<'t> {
     }
 }
 
-/// Names are spelled in regions and targets, `join.slot` and `*`, so each is one word.
+/// Checks that a name is one word: regions and targets contain names in the forms `join.slot` and `*`.
 fn is_a_name(row: &NodeRow, name: &str) -> Result<(), NetError> {
     let splits = |letter: char| {
         letter.is_whitespace() || letter.is_control() || (letter.is_ascii_punctuation() && letter != '_')

@@ -4,7 +4,7 @@ use super::names::Names;
 use super::{JoinQuorum, NetError};
 use crate::table::{NodeKind, NodeRow, Quorum, Target};
 
-/// What a row says of a quorum, of what is cleared at it, and of slots that need no value.
+/// Checks what a row says of a quorum, of the region cleared at the quorum, and of optional slots.
 pub(super) fn fits(row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     let slots = row.slots.len();
@@ -59,7 +59,7 @@ pub(super) fn fits(row: &NodeRow) -> Result<(), NetError> {
 }
 
 impl Names<'_> {
-    /// The quorum of a join, and what it clears: everything is everything else.
+    /// The quorum of a join, and the region it clears. The join's own slots are excluded, also from `*`.
     pub(super) fn join_quorum(&self, row: &NodeRow, index: usize) -> Result<Option<JoinQuorum>, NetError> {
         let (Some(Quorum::AtLeast(values)), NodeKind::Join) = (row.quorum, row.kind) else { return Ok(None) };
         let Some(mut clears) = self.region(row, &row.cancels)? else { return Ok(None) };

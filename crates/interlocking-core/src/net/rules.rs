@@ -1,16 +1,16 @@
-//! What a row may say: the rules of shape that do not depend on where edges lead.
+//! The rules for a row that do not depend on where edges lead.
 
 use super::names::Names;
 use super::{NetError, quorum};
 use crate::isolation::Isolation;
 use crate::table::{NodeKind, NodeRow, Quorum, Visits};
 
-/// Whether tokens of the run come to nodes of this kind.
+/// Whether nodes of this kind take tokens of the run.
 pub(super) fn takes_tokens(kind: NodeKind) -> bool {
     !matches!(kind, NodeKind::Advisory | NodeKind::Observer | NodeKind::Event)
 }
 
-/// What each kind can do: who takes tokens, who is started beside the graph, who waits for messages.
+/// Checks what each kind allows: which kinds take tokens, which are started beside the graph, which wait for messages.
 pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
     for row in &names.table.nodes {
         let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
@@ -113,7 +113,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
     Ok(())
 }
 
-/// A map may wait for some of its children: for one at least.
+/// Checks that a map waits for at least one of its children.
 fn quorum_of_children(row: &NodeRow) -> Result<(), NetError> {
     if row.kind == NodeKind::Map && row.quorum == Some(Quorum::AtLeast(0)) {
         let reason = "with a quorum of 0 it would wait for none of its children: the least is 1".into();
@@ -122,7 +122,7 @@ fn quorum_of_children(row: &NodeRow) -> Result<(), NetError> {
     Ok(())
 }
 
-/// Items are added by who handles messages, to maps.
+/// Checks that only event nodes add items, and only to maps.
 fn additions(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     if row.kind != NodeKind::Event && !row.adds_to.is_empty() {
@@ -138,8 +138,8 @@ fn additions(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     Ok(())
 }
 
-/// What is exclusive is held for one execution, and never while that waits for somebody who may need it. What a graph node's child may
-/// not do is known where both tables are.
+/// Checks `exclusive`: the name is held during one execution, and never while that execution waits for something that
+/// may need the name. What a graph node's child may not do is checked where both tables are known.
 fn exclusive(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     match (row.kind, &row.exclusive) {
@@ -165,7 +165,7 @@ fn exclusive(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     }
 }
 
-/// What a row says of the budgets of its edges.
+/// Checks what a row says of the budgets of its edges.
 fn edges(row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     for goto in &row.goto {
@@ -192,7 +192,7 @@ fn edges(row: &NodeRow) -> Result<(), NetError> {
     }
 }
 
-/// Each slot is filled from somewhere: from nodes that lead on.
+/// Checks that each slot has sources, and that these are nodes with targets.
 fn sources(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     for slot in &row.slots {
@@ -215,7 +215,8 @@ fn sources(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     Ok(())
 }
 
-/// What a row says of its isolation: there is a place to keep its agent in, and that keeps it from the others' places.
+/// Checks what a row says of its isolation: the node has an agent and a workspace, and the level hides the workspaces
+/// of the nodes in `blind_to`.
 fn isolation(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
     let wrong = |reason: String| Err(NetError::Unfit { node: row.name.clone(), reason });
     let demands = row.isolation.is_some() || !row.blind_to.is_empty();
