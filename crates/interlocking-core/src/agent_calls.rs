@@ -2,29 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The worst-case number of agent calls of a run: told from the graph's table, before any run.
+/// The worst-case number of agent calls of a run, computed from the graph's table before any run.
 ///
-/// A call is one turn that a node begins: each start of an LLM node or of an event node with an agent, and each advisory node
-/// with an agent that is spawned, which a handler may do as often as its `visits` allow; and those of the child that a graph node
-/// runs. A turn's correction rounds, which begin when its output does not fit its schema, come on top; how many there may be is a
-/// setting of the run.
+/// A call is one turn that a node begins: each start of an LLM node or of an event node with an agent, each spawn of an
+/// advisory node with an agent, which a handler may do as often as that node's `visits` allow, and the calls of the
+/// child that a graph node runs. Correction rounds, which a turn adds when its output does not fit its schema, are not
+/// included; a setting of the run bounds them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentCalls {
-    /// No run makes more. `None` if the table sets no bound: something goes round without a budget on the way to an agent, an
-    /// advisory node with an agent has no `visits`, a map runs a graph of its own for each of its items, or a graph node says a
-    /// `depth`, as those do that run their own graph.
+    /// An upper bound for every run. `None` if the table sets no bound: a loop without a budget leads to an agent, an
+    /// advisory node with an agent has no `visits`, a map runs a child graph for each of its items, or a graph node has
+    /// a `depth`, as graph nodes have that run their own graph.
     pub at_most: Option<u64>,
-    /// Whether some run makes as many.
+    /// Whether some run makes exactly that many.
     pub exact: bool,
 }
 
 impl AgentCalls {
-    /// Nothing is known.
+    /// No bound is known.
     pub const UNKNOWN: Self = Self { at_most: None, exact: false };
 
-    /// The same with those of child runs, of which there are so many `runs`, and each makes so many calls of its own.
+    /// Adds the calls of child runs: there are `runs` child runs, and `each` is the number of calls of one.
     ///
-    /// Whether one run makes the most of both is not known: the sum is exact where either is nothing.
+    /// It is not known whether one run reaches both maxima, so the sum is exact only where one of them is 0.
     #[must_use]
     pub const fn with_children(self, runs: Self, each: Self) -> Self {
         let (Some(own), Some(count), Some(calls)) = (self.at_most, runs.at_most, each.at_most) else {

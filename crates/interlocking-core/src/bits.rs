@@ -2,14 +2,15 @@
 
 use std::hash::{Hash, Hasher};
 
-/// A fixed-size set of indices below the capacity it was made with. That of a small net needs no memory of its own.
+/// A fixed-size set of indices below the capacity it was made with. A capacity of up to 64 needs no allocation.
 #[derive(Clone, Debug, Eq, PartialOrd, Ord)]
 pub struct Bits {
     first: u64,
     rest: Box<[u64]>,
 }
 
-// Most sets have nothing but the first word: what is derived calls `memcmp` for the rest, and hashes its length too.
+// Written by hand because most sets have only the first word: the derived impls would call `memcmp` for the rest, and
+// hash the length too.
 impl PartialEq for Bits {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -44,7 +45,7 @@ impl Bits {
         std::iter::once(self.first).chain(self.rest.iter().copied())
     }
 
-    /// Each word with the other's.
+    /// Each word with the corresponding word of `other`.
     fn pairs<'b>(&'b mut self, other: &'b Self) -> impl Iterator<Item = (&'b mut u64, u64)> {
         std::iter::once(&mut self.first).chain(&mut self.rest).zip(other.words())
     }
@@ -55,7 +56,7 @@ impl Bits {
         self.word(index) & (1 << (index & 63)) != 0
     }
 
-    /// Adds `index`; true if it was not a member.
+    /// Adds `index`. Returns whether it was not a member.
     #[inline]
     pub fn insert(&mut self, index: usize) -> bool {
         let word = self.word_mut(index);
@@ -65,7 +66,7 @@ impl Bits {
         added
     }
 
-    /// Takes `index` out; true if it was a member.
+    /// Removes `index`. Returns whether it was a member.
     #[inline]
     pub fn remove(&mut self, index: usize) -> bool {
         let word = self.word_mut(index);
@@ -75,21 +76,21 @@ impl Bits {
         removed
     }
 
-    /// Takes every member of `other` out.
+    /// Removes every member of `other`.
     pub fn subtract(&mut self, other: &Self) {
         for (word, gone) in self.pairs(other) {
             *word &= !gone;
         }
     }
 
-    /// Takes every member out that `other` has not.
+    /// Removes every member that is not in `other`.
     pub fn intersect(&mut self, other: &Self) {
         for (word, kept) in self.pairs(other) {
             *word &= kept;
         }
     }
 
-    /// Adds every member of `other`; true if one was not a member.
+    /// Adds every member of `other`. Returns whether one of them was not a member.
     pub fn unite(&mut self, other: &Self) -> bool {
         let mut added = false;
         for (word, more) in self.pairs(other) {
@@ -104,12 +105,12 @@ impl Bits {
         self.words().zip(other.words()).any(|(word, other)| word & other != 0)
     }
 
-    /// Whether `other` has every member of this.
+    /// Whether every member of this set is in `other`.
     pub fn is_subset(&self, other: &Self) -> bool {
         self.words().zip(other.words()).all(|(word, other)| word & !other == 0)
     }
 
-    /// Takes all members out.
+    /// Removes all members.
     pub fn clear(&mut self) {
         self.first = 0;
         self.rest.fill(0);

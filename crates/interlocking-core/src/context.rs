@@ -1,4 +1,4 @@
-//! What a handler may ask of its run.
+//! What a handler can read of its run and request from it.
 
 use crate::frontier::Execution;
 use crate::graph::{Branch, Edge, Forks, Graph, Memory, Node, Place, Remembers, Resumes, Spawns, Works};
@@ -15,7 +15,7 @@ pub use crate::services::{ContextError, Services, Workspace};
 
 /// A handler's view of the run, typed by the node it stands on.
 ///
-/// A node that knows which attempt it is, and goes where its row of the table lets it:
+/// A node that reads its attempt number, and goes only where its row of the table lets it:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -53,9 +53,9 @@ pub struct Cx<'run, N: Node> {
     pub(crate) node: PhantomData<fn() -> N>,
 }
 
-/// The way on.
+/// The route.
 impl<N: Node> Cx<'_, N> {
-    /// Goes to `Target` with `payload`. [`goto!`](crate::goto) is the same in fewer brackets.
+    /// Goes to `Target` with `payload`. [`goto!`](crate::goto) is the shorter form.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl<N: Node> Cx<'_, N> {
         self.goto::<N>(payload)
     }
 
-    /// Continues on all branches of the node's fork: one payload a branch, in table order.
+    /// Continues on all branches of the node's fork: one payload per branch, in table order.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl<N: Node> Cx<'_, N> {
 
     /// The target of a branch that may choose among several.
     ///
-    /// A fork that leaves a branch out where there is nothing to do, and fills the slot that it leads to itself:
+    /// A fork that skips a branch where there is nothing to do, and fills that branch's slot directly:
     ///
     /// ```
     /// use interlocking::prelude::*;
@@ -151,9 +151,9 @@ impl<N: Node> Cx<'_, N> {
     }
 }
 
-/// Beside the way on.
+/// What a handler requests beside its route.
 impl<N: Node> Cx<'_, N> {
-    /// Leaves the run as it is: what an event node does whose message asks for no redirect.
+    /// Leaves the run as it is. An event node does this when a message needs no redirect.
     ///
     /// # Errors
     ///
@@ -174,8 +174,8 @@ impl<N: Node> Cx<'_, N> {
         self.effects.list().spawned.push(Box::new(token));
     }
 
-    /// Says what sort of message this execution's tokens are, for whoever reads the journal or watches: the label of `value`,
-    /// whose type has `#[derive(Labels)]`.
+    /// Records what sort of message this execution's tokens are, for readers of the journal and of the run's events:
+    /// the label of `value`, whose type has `#[derive(Labels)]`.
     pub fn label(&mut self, value: &impl Labelled<N>) {
         self.effects.list().label = Some(Label::of::<N, _>(value));
     }
@@ -252,7 +252,7 @@ impl<N: Node> Cx<'_, N> {
 
     /// The last input of node `Other`: a fresh copy, typed by its marker.
     ///
-    /// A node that needs what another had got, without anybody handing it on:
+    /// A node that reads the input of another node, which no edge hands on to it:
     ///
     /// ```
     /// use interlocking::prelude::*;
@@ -298,11 +298,11 @@ impl<N: Node> Cx<'_, N> {
         self.entered.services.last_input(Other::INDEX).map(Other::take)
     }
 
-    /// The place in which the node works.
+    /// The workspace in which the node works.
     ///
     /// # Errors
     ///
-    /// [`ContextError`] where no place of that name was given to the run.
+    /// [`ContextError`] where the run was not given a workspace of that name.
     pub fn workspace(&self) -> Result<Workspace, ContextError>
     where
         N: Works,
@@ -310,7 +310,7 @@ impl<N: Node> Cx<'_, N> {
         self.entered.services.workspace(N::INDEX)
     }
 
-    /// Tells whoever watches the run, for instance what a long step is doing.
+    /// Publishes a note among the events of the run, for instance about the progress of a long step.
     pub fn note(&self, text: impl Into<String>) {
         self.entered.services.note(self.entered.execution, text.into());
     }
@@ -358,11 +358,11 @@ impl<N: Node> Cx<'_, N> {
 
     /// Changes the memory when this execution's outcome is accepted.
     ///
-    /// Until then only this execution sees the change; if it fails, times out or is cancelled, nobody does. Updates of
-    /// concurrent nodes are applied one after the other, each to the value the last one left, so `change` may be called
-    /// more than once and should depend on nothing but what it is given.
+    /// Until then only this execution sees the change; if it fails, times out or is cancelled, the change is dropped.
+    /// Updates of concurrent nodes are applied one after the other, each to the value that the previous update left. So
+    /// `change` may be called more than once, and should depend on nothing but its argument.
     ///
-    /// A node that collects over its visits; what it has changed it sees at once:
+    /// A node that collects values over its visits, and sees its own changes at once:
     ///
     /// ```
     /// use interlocking::prelude::*;

@@ -1,9 +1,9 @@
-//! From a token to the node it is for: the one loop that awaits handlers, written once for all graphs. Derived code
-//! alone uses it.
+//! Dispatches a token to the node it is for: the loop that awaits handlers, written once for all graphs. Only derived
+//! code uses it.
 //!
-//! A derive that wrote the loop itself would have the compiler check, in each graph's crate, one future that holds every
-//! node's; that was the largest part of what a graph costs to compile. Here it is checked once, generic over the nodes,
-//! and a graph only lists them: [`Few`] for up to sixteen, [`Many`] for blocks of them.
+//! If the derive wrote the loop into each graph's crate, the compiler would have to check there one future that holds
+//! the futures of all nodes, which is the largest part of a graph's compile time. Here the loop is checked once,
+//! generic over the nodes, and a graph only lists its nodes: [`Few`] for up to sixteen, [`Many`] for blocks of them.
 
 use crate::context::Cx;
 use crate::entered::Entered;
@@ -17,15 +17,15 @@ use std::future::{Future, pending};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
-/// A token that knows which node runs on it.
+/// A token that knows which node consumes it.
 pub trait Addressed: crate::graph::Token {
-    /// The node; any number beyond the table if there is none.
+    /// The node; any number beyond the table if no node consumes the token.
     fn node(&self) -> NodeIndex;
 }
 
 /// Nodes of a graph that follow each other in its table.
 pub trait Nodes<G: Graph>: 'static {
-    /// [`Graph::chain`], for as long as it stays among these nodes. The input must be one of theirs.
+    /// [`Graph::chain`], for as long as the chain stays among these nodes. The input must be for one of them.
     fn chain<'run>(
         graph: &'run G,
         input: G::Token,
@@ -34,15 +34,16 @@ pub trait Nodes<G: Graph>: 'static {
     ) -> impl Future<Output = Done<G>> + Send + 'run;
 }
 
-/// A tuple of sixteen [`Field`]s, filled up with [`Nobody`]: those from `FIRST` on, in the places up to `LAST`.
+/// A tuple of sixteen [`Field`]s, padded with [`Nobody`]: the nodes from `FIRST` on, with the places from `PLACE` to
+/// `LAST`.
 pub struct Few<T, const FIRST: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(PhantomData<fn() -> T>);
 
-/// A tuple of sixteen [`Nodes`] of `EACH` nodes, the last of them fewer, filled up with [`Nobody`].
+/// A tuple of sixteen [`Nodes`] of `EACH` nodes each (the last may have fewer), padded with [`Nobody`].
 pub struct Many<T, const FIRST: NodeIndex, const EACH: NodeIndex, const PLACE: PlaceIndex, const LAST: PlaceIndex>(
     PhantomData<fn() -> T>,
 );
 
-/// No node: fills a tuple up.
+/// No node: pads a tuple.
 pub struct Nobody<G>(PhantomData<fn() -> G>);
 
 impl<G: Graph> Node for Nobody<G> {
@@ -83,10 +84,11 @@ impl<G: Graph> Nodes<G> for Nobody<G> {
     }
 }
 
-/// Which arm a token takes. The token goes through by value: what is borrowed stays in the future for good.
+/// The match arm for a token. The token is passed by value, because a borrowed variable would stay in the future.
 ///
-/// It is wrapped because it is always moved on at once: without that, the future would keep a flag, set and cleared in
-/// every transition, that says whether there is a token to drop. Nothing between can fail, so nothing is leaked.
+/// The token is wrapped in [`ManuallyDrop`] because it is always moved on at once. Without the wrapper, the future
+/// would hold a drop flag for the token, which every transition sets and clears. Nothing in between can fail, so no
+/// token is leaked.
 #[inline]
 fn arm<T: Addressed>(token: ManuallyDrop<T>, first: NodeIndex, each: NodeIndex) -> (NodeIndex, ManuallyDrop<T>) {
     (token.node().wrapping_sub(first) / each, token)
@@ -102,7 +104,7 @@ fn call<N: Field>(
     N::of(graph).run(N::take(ManuallyDrop::into_inner(token)), cx)
 }
 
-/// The token is not for the node that it names itself.
+/// Reports a token that is not for the node it names.
 ///
 /// # Panics
 ///
@@ -122,7 +124,7 @@ macro_rules! sixteen {
             G: Graph<Token: Addressed>,
             $($node: Field<Graph = G>,)*
         {
-            // No `async fn`: that would move its arguments once more.
+            // Not an `async fn`, which would move its arguments once more.
             #[inline]
             fn chain<'run>(
                 graph: &'run G,
@@ -132,11 +134,11 @@ macro_rules! sixteen {
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {
-                    // What is captured stays in the future for good, so this is a variable of its own.
+                    // A captured variable would stay in the future, so the token moves to a local one.
                     let mut next = ManuallyDrop::new(input);
                     loop {
                         let (arm, input) = arm(next, FIRST, 1);
-                        // In each arm the token is gone before anything is awaited, so that no future has to keep it.
+                        // Each arm consumes the token before it awaits, so that no future holds the token.
                         let route = match arm {
                             $($index if $node::EXISTS => {
                                 let Visit { entered, effects, .. } = &mut visit;
@@ -179,7 +181,7 @@ macro_rules! sixteen {
             ) -> impl Future<Output = Done<G>> + Send + 'run {
                 let mut visit = Visit::new(entered, relay);
                 async move {
-                    // What is captured stays in the future for good, so this is a variable of its own.
+                    // A captured variable would stay in the future, so the token moves to a local one.
                     let mut next = ManuallyDrop::new(input);
                     loop {
                         let (arm, input) = arm(next, FIRST, EACH);

@@ -1,10 +1,12 @@
 //! Diagrams of a routing table: Mermaid and DOT.
 //!
-//! Both show the same: a shape a kind; a first line with name and type, a second with kind and attributes; thick edges
-//! for the branches of a fork, dashed ones where a branch chooses among targets, dotted ones for the routes that the run
-//! takes by itself (exhausted, timed out, failed) and for what goes on beside the graph: the start of advisory nodes, what
-//! observers see, messages, and reports at the exit. An edge into a join is labelled with the slot, one that cancels with
-//! what it clears, one with a budget with that; a join with a quorum says how many of how many, and what it clears then. The route of an edge's exhausted budget says which edge.
+//! Both show the same. A node's shape shows its kind, with a first line of name and type and a second of kind and
+//! attributes. Edges are thick for the branches of a fork, dashed where a branch chooses among targets, and dotted for
+//! the routes that the run takes without the handler (exhausted, timed out, failed) and for activity beside the graph:
+//! the start of advisory nodes, observed outcomes, messages, and reports at the exit. An edge into a join is labelled
+//! with the slot, an edge that cancels with what it clears, an edge with a budget with the budget, and the route of an
+//! edge's exhausted budget with that edge. A join with a quorum shows how many of how many values it needs, and what it
+//! clears.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};
 use std::fmt::Write;
@@ -94,7 +96,7 @@ enum Style {
     Fork,
     /// One of several targets of a fork's branch.
     Choice,
-    /// Taken by the run itself, or beside the graph.
+    /// Taken without the handler, or beside the graph.
     Dotted,
 }
 
@@ -123,7 +125,7 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
     let mut edges: Vec<Edge> = plain.collect();
     if let Some(fork) = &row.fork {
         for (nth, targets) in (1..).zip(&fork.branches) {
-            // What a fork cancels is cleared once, before any branch starts: said at the first.
+            // A fork clears its region once, before any branch starts, so only the first branch has the label.
             let cancels: &[String] = if nth == 1 { &fork.cancels } else { &[] };
             let (style, role) = match targets.len() {
                 1 => (Style::Fork, format!("fork {nth}")),
@@ -145,7 +147,7 @@ fn node_edges(table: &Table, row: &NodeRow) -> Vec<Edge> {
     edges
 }
 
-/// What no token takes: what a node sees, the message that starts it, its report.
+/// Edges that no token takes: observed outcomes, messages, items added to a map, reports.
 fn edges_beside(table: &Table, row: &NodeRow) -> Vec<Edge> {
     let own = target_id(table, &row.name);
     let dotted = |from: String, to: String, label: String| Edge { from, to, style: Style::Dotted, labels: vec![label] };
@@ -189,7 +191,7 @@ fn cancel_label(cancels: &[String]) -> Option<String> {
     (!cancels.is_empty()).then(|| format!("✕ {}", cancels.join(", ")))
 }
 
-/// Name and type; kind and attributes.
+/// The two lines of a node: name and type; kind and attributes.
 fn node_lines(row: &NodeRow) -> Vec<String> {
     let first = match &row.input {
         Some(input) => format!("{}: {input}", row.name),
@@ -258,7 +260,7 @@ fn duration(milliseconds: u64) -> String {
     }
 }
 
-/// An id that is a keyword of neither language, whatever the node is called, and no other node's.
+/// An id that is unique in the table and a keyword of neither language, whatever the node's name is.
 fn node_id(index: usize, name: &str) -> String {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if plain { format!("n_{name}") } else { format!("n{index}") }
@@ -268,7 +270,7 @@ fn target_id(table: &Table, name: &str) -> String {
     match table.nodes.iter().position(|row| row.name == name) {
         Some(index) => node_id(index, name),
         None if name == EXIT => EXIT_ID.into(),
-        // Such a table is no net; its drawing shows where it goes wrong.
+        // Such a table cannot be compiled to a net; its diagram shows the wrong target.
         None => "unknown".into(),
     }
 }
@@ -301,8 +303,8 @@ fn dot_shape(kind: NodeKind) -> &'static str {
     }
 }
 
-/// Lines for a quoted Mermaid label, where `#…;` is an entity, `<` begins HTML and a backtick Markdown. `%%` begins a comment or a
-/// directive, wherever it stands.
+/// Escapes lines for a quoted Mermaid label, where `#…;` is an entity, `<` begins HTML and a backtick Markdown. `%%`
+/// begins a comment or a directive at any position.
 fn mermaid_text(lines: &[String]) -> String {
     let escape = |line: &String| {
         let mut text = String::with_capacity(line.len());
@@ -325,7 +327,7 @@ fn mermaid_text(lines: &[String]) -> String {
     lines.iter().map(escape).collect::<Vec<_>>().join("<br/>")
 }
 
-/// Lines for a quoted DOT string, where a backslash begins an escape.
+/// Escapes lines for a quoted DOT string, where a backslash begins an escape.
 fn dot_text(lines: &[String]) -> String {
     let escape = |line: &String| {
         let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

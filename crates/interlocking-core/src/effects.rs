@@ -1,4 +1,5 @@
-//! What a handler asks for beside its route: memory updates and commits, which take effect with the outcome.
+//! What a handler asks for beside its route, such as memory updates, commits and messages. All of it takes effect with
+//! the outcome.
 
 use crate::label::Label;
 use crate::net::NodeIndex;
@@ -26,7 +27,7 @@ pub(crate) struct EffectList {
 
 pub(crate) type MemoryUpdate = Box<dyn Fn(&mut dyn Any) + Send + Sync>;
 
-/// A commit that an execution made: what a resumed run puts the workspace back to.
+/// A commit that an execution made. A resumed run resets the workspace to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Commit {
     /// The workspace.
@@ -58,13 +59,13 @@ pub struct Addition {
 /// One item that is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewItem {
-    /// What its child starts with, as JSON text.
+    /// The entry value of its child, as JSON text.
     pub entry: String,
     /// Its key.
     pub key: String,
-    /// Whether it runs anew though the map adopts.
+    /// Whether its child starts afresh although the map adopts children.
     pub anew: bool,
-    /// The run in whose place it runs anew.
+    /// The run that it replaces.
     pub anew_after: Option<RunId>,
 }
 
@@ -73,7 +74,7 @@ pub struct NewItem {
 pub struct MemoryCell<M>(Mutex<M>);
 
 impl Effects {
-    /// Applies the memory updates to the shared value of the node's group; true if there were any.
+    /// Applies the memory updates to the shared value of the node's group. Returns whether there were any.
     #[doc(hidden)]
     pub fn apply<M: 'static>(&self, cell: &MemoryCell<M>) -> bool {
         if self.0.as_ref().is_none_or(|list| list.updates.is_empty()) {
@@ -88,7 +89,7 @@ impl Effects {
         self.0.iter().flat_map(|list| &list.updates).for_each(|update| update(value));
     }
 
-    /// Whether there are none.
+    /// Whether the handler asked for nothing.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -98,26 +99,26 @@ impl Effects {
         self.0.as_ref().map_or(&[], |list| &list.commits)
     }
 
-    /// Says where a workspace stood before the execution did anything there, for executors.
+    /// Records the commit at which a workspace stood before the execution changed it, for executors.
     #[doc(hidden)]
     pub fn began_at(&mut self, commit: Commit) {
         self.list().commits.insert(0, commit);
     }
 
-    /// The tokens for advisory nodes that the execution starts; the second call gives none.
+    /// Takes the tokens for the advisory nodes that the execution starts; a second call returns none.
     #[doc(hidden)]
     pub fn take_spawned<P: 'static>(&mut self) -> Vec<P> {
         let spawned = self.0.as_mut().map(|list| std::mem::take(&mut list.spawned)).unwrap_or_default();
         spawned.into_iter().filter_map(|token| token.downcast().ok()).map(|token| *token).collect()
     }
 
-    /// The items that the execution adds to a map; the second call gives none.
+    /// Takes the items that the execution adds to a map; a second call returns none.
     #[doc(hidden)]
     pub fn take_added(&mut self) -> Option<Addition> {
         self.0.as_mut()?.added.take()
     }
 
-    /// What sort of message the execution's tokens are, if it said so.
+    /// What sort of message the execution's tokens are, if the handler set a label.
     pub fn label(&self) -> Option<&Label> {
         self.0.as_ref()?.label.as_ref()
     }
@@ -127,12 +128,12 @@ impl Effects {
         self.0.as_ref().map_or(&[], |list| &list.posted)
     }
 
-    /// What an execution beside the graph reports, as JSON text.
+    /// The report of an execution beside the graph, as JSON text.
     pub fn report(&self) -> Option<&str> {
         self.0.as_ref()?.report.as_deref()
     }
 
-    /// The list, made if need be.
+    /// The list, created if it does not exist.
     pub(crate) fn list(&mut self) -> &mut EffectList {
         self.0.get_or_insert_default()
     }
@@ -144,7 +145,8 @@ impl<M> MemoryCell<M> {
         Self(Mutex::new(value))
     }
 
-    /// The value, locked. A panic of another holder does not spoil it: updates are applied to completion or not at all.
+    /// Locks the value. The lock ignores poisoning by a panic of another holder: updates are applied to completion or
+    /// not at all.
     pub fn lock(&self) -> MutexGuard<'_, M> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

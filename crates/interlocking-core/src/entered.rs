@@ -1,10 +1,10 @@
-//! What an execution gets from its executor.
+//! What the executor passes to an execution.
 
 use crate::frontier::Execution;
 use crate::graph::Graph;
 use crate::services::Services;
 
-/// What an execution gets from its executor.
+/// What the executor passes to an execution.
 pub struct Entered<'run, G: Graph> {
     /// The run's services.
     pub services: &'run dyn Services<G>,

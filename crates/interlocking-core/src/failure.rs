@@ -6,9 +6,9 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-/// The error that a handler returns: anything that `?` takes.
+/// The error that a handler returns: anything that `?` converts.
 ///
-/// Errors of any type become one, and so does a text:
+/// An error of any type converts into it, and so does a text:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -28,10 +28,10 @@ pub type NodeError = Box<dyn Error + Send + Sync + 'static>;
 
 /// Why a run failed: where, what, and the chain of causes.
 ///
-/// A graph whose output is made from a failure (`impl From<Failure> for Output`) can return one to its caller in place
-/// of a result.
+/// A graph whose output can be made from a failure (`impl From<Failure> for Output`) can return a failure to its caller
+/// in place of a result.
 ///
-/// A node that fails leads to one that takes its failure, in place of the end of the run:
+/// A failure that leads to another node, instead of ending the run:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -79,14 +79,14 @@ pub struct Failure {
     pub kind: FailureKind,
     /// What happened, in words.
     pub message: String,
-    /// What caused it, nearest first.
+    /// The messages of its causes, nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<String>,
 }
 
 /// What sort of failure ended a run.
 ///
-/// What a program makes of a run that failed, by the sort of failure:
+/// A program that decides by the sort of failure what to do about a failed run:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -136,9 +136,9 @@ pub enum FailureKind {
     Workspace,
     /// The journal refused the outcome.
     Journal,
-    /// A child run that its handler could not do without failed.
+    /// A child run failed whose result its node needed.
     Child(Box<ChildFailure>),
-    /// The step broke a rule of runs.
+    /// The step violated a rule of runs.
     Unsound(Violation),
 }
 
@@ -149,7 +149,7 @@ pub enum FailureKind {
 pub enum ChildFailure {
     /// One of its nodes failed.
     Failed(Box<Failure>),
-    /// It was cancelled by itself, and not with its parent.
+    /// It alone was cancelled, not its parent.
     Cancelled,
     /// It would be nested deeper than its node's `depth` says.
     TooDeep {
@@ -163,13 +163,13 @@ pub enum ChildFailure {
     },
 }
 
-/// A value that went to a node which may not be entered again, or along an edge which may not be taken again, on its way along
-/// the exhausted route.
+/// A value that travels along an exhausted route, because the node it was sent to may not be entered again, or the edge
+/// it was sent along may not be taken again.
 ///
-/// The target of `exhausted(…)` takes a payload that is `From<Exhausted<Input>>`, where `Input` is what the node, or the
-/// target of the edge, would have got.
+/// The target of `exhausted(…)` takes a payload that implements `From<Exhausted<Input>>`, where `Input` is the type
+/// that the node, or the target of the edge, takes.
 ///
-/// A review that sends a text back twice at most; the run then ends with the text as it is:
+/// A text that is written at most twice; the run then ends with the text as it is:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -217,21 +217,22 @@ pub enum ChildFailure {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhausted<I> {
-    /// The node whose bound was reached, or whose edge was spent.
+    /// The node whose bound was reached, or whose edge has spent its budget.
     pub node: &'static str,
-    /// Where the edge leads that was spent: a node, or `join.slot`; `None` where the bound is the node's own.
+    /// The target of the edge whose budget is spent: a node, or `join.slot`. `None` where the bound is the node's own.
     pub edge: Option<&'static str>,
     /// The bound.
     pub limit: Limit,
-    /// What the node, or the edge's target, would have got.
+    /// The value that the node, or the edge's target, would have received.
     pub input: I,
 }
 
-/// A node took longer than its `timeout`: what goes along its `timed_out(…)` route.
+/// A node took longer than its `timeout`. This value travels along the node's `timed_out(…)` route.
 ///
-/// The target of `timed_out(…)` takes a payload that is `From<TimedOut>`; that of `failed(…)` one that is `From<Failure>`.
+/// The target of `timed_out(…)` takes a payload that implements `From<TimedOut>`; the target of `failed(…)` takes a
+/// payload that implements `From<Failure>`.
 ///
-/// A search that takes too long has found nothing:
+/// A search that counts as empty when it takes too long:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -281,11 +282,11 @@ pub struct TimedOut {
 }
 
 impl FailureKind {
-    /// Whether a node's `failed(…)` route takes such a failure up: its handler, its agent, its workspace or its child run failed,
-    /// or it took too long.
+    /// Whether a node's `failed(…)` route takes a failure of this kind: the node's handler, agent, workspace or child
+    /// run failed, or the node took too long.
     ///
-    /// What else ends a run is no matter of the node: the graph or the journal cannot go on, or the run was not given what it
-    /// needs.
+    /// The other kinds are not the node's own failures: the graph or the journal cannot continue, or the run was not
+    /// given what it needs.
     pub fn may_be_routed(&self) -> bool {
         use FailureKind::{Agent, Child, Handler, Panic, Timeout, Workspace};
         matches!(self, Handler | Panic | Timeout { .. } | Agent | Workspace | Child(_))
@@ -293,7 +294,7 @@ impl FailureKind {
 }
 
 impl TimedOut {
-    /// What a failure by a timeout says.
+    /// The data of a failure by timeout.
     pub(crate) fn of(failure: Failure) -> Self {
         let Failure { node, visit, attempt, kind, .. } = failure;
         let limit_ms = if let FailureKind::Timeout { limit_ms } = kind { limit_ms } else { 0 };

@@ -1,22 +1,22 @@
-//! How far an agent is kept in its workspace.
+//! The levels at which an agent is confined to its workspace.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How far an agent is kept from everything outside its workspace, from the weakest to the strongest; each level gives
-/// what those before it give.
+/// How strictly an agent is kept from everything outside its workspace, from the weakest to the strongest. Each level
+/// includes the guarantees of the levels before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
-    /// A directory of its own. What others do elsewhere stays apart from it, and nothing is hidden: a worktree shares the
-    /// objects of its repository, so `git show` reads what the others commit.
+    /// The agent has its own directory. Changes that others make elsewhere do not reach it, but nothing is hidden: a
+    /// worktree shares the objects of its repository, so `git show` reads what the others commit.
     #[default]
     Worktree,
-    /// A repository of its own besides, with the history up to its base and nothing else: the commits of others cannot
-    /// be read with git. Whoever knows the path of their files can still read those.
+    /// The agent also has its own repository, with the history up to its base and nothing else: the agent cannot read
+    /// the commits of others with git. An agent that knows the path of their files can still read those.
     Clone,
-    /// The kernel besides keeps the agent, and every process that it starts, in the place: it can neither read nor write
-    /// what lies elsewhere, but for its tools and a directory for temporary files.
+    /// The kernel also confines the agent, and every process that it starts, to the workspace: the agent can neither
+    /// read nor write other files, except its tools and a directory for temporary files.
     Sandbox,
 }
 
@@ -24,7 +24,7 @@ impl Isolation {
     /// All levels, the weakest first.
     pub const ALL: [Self; 3] = [Self::Worktree, Self::Clone, Self::Sandbox];
 
-    /// As it is spelled in a table.
+    /// The word for it in a table.
     pub fn word(self) -> &'static str {
         match self {
             Self::Worktree => "worktree",
@@ -33,7 +33,7 @@ impl Isolation {
         }
     }
 
-    /// The level that is spelled so.
+    /// The level of that word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.word() == word)
     }

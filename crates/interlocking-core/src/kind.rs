@@ -1,11 +1,11 @@
-//! Node kinds: what a field's type says of how the node runs.
+//! Node kinds: the type of a node's field says how the node runs.
 
 use crate::context::Cx;
 use crate::graph::{Forks, Node};
 use crate::route::Route;
 use std::future::Future;
 
-/// How nodes of one kind run their handler. New kinds implement this, and no derived code changes.
+/// How nodes of one kind run their handler. A new kind implements this trait, and needs no change to derived code.
 #[diagnostic::on_unimplemented(
     message = "the field's type cannot run node `{N}`",
     label = "implement the handler trait of this kind for node `{N}`"
@@ -50,7 +50,7 @@ pub struct LogicNode<H>(pub H);
 
 /// A node that continues on all of its branches.
 ///
-/// A branch may end in the slot of a join at once, beside one that works:
+/// A branch may lead straight to the slot of a join, while another branch does work first:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -97,7 +97,7 @@ pub struct ForkNode<H>(pub H);
 
 /// A node that fires once when every slot has a value.
 ///
-/// With a `quorum` it goes on with the first that comes, and clears what the others do:
+/// With `quorum = 1` it continues with the first value that arrives, and cancels the other branches:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -158,7 +158,8 @@ pub struct JoinNode<H>(pub H);
 
 /// A node that handles a message from outside while the rest of the graph is paused.
 ///
-/// A message is handled while nobody works; who waits for a person can be told so. Any run may send it, here the same one:
+/// The handler runs while no other node runs. A message can thus end the wait for a person. Any run may send it, here
+/// the run itself:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -212,7 +213,7 @@ pub struct EventNode<H>(pub H);
 
 /// The handler of a [`LogicNode`].
 ///
-/// It is plain async Rust: an error that `?` takes is the failure of the node.
+/// It is plain async Rust: an error that `?` returns is the failure of the node.
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -253,7 +254,7 @@ pub trait LogicHandler<N: Node>: Send + Sync {
 
 /// The handler of a [`ForkNode`].
 ///
-/// Both counts are made at once, each from a text of its own:
+/// Both counts run at the same time, each on its own copy of the text:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -309,13 +310,13 @@ pub trait LogicHandler<N: Node>: Send + Sync {
     label = "missing `impl ForkHandler<{N}> for {Self}`"
 )]
 pub trait ForkHandler<N: Forks>: Send + Sync {
-    /// Makes one payload a branch: `fork!(cx, (a, b))`.
+    /// Makes one payload per branch: `fork!(cx, (a, b))`.
     fn fork(&self, input: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
 }
 
 /// The handler of a [`JoinNode`].
 ///
-/// What two nodes have counted comes as a tuple, in the order of the slots:
+/// The results of two nodes arrive as a tuple, in the order of the slots:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -371,13 +372,13 @@ pub trait ForkHandler<N: Forks>: Send + Sync {
     label = "missing `impl JoinHandler<{N}> for {Self}`"
 )]
 pub trait JoinHandler<N: Node>: Send + Sync {
-    /// Takes one value a slot, in table order, and says where to go next.
+    /// Takes one value per slot, in table order, and says where to go next.
     fn join(&self, slots: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
 }
 
 /// The handler of an [`EventNode`].
 ///
-/// A message that changes the order takes the run elsewhere; one that says what is known leaves it as it is:
+/// A message that changes the order redirects the run; a message that repeats the order leaves the run as it is:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -433,7 +434,7 @@ pub trait JoinHandler<N: Node>: Send + Sync {
     label = "missing `impl EventHandler<{N}> for {Self}`"
 )]
 pub trait EventHandler<N: Node>: Send + Sync {
-    /// Handles one message: leaves the run as it is, `cx.resume()`, or redirects it with `goto!`.
+    /// Handles one message: leaves the run as it is with `cx.resume()`, or redirects it with `goto!`.
     fn handle(&self, message: N::Input, cx: &mut Cx<'_, N>) -> impl Future<Output = Route<N>> + Send;
 }
 

@@ -1,10 +1,12 @@
-//! What sort of message an outcome is (V3-143): what an operator reads, and a journal keeps, without looking into payloads.
+//! What sort of message an outcome is (V3-143). An operator can read it, and a journal keeps it, without looking into
+//! payloads.
 
 use crate::graph::{Edge, Graph, Node};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What sort of message the tokens of an outcome are: the envelope of its payloads, as a journal keeps it and events tell it.
+/// What sort of message the tokens of an outcome are: the envelope of the payloads, as the journal and the events of
+/// the run contain it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// The sort, in capitals: `BLOCKED_DEPENDENCY`.
@@ -12,7 +14,7 @@ pub struct Label {
     pub ty: String,
     /// How bad it is.
     pub severity: Severity,
-    /// The place that it says is the one to go to: a node, or `join.slot`.
+    /// The place that it recommends to go to: a node, or `join.slot`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub route_hint: Option<String>,
 }
@@ -40,16 +42,17 @@ pub trait LabelType: Copy + Eq + Send + Sync + 'static {
     /// How bad it is.
     fn severity(self) -> Severity;
 
-    /// The place that it says is the one to go to, as the table spells it.
+    /// The place that it recommends to go to, as the table spells it.
     fn route_hint(self) -> Option<&'static str>;
 
-    /// The one of that name, as a journal has it.
+    /// The label of that name, as a journal contains it.
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|label| label.name() == name)
     }
 }
 
-/// A value that knows its label at node `N`: what the node's agent or handler came to. `#[derive(Labels)]` writes it.
+/// A value that has a label at node `N`: the result of the node's agent or handler. `#[derive(Labels)]` writes the
+/// impl.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no label at node `{N}`",
     label = "not labelled at this node",
@@ -59,7 +62,7 @@ pub trait Labelled<N> {
     /// The labels.
     type Type: LabelType;
 
-    /// The one of this value.
+    /// The label of this value.
     fn label_type(&self) -> Self::Type;
 }
 

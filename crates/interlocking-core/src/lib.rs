@@ -1,20 +1,20 @@
-//! The graph model of [Interlocking](https://docs.rs/interlocking): what a graph is, what its routing table says, and
-//! what a run of it means. Nothing here does I/O, holds a clock or awaits anything but a node's own handler.
+//! The graph model of [Interlocking](https://docs.rs/interlocking): graphs, their routing tables, and the semantics of
+//! a run. This crate does no I/O, reads no clock and awaits nothing but a node's own handler.
 //!
 //! In reading order:
 //!
 //! - [`table`]: the routing table as data: nodes, kinds, types by name, edges, attributes; [`draw`] makes diagrams of it.
-//! - [`net`]: the same table compiled to places and alternatives, which is what a run moves on.
-//! - [`frontier`]: the state of one run: which node executions are due, and what an outcome does to them.
+//! - [`net`]: the same table compiled to places and alternatives, which a run works on.
+//! - [`frontier`]: the state of one run: which node executions are due, and how an outcome changes that.
 //! - [`graph`]: the traits by which a struct is a graph and a field is a node; `#[derive(Graph)]` writes their impls.
 //! - [`route`]: where a handler goes next, typed by the node it stands on.
-//! - [`context`]: what a handler may ask of its run.
+//! - [`context`]: what a handler can read of its run and request from it.
 //! - [`kind`]: the node kinds that need no runtime: logic, fork, join and event.
 //! - [`failure`]: how a node or a run fails.
 //! - [`run_id`]: the name of one run.
 //! - [`agent_calls`]: how many agent calls a run can make at worst.
 //!
-//! What the pages of this crate do not show is for the other crates of the workspace, and changes with them.
+//! Items that are hidden from this documentation are for the other crates of the workspace, and change with them.
 
 mod isolation;
 pub mod table;

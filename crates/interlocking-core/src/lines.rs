@@ -1,5 +1,5 @@
-//! A row of the table as lines of text: what the derive writes of it. One literal costs the compiler next to nothing,
-//! where the expression that makes the same row cost more than the node's types.
+//! A row of the table as lines of text, which the derive writes as one literal. A literal costs almost no compile time,
+//! where an expression that builds the row costs more than the node's types.
 //!
 //! ```text
 //! join desk
@@ -8,8 +8,8 @@
 //! goto exit *
 //! ```
 //!
-//! Fields are separated by one space, lists by commas, the alternatives of a branch by `|`. What may contain a space (a
-//! type, a role) is the last of its line; a line break in it is written `\n`, and a backslash `\\`.
+//! Fields are separated by one space, lists by commas, the alternatives of a branch by `|`. A field that may contain a
+//! space (a type, a role) is the last of its line; a line break in it is written `\n`, and a backslash `\\`.
 
 use crate::table::{Fork, Goto, Isolation, MemoryRow, NodeKind, NodeRow, Quorum, Slot, Visits};
 use std::fmt::Write;
@@ -96,7 +96,7 @@ pub fn write(row: &NodeRow) -> String {
     lines.0
 }
 
-/// The row that [`write`] wrote; `None` if it did not write these lines.
+/// Parses a row that [`write`] wrote; `None` for other lines.
 pub fn read(lines: &str) -> Option<NodeRow> {
     let mut lines = lines.split('\n');
     let (kind, name) = lines.next()?.split_once(' ')?;
@@ -194,7 +194,7 @@ fn goto(rest: &str) -> Option<Goto> {
     Some(Goto::of(to.into(), names(cancels)))
 }
 
-/// How a slot keeps what comes.
+/// The word for how a slot treats its value.
 fn way(slot: &Slot) -> &'static str {
     match (slot.latched, slot.optional) {
         (true, _) => "latched",

@@ -1,4 +1,4 @@
-//! Ordinary functions that derived code calls, so that what it writes stays small.
+//! Functions that derived code calls, so that the derived code stays small.
 
 use crate::failure::{Exhausted, Failure, NodeError, TimedOut};
 use crate::frontier::{Limit, Payload};
@@ -15,11 +15,11 @@ use serde::{Deserializer, Serializer};
 use std::future::{Future, ready};
 use std::pin::Pin;
 
-/// The place of what lies in none: the full set of a join, on its way to the handler.
+/// The place of a token that lies in no place: the full set of a join's slots, on its way to the handler.
 pub const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
 
-/// Writes the payload of a place, or of one with the same payload. Not bound by `Value` itself, as the place's payload is: one error
-/// for a type that is none.
+/// Writes the payload of a place, or of another place with the same payload type. It has no `Value` bound of its own,
+/// as the payload of a [`Place`] has one already: so the compiler reports a type that is no `Value` once.
 ///
 /// # Errors
 ///
@@ -28,7 +28,8 @@ pub fn store<P: Place, S: Serializer>(value: &P::Payload, serializer: S) -> Resu
     value.store(serializer)
 }
 
-/// Reads the token of a place, or of one with the same payload. Not bound by `Value` itself, as the place's payload is: one error for a type that is none.
+/// Reads the token of a place, or of another place with the same payload type. It has no `Value` bound of its own, as
+/// the payload of a [`Place`] has one already: so the compiler reports a type that is no `Value` once.
 ///
 /// # Errors
 ///
@@ -40,7 +41,7 @@ pub fn load<'de, P: Place, D: Deserializer<'de>>(
     P::Payload::load(deserializer).map(put)
 }
 
-/// No payload of this graph lies in that place.
+/// Fails for a place that the graph does not have.
 ///
 /// # Errors
 ///
@@ -49,7 +50,7 @@ pub fn unknown_place<'de, T, D: Deserializer<'de>>(place: u16) -> Result<T, D::E
     Err(D::Error::custom(format_args!("the graph has no place {place}")))
 }
 
-/// A join's full set is never stored: its slots are.
+/// Fails for a join's full set, which is never stored: its slots are.
 ///
 /// # Errors
 ///
@@ -70,37 +71,37 @@ pub fn net(graph: &str, output: &str, rows: &[&str]) -> Net {
     Net::new(table).expect("the derive checked the table")
 }
 
-/// Adds the tables of the graph that map node `N` runs, and of those below it. Asks nothing of the graph that `Maps` has not
-/// asked before: one error for a type that is none.
+/// Adds the tables of the graph that map node `N` runs, and of the graphs below it. It has no bound on the graph
+/// besides that of `Maps`: so the compiler reports a type that is no graph once.
 pub fn child_nets<N: Maps>(nets: &mut Nets) {
     nets.add_child(N::Graph::net(), N::INDEX, N::Child::net());
     N::Child::nets(nets);
 }
 
-/// Adds the tables of the graph that graph node `N` runs, and of those below it.
+/// Adds the tables of the graph that graph node `N` runs, and of the graphs below it.
 pub fn graph_nets<N: Runs>(nets: &mut Nets) {
     nets.add_child(N::Graph::net(), N::INDEX, N::Child::net());
     N::Child::nets(nets);
 }
 
-/// What the child of a graph node without a handler starts with.
+/// The entry value of the child of a graph node without a handler.
 pub fn as_entry<I: StartsChild<E>, E>(input: I) -> E {
     input.start_child()
 }
 
-/// What the child of a graph node without a handler ended with, as its target takes it.
+/// The output of the child of a graph node without a handler, as the payload of the node's target.
 pub fn as_payload<O: IsPayload<P>, P>(output: O) -> P {
     output.payload()
 }
 
-/// What a graph node takes, where its child starts with the same. Implemented for every type.
+/// The input of a graph node whose child starts with the same type. Implemented for every type.
 #[diagnostic::on_unimplemented(
     message = "the child graph starts with `{E}`, and the node takes `{Self}`",
     label = "not what the child graph starts with",
     note = "let the node take `{E}`, or give it a handler, which makes one of the other: `GraphNode<Handler>` and `impl GraphHandler`"
 )]
 pub trait StartsChild<E> {
-    /// The same.
+    /// Returns the value unchanged.
     fn start_child(self) -> E;
 }
 
@@ -111,14 +112,14 @@ impl<T> StartsChild<T> for T {
     }
 }
 
-/// What a child graph ends with, where its node's target takes the same. Implemented for every type.
+/// The output of a child graph whose node's target takes the same type. Implemented for every type.
 #[diagnostic::on_unimplemented(
     message = "the child graph ends with `{Self}`, and this target takes `{P}`",
     label = "does not take what the child graph ends with",
     note = "let the target take `{Self}`, or give the node a handler, which makes one of the other: `GraphNode<Handler>` and `impl GraphHandler`"
 )]
 pub trait IsPayload<P> {
-    /// The same.
+    /// Returns the value unchanged.
     fn payload(self) -> P;
 }
 
@@ -129,10 +130,10 @@ impl<T> IsPayload<T> for T {
     }
 }
 
-/// What one node reported.
+/// The reports of one node.
 pub type Told<R> = Vec<Reported<R>>;
 
-/// What node `N` reported.
+/// Reads the reports of node `N`.
 ///
 /// # Errors
 ///
@@ -141,9 +142,10 @@ pub fn reports<N: Reports, R: ReportSource>(source: &mut R) -> Result<Told<N::Re
     source.read(N::INDEX)
 }
 
-/// The graph's output, from what came to its exit and from the reports, if they could be read: [`Finish::finish`].
+/// The graph's output, made by [`Finish::finish`] from the value that reached the exit and from the reports, if they
+/// could be read.
 ///
-/// Boxed, so that the future's type does not depend on the graph: that nobody takes the reports is then one error.
+/// Boxed, so that the future's type does not depend on the graph: a missing `Finish` impl is then one compiler error.
 pub fn finish<'graph, G: Finish<Output = O>, O: Send + 'graph>(
     graph: &'graph G,
     output: O,
@@ -160,7 +162,7 @@ pub fn visit<N: Remembers, V: MemoryVisitor>(visitor: V) -> V::Output {
     visitor.visit::<N::Memory>()
 }
 
-/// The slots of a join, if there are as many as it has.
+/// The slots of a join as an array; `None` if their number is wrong.
 pub fn slots<T, const N: usize>(slots: Vec<T>) -> Option<[T; N]> {
     slots.try_into().ok()
 }
@@ -178,7 +180,7 @@ where
     Step::One(alternative, To::put(To::Payload::take_exhausted(Exhausted { node, edge: None, limit, input })))
 }
 
-/// The step along the exhausted route of an edge, from what its target would have got.
+/// The step along the exhausted route of an edge, from the input that the edge's target would have received.
 pub fn exhausted_edge<To: Place, I>(edge: AlternativeIndex, input: I) -> Option<Step<<To::Graph as Graph>::Token>>
 where
     To::Payload: TakesExhausted<I>,
@@ -191,7 +193,8 @@ where
     Some(Step::One(times.exhausted?, To::put(To::Payload::take_exhausted(exhausted))))
 }
 
-/// What the target of an exhausted route takes. Implemented for every type that is made from an [`Exhausted`].
+/// The payload that the target of an exhausted route takes. Implemented for every type that converts from an
+/// [`Exhausted`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made from what an exhausted route carries",
     label = "the target of this route takes `{Self}`",
@@ -225,7 +228,8 @@ where
     Step::One(alternative, To::put(To::Payload::take_timed_out(TimedOut::of(failure))))
 }
 
-/// What the target of a `failed(…)` route takes. Implemented for every type that is made from a [`Failure`].
+/// The payload that the target of a `failed(…)` route takes. Implemented for every type that converts from a
+/// [`Failure`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made from what a `failed(…)` route carries",
     label = "the target of this route takes `{Self}`",
@@ -243,7 +247,8 @@ impl<T: From<Failure>> TakesFailure for T {
     }
 }
 
-/// What the target of a `timed_out(…)` route takes. Implemented for every type that is made from a [`TimedOut`].
+/// The payload that the target of a `timed_out(…)` route takes. Implemented for every type that converts from a
+/// [`TimedOut`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be made from what a `timed_out(…)` route carries",
     label = "the target of this route takes `{Self}`",
@@ -261,12 +266,12 @@ impl<T: From<TimedOut>> TakesTimedOut for T {
     }
 }
 
-/// A copy of a value that a slot keeps for later rounds.
+/// Copies a value that a slot keeps for later rounds.
 pub fn keep<T: Kept>(value: &T) -> T {
     value.copied()
 }
 
-/// What lies in a slot that keeps its value. Implemented for every type that is `Clone`.
+/// The value in a slot that keeps it. Implemented for every type that is `Clone`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is kept by its slot, so it must be `Clone`",
     label = "a join hands a copy to each round",
@@ -284,7 +289,8 @@ impl<T: Clone> Kept for T {
     }
 }
 
-/// The token of a graph whose shape is wrong: there is none, so that only the errors of the shape show.
+/// The token type of a graph whose shape is wrong. It has no values, so that the compiler shows only the errors of the
+/// shape.
 #[derive(Debug)]
 pub enum NoToken {}
 

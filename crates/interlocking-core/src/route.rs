@@ -6,13 +6,13 @@ pub use crate::step::Step;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// What a handler returns: the way on, or the error that ends the run.
+/// What a handler returns: where to go next, or the node's error.
 ///
-/// A [`Goto`] is made only by the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and
-/// their macros, so it can lead only where the node's row of the table says. Any error converts into a [`NodeError`]
-/// with `?`.
+/// Only the context's [`goto`](crate::context::Cx::goto), [`fork`](crate::context::Cx::fork) and their macros make a
+/// [`Goto`], so it can lead only where the node's row of the table allows. Any error converts into a [`NodeError`] with
+/// `?`.
 ///
-/// What several ways of a handler have in common is a function that returns the route:
+/// Code that several paths of a handler share can be a function that returns the route:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -51,13 +51,14 @@ use std::marker::PhantomData;
 /// ```
 pub type Route<N> = Result<Goto<N>, NodeError>;
 
-/// The way on from node `N`, as [`goto!`](crate::goto) makes it: a value by itself is none, for it does not say where it goes.
+/// The step from node `N`, as [`goto!`](crate::goto) makes it. A payload alone is not a step, as it does not say where
+/// it goes.
 pub struct Goto<N: Node> {
     step: Step<<N::Graph as Graph>::Token>,
     node: PhantomData<fn() -> N>,
 }
 
-/// A branch of a fork that chose among its targets. Made by [`Cx::branch`](crate::context::Cx::branch).
+/// A fork's branch with the target chosen for it. Made by [`Cx::branch`](crate::context::Cx::branch).
 pub struct Choice<N: Node, B> {
     token: <N::Graph as Graph>::Token,
     branch: PhantomData<fn() -> (N, B)>,
@@ -71,7 +72,7 @@ impl<N: Node> Goto<N> {
         Self { step, node: PhantomData }
     }
 
-    /// Leaves the run as it is, for node kinds whose nodes take no token of it.
+    /// Leaves the run as it is, for node kinds whose nodes take no token of the run.
     #[doc(hidden)]
     pub fn stay() -> Self {
         Self::new(Step::Stay)
@@ -106,11 +107,12 @@ impl<N: Node, B> fmt::Debug for Choice<N, B> {
     }
 }
 
-/// Goes to a node: `goto!(cx, graph::node, payload)`, to this node again: `goto!(cx, self, payload)`.
+/// Goes to a node with `goto!(cx, graph::node, payload)`, or to this node again with `goto!(cx, self, payload)`.
 ///
-/// Only nodes in the routing table of the node that `cx` belongs to compile, and only with the payload they take.
+/// It compiles only for targets in the row of the node that `cx` belongs to, and only with the payload that the target
+/// takes.
 ///
-/// A node that goes to itself until it has enough, five times at most:
+/// A node that goes to itself until the number is large enough, in at most five attempts:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -147,11 +149,11 @@ macro_rules! goto {
     };
 }
 
-/// Continues on all branches of the node's fork: `fork!(cx, (first, second))`, one payload a branch in table order.
+/// Continues on all branches of the node's fork: `fork!(cx, (first, second))`, one payload per branch in table order.
 ///
 /// A branch that may choose among several targets takes `cx.branch::<graph::target>(payload)`.
 ///
-/// Any node with a `fork(…)` in its row may go on in all branches at once, here beside a `goto`:
+/// Any node with a `fork(…)` in its row may continue on all branches, here as an alternative to a `goto`:
 ///
 /// ```
 /// use interlocking::prelude::*;

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of one run: part of branch names, directories and commit trailers, so a safe word in all of them.
+/// The name of one run. It is part of branch names, directories and commit trailers, so it is a word that is safe in
+/// all of them.
 ///
 /// One to 64 lower-case letters, digits and inner hyphens. Not to be confused with the id of an agent's conversation.
 ///
@@ -31,7 +32,7 @@ pub struct RunIdError {
 }
 
 impl RunId {
-    /// `run`: the name of a run that was given none.
+    /// `run`: the default name.
     pub const DEFAULT: Self = Self(Cow::Borrowed("run"));
     /// The most characters a run's name may have.
     pub const MAX_LENGTH: usize = 64;
@@ -40,7 +41,7 @@ impl RunId {
     ///
     /// # Errors
     ///
-    /// [`RunIdError`] where the text is no such word.
+    /// [`RunIdError`] where the text is not such a word.
     pub fn new(text: impl Into<String>) -> Result<Self, RunIdError> {
         let text = text.into();
         let refuse = |text, reason| Err(RunIdError { text, reason });

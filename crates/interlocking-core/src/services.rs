@@ -1,4 +1,4 @@
-//! What an executor offers to the handlers of its runs, and how it says that it cannot.
+//! The services that an executor offers to the handlers of its runs, and the errors where it cannot.
 
 use crate::frontier::Execution;
 use crate::graph::Graph;
@@ -8,7 +8,7 @@ use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What an executor offers to the handlers of its runs.
+/// The services that an executor offers to the handlers of its runs.
 pub trait Services<G: Graph>: Send + Sync {
     /// The run's name.
     fn run_id(&self) -> &RunId;
@@ -30,32 +30,32 @@ pub trait Services<G: Graph>: Send + Sync {
     /// The [`MemoryCell`](crate::context::MemoryCell) of a memory group.
     fn memory(&self, group: u16) -> Option<&(dyn Any + Send + Sync)>;
 
-    /// The place in which a node works.
+    /// The workspace in which a node works.
     ///
     /// # Errors
     ///
-    /// [`ContextError`] where no place of that name was given to the run.
+    /// [`ContextError`] where the run was not given a workspace of that name.
     fn workspace(&self, node: NodeIndex) -> Result<Workspace, ContextError>;
 
-    /// Tells whoever watches the run.
+    /// Publishes a note among the events of the run.
     fn note(&self, execution: Execution, text: String);
 
-    /// Services beyond these, for node kinds that know their executor.
+    /// Further services, for node kinds that know their executor.
     fn extension(&self) -> &(dyn Any + Send + Sync);
 }
 
-/// A named place in which a node works.
+/// A named directory in which a node works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workspace {
     /// Its name in the table.
     pub name: String,
-    /// Where it is.
+    /// The directory.
     pub path: PathBuf,
-    /// Whether the node must leave it as it found it.
+    /// Whether the node must leave its files unchanged.
     pub read_only: bool,
 }
 
-/// The run was not given what a handler asks for.
+/// The run cannot give a handler what it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContextError {
@@ -71,28 +71,28 @@ pub enum ContextError {
         /// The node whose input was asked for.
         node: String,
     },
-    /// A person is asked in the run's journal, and the run has none.
+    /// The node asks a person, which needs the run's journal, and the run has none.
     NowhereToAsk {
         /// The node that asks.
         node: String,
     },
-    /// Messages go by the run's journal, and the run has none.
+    /// The node sends a message, which needs the run's journal, and the run has none.
     NowhereToSend {
-        /// The event node that was to get one.
+        /// The event node that the message is for.
         node: String,
     },
-    /// What is stored does not parse as the type that the table gives.
+    /// A stored value does not parse as the type that the table gives.
     Unreadable {
         /// What was read.
         what: String,
-        /// The parser's words.
+        /// The parser's message.
         reason: String,
     },
-    /// No place of that name was given to the run.
+    /// The run was not given a workspace of that name.
     NoWorkspace {
         /// The name in the table.
         name: String,
-        /// What the run's workspaces say of it.
+        /// Why the run's workspaces cannot give it.
         reason: String,
     },
     /// The executor does not know how to run nodes of this kind.

@@ -1,8 +1,8 @@
-//! What an execution does to the tokens of its run.
+//! The effect of an execution on the tokens of its run.
 
 use crate::net::AlternativeIndex;
 
-/// The way on, without the node's type: one token, or one a branch.
+/// The route that an execution took, without the node's type: one token, or one token per branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<P> {
     /// To one place.

@@ -1,5 +1,5 @@
-//! The routing table as data: what `#[derive(Graph)]` read from the struct, and all that diagrams, checks and the
-//! frontier know of a graph.
+//! The routing table as data. `#[derive(Graph)]` reads it from the struct; diagrams, checks and the frontier know a
+//! graph only by it.
 
 mod builder;
 mod display;
@@ -34,23 +34,23 @@ pub struct NodeRow {
     /// Whether a run starts here.
     #[serde(default, skip_serializing_if = "is_false")]
     pub entry: bool,
-    /// The type it takes, as spelled in the table: of an event node, the message. A join has [`slots`](Self::slots)
-    /// instead, and an observer takes what it sees.
+    /// The type of its input, as spelled in the table; for an event node, the type of the message. A join has
+    /// [`slots`](Self::slots) instead, and an observer takes the outcomes that it observes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
     /// A join's slots, in order; empty for every other kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<Slot>,
-    /// The prompt's type (LLM nodes, and whoever else asks an agent).
+    /// The prompt's type (LLM nodes, and other nodes with an agent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// The type of an agent's structured output (LLM nodes, and whoever else asks one).
+    /// The type of the agent's structured output (LLM nodes, and other nodes with an agent).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// The alternatives of which a handler takes exactly one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goto: Vec<Goto>,
-    /// The branches that a handler may take all at once.
+    /// The fork, whose branches a handler takes all at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fork: Option<Fork>,
     /// The advisory nodes that a handler may start beside the graph. They are never among a run's tokens.
@@ -59,27 +59,27 @@ pub struct NodeRow {
     /// Whether an event node may leave the run as it is, instead of redirecting it to one of its targets.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resume: bool,
-    /// Whether a message is lost that comes while nobody waits for it (event nodes).
+    /// Whether a message is dropped that arrives while the run cannot use it (event nodes).
     #[serde(default, skip_serializing_if = "is_false")]
     pub transient: bool,
-    /// The graph that runs once an item (map nodes).
+    /// The graph that runs once per item (map nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub map: Option<String>,
     /// How many children may run at once (map nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
-    /// How many runs deep children may nest: 1 where they have none of their own (map nodes).
+    /// How deep child runs may nest: 1 where the children have no children themselves (map nodes, graph nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
-    /// Whether a further entry adopts the children of earlier ones whose items have equal keys, instead of beginning its
-    /// items anew (map nodes).
+    /// Whether a later entry adopts the children of earlier entries whose items have equal keys, instead of running
+    /// these items again (map nodes).
     #[serde(default, skip_serializing_if = "is_false")]
     pub adopt: bool,
     /// The graph that runs once (graph nodes).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub graph: Option<String>,
-    /// When the node need not wait for the rest: how many of its children must succeed, or of its slots have a value (map
-    /// nodes, joins).
+    /// When the node stops waiting for the rest: how many of its children must succeed, or of its slots have a value
+    /// (map nodes, joins).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quorum: Option<Quorum>,
     /// What is cleared when the quorum is reached: nodes, joins, `join.slot`, or `*` (joins with a quorum).
@@ -112,28 +112,29 @@ pub struct NodeRow {
     /// How long one execution may take, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Where an execution goes that took longer; without it the run fails.
+    /// Where an execution goes that exceeded its timeout; without it, `failed` applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timed_out: Option<Goto>,
     /// Where an execution goes that failed; without it the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Goto>,
-    /// The name under which executions never overlap, in the whole tree of runs: of a graph node, its child runs.
+    /// Executions with the same name never overlap in the whole tree of runs. For a graph node, this holds for its
+    /// child runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exclusive: Option<String>,
-    /// The role that does the node's work.
+    /// The role of the agent that does the node's work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The model that the agent shall use, where who plays the role names none.
+    /// The model for the agent, where the agent that plays the role names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The named place in which the node works.
+    /// The name of the workspace in which the node works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
-    /// Whether the node must leave its workspace as it found it.
+    /// Whether the node must leave its workspace unchanged.
     #[serde(default, skip_serializing_if = "is_false")]
     pub read_only: bool,
-    /// How far the node's agent is kept from everything outside its workspace; nothing is demanded where it is absent.
+    /// How strictly the node's agent is kept from everything outside its workspace; absent means no requirement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
     /// The nodes whose workspaces the node's agent must not be able to read.
@@ -181,15 +182,15 @@ pub struct Slot {
     pub ty: String,
     /// The nodes that may fill it.
     pub sources: Vec<String>,
-    /// Whether its value is kept for later rounds.
+    /// Whether the slot keeps its value for later rounds.
     #[serde(default, skip_serializing_if = "is_false")]
     pub latched: bool,
-    /// Whether its source may send nothing, which fills the slot and does not count for the quorum.
+    /// Whether its source may send no value. That fills the slot and does not count for the quorum.
     #[serde(default, skip_serializing_if = "is_false")]
     pub optional: bool,
 }
 
-/// One alternative: where it leads and what it cancels on the way.
+/// One alternative: where it leads, and what it clears.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goto {
@@ -201,7 +202,7 @@ pub struct Goto {
     /// How often it may be taken in one run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// Where a run goes that would take it more often; without it the run fails.
+    /// Where the run goes instead once the budget is spent; without it the run fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Box<Self>>,
 }
@@ -210,7 +211,7 @@ pub struct Goto {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fork {
-    /// One entry a branch; each names the targets among which that branch chooses.
+    /// One entry per branch; each names the targets among which that branch chooses.
     pub branches: Vec<Vec<Target>>,
     /// What is cleared before the branches start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -233,11 +234,11 @@ pub struct Target {
 pub enum Visits {
     /// At most this many.
     AtMost(u32),
-    /// No bound, and its author said so.
+    /// No bound, as the author declared explicitly.
     Unbounded,
 }
 
-/// When a node need not wait for the rest.
+/// When a node stops waiting for the rest of its children or slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quorum {
@@ -259,7 +260,7 @@ pub struct MemoryRow {
 }
 
 impl Table {
-    /// An empty table.
+    /// A table without nodes.
     pub fn new(graph: impl Into<String>, output: impl Into<String>) -> Self {
         Self { graph: graph.into(), output: output.into(), nodes: Vec::new() }
     }
@@ -276,7 +277,7 @@ impl Table {
         self.nodes.iter().find(|node| node.name == name)
     }
 
-    /// The row at which a run starts.
+    /// The row of the node at which a run starts.
     pub fn entry(&self) -> Option<&NodeRow> {
         self.nodes.iter().find(|node| node.entry)
     }
@@ -297,8 +298,8 @@ impl Table {
         groups
     }
 
-    /// How many edges the table has: alternatives, fork branches with their alternatives, and the routes that the run takes by
-    /// itself.
+    /// How many edges the table has: gotos, the targets of all fork branches, and the routes that the run takes without
+    /// the handler.
     pub fn edge_count(&self) -> usize {
         self.nodes.iter().map(|node| node.targets().count()).sum()
     }
@@ -349,21 +350,22 @@ impl NodeRow {
         }
     }
 
-    /// Every place the node may lead to, in table order: alternatives, branches, and the routes that the run takes by
-    /// itself.
+    /// Every target that the node may lead to, in table order: gotos, fork branches, and the routes that the run takes
+    /// without the handler.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         let branches = self.fork.iter().flat_map(|fork| fork.branches.iter().flatten());
         self.goto.iter().map(|goto| &goto.to).chain(branches).chain(self.routes().map(|goto| &goto.to))
     }
 
-    /// The routes that the run takes in place of the handler, in table order: of its exhausted bounds, of a timeout, of a
-    /// failure, of the exhausted budgets of its edges.
+    /// The routes that the run takes without the handler, in table order: for exhausted bounds, for a timeout, for a
+    /// failure, and for the exhausted budgets of edges.
     pub fn routes(&self) -> impl Iterator<Item = &Goto> {
         let of_edges = self.goto.iter().filter_map(|goto| goto.exhausted.as_deref());
         self.exhausted.iter().chain(&self.timed_out).chain(&self.failed).chain(of_edges)
     }
 
-    /// Whether its handler may leave the run's tokens as they are: an event node's, which may resume, or add items to a map.
+    /// Whether its handler may leave the run's tokens as they are. Only an event node's may, if it can resume or add
+    /// items to a map.
     pub fn may_stay(&self) -> bool {
         self.resume || !self.adds_to.is_empty()
     }
@@ -379,26 +381,26 @@ impl NodeRow {
     }
 }
 
-/// Terse setters for tables that are made at run time: one call an attribute.
+/// Setters for tables that are made at run time: one call per attribute.
 impl Goto {
     /// An alternative that leads to `to` and clears `cancels`.
     pub fn new(to: &str, cancels: &[&str]) -> Self {
         Self::of(to.into(), cancels.iter().map(|&name| name.into()).collect())
     }
 
-    /// The same of what has been read.
+    /// An alternative from its parsed parts.
     pub fn of(to: Target, cancels: Vec<String>) -> Self {
         Self { to, cancels, times: None, exhausted: None }
     }
 
-    /// The same with a budget.
+    /// Sets the budget.
     #[must_use]
     pub fn times(mut self, limit: u32) -> Self {
         self.times = Some(limit);
         self
     }
 
-    /// The same with a route beyond its budget.
+    /// Sets the route for when the budget is exhausted.
     #[must_use]
     pub fn exhausted(mut self, route: Self) -> Self {
         self.exhausted = Some(Box::new(route));

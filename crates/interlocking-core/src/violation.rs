@@ -1,33 +1,33 @@
-//! How a run breaks its table or the rules of runs.
+//! How a run can violate its table or the rules of runs.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A step that the table does not allow, or that breaks a rule of runs.
+/// A step that the table does not allow, or that violates a rule of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Violation {
-    /// The execution was cancelled or reported before: its outcome is discarded, and nothing is wrong.
+    /// The execution was cancelled or reported before. Its outcome is discarded; this is not an error of the graph.
     Stale,
-    /// A token arrived where one was already.
+    /// A token arrived in a place that already holds one.
     DoubleToken {
         /// The node it came from.
         from: String,
         /// The place.
         place: String,
     },
-    /// The run would end with work left.
+    /// The run would reach the exit while other work is left.
     LiveAtExit {
         /// The node that went to exit.
         from: String,
         /// The places that still hold a token.
         live: Vec<String>,
     },
-    /// Nothing is due, nothing runs, and the run has not ended.
+    /// No node is due, no node runs, and the run has not ended.
     Deadlock {
-        /// The slots that have a value, and wait.
+        /// The slots that have a value.
         filled: Vec<String>,
-        /// The slots of the same joins that have none.
+        /// The slots of the same joins that have no value.
         missing: Vec<String>,
     },
     /// The outcome is not one of the node's alternatives.
@@ -35,7 +35,7 @@ pub enum Violation {
         /// The node.
         from: String,
     },
-    /// The outcome takes an edge once more that has been taken as often as it may be.
+    /// The outcome takes an edge whose budget is spent.
     EdgeSpent {
         /// The node.
         from: String,

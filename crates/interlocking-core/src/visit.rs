@@ -1,4 +1,4 @@
-//! One execution after the other on their way.
+//! A chain of executions that run one after the other.
 
 use crate::context::Cx;
 use crate::effects::Effects;
@@ -11,7 +11,8 @@ use crate::net::{AlternativeIndex, PlaceIndex};
 use crate::route::{Route, Step};
 use std::marker::PhantomData;
 
-/// One execution after the other on their way: what [`dispatch`](crate::dispatch) keeps beside the token.
+/// A chain of executions that run one after the other: the state that [`dispatch`](crate::dispatch) keeps beside the
+/// token.
 #[doc(hidden)]
 pub struct Visit<'run, G: Graph> {
     pub(crate) entered: Entered<'run, G>,
@@ -31,7 +32,7 @@ where
     visit.done(route)
 }
 
-/// The way on, without the node's type.
+/// The route, without the node's type.
 ///
 /// # Errors
 ///
@@ -45,13 +46,14 @@ pub(crate) fn leave<N: Node>(route: Route<N>) -> Result<Step<<N::Graph as Graph>
 }
 
 impl<'run, G: Graph> Visit<'run, G> {
-    /// The first of a chain, or the only one.
+    /// Starts a chain with its first execution.
     #[inline]
     pub fn new(entered: Entered<'run, G>, relay: &'run mut dyn Relay) -> Self {
         Self { entered, effects: Effects::default(), relay }
     }
 
-    /// Whether the chain goes on along an alternative; this is then the visit of the node that it leads to.
+    /// Whether the chain continues along an alternative. If so, this is afterwards the visit of the node that the
+    /// alternative leads to.
     #[inline]
     pub fn goes_on(&mut self, alternative: AlternativeIndex, token: &G::Token) -> bool {
         self.effects.is_empty() && self.relay.relay(alternative, token.place(), &mut self.entered.execution)
@@ -69,24 +71,24 @@ impl<'run, G: Graph> Visit<'run, G> {
         (first..=last).contains(&token.place()) && self.goes_on(alternative, token)
     }
 
-    /// What a shorter chain, on the way of this one, starts with.
+    /// The start of a shorter chain within this one.
     pub fn reborrow(&mut self) -> (Entered<'run, G>, &mut dyn Relay) {
         (self.entered, &mut *self.relay)
     }
 
-    /// Takes in what came of a shorter chain.
+    /// Takes over the result of a shorter chain.
     pub fn after(&mut self, done: Done<G>) -> Result<Step<G::Token>, NodeError> {
         self.effects = done.effects;
         done.route
     }
 
-    /// What came of it.
+    /// The result of the chain.
     pub fn done(self, route: Result<Step<G::Token>, NodeError>) -> Done<G> {
         Done { route, effects: self.effects }
     }
 }
 
-/// Lets nothing go on: for one execution alone.
+/// A relay that continues no chain: for a single execution.
 #[inline]
 pub fn alone<'run>() -> &'run mut dyn Relay {
     let nothing: &mut [Execution; 0] = &mut [];

@@ -1,4 +1,4 @@
-//! A graph: what an executor asks of it, and what came of an execution.
+//! The trait of a graph, which an executor calls, and the result of an execution.
 
 use super::reports::ReportSource;
 use super::value::{MemoryVisitor, Token, Value};
@@ -13,7 +13,7 @@ use std::future::Future;
 
 /// A graph: a struct whose fields are nodes, and whose routing table the compiler has checked.
 ///
-/// What is said for any graph, from its table:
+/// Code that reads the table of any graph:
 ///
 /// ```
 /// use interlocking::prelude::*;
@@ -51,20 +51,20 @@ pub trait Graph: Sized + Send + Sync + 'static {
     type Entry: Value;
     /// What a run ends with.
     type Output: Value;
-    /// A payload with the place it lies in: one variant a place, and one for the full set of each join.
+    /// A payload with the place it lies in: one variant per place, and one for the full set of slots of each join.
     type Token: Token;
     /// How many nodes the table has.
     const NODES: usize;
     /// How many edges the table has: alternatives, branches, and the routes that the run takes by itself.
     const EDGES: usize;
-    /// The worst-case number of agent calls of a run, told from the table.
+    /// The worst-case number of agent calls of a run, computed from the table.
     const AGENT_CALLS: AgentCalls = AgentCalls::UNKNOWN;
 
     /// The routing table, compiled once.
     fn net() -> &'static Net;
 
-    /// Adds the routing tables of this graph and of the graphs that its map nodes run, and of those that theirs do. A
-    /// hand-written graph adds its own, unless it says more.
+    /// Adds the routing tables of this graph and of all graphs below it: those that its map and graph nodes run, and so
+    /// on. The default, for a hand-written graph, adds only the graph's own table.
     fn nets(nets: &mut Nets) {
         nets.add(Self::net());
     }
@@ -75,21 +75,22 @@ pub trait Graph: Sized + Send + Sync + 'static {
     /// The output, if the token lies at the exit.
     fn leave(token: Self::Token) -> Option<Self::Output>;
 
-    /// The input of a join from its slots in order; `None` if they are not that join's.
+    /// The input of a join from its slots in order; `None` if the tokens are not that join's.
     fn join(node: NodeIndex, slots: Vec<Self::Token>) -> Option<Self::Token>;
 
-    /// The way on from an entry beyond a node's bounds, along its `exhausted(…)` route; `None` if it has none.
+    /// The step from an entry beyond a node's bounds, along the node's `exhausted(…)` route; `None` if the node has
+    /// none.
     fn exhausted(node: NodeIndex, limit: Limit, input: Self::Token) -> Option<Step<Self::Token>>;
 
-    /// The way on from a node that chose an edge which is spent, with the token that it made, along that edge's `exhausted(…)`
-    /// route; `None` if it has none.
+    /// The step from a node that chose an edge whose budget is spent, with the token that the node made, along that
+    /// edge's `exhausted(…)` route; `None` if the edge has none.
     fn exhausted_edge(edge: AlternativeIndex, token: Self::Token) -> Option<Step<Self::Token>> {
         drop((edge, token));
         None
     }
 
-    /// The way on from an execution that failed, along `route`, which is the alternative of its node's `timed_out(…)` or
-    /// `failed(…)`; `None` if it has none.
+    /// The step from an execution that failed, along `route`, the alternative of the node's `timed_out(…)` or
+    /// `failed(…)`; `None` if the node has none.
     fn failed(route: AlternativeIndex, failure: Failure) -> Option<Step<Self::Token>> {
         let _ = (route, failure);
         None
@@ -102,10 +103,10 @@ pub trait Graph: Sized + Send + Sync + 'static {
         entered: Entered<'run, Self>,
     ) -> impl Future<Output = Done<Self>> + Send + 'run;
 
-    /// Runs the node in whose place the token lies, and then those that `relay` lets it go on to; gives what came of the
-    /// last. The same as [`step`](Self::step) again and again, without a future for each.
+    /// Runs the node in whose place the token lies, and then the nodes that `relay` lets the chain continue to. Returns
+    /// the result of the last. This is the same as repeated calls of [`step`](Self::step), without a future for each.
     ///
-    /// One step alone is always allowed, and is what a hand-written graph gets.
+    /// A single step is always allowed. The default, for a hand-written graph, does that.
     fn chain<'run>(
         &'run self,
         input: Self::Token,
@@ -119,8 +120,8 @@ pub trait Graph: Sized + Send + Sync + 'static {
     /// Calls `visitor` with the type of a memory group; `None` if there is no such group.
     fn visit_memory<V: MemoryVisitor>(group: u16, visitor: V) -> Option<V::Output>;
 
-    /// Makes the run's output of what came to its exit and what the nodes beside the graph reported: calls
-    /// [`Finish::finish`](super::Finish::finish), where there are such nodes.
+    /// Makes the run's output from the value that reached the exit and the reports of the nodes beside the graph: calls
+    /// [`Finish::finish`](super::Finish::finish), where the graph has such nodes.
     fn finish<R: ReportSource>(
         &self,
         output: Self::Output,
@@ -131,25 +132,26 @@ pub trait Graph: Sized + Send + Sync + 'static {
     }
 }
 
-/// What came of one node execution.
+/// The result of one node execution.
 pub struct Done<G: Graph> {
-    /// The way on, or why there is none.
+    /// The step that the node took, or its error.
     pub route: Result<Step<G::Token>, NodeError>,
-    /// What else the handler asked for; it counts only if the outcome does.
+    /// What else the handler asked for. It takes effect only if the outcome is accepted.
     pub effects: Effects,
 }
 
-/// Lets a chain of executions go on from one to the next.
+/// Decides whether a chain of executions continues from one node to the next.
 #[doc(hidden)]
 pub trait Relay: Send {
-    /// Takes in that `execution` has taken `alternative` with a token for `place` and nothing else, if that node may run
-    /// at once: true, and `execution` is that node's.
+    /// Tries to continue after `execution` took `alternative` with a token for `place`, and had no other effect. If the
+    /// node of that place may run at once, records the move, sets `execution` to that node's execution and returns
+    /// `true`.
     ///
-    /// `false` leaves everything as it was: the executor must look at the outcome.
+    /// `false` changes nothing: the executor must handle the outcome.
     fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex, execution: &mut Execution) -> bool;
 }
 
-/// What lets nothing go on: the one of an execution that is alone. A list that is empty needs no place to be.
+/// The relay that continues no chain, for a single execution. An empty array takes no memory.
 impl Relay for [Execution; 0] {
     fn relay(&mut self, _: AlternativeIndex, _: PlaceIndex, _: &mut Execution) -> bool {
         false
@@ -157,7 +159,7 @@ impl Relay for [Execution; 0] {
 }
 
 impl Nets {
-    /// Those of graph `G` and of all below it; its own is the first.
+    /// The nets of graph `G` and of all graphs below it; `G`'s own is the first.
     pub fn of<G: Graph>() -> Self {
         let mut nets = Self::default();
         G::nets(&mut nets);

@@ -7,7 +7,7 @@ use crate::kind::Kind;
 pub trait Field: Node {
     /// The field's type.
     type Kind: Kind<Self>;
-    /// Whether there is such a node: a list of nodes may be filled up with none.
+    /// Whether this is a node of the graph: a list of nodes may be padded with entries that are none.
     #[doc(hidden)]
     const EXISTS: bool = true;
 

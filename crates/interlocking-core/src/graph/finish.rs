@@ -1,4 +1,4 @@
-//! What becomes of the reports of the nodes beside a graph.
+//! How a graph uses the reports of the nodes beside it.
 
 use super::definition::Graph;
 use crate::failure::NodeError;
@@ -6,16 +6,16 @@ use std::future::Future;
 
 /// A graph with nodes beside it, advisory ones and observers, that report at its exit.
 pub trait Reporting: Graph {
-    /// What they reported: a struct with one field a node, a list of [`Reported`](super::Reported) each.
+    /// The reports: a struct with one field per node, each a list of [`Reported`](super::Reported).
     type Reports: Send;
 }
 
-/// What the nodes beside `G` reported: what [`Finish::finish`] takes.
+/// The reports of the nodes beside `G`, which [`Finish::finish`] takes.
 pub type ReportsOf<G> = <G as Reporting>::Reports;
 
-/// What becomes of the reports of the nodes beside a graph.
+/// How a graph uses the reports of the nodes beside it.
 ///
-/// A text goes out with what its readers think of it:
+/// A text is published with the opinions of its readers:
 ///
 /// ```
 /// use interlocking::graph::ReportsOf;
@@ -64,11 +64,12 @@ pub type ReportsOf<G> = <G as Reporting>::Reports;
     note = "write `impl Finish for {Self}`, which makes the run's output of what came to the exit and of the reports"
 )]
 pub trait Finish: Reporting {
-    /// Makes the run's output of what came to its exit and what the nodes beside the graph reported.
+    /// Makes the run's output from the value that reached the exit and the reports of the nodes beside the graph.
     ///
-    /// It can be stopped at any `await`: the run is cancelled or suspended, its time is over, or its process ends. Nothing is
-    /// recorded of it but the end of the run. Where that is not recorded, a run that is resumed calls it again, with the same output
-    /// and what was reported by then: what it does beyond its result may be done more than once.
+    /// It can be stopped at any `await`: because the run is cancelled or suspended, its time is over, or its process
+    /// ends. The journal records only the end of the run. If that record is missing, a resumed run calls this method
+    /// again, with the same output and the reports made by then. So side effects of this method may happen more than
+    /// once.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The traits by which a struct is a graph and its fields are nodes. `#[derive(Graph)]` writes every impl here; none is
-//! meant to be written by hand, though nothing stops an engine or a test from doing so.
+//! The traits that make a struct a graph and its fields nodes. `#[derive(Graph)]` writes every impl. An engine or a
+//! test can write them by hand, but they are not designed for that.
 
 mod value;
 mod reports;

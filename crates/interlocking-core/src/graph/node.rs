@@ -1,4 +1,4 @@
-//! A node, the places that its edges lead to, and what its row of the table lets it do: a trait each.
+//! A node, the places that its edges lead to, and what its row of the table lets it do: one trait each.
 
 use super::definition::Graph;
 use super::value::{Memory, Value};
@@ -10,16 +10,16 @@ use crate::route::Route;
 pub trait Node: Sized + Send + 'static {
     /// The graph it is a node of.
     type Graph: Graph;
-    /// What it takes: its input, or the tuple of its slots.
+    /// The value it takes: its input, or the tuple of its slots.
     type Input: Send + Sync + 'static;
     /// Its position in the table.
     const INDEX: NodeIndex;
 
-    /// The input, from a token that is for this node.
+    /// Takes the input out of a token for this node.
     ///
     /// # Panics
     ///
-    /// If it is for another.
+    /// If the token is for another node.
     fn take(token: <Self::Graph as Graph>::Token) -> Self::Input;
 }
 
@@ -34,8 +34,8 @@ pub trait Place: Sized + 'static {
     fn put(payload: Self::Payload) -> <Self::Graph as Graph>::Token;
 }
 
-/// A place where a run begins or ends: what it takes is the graph's own [`Entry`](Graph::Entry) or [`Output`](Graph::Output), so that a
-/// type which cannot travel is told of once, where the graph says it.
+/// A place where a run begins or ends. Its payload is the graph's own [`Entry`](Graph::Entry) or
+/// [`Output`](Graph::Output), so that the compiler reports a type that is no [`Value`] once, where the graph names it.
 #[doc(hidden)]
 pub trait EndPlace: Sized + 'static {
     /// The graph it is a place of.
@@ -50,7 +50,7 @@ pub trait EndPlace: Sized + 'static {
 /// An end of the runs of `G`.
 #[doc(hidden)]
 pub trait End<G: Graph> {
-    /// What is there.
+    /// The payload at that end.
     type Payload: Value;
 }
 
@@ -102,12 +102,12 @@ pub trait Edge<Target>: Node {
     note = "declare them on the graph struct: `#[node(fork(…))]`"
 )]
 pub trait Forks: Node {
-    /// One payload a branch, in table order.
+    /// One payload per branch, in table order.
     type Branches;
     /// Which alternative of the net the fork is.
     const ALTERNATIVE: AlternativeIndex;
 
-    /// One token a branch.
+    /// Makes one token per branch.
     fn tokens(branches: Self::Branches) -> Vec<<Self::Graph as Graph>::Token>;
 }
 
@@ -157,25 +157,25 @@ pub trait RunsChildren: Node {}
 pub trait Maps: Node {
     /// The child graph; it may be the node's own.
     type Child: Graph;
-    /// Who says when the node need not wait for the rest of its children: [`Counted`] or [`Judged`].
+    /// What decides when the node stops waiting for the rest of its children: [`Counted`] or [`Judged`].
     type Quorum;
 }
 
-/// A map node waits for all of its children, or for as many successes as its table says.
+/// A map node that waits for all of its children, or for as many successes as its table says.
 pub enum Counted {}
 
-/// The handler of a map node says when there is enough.
+/// A map node whose handler decides when it has enough results.
 pub enum Judged {}
 
 /// A node that runs a child graph once.
 pub trait Runs: Node {
     /// The child graph; it may be the node's own.
     type Child: Graph;
-    /// Who says what the child starts with and where it goes on: [`Handled`] or [`PassedOn`].
+    /// What decides the child's entry and the route of its output: [`Handled`] or [`PassedOn`].
     type By;
 }
 
-/// The handler of a graph node says what the child starts with, and where its output goes.
+/// A graph node whose handler decides what the child starts with, and where its output goes.
 pub enum Handled {}
 
 /// A graph node without a handler: the child starts with the node's input, and its output goes to the one target.
@@ -186,7 +186,7 @@ pub trait PassesOn: Runs {
     /// What the child starts with.
     fn entry(input: Self::Input) -> <Self::Child as Graph>::Entry;
 
-    /// The way on with the child's output.
+    /// The route that takes the child's output.
     ///
     /// # Errors
     ///

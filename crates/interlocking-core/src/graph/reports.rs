@@ -1,12 +1,12 @@
-//! What nodes beside a graph reported.
+//! The reports of the nodes beside a graph.
 
 use super::value::Value;
 use crate::failure::{Failure, NodeError};
 use crate::net::NodeIndex;
 
-/// What one execution beside the graph reported.
+/// The report of one execution beside the graph.
 ///
-/// A judge that failed, or was late, gives no mark:
+/// A judge that failed, or was too late, gives no mark:
 ///
 /// ```
 /// use interlocking_core::graph::Reported;
@@ -21,18 +21,20 @@ use crate::net::NodeIndex;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reported<R> {
-    /// The execution's visit, 1-based. An observer reports once: of it this is how many outcomes it was shown.
+    /// The execution's visit, 1-based. For an observer, which reports once, this is the number of outcomes it was
+    /// shown.
     pub visit: u32,
-    /// Its report, or why there is none: it failed, or was not done when the graph's time for it was over.
+    /// The report, or why there is none: the execution failed, or was not finished when the graph's time for it was
+    /// over.
     pub result: Result<R, Box<Failure>>,
 }
 
-/// Where [`Graph::finish`](super::Graph::finish) reads what was reported.
+/// Where [`Graph::finish`](super::Graph::finish) reads the reports from.
 pub trait ReportSource: Send {
     /// The reports of a node, in the order of its visits.
     ///
     /// # Errors
     ///
-    /// That a report cannot be read as `R`.
+    /// If a report cannot be read as `R`.
     fn read<R: Value>(&mut self, node: NodeIndex) -> Result<Vec<Reported<R>>, NodeError>;
 }

@@ -1,14 +1,14 @@
-//! What travels: payloads, tokens and memories.
+//! The data of a run: payloads, tokens and memories.
 
 use crate::frontier::Payload;
 use crate::net::PlaceIndex;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// What travels along edges and is journaled: owned serde data.
+/// Data that travels along edges and is written to the journal: owned serde data.
 ///
-/// Implemented for every type that qualifies. Serde's traits are no supertraits, so that a type without them is told of in one error,
-/// this trait's own; [`Stored`] gives generic code what serde wants.
+/// Implemented for every type that qualifies. Serde's traits are not supertraits, so that the compiler reports a type
+/// without them in one error, this trait's own. [`Stored`] gives generic code the serde impls.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel along an edge: it is not serde data",
     label = "a run stores this and reads it again",
@@ -35,7 +35,7 @@ impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Value for T {
     }
 }
 
-/// A [`Value`] as serde data: `Stored(&value)` is written, `Stored<T>` is read.
+/// A [`Value`] with serde's traits: `Stored(&value)` can be serialized, `Stored<T>` deserialized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stored<T>(pub T);
 
@@ -51,7 +51,7 @@ impl<'de, T: Value> Deserialize<'de> for Stored<T> {
     }
 }
 
-/// A memory that nodes of one run share: starts as its default and survives loops.
+/// A memory that nodes of one run share. It starts as its default value and keeps its value across visits.
 pub trait Memory: Value + Default + Clone {}
 
 impl<T: Value + Default + Clone> Memory for T {}
@@ -69,7 +69,7 @@ pub trait Token: Payload + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The deserializer's, or that the graph has no such place.
+    /// The deserializer's, or an error where the graph has no such place.
     fn deserialize<'de, D: Deserializer<'de>>(place: PlaceIndex, deserializer: D) -> Result<Self, D::Error>;
 }
 

@@ -1,4 +1,4 @@
-//! Writing a row, attribute by attribute.
+//! Setters of a row, one per attribute.
 
 use super::{Fork, Goto, Isolation, MemoryRow, NodeRow, Quorum, Slot, Target, Visits};
 
@@ -70,7 +70,7 @@ impl NodeRow {
         self
     }
 
-    /// Sets the graph that runs once an item.
+    /// Sets the graph that runs once per item.
     #[must_use]
     pub fn map(mut self, child: &str) -> Self {
         self.map = Some(child.into());
@@ -91,7 +91,7 @@ impl NodeRow {
         self
     }
 
-    /// Lets a further entry adopt the children of earlier ones.
+    /// Lets a later entry adopt the children of earlier entries.
     #[must_use]
     pub fn adopt(mut self) -> Self {
         self.adopt = true;
@@ -155,7 +155,7 @@ impl NodeRow {
         self
     }
 
-    /// Loses messages that come while nobody waits for them.
+    /// Drops messages that arrive while the run cannot use them.
     #[must_use]
     pub fn transient(mut self) -> Self {
         self.transient = true;
@@ -197,7 +197,7 @@ impl NodeRow {
         self
     }
 
-    /// Sets the route of an execution that took longer.
+    /// Sets the route of an execution that exceeded its timeout.
     #[must_use]
     pub fn timed_out(mut self, to: &str, cancels: &[&str]) -> Self {
         self.timed_out = Some(Goto::new(to, cancels));
@@ -246,7 +246,7 @@ impl NodeRow {
         self
     }
 
-    /// Demands that the node's agent is kept in its workspace.
+    /// Sets how strictly the node's agent must be kept in its workspace.
     #[must_use]
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.isolation = Some(isolation);
