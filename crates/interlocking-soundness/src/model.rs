@@ -1,31 +1,36 @@
-//! A net as the search moves on it: markings as sets of bits, and what a node execution does to them.
+//! The model of a net for the search: markings as sets of bits, and the effect of a node execution on them.
 //!
-//! A marking says of each place whether it holds a token, queued and running counted alike. Two things need more than that:
+//! A marking has a bit for each place that holds a token, whether queued or consumed by a running execution. Several
+//! things need more bits:
 //!
-//! - **Joins with latched slots** start and complete in two steps, because a value that arrives in a latched slot while the
-//!   join runs belongs to its next round, and to this one if it comes before. Bits say which slots remember a value, which
-//!   joins run, and which marked latched slots hold the next round's value.
-//! - **Budgets** are abstracted to "entered before": the first entry is never exhausted, a later one may be. That bit is
-//!   kept only for nodes whose exhausted route goes somewhere else than to exit with everything cancelled, which no rule of
-//!   tokens can be broken by. More such bits never mean less behaviour, so they stand apart from the marking.
+//! - **Joins with latched slots** start and complete in two steps, because a value that arrives in a latched slot
+//!   before the join starts belongs to this round, and one that arrives while the join runs belongs to the next. Bits
+//!   record which slots remember a value, which joins run, and which marked latched slots hold the next round's value.
+//! - **Budgets** are abstracted to "entered before": the first entry is never exhausted, a later entry may be. That bit
+//!   is kept only for nodes whose exhausted route does more than go to exit with everything cancelled, as such a route
+//!   cannot break a rule of tokens. More of these bits never mean less behaviour, so they are stored apart from the
+//!   marking.
 //!
-//! A fork with many branches that choose among targets would have a firing for each combination. There each branch has a
-//! place of its own, a *choice*, whose token goes on to one of the targets later: with the same result, as long as no region
-//! tells the targets apart, and none is the exit. Where that is not so, the choices follow the fork at once.
+//! A fork with many branches that choose among targets would have a firing for each combination. Instead, each branch
+//! of such a fork gets its own place, a *choice*, whose token moves on to one of the targets later. The result is the
+//! same as long as no region clears only some of the targets, and none of them is the exit. Otherwise the choices are
+//! made immediately after the fork.
 //!
-//! An edge with a budget has one such bit, "taken before", kept where its exhausted route goes somewhere else in the same way. Only
-//! the node itself sets it, and nothing takes it back.
+//! An edge with a budget has one such bit, "taken before", kept under the same condition on its exhausted route. Only
+//! the edge's own node sets it, and nothing clears it.
 //!
-//! **Joins with a quorum** fire when a firing brings the value that they wait for: a bit says so. From then on they hold all of
-//! their slots, and what they clear is gone. Bits say which slots were filled without a value. Where a fork has too many
-//! combinations, the branches that fill slots of such a join choose one after the other, which is more than a run can do.
+//! **Joins with a quorum** fire when a firing brings the value that they wait for, which a bit records. From then on
+//! they hold all of their slots, and their region is cleared. Bits record which slots were filled without a value.
+//! Where a fork has too many combinations, the branches that fill slots of such a join choose one after the other,
+//! which allows more behaviour than a real run has.
 //!
-//! What is left of a budget is told only where it can still matter: of a node that no token can come to any more, and of an edge that
-//! none can choose, the bits are [forgotten](ahead). Where a budget's route leads where its node may go at any time, there are none.
+//! Budget bits are kept only where they can still matter: the bits of a node that no token can reach any more, and of
+//! an edge that no node can choose any more, are [dropped](ahead). A budget whose route does the same as another
+//! alternative of its node has no bits.
 //!
-//! A token arriving counts as an entry. It may be cancelled before its node starts, but the schedule on which the node did
-//! start is always there too, and has the bit. Only what an event clears has certainly not started; but a node that waits for a
-//! person or for children may have, since messages are handled meanwhile.
+//! The arrival of a token counts as an entry. The token may be cancelled before its node starts, but a schedule on
+//! which the node did start always exists too, and sets the bit. Only a node that an event clears has certainly not
+//! started, unless it waits for a person or for children, since messages are handled while it waits.
 
 mod ahead;
 mod build;
@@ -45,40 +50,40 @@ const EXIT_PLACE: usize = usize::MAX;
 
 pub(crate) struct Model<'n> {
     pub(crate) net: &'n Net,
-    /// How many places there are without the exit, choices included; they are the first bits of a marking.
+    /// How many places there are, choices included and the exit excluded; they are the first bits of a marking.
     pub(crate) places: usize,
     /// The nodes of the table, and one for each choice.
     pub(crate) nodes: Vec<Node>,
-    /// Where branches of forks choose, in the order of their places.
+    /// The late choices of fork branches, in the order of their places.
     choices: Vec<Choice>,
-    /// The places of all nodes, without the bits that stand behind them.
+    /// The places of all nodes, without the additional bits of the marking.
     pub(crate) all_places: Bits,
     /// The nodes that take messages.
     pub(crate) events: Vec<usize>,
-    /// Whether some budget is unbounded: then a run may never end.
+    /// Whether some node has `visits = unbounded`: then a run may never end.
     pub(crate) unbounded: bool,
-    /// Whether states are told apart exactly: more behaviour does not stand for less.
+    /// Whether states are compared exactly, so that a state with more behaviour does not cover one with less.
     pub(crate) exact: bool,
-    /// Bits of joins that run.
+    /// The bits for running joins.
     latching: Vec<usize>,
     /// The joins with a quorum.
     quorums: Vec<usize>,
     marking_bits: usize,
     pub(crate) budget_bits: usize,
-    /// By alternative: the bit that says whether it was taken before, where it has a budget that is kept.
+    /// By alternative: the bit for whether it was taken before, where its budget is kept.
     taken_bits: Vec<Option<usize>>,
-    /// Where which budgets can still matter; nowhere known where that is too much.
+    /// Which budgets can still matter for each node; `None` where there are no budgets or too many.
     ahead: Option<Ahead>,
 }
 
-/// Of which budgets a model keeps whether they may be exhausted.
+/// For which budgets a model keeps whether they may be exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// Those whose exhaustion does not end the run: the others break no rule of tokens.
+    /// Budgets whose exhaustion does not end the run: the others cannot break a rule of tokens.
     GoingOn,
-    /// All of them: some run may come to its exit by one.
+    /// All budgets: some run may reach its exit by an exhausted route.
     Every,
-    /// All of them, and less behaviour can be what is wrong, so that states are told apart exactly.
+    /// All budgets, and states are compared exactly, because a violation may come from less behaviour.
     Exactly,
 }
 
@@ -87,17 +92,17 @@ pub(crate) struct Node {
     pub(crate) role: Role,
     pub(crate) places: std::ops::Range<usize>,
     pub(crate) latched: Vec<Latched>,
-    /// The bit that says that a join with latched slots runs.
+    /// The bit for whether a join with latched slots runs.
     running: Option<usize>,
     pub(crate) quorum: Option<Quorum>,
     pub(crate) budget: Option<Budget>,
     /// In the order of the table.
     pub(crate) firings: Vec<Firing>,
-    /// Their positions, those that lead back last.
+    /// The positions of the firings, those that lead back last.
     pub(crate) back_last: Vec<usize>,
     /// Whether an event may leave the run as it is.
     resumes: bool,
-    /// Whether messages are handled while it runs: it waits for others then.
+    /// Whether messages are handled while it runs, because it then waits for a person or for children.
     waits: bool,
 }
 
@@ -109,17 +114,17 @@ pub(crate) enum Role {
     Join,
     /// Takes no token.
     Event,
-    /// Is never in the marking.
+    /// Works beside the graph, and is never in the marking.
     Aside,
 }
 
-/// A latched slot and the bits behind it.
+/// A latched slot and its bits.
 #[derive(Debug)]
 pub(crate) struct Latched {
     pub(crate) place: usize,
-    /// Whether it remembers a value.
+    /// The bit for whether it remembers a value.
     remembered: usize,
-    /// Whether its token came while the join ran.
+    /// The bit for whether its token arrived while the join ran.
     next: usize,
 }
 
@@ -127,12 +132,12 @@ pub(crate) struct Latched {
 #[derive(Debug)]
 pub(crate) struct Budget {
     entered: usize,
-    tired: usize,
+    exhaustible: usize,
     visits: bool,
     attempts: bool,
 }
 
-/// A branch of a fork that chooses later.
+/// A branch of a fork that chooses its target later.
 #[derive(Debug)]
 struct Choice {
     alternative: AlternativeIndex,
@@ -141,49 +146,51 @@ struct Choice {
     targets: Vec<usize>,
     /// By target, whether it is filled without a value.
     blank: Vec<bool>,
-    /// Whether nothing may happen before it: some region tells the targets apart, or one is the exit.
+    /// Whether the choice is made immediately after the fork: some region clears only some of the targets, or a target
+    /// is the exit.
     at_once: bool,
 }
 
-/// One way on from a node: an alternative, with one of its targets chosen for each branch.
+/// One possible step of a node: an alternative, with one of its targets chosen for each branch.
 #[derive(Debug)]
 pub(crate) struct Firing {
-    /// Whether it is the route of an exhausted budget, of its node or of an edge.
+    /// Whether it is the route of an exhausted budget, of the node or of an edge.
     pub(crate) exhausted: bool,
-    /// The edge with a budget that it takes, or in whose place it is taken.
+    /// The edge with a budget that it takes, or that it replaces.
     pub(crate) edge: Option<Edge>,
     /// Whether it is the route of a failure, or of a timeout. Any execution may take it.
     pub(crate) failing: Option<Failing>,
     /// The places that get a token, the exit excluded.
     pub(crate) produces: Vec<usize>,
-    /// Those of them that are slots of a join with a quorum, and get no value that counts for it.
+    /// The places among `produces` that are slots of a join with a quorum, and get no value that counts.
     pub(crate) blank: Vec<usize>,
     /// How many tokens go to exit.
     pub(crate) exits: usize,
     pub(crate) clears: Option<Clears>,
-    /// Whether its result is one fixed marking, whatever else is live: set by the analysis of what can be marked together.
+    /// Whether its result is one fixed marking, whatever else is live. The [`together`](crate::together) analysis sets
+    /// this.
     pub(crate) total: bool,
 }
 
-/// What a firing has to do with an edge that has a budget.
+/// The relation of a firing to an edge that has a budget.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
-    /// The bit that says whether the edge was taken before; none where that is not kept.
+    /// The bit for whether the edge was taken before; `None` where that is not kept.
     taken: Option<usize>,
-    /// Whether the firing is the edge itself, and not its route.
+    /// Whether the firing takes the edge itself, and not the edge's exhausted route.
     pub(crate) is_taken: bool,
-    /// Whether there is a route.
+    /// Whether the edge has an exhausted route.
     has_route: bool,
 }
 
-/// Why an execution has no outcome of its own.
+/// Why an execution takes a route instead of a handler's outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failing {
     TimedOut,
     Failed,
 }
 
-/// What a region takes out of a state.
+/// What a region removes from a state.
 #[derive(Debug)]
 pub(crate) struct Clears {
     pub(crate) places: Bits,
@@ -207,7 +214,7 @@ impl<'n> Model<'n> {
         self.nodes[index].role == Role::Event
     }
 
-    /// What stands for the exit among places: it is none that a token can lie in.
+    /// The index that represents the exit. It is not a place of the marking.
     pub(crate) fn exit(&self) -> usize {
         EXIT_PLACE
     }
@@ -220,7 +227,7 @@ impl<'n> Model<'n> {
         }
     }
 
-    /// Whether the route of some edge's budget ends the run, which the model leaves out.
+    /// Whether the exhausted route of some edge ends the run; the model leaves such routes out.
     pub(crate) fn has_final_edge_routes(&self) -> bool {
         let edges = self.net.alternatives().iter().zip(&self.taken_bits);
         edges
@@ -232,12 +239,13 @@ impl<'n> Model<'n> {
         !self.choices.is_empty()
     }
 
-    /// The choice that a place is.
+    /// The choice of a place, if the place is a choice's.
     fn choice(&self, place: usize) -> Option<&Choice> {
         self.choices.get(place.checked_sub(self.net.places().len() - 1)?)
     }
 
-    /// The choice that is to be made before anything else happens; of `all` choices, or of those that follow at once.
+    /// The choice to be made before anything else happens: of `all` choices, or only of those made immediately after
+    /// their fork.
     pub(crate) fn pending(&self, state: &State, all: bool) -> Option<usize> {
         let first = self.net.places().len() - 1;
         let is_pending =
@@ -246,7 +254,7 @@ impl<'n> Model<'n> {
         Some(self.net.nodes().len() + at)
     }
 
-    /// The places that a firing fills, with those that its choices fill at once.
+    /// The places that a firing fills, and those that its immediate choices fill.
     pub(crate) fn fills<'m>(&'m self, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
         firing.produces.iter().flat_map(|&place| {
             let choice = self.choice(place).filter(|choice| choice.at_once);
@@ -255,17 +263,17 @@ impl<'n> Model<'n> {
         })
     }
 
-    /// A place of the table: that of a choice is its first target.
+    /// The place in the table; for a choice, its first target.
     pub(crate) fn table_place(&self, place: usize) -> usize {
         self.choice(place).map_or(place, |choice| choice.targets[0])
     }
 
-    /// The node of the table that does what a node of the model does.
+    /// The node in the table; for a choice, the node of its fork.
     pub(crate) fn table_node(&self, index: usize) -> usize {
         index.checked_sub(self.net.nodes().len()).map_or(index, |choice| self.choices[choice].fork)
     }
 
-    /// Whether a node is a branch's choice, and no node of the table.
+    /// Whether a node is a branch's choice, and not a node of the table.
     pub(crate) fn is_choice(&self, index: usize) -> bool {
         index >= self.net.nodes().len()
     }
@@ -274,7 +282,7 @@ impl<'n> Model<'n> {
         self.net.name(self.table_node(index) as NodeIndex)
     }
 
-    /// A place's name; that of a choice is its first target's.
+    /// The name of a place; for a choice, the name of its first target.
     pub(crate) fn place_name(&self, place: usize) -> &str {
         match self.table_place(place) {
             place if place == self.exit() => EXIT,
@@ -291,12 +299,12 @@ impl Node {
 }
 
 impl Firing {
-    /// The bit that it sets for good, if any.
+    /// The "taken before" bit that it sets, if any.
     pub(crate) fn leaves_taken(&self) -> Option<usize> {
         self.edge.filter(|edge| edge.is_taken)?.taken
     }
 
-    /// Whether nothing of what was live before is live after it.
+    /// Whether no token that was live before is live after it.
     pub(crate) fn is_final(&self) -> bool {
         self.total || self.exits > 0
     }

@@ -1,18 +1,19 @@
-//! Which budgets can still matter, by where the tokens are.
+//! Which budgets can still matter, depending on where the tokens are.
 //!
-//! A bit of a budget is read where a token comes to its node, where the node goes on, and where an edge is chosen. If no way leads
-//! there from any token, nor from where a message may redirect to, nothing that can still happen depends on the bit. So states
-//! that differ in such bits alone can do the same, and are told apart no more: what loops in a row leave behind does not multiply.
+//! A bit of a budget is read when a token reaches the budget's node, when the node fires, and when an edge is chosen.
+//! If no path leads there from any token, nor from a place where a message may redirect the run to, nothing that can
+//! still happen depends on the bit. States that differ only in such bits have the same behaviour, so the bits are
+//! dropped. This keeps the bits of consecutive loops from multiplying the number of states.
 
 use super::{Model, Node, Role, State};
 use crate::effort::words;
 use interlocking_core::bits::Bits;
 
-/// More words than this are not kept for it: then every bit is taken to matter.
-const MOST: usize = 1 << 20;
+/// The most words kept for this analysis; beyond that, every bit is assumed to matter.
+const MAX_WORDS: usize = 1 << 20;
 
-/// So many rounds are gone to find it.
-const ROUNDS: usize = 64;
+/// The most rounds of the fixed-point iteration.
+const MAX_ROUNDS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Ahead {
@@ -25,17 +26,17 @@ pub(super) struct Ahead {
 impl Ahead {
     /// `None` where there are no budgets, or too many.
     pub(super) fn of(model: &Model<'_>) -> Option<Self> {
-        if model.budget_bits == 0 || model.nodes.len().saturating_mul(words(model.budget_bits)) > MOST {
+        if model.budget_bits == 0 || model.nodes.len().saturating_mul(words(model.budget_bits)) > MAX_WORDS {
             return None;
         }
         let mut rows: Vec<Bits> = model.nodes.iter().map(|node| own(model, node)).collect();
         let order = model.post_order();
         let mut rounds = 0;
         let mut is_changed = true;
-        // Ways back are few: each nesting of loops takes one round more.
+        // In post-order, each level of nested loops takes one more round.
         while std::mem::take(&mut is_changed) {
             rounds += 1;
-            if rounds > ROUNDS {
+            if rounds > MAX_ROUNDS {
                 return None;
             }
             for &index in &order {
@@ -61,21 +62,21 @@ fn leads_to<'m>(model: &'m Model<'_>, node: &'m Node) -> impl Iterator<Item = us
     node.firings.iter().flat_map(|firing| &firing.produces).map(|&place| model.consumer(place))
 }
 
-/// The bits that matter where a node goes on. A join with a quorum may be entered where a slot was filled before, and an event is wherever
-/// it is.
+/// The bits that matter when a node fires. A join with a quorum may be entered after one of its slots was filled, and
+/// an event at any time, so their "entered before" bit matters too.
 fn own(model: &Model<'_>, node: &Node) -> Bits {
     let is_entered_later = node.quorum.is_some() || node.role == Role::Event;
     let entered = node.budget.iter().filter(|_| is_entered_later).map(|budget| budget.entered);
     let taken = node.firings.iter().filter_map(|firing| firing.edge?.taken);
     let mut own = Bits::new(model.budget_bits);
-    node.budget.iter().map(|budget| budget.tired).chain(entered).chain(taken).for_each(|bit| {
+    node.budget.iter().map(|budget| budget.exhaustible).chain(entered).chain(taken).for_each(|bit| {
         own.insert(bit);
     });
     own
 }
 
 impl Model<'_> {
-    /// Takes the bits out of a state that can no longer matter.
+    /// Removes the bits from a state that can no longer matter.
     pub(super) fn forget_budgets(&self, state: &mut State) {
         let Some(ahead) = self.ahead.as_ref().filter(|_| !state.budgets.is_empty()) else { return };
         let mut matter = ahead.always.clone();

@@ -1,4 +1,4 @@
-//! Making the model of a net.
+//! Builds the model of a net.
 
 use super::{
     Ahead, Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Quorum, Role, quorum,
@@ -8,10 +8,11 @@ use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, Region
 use interlocking_core::table::{NodeKind, Visits};
 use std::ops::Range;
 
-/// With more combinations of its branches than this, a fork's branches choose later.
+/// If a fork has more combinations of its branches than this, its branches choose later.
 const WIDE_FORK: usize = 64;
 
-/// The same where a branch may go to the exit, which comes last of all branches: choices cannot say that exactly.
+/// The same limit where a branch may go to the exit. The exit is taken last of all branches, which late choices cannot
+/// represent exactly.
 const WIDE_FORK_TO_EXIT: usize = 4096;
 
 impl<'n> Model<'n> {
@@ -94,9 +95,9 @@ impl<'n> Model<'n> {
         model
     }
 
-    /// Sorts the ways on from each node: those that lead on towards the exit first, those that lead back last, which a
-    /// depth-first search follows first. So it goes round a loop before it leaves it, and comes to what is behind with all
-    /// that the loop adds to the budgets.
+    /// Sorts the firings of each node: those that lead towards the exit first, those that lead back last, which a
+    /// depth-first search follows first. So the search goes round a loop before it leaves the loop, and reaches the
+    /// nodes behind the loop with all budget bits that the loop sets.
     fn sort_firings(&mut self) {
         let mut order = vec![0; self.nodes.len()];
         self.post_order().into_iter().enumerate().for_each(|(at, index)| order[index] = at);
@@ -109,7 +110,7 @@ impl<'n> Model<'n> {
         }
     }
 
-    /// All nodes, each behind those that it leads to, but for ways back.
+    /// All nodes in post-order: each after the nodes that it leads to, except for back edges.
     pub(super) fn post_order(&self) -> Vec<usize> {
         let mut is_seen = vec![false; self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
@@ -128,20 +129,20 @@ impl<'n> Model<'n> {
         order
     }
 
-    /// Gives a bit to each edge with a budget whose exhaustion matters.
+    /// Assigns a bit to each edge with a budget whose exhaustion matters.
     fn keep_budgeted_edges(&mut self, every_budget: bool) {
         for alternative in self.net.alternatives() {
             let kept = alternative.times.filter(|times| {
                 let source = self.net.node(alternative.source);
                 let route = times.exhausted.and_then(|at| self.net.alternative(at));
-                self.tells(source, route, every_budget)
+                self.route_matters(source, route, every_budget)
             });
             self.taken_bits.push(kept.map(|_| self.budget_bits));
             self.budget_bits += usize::from(kept.is_some());
         }
     }
 
-    /// What an alternative has to do with an edge that has a budget.
+    /// The relation of an alternative to an edge that has a budget.
     fn edge(&self, at: AlternativeIndex, alternative: &Alternative) -> Option<Edge> {
         let (edge, is_taken) = match alternative.instead_of {
             Some(edge) => (edge, false),
@@ -176,11 +177,12 @@ impl<'n> Model<'n> {
         self.latching.extend(running);
         let bounded = matches!(row.visits, Some(Visits::AtMost(_)));
         let route = node.exhausted.and_then(|at| self.net.alternative(at));
-        let budget = ((bounded || row.attempts.is_some()) && self.tells(node, route, every_budget)).then(|| {
-            self.budget_bits += 2;
-            let (entered, tired) = (self.budget_bits - 2, self.budget_bits - 1);
-            Budget { entered, tired, visits: bounded, attempts: row.attempts.is_some() }
-        });
+        let budget =
+            ((bounded || row.attempts.is_some()) && self.route_matters(node, route, every_budget)).then(|| {
+                self.budget_bits += 2;
+                let (entered, exhaustible) = (self.budget_bits - 2, self.budget_bits - 1);
+                Budget { entered, exhaustible, visits: bounded, attempts: row.attempts.is_some() }
+            });
         let role = match row.kind {
             NodeKind::Join => Role::Join,
             NodeKind::Event => Role::Event,
@@ -201,9 +203,10 @@ impl<'n> Model<'n> {
         }
     }
 
-    /// Whether anything can come of a budget's route that does not come of another way on from its node: not where that may
-    /// go the same way at any time. Without `every_budget`, the end of the run is nothing.
-    fn tells(&self, node: &NetNode, route: Option<&Alternative>, every_budget: bool) -> bool {
+    /// Whether a budget's route can do anything that the other alternatives of its node cannot. It cannot where an
+    /// unbudgeted alternative has the same targets and region. Without `every_budget`, a route that only ends the run
+    /// does not count.
+    fn route_matters(&self, node: &NetNode, route: Option<&Alternative>, every_budget: bool) -> bool {
         let Some(route) = route else { return every_budget };
         let is_same = |at: AlternativeIndex| {
             let is_route = [node.exhausted, node.timed_out, node.failed].contains(&Some(at));
@@ -228,7 +231,7 @@ impl<'n> Model<'n> {
         let exhausted = row.exhausted == Some(at);
         let failing = [(row.timed_out, Failing::TimedOut), (row.failed, Failing::Failed)];
         let failing = failing.into_iter().find(|(route, _)| *route == Some(at)).map(|(_, failing)| failing);
-        // Each branch with the places among which it chooses now.
+        // Each branch with the places among which it chooses immediately.
         let is_route = exhausted || failing.is_some() || alternative.instead_of.is_some();
         let branches: Vec<Vec<(usize, bool)>> = alternative
             .branches
@@ -237,7 +240,7 @@ impl<'n> Model<'n> {
             .map(|(nth, branch)| {
                 let later = self.choices.iter().position(|choice| choice.alternative == at && choice.branch == nth);
                 match later {
-                    // The choices come after the places of the table, where that has its exit.
+                    // The places of choices follow those of the table, starting at the index of the table's exit.
                     Some(choice) => vec![(self.net.places().len() - 1 + choice, false)],
                     None => quorum::options(self.net, branch, is_route),
                 }
@@ -268,7 +271,7 @@ impl<'n> Model<'n> {
         cleared.for_each(|place| {
             places.insert(place);
         });
-        // A choice is cleared where its targets are; one that follows at once is never there.
+        // A choice is cleared if all its targets are. An immediate choice is never marked when a region is cleared.
         for (at, choice) in self.choices.iter().enumerate() {
             if choice.at_once || choice.targets.iter().all(|&target| places.contains(target)) {
                 places.insert(self.net.places().len() - 1 + at);
@@ -279,7 +282,7 @@ impl<'n> Model<'n> {
             if !node.places.clone().any(|place| places.contains(place)) {
                 continue;
             }
-            // A join that loses one slot no longer runs, and has the others still.
+            // A join that loses one slot no longer runs, and keeps the values of the others.
             marking_insert(&mut marking, node.running);
             node.quorum.iter().flat_map(Quorum::bits).for_each(|bit| marking_insert(&mut marking, Some(bit)));
             for latched in &node.latched {
@@ -288,13 +291,14 @@ impl<'n> Model<'n> {
                     marking.insert(latched.remembered);
                 }
             }
-            marking_insert(&mut budgets, node.budget.as_ref().map(|budget| budget.tired));
+            marking_insert(&mut budgets, node.budget.as_ref().map(|budget| budget.exhaustible));
         }
         Clears { places, marking, budgets }
     }
 }
 
-/// The branches that choose later: those of forks with many combinations, from the first with a choice, in their order.
+/// The branches that choose later: those of forks with many combinations, in order, starting at the first branch with a
+/// choice.
 fn choices(net: &Net) -> Vec<Choice> {
     let mut choices = Vec::new();
     for (at, alternative) in net.alternatives().iter().enumerate() {

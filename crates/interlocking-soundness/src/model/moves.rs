@@ -1,20 +1,20 @@
-//! What can happen in a state, and what comes of it: the rules of runs.
+//! The rules of runs: which steps a state allows, and their results.
 
 use super::{Budget, Clears, Firing, Model, Node, Role};
 use interlocking_core::bits::Bits;
 
-/// What a run can come to, as far as the rules of soundness can tell states apart.
+/// A state of a run, as far as the rules of soundness distinguish states.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct State {
     /// Tokens, remembered values, running joins.
     pub(crate) marking: Bits,
-    /// Nodes entered and edges taken before, and tokens whose entry may be exhausted.
+    /// Which nodes were entered before, which edges were taken before, and which tokens' entries may be exhausted.
     pub(crate) budgets: Bits,
 }
 
-/// What a firing comes to.
+/// The result of a firing.
 pub(crate) enum Outcome {
-    /// The run goes on.
+    /// The run continues.
     State(State),
     /// The run ends, at the exit or by a failure.
     End {
@@ -29,7 +29,7 @@ pub(crate) enum Outcome {
 }
 
 impl Model<'_> {
-    /// Where a run starts.
+    /// The state at the start of a run.
     pub(crate) fn start(&self) -> State {
         let mut state = State { marking: Bits::new(self.marking_bits), budgets: Bits::new(self.budget_bits) };
         self.arrive(&mut state, usize::from(self.net.entry()), None);
@@ -66,7 +66,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether messages are handled: nothing runs but who waits for others.
+    /// Whether messages are handled: no join with latched slots is running.
     fn takes_messages(&self, state: &State) -> bool {
         !self.latching.iter().any(|&bit| state.marking.contains(bit))
     }
@@ -93,7 +93,7 @@ impl Model<'_> {
         firing.clears.as_ref().is_some_and(|clears| clears.places.intersects(&state.marking))
     }
 
-    /// Starts a join with latched slots, if that is a node's next step: not a firing yet.
+    /// Starts a join with latched slots, if that is the node's next step. The start is not a firing.
     pub(crate) fn started(&self, index: usize, state: &State) -> Option<State> {
         let node = &self.nodes[index];
         let running = node.running.filter(|&bit| !state.marking.contains(bit))?;
@@ -107,7 +107,7 @@ impl Model<'_> {
         Some(state)
     }
 
-    /// What an event does that leaves the run as it is: it counts as a visit, if visits count.
+    /// The state after an event that leaves the run as it is: this counts as a visit, if visits are counted.
     pub(crate) fn resumed(&self, index: usize, state: &State) -> Option<State> {
         let node = &self.nodes[index];
         let entered =
@@ -117,7 +117,7 @@ impl Model<'_> {
         Some(state)
     }
 
-    /// Whether a message can be handled by leaving the run as it is, and that is the first visit of an event.
+    /// Whether the event's first visit can be a message that leaves the run as it is.
     fn counts_resuming(&self, node: &Node, state: &State) -> bool {
         let is_first = |budget: &Budget| !state.budgets.contains(budget.entered);
         node.role == Role::Event
@@ -125,21 +125,21 @@ impl Model<'_> {
             && (node.resumes || node.firings.iter().any(|way| !way.exhausted && !self.may_redirect(way, state)))
     }
 
-    /// Whether the entry of an enabled node may be exhausted, as far as is kept.
+    /// Whether the entry of an enabled node may be exhausted, according to the bits that are kept.
     pub(crate) fn may_be_exhausted(&self, index: usize, state: &State) -> bool {
         let node = &self.nodes[index];
         node.budget.as_ref().is_some_and(|budget| {
-            state.budgets.contains(if node.role == Role::Event { budget.entered } else { budget.tired })
+            state.budgets.contains(if node.role == Role::Event { budget.entered } else { budget.exhaustible })
         })
     }
 
-    /// Whether the choice of an edge may be one too many that no route takes up.
+    /// Whether the choice of an edge may exceed a budget that has no exhausted route.
     fn may_be_spent(&self, firing: &Firing, state: &State) -> bool {
         let without_route = firing.edge.filter(|edge| edge.is_taken && !edge.has_route);
         without_route.and_then(|edge| edge.taken).is_some_and(|taken| state.budgets.contains(taken))
     }
 
-    /// Whether an enabled node, which has started if it must, may take a way on.
+    /// Whether an enabled node (started, if it is a join with latched slots) may take a firing.
     pub(crate) fn may_fire(&self, index: usize, firing: &Firing, state: &State) -> bool {
         let is_due = match firing.edge {
             Some(edge) if !edge.is_taken => edge.taken.is_some_and(|taken| state.budgets.contains(taken)),
@@ -149,7 +149,7 @@ impl Model<'_> {
         is_due && (self.nodes[index].role != Role::Event || self.may_redirect(firing, state))
     }
 
-    /// What a firing does: the input goes, the region is cleared, tokens arrive.
+    /// Applies a firing: removes the input, clears the region, adds the tokens.
     pub(crate) fn fire(&self, index: usize, firing: &Firing, before: &State) -> Outcome {
         let node = &self.nodes[index];
         let mut state = before.clone();
@@ -166,7 +166,7 @@ impl Model<'_> {
         } else {
             for place in node.places.clone() {
                 let slot = node.latched.iter().find(|slot| slot.place == place);
-                // What arrived while a join ran belongs to its next round.
+                // A value that arrived while the join ran belongs to the next round.
                 if slot.is_none_or(|slot| !state.marking.remove(slot.next)) {
                     state.marking.remove(place);
                 }
@@ -176,7 +176,7 @@ impl Model<'_> {
             }
             node.quorum.iter().for_each(|quorum| quorum.is_done(&mut state));
             if let Some(budget) = &node.budget {
-                state.budgets.remove(budget.tired);
+                state.budgets.remove(budget.exhaustible);
             }
         }
         if let Some(clears) = &firing.clears {
@@ -225,7 +225,7 @@ impl Model<'_> {
         {
             let again = budget.attempts && from == Some(index);
             if again || (budget.visits && state.budgets.contains(budget.entered)) {
-                state.budgets.insert(budget.tired);
+                state.budgets.insert(budget.exhaustible);
             }
             if !again {
                 state.budgets.insert(budget.entered);
@@ -233,8 +233,9 @@ impl Model<'_> {
         }
     }
 
-    /// An event is handled while nothing runs but who waits for others: what else it clears was never started, and is no entry. So is
-    /// what came with the very outcome that clears it; but not what `may_have_started`.
+    /// Removes the entries of cleared nodes that never started. An event is handled while only nodes run that wait for
+    /// a person or for children, so any other node that it clears has not started. The same holds for a token that
+    /// arrived with the very outcome that clears it. Nodes for which `may_have_started` holds are kept.
     pub(super) fn forget_what_never_started(
         &self,
         clears: &Clears,
@@ -246,7 +247,7 @@ impl Model<'_> {
                 && node.role != Role::Event
                 && node.places.clone().any(|place| clears.places.contains(place))
                 && self.is_enabled(index, state)
-                && !state.budgets.contains(budget.tired)
+                && !state.budgets.contains(budget.exhaustible)
                 && !may_have_started(index)
             {
                 state.budgets.remove(budget.entered);

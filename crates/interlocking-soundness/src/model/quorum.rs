@@ -4,15 +4,15 @@ use super::{Clears, EXIT_PLACE, Firing, Model, Role, State};
 use interlocking_core::bits::Bits;
 use interlocking_core::net::{JoinQuorum, Net, NetNode, PlaceIndex};
 
-/// When a join fires that need not wait for all of its slots, and the bits behind it.
+/// The quorum of a join, and its bits.
 #[derive(Debug)]
 pub(crate) struct Quorum {
     values: usize,
-    /// What it clears when it fires, its own slots included: they are filled anew then, all of them.
+    /// The region that it clears when it fires, including its own slots, which are then all marked again.
     pub(crate) clears: Clears,
-    /// Whether it has fired, and is not done.
+    /// The bit for whether it has fired and has not completed.
     fired: usize,
-    /// By slot: whether it was filled without a value.
+    /// By slot: the bit for whether it was filled without a value.
     blank: Vec<usize>,
 }
 
@@ -22,7 +22,7 @@ impl Quorum {
         Self { values: quorum.values.into(), clears: Clears { places, marking, budgets }, fired, blank }
     }
 
-    /// What is known of it beside its slots.
+    /// Its bits besides its slots.
     pub(super) fn bits(&self) -> impl Iterator<Item = usize> + '_ {
         self.blank.iter().copied().chain([self.fired])
     }
@@ -31,7 +31,7 @@ impl Quorum {
         state.marking.contains(self.fired)
     }
 
-    /// What stands for it goes when it has run.
+    /// Removes the "fired" bit once the join has run.
     pub(super) fn is_done(&self, state: &mut State) {
         state.marking.remove(self.fired);
     }
@@ -42,9 +42,9 @@ pub(super) fn joins(net: &Net) -> impl Iterator<Item = (&NetNode, &JoinQuorum)> 
     net.quorum_joins().iter().filter_map(|&join| Some((net.node(join), net.node(join).quorum.as_ref()?)))
 }
 
-/// What a branch can come to: a place, and whether that gets no value that counts for a quorum. A handler sends a value to an
-/// optional slot, or nothing; a `route`, which the run takes in its place, nothing; and a branch that could have gone elsewhere is
-/// skipped where it fills a slot.
+/// The options of a branch: each a place, and whether the place gets no value that counts for a quorum. To an optional
+/// slot, a handler sends a value or nothing, and a route, which the run takes instead of the handler, sends nothing. A
+/// branch with several targets counts as skipped where it fills a slot.
 pub(super) fn options(net: &Net, branch: &[PlaceIndex], is_route: bool) -> Vec<(usize, bool)> {
     let mut options = Vec::with_capacity(branch.len());
     for &target in branch {
@@ -64,7 +64,7 @@ pub(super) fn options(net: &Net, branch: &[PlaceIndex], is_route: bool) -> Vec<(
     options
 }
 
-/// Whether some of these fills a slot with a value that counts for a quorum.
+/// Whether one of these options fills a slot with a value that counts for a quorum.
 pub(super) fn may_count(net: &Net, options: &[(usize, bool)]) -> bool {
     options.iter().any(|&(place, is_blank)| {
         let place = net.places().get(place).filter(|_| !is_blank && place != EXIT_PLACE);
@@ -73,7 +73,7 @@ pub(super) fn may_count(net: &Net, options: &[(usize, bool)]) -> bool {
 }
 
 impl Model<'_> {
-    /// Says what each join with a quorum clears; when all bits are known.
+    /// Sets the region of each join with a quorum, once all bits are assigned.
     pub(super) fn clear_at_quorums(&mut self) {
         for at in 0..self.quorums.len() {
             let index = self.quorums[at];
@@ -86,7 +86,7 @@ impl Model<'_> {
         }
     }
 
-    /// The joins with a quorum that may fire with a firing.
+    /// The joins with a quorum that may fire because of a firing.
     pub(crate) fn may_complete<'m>(&'m self, firing: &'m Firing) -> impl Iterator<Item = (usize, &'m Quorum)> + 'm {
         let joins = self
             .quorums
@@ -95,12 +95,12 @@ impl Model<'_> {
         joins.filter_map(|&join| Some((join, self.nodes[join].quorum.as_ref()?)))
     }
 
-    /// All that a firing may clear.
+    /// All regions that a firing may clear.
     pub(crate) fn may_clear<'m>(&'m self, firing: &'m Firing) -> impl Iterator<Item = &'m Clears> + 'm {
         firing.clears.iter().chain(self.may_complete(firing).map(|(_, quorum)| &quorum.clears))
     }
 
-    /// Says that a slot was filled without a value.
+    /// Records that a slot was filled without a value.
     pub(super) fn fill_blank(&self, state: &mut State, place: usize) {
         let node = &self.nodes[self.consumer(place)];
         if let Some(quorum) = &node.quorum {
@@ -108,9 +108,9 @@ impl Model<'_> {
         }
     }
 
-    /// Fires the joins that have their quorum, or nothing to wait for, after a node has fired in `before`.
+    /// Fires the joins that have reached their quorum, or have every slot filled, after a node has fired in `before`.
     pub(super) fn fire_quorums(&self, state: &mut State, index: usize, before: &State) {
-        // What is still to be chosen belongs to the same outcome.
+        // A pending immediate choice belongs to the same outcome.
         if self.quorums.is_empty() || self.pending(state, false).is_some() {
             return;
         }
@@ -134,7 +134,7 @@ impl Model<'_> {
             state.marking.insert(quorum.fired);
             if let Some(budget) = &node.budget {
                 if budget.visits && state.budgets.contains(budget.entered) {
-                    state.budgets.insert(budget.tired);
+                    state.budgets.insert(budget.exhaustible);
                 }
                 state.budgets.insert(budget.entered);
             }
