@@ -1,10 +1,10 @@
 //! How many agent calls a run can make at worst.
 //!
-//! The bound is that of the *state equation*: count how often each node starts and each way on is taken; a token is consumed
-//! no more often than it is made, a node starts and an edge is taken no more often than its budget allows. An advisory node is started by
-//! handlers, as often as they like within its `visits`. The counts of every run keep these limits, so the greatest number of calls under
-//! them is an upper bound, and a linear program finds it. It is exact if a run makes that many: one is looked for, along the counts that
-//! the program found.
+//! The bound comes from the *state equation*: it counts how often each node starts and each alternative is taken. A
+//! token is consumed no more often than it is made, and a node starts and an edge is taken no more often than the
+//! budget allows. Handlers may start an advisory node as often as its `visits` allow. The counts of every run keep
+//! these limits, so the greatest number of calls under them is an upper bound, which a linear program finds. The bound
+//! is exact if some run makes that many calls: a search looks for such a run along the counts that the program found.
 
 use crate::linear::{Program, Variable};
 use crate::witness;
@@ -12,8 +12,8 @@ use interlocking_core::agent_calls::AgentCalls;
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex};
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 
-/// The worst-case number of agent calls of any run of the graph. What child runs call is in no table of their parent: with
-/// any, nothing is known.
+/// The worst-case number of agent calls of any run of the graph. The table does not contain the calls of child runs, so
+/// the result is unknown for a graph with child runs.
 pub fn agent_calls(net: &Net) -> AgentCalls {
     if net.features().maps { AgentCalls::UNKNOWN } else { own_agent_calls(net) }
 }
@@ -24,13 +24,13 @@ pub fn own_agent_calls(net: &Net) -> AgentCalls {
     most(net, &calls)
 }
 
-/// How often a node starts at most, each time with one child run where it is a graph node: counted like calls.
+/// How often a node starts at most, counted like calls. Each start of a graph node starts one child run.
 pub fn starts(net: &Net, node: NodeIndex) -> AgentCalls {
     let once: Vec<u32> = (0..net.nodes().len()).map(|index| u32::from(index == usize::from(node))).collect();
     most(net, &once)
 }
 
-/// The most that any run makes, where each start of a node makes so many.
+/// The most calls that any run makes, where each start of a node makes `of_each_start[node]` calls.
 fn most(net: &Net, of_each_start: &[u32]) -> AgentCalls {
     if of_each_start.iter().all(|&calls| calls == 0) {
         return AgentCalls { at_most: Some(0), exact: true };
@@ -40,19 +40,19 @@ fn most(net: &Net, of_each_start: &[u32]) -> AgentCalls {
     let Some(optimum) = counts.program.maximise() else {
         return AgentCalls::UNKNOWN;
     };
-    // The true bound is whole; what is behind the point is not a call.
+    // The true bound is an integer, so the fraction is dropped.
     let at_most = (optimum.value + 1e-6).floor() as u64;
     let plan: Vec<f64> = counts.taken.iter().map(|&variable| optimum.of(variable)).collect();
     AgentCalls { at_most: Some(at_most), exact: witness::makes(net, of_each_start, &plan, at_most) }
 }
 
-/// Whether a call begins when a node starts. An LLM node's always does, those of an event node and an advisory node where their rows name
-/// an agent.
+/// Whether a call begins when a node starts: always for an LLM node, and for an event node or an advisory node whose
+/// row names an agent.
 fn asks_an_agent(row: &NodeRow) -> bool {
     row.kind == NodeKind::Llm || (matches!(row.kind, NodeKind::Event | NodeKind::Advisory) && row.agent.is_some())
 }
 
-/// How often things happen in a run, as variables.
+/// How often each step happens in a run, as variables of a linear program.
 struct Counts<'n> {
     net: &'n Net,
     program: Program,
@@ -60,7 +60,7 @@ struct Counts<'n> {
     starts: Vec<Variable>,
     /// By alternative: how often it is taken.
     taken: Vec<Variable>,
-    /// By place: what puts tokens there, and from which node.
+    /// By place: the variables that count tokens arriving there, each with the node that sends them.
     arrivals: Vec<Vec<(Variable, usize)>>,
 }
 
@@ -77,7 +77,7 @@ impl<'n> Counts<'n> {
                     arrivals[usize::from(place)].push((taken, source));
                     continue;
                 }
-                // One of several targets each time.
+                // Each time the branch goes to one of several targets.
                 let mut chosen = vec![(taken, -1.0)];
                 for &place in branch {
                     let choice = program.variable(0.0);
@@ -116,13 +116,13 @@ impl<'n> Counts<'n> {
         }
     }
 
-    /// Each execution that may start an advisory node may do so as often as that has visits.
+    /// Each execution that may start an advisory node may do so as often as the advisory node's `visits` allow.
     fn limit_spawned(&mut self, index: usize) {
         let rows = &self.net.table().nodes;
         let spawners: Vec<usize> = (0..rows.len()).filter(|&at| rows[at].spawn.contains(&rows[index].name)).collect();
         let each = match rows[index].visits {
             Some(Visits::AtMost(visits)) => f64::from(visits),
-            // Nothing limits it, unless nobody starts it.
+            // Without `visits`, the starts are unlimited, unless no node starts it.
             _ if !spawners.is_empty() => return,
             _ => 0.0,
         };
@@ -130,7 +130,7 @@ impl<'n> Counts<'n> {
         self.program.limit(terms.chain([(self.starts[index], 1.0)]).collect(), 0.0);
     }
 
-    /// A node that takes tokens starts no more often than these come.
+    /// A node that takes tokens starts no more often than tokens arrive.
     fn limit_input(&mut self, index: usize) {
         let (net, starts) = (self.net, self.starts[index]);
         let (row, node) = (&net.table().nodes[index], &net.nodes()[index]);
@@ -144,7 +144,7 @@ impl<'n> Counts<'n> {
             terms.extend(self.arrivals[place].iter().map(|&(arrival, _)| (arrival, -1.0)));
             self.program.limit(terms, entry);
             if let Some(attempts) = row.attempts {
-                // Each entry from elsewhere is worth so many starts.
+                // Each entry from another node allows that many starts.
                 let factor = f64::from(attempts);
                 let elsewhere = self.arrivals[place].iter().filter(|(_, source)| *source != index);
                 let mut terms: Vec<_> = elsewhere.map(|&(arrival, _)| (arrival, -factor)).collect();
@@ -154,7 +154,7 @@ impl<'n> Counts<'n> {
         }
     }
 
-    /// Each round of a join with a quorum takes as many tokens as that at least, no more than one of a slot.
+    /// Each round of a join with a quorum takes at least as many tokens as the quorum, at most one per slot.
     fn limit_quorum(&mut self, index: usize, values: u16) {
         let node = self.net.node(index as NodeIndex);
         let mut rounds = vec![(self.starts[index], 1.0)];

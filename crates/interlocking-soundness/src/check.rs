@@ -1,5 +1,5 @@
-//! The check: search once with the reductions; if a rule is broken, or nothing is decided, search again for the shortest ways
-//! to what is wrong.
+//! The check: it searches once with the reductions. If a rule is broken, or the search is incomplete, it searches again
+//! for the shortest paths to the violations.
 
 use crate::effort::Effort;
 use crate::goal::Goal;
@@ -14,36 +14,37 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::BTreeSet;
 
-/// How many markings [`check`] looks at before it gives up.
+/// How many markings [`check`] visits before it gives up.
 pub const DEFAULT_LIMIT: usize = 20_000;
 
-/// How many of them it looks at without reductions, to find all that is wrong and the shortest ways to it.
+/// How many markings the search without reductions visits, to find all violations and the shortest paths to them.
 const EXPLAIN_LIMIT: usize = 5_000;
 
-/// How many it looks at for all pairs of nodes at once that may change one workspace, before it takes them one by one.
+/// How many markings the check visits for all pairs of nodes that share a workspace together, before it searches for
+/// each pair alone.
 const TOGETHER_LIMIT: usize = 2_000;
 
-/// No more violations of one table are told than so many, of cycles and of tokens each.
-const MOST: usize = 50;
+/// The most violations that are reported for one table, separately for cycles and for tokens.
+const MAX_VIOLATIONS: usize = 50;
 
-/// Decides whether every run of a graph ends well, looking at no more than [`DEFAULT_LIMIT`] markings.
+/// Decides whether every run of a graph ends without a violation. Visits at most [`DEFAULT_LIMIT`] markings.
 pub fn check(net: &Net) -> Verdict {
     check_within(net, DEFAULT_LIMIT)
 }
 
-/// The same, looking at no more than `limit` markings. Where these are large it may look at fewer, so that no table takes
-/// time or memory without bounds; how many depends on nothing but the table and the limit.
+/// The same as [`check`], with at most `limit` markings. Where the markings are large it may visit fewer, so that time
+/// and memory are bounded for every table. How many it visits depends only on the table and the limit.
 pub fn check_within(net: &Net, limit: usize) -> Verdict {
     decide(net, limit, limit.min(EXPLAIN_LIMIT))
 }
 
-/// The same, looking at no more than `explain` markings without reductions; for tests of what is left without them.
+/// The same as [`check_within`], with at most `explain` markings in searches without reductions; for tests.
 #[doc(hidden)]
 pub fn decide(net: &Net, limit: usize, explain: usize) -> Verdict {
     let efforts = [Effort::of(limit.max(DEFAULT_LIMIT)), Effort::of(EXPLAIN_LIMIT)];
     let limits = Limits { markings: limit, explain, effort: &efforts[0], explaining: &efforts[1] };
     let mut violations: Vec<Violation> =
-        cycles::unbounded(net, MOST).into_iter().map(|cycle| unbounded_cycle(net, &cycle)).collect();
+        cycles::unbounded(net, MAX_VIOLATIONS).into_iter().map(|cycle| unbounded_cycle(net, &cycle)).collect();
     let found = Check::new(net, limits, Kept::GoingOn).and_then(|check| check.decide(&mut violations));
     match found {
         _ if !violations.is_empty() => Verdict::Unsound { violations },
@@ -57,11 +58,11 @@ struct Limits<'l> {
     markings: usize,
     explain: usize,
     effort: &'l Effort,
-    /// For all that comes once something is found, or nothing is.
+    /// For the searches that explain violations, or an incomplete search.
     explaining: &'l Effort,
 }
 
-/// Whether two nodes that change one workspace are ever at work at once.
+/// Whether two nodes that change one workspace ever run at the same time.
 enum Meeting {
     Found(Violation),
     Never,
@@ -76,7 +77,7 @@ struct Check<'n> {
 }
 
 impl<'n> Check<'n> {
-    /// `None` where what comes before the search takes more than may be done.
+    /// `None` where the preparation for the search exceeds the effort.
     fn new(net: &'n Net, limits: Limits<'n>, kept: Kept) -> Option<Self> {
         let mut model = Model::new(net, kept);
         let together = Together::of(&model, limits.effort)?;
@@ -85,7 +86,7 @@ impl<'n> Check<'n> {
         Some(Self { model, together, dependencies, limits })
     }
 
-    /// Adds what is wrong; gives how many markings were looked at, or `None` where that was not enough.
+    /// Adds the violations. Returns how many markings were visited, or `None` where the limit was too low.
     fn decide(&self, violations: &mut Vec<Violation>) -> Option<usize> {
         let search = self.search();
         if !search.complete || !search.found.is_empty() {
@@ -109,7 +110,8 @@ impl<'n> Check<'n> {
             violations.push(self.violation(Rule::ExitUnreachable));
             return Some(markings);
         }
-        // The ways that no budget can bar may be enough. If not, all that budgets allow is looked at.
+        // Paths that need no exhausted budget may be enough to end every run. If not, an exact search includes the
+        // budgets.
         if self.model.unbounded && !search.without_end().is_empty() {
             let exact = Check::new(self.model.net, self.limits, Kept::Exactly)?;
             let search = exact.search();
@@ -125,15 +127,16 @@ impl<'n> Check<'n> {
         workspaces_are_decided.then_some(markings)
     }
 
-    /// Adds who can change one workspace at once; false where that is not decided.
+    /// Adds the pairs of nodes that can change one workspace at the same time; false where that is undecided.
     ///
-    /// What is together is searched for, so that only those pairs are told of that some run brings together.
+    /// [`Together`] over-approximates, so a search confirms each pair: only a pair that some run really runs at once is
+    /// reported.
     fn shared_workspaces(&self, violations: &mut Vec<Violation>) -> bool {
         let Limits { markings, effort, .. } = self.limits;
         let mut found: Vec<Violation> =
             writers::beside_the_graph(self.model.net).into_iter().map(|rule| self.violation(rule)).collect();
         let pairs = writers::pairs(&self.model, &self.together);
-        // Every order that can change the length of a way.
+        // These dependencies keep the length of paths.
         let exact = (!pairs.is_empty()).then(|| Dependencies::of(&self.model, &self.together, effort, false)).flatten();
         let mut is_decided = pairs.is_empty() || exact.is_some();
         let mut left = markings;
@@ -142,7 +145,7 @@ impl<'n> Check<'n> {
                 continue;
             }
             for nodes in pairs {
-                if found.len() >= MOST {
+                if found.len() >= MAX_VIOLATIONS {
                     break;
                 }
                 match self.meet(nodes, dependencies, &mut left) {
@@ -152,12 +155,13 @@ impl<'n> Check<'n> {
                 }
             }
         }
-        found.truncate(MOST);
+        found.truncate(MAX_VIOLATIONS);
         violations.append(&mut found);
         is_decided
     }
 
-    /// Whether one search, for all of these pairs, shows that no run brings any of them together. It says nothing else.
+    /// Whether one search for all of these pairs shows that no run has both nodes of any pair running at once. `false`
+    /// decides nothing.
     fn none_meets(&self, pairs: &[[usize; 2]], dependencies: &Dependencies, left: &mut usize) -> bool {
         let goal = Goal::any(pairs.iter().map(|&nodes| Broken::Beside { nodes }));
         let order = Order::Towards(&goal);
@@ -166,7 +170,7 @@ impl<'n> Check<'n> {
         search.complete && search.found.is_empty()
     }
 
-    /// Whether some run brings two nodes together, and the shortest way there.
+    /// Whether some run has two nodes running at once, and the shortest path there.
     fn meet(&self, nodes: [usize; 2], dependencies: &Dependencies, left: &mut usize) -> Meeting {
         let effort = self.limits.effort;
         let beside = Broken::Beside { nodes };
@@ -178,7 +182,7 @@ impl<'n> Check<'n> {
             Some(met) if met.is_taken && goal.is(&met.broken) => {
                 Meeting::Found(self.token_rule(&search, met, !self.model.has_choices()).0)
             }
-            // Branches that chose late let others pass: what a run does is found without.
+            // A path with late choices may be one that no run takes, so a full search without late choices decides.
             Some(_) => {
                 let full = Search::run(&self.model, dependencies, effort, Order::Everything, *left);
                 *left = left.saturating_sub(full.states());
@@ -200,28 +204,28 @@ impl<'n> Check<'n> {
         Search::run(&self.model, &self.dependencies, self.limits.effort, Order::Stubborn, self.limits.markings)
     }
 
-    /// Without reductions, for the shortest ways.
+    /// A search without reductions, for the shortest paths.
     fn full_search(&self) -> Search<'_, 'n> {
         let Limits { explain, explaining, .. } = self.limits;
         Search::run(&self.model, &self.dependencies, explaining, Order::Everything, explain)
     }
 
-    /// The broken rules of tokens, those with the shortest ways first.
+    /// The broken rules of tokens, those with the shortest paths first.
     fn explain(&self, reduced: &Search<'_, 'n>) -> Vec<Violation> {
         let full = self.full_search();
         let mut list: Vec<(Violation, usize)> = Vec::new();
-        for found in full.found.iter().filter(|found| minimal(found, &full.found)).take(MOST) {
+        for found in full.found.iter().filter(|found| minimal(found, &full.found)).take(MAX_VIOLATIONS) {
             list.push(self.token_rule(&full, found, true));
         }
         let missed = |found: &&Found| !full.complete && !full.found.iter().any(|known| known.broken == found.broken);
-        // Every order that can change the length of a way.
+        // These dependencies keep the length of paths.
         let exact = Dependencies::of(&self.model, &self.together, self.limits.explaining, false);
         let mut left = self.limits.markings.min(EXPLAIN_LIMIT);
         let missed = reduced.found.iter().filter(missed).filter(|found| minimal(found, &reduced.found));
-        for found in missed.take(MOST - list.len()) {
+        for found in missed.take(MAX_VIOLATIONS - list.len()) {
             let goal = Goal::any([found.broken.clone()]);
             let mut explained = None;
-            // A choice that comes late may leave a shorter way out.
+            // With late choices, a shorter path may have been missed.
             let is_shortest = !self.model.has_choices();
             for (dependencies, is_shortest) in [(exact.as_ref(), is_shortest), (Some(&self.dependencies), false)] {
                 let Some(dependencies) = dependencies else { continue };
@@ -239,7 +243,7 @@ impl<'n> Check<'n> {
         list.into_iter().map(|(violation, _)| violation).collect()
     }
 
-    /// A broken rule, and how many executions lead to it.
+    /// The violation, and how many executions lead to it.
     fn token_rule(&self, search: &Search<'_, 'n>, found: &Found, shortest: bool) -> (Violation, usize) {
         let replayed = found.way.as_deref().map(|way| late::state_at_end(&self.model, way));
         let state = replayed.as_ref().unwrap_or_else(|| search.state(found.state));
@@ -292,7 +296,8 @@ impl<'n> Check<'n> {
         of_the_table(self.model.net, rule)
     }
 
-    /// The nodes that no run comes to. Messages may come at any time or never, and an observer sees what there is.
+    /// The nodes that no run executes. Event nodes and observers are left out: messages may arrive at any time or
+    /// never, and an observer only watches.
     fn never_runs(&self, ran: &[bool]) -> Vec<Violation> {
         let rows = &self.model.net.table().nodes;
         let runs = |row: &NodeRow, ran: bool| match row.kind {
@@ -310,7 +315,7 @@ impl<'n> Check<'n> {
         never.map(|(row, _)| self.violation(Rule::NeverRuns { node: row.name.clone() })).collect()
     }
 
-    /// Whether some budget's route ends the run, which the model leaves out.
+    /// Whether the route of some budget ends the run; the model leaves such routes out.
     fn has_final_routes(&self) -> bool {
         self.model
             .nodes
@@ -320,7 +325,7 @@ impl<'n> Check<'n> {
             || self.model.has_final_edge_routes()
     }
 
-    /// Searches without reductions for the shortest way to where no run ends.
+    /// Searches without reductions for the shortest path to a state from which no run ends.
     fn no_way_out(&self, reduced: &Search<'_, 'n>, without_end: &[u32]) -> Violation {
         let full = self.full_search();
         let exact = if full.complete { full.without_end() } else { Vec::new() };
@@ -352,7 +357,7 @@ impl<'n> Check<'n> {
     }
 }
 
-/// A violation that no way leads to.
+/// A violation about the table as a whole, without a path.
 fn of_the_table(net: &Net, rule: Rule) -> Violation {
     let (remedy, blame) = (remedy::of(net, &rule, &[]), blame(net, &rule));
     Violation { rule, blame, path: Vec::new(), shortest: true, marking: Vec::new(), trace: String::new(), remedy }
@@ -379,7 +384,8 @@ fn blame(net: &Net, rule: &Rule) -> String {
     }
 }
 
-/// Whether no fewer joins wait somewhere else: with those mended, the others may be as well.
+/// Whether no other finding is a deadlock of a proper subset of these joins: fixing the smaller deadlock may fix this
+/// one too.
 fn minimal(found: &Found, all: &[Found]) -> bool {
     let Broken::Stuck { joins } = &found.broken else { return true };
     !all.iter().any(|other| match &other.broken {

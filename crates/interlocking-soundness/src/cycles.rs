@@ -1,17 +1,17 @@
 //! Cycles that no budget bounds.
 //!
-//! A run leaves a node with a budget in the end by its exhausted route, so only that edge of it can be taken for ever; edges
-//! of nodes without a budget can, but for those that have one of their own: in their place comes their exhausted route.
-//! `attempts` bounds an edge of a node to itself. An event takes the run from wherever its
-//! regions hold tokens, which is never at an event, an advisory node or an observer. What remains of the table by these rules
-//! has no cycle, unless its author says `visits = unbounded`.
+//! A node with a budget is finally left by its exhausted route, so only that route can be taken without bound. Edges of
+//! nodes without a budget can be taken without bound, unless the edge itself has a budget: then the edge's exhausted
+//! route can. `attempts` bounds an edge of a node to itself. An event takes the run from any place in its regions that
+//! holds a token, which is never at an event, an advisory node or an observer. The edges that remain must form no
+//! cycle, unless the author declares `visits = unbounded`.
 
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, Visits};
 use std::collections::VecDeque;
 
-/// For every such cycle, its nodes in order, beginning with the first in the table; of those that share a node, the shortest;
-/// no more than `most`.
+/// The nodes of each such cycle in order, beginning with the first in the table; of cycles that share a node, only the
+/// shortest; at most `most` cycles.
 pub(crate) fn unbounded(net: &Net, most: usize) -> Vec<Vec<usize>> {
     let mut edges = edges(net);
     without_dead_ends(&mut edges);
@@ -38,7 +38,7 @@ fn edges(net: &Net) -> Vec<Vec<usize>> {
         }
         for at in node.alternatives.clone() {
             let is_route = node.exhausted == Some(at);
-            // One that has a budget is taken no more once that is spent.
+            // An edge with a budget is not taken once the budget is spent.
             let Some(alternative) = net.alternative(at).filter(|way| way.times.is_none()) else { continue };
             let goes_on = alternative.branches.iter().flatten().any(|&place| place != net.exit());
             if row.kind == NodeKind::Event && goes_on {
@@ -59,7 +59,7 @@ fn edges(net: &Net) -> Vec<Vec<usize>> {
     edges
 }
 
-/// Takes the edges away that lead to no cycle, or come from none: what is left are cycles and ways between them.
+/// Removes the edges that lead to no cycle or come from none. Cycles and paths between them remain.
 fn without_dead_ends(edges: &mut [Vec<usize>]) {
     let mut back = vec![Vec::new(); edges.len()];
     for (from, targets) in edges.iter().enumerate() {
@@ -72,7 +72,7 @@ fn without_dead_ends(edges: &mut [Vec<usize>]) {
     }
 }
 
-/// The nodes from which every way along `edges` comes to an end; `back` are the same edges reversed.
+/// The nodes from which every path along `edges` ends; `back` are the same edges reversed.
 fn dead_ends(edges: &[Vec<usize>], back: &[Vec<usize>]) -> Vec<bool> {
     let mut left: Vec<usize> = edges.iter().map(Vec::len).collect();
     let mut open: Vec<usize> = (0..edges.len()).filter(|&node| left[node] == 0).collect();

@@ -1,24 +1,25 @@
-//! How much a check may do, beside the markings that it looks at: so that no table takes a compiler's time or memory away.
+//! The bound on the work of a check besides the number of markings, so that no table takes too much of the compiler's
+//! time or memory.
 //!
-//! It is counted in words of bit sets and not in seconds, so that a verdict is the same on every machine. Small tables do not
-//! come near it: it is for those whose every marking is large.
+//! Effort is counted in words of bit sets and not in seconds, so that a verdict is the same on every machine. Small
+//! tables do not come near the bound: it is for tables with large markings.
 
 use std::cell::Cell;
 
-/// How many words may be touched for each marking that may be looked at; those of a search that looks at few are spent on
-/// others, and on what comes before it.
-const A_MARKING: usize = 100_000;
+/// How many words may be touched per marking that may be visited. A search that visits few markings leaves its share to
+/// other searches and to their preparation.
+const WORDS_PER_MARKING: usize = 100_000;
 
-/// Keeping a word costs as much as touching it so often: the default limit keeps half a gigabyte at most.
-const KEPT: u64 = 32;
+/// The cost of storing a word, in touches: with the default limit, at most half a gigabyte is stored.
+const STORE_COST: u64 = 32;
 
 #[derive(Debug)]
 pub(crate) struct Effort(Cell<u64>);
 
 impl Effort {
-    /// What looking at `limit` markings is worth.
+    /// The effort for a limit of `limit` markings.
     pub(crate) fn of(limit: usize) -> Self {
-        Self(Cell::new(limit.saturating_mul(A_MARKING) as u64))
+        Self(Cell::new(limit.saturating_mul(WORDS_PER_MARKING) as u64))
     }
 
     pub(crate) fn touch(&self, words: usize) {
@@ -26,7 +27,7 @@ impl Effort {
     }
 
     pub(crate) fn keep(&self, words: usize) {
-        self.0.set(self.0.get().saturating_sub((words as u64).saturating_mul(KEPT)));
+        self.0.set(self.0.get().saturating_sub((words as u64).saturating_mul(STORE_COST)));
     }
 
     pub(crate) fn is_spent(&self) -> bool {
@@ -34,7 +35,7 @@ impl Effort {
     }
 }
 
-/// How many words a set of so many has.
+/// How many words a set of that capacity has.
 pub(crate) fn words(capacity: usize) -> usize {
     capacity / 64 + 1
 }

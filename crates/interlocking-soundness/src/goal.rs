@@ -1,15 +1,16 @@
-//! A rule that is known to be broken, or may be, as something to search for: which nodes must fire before it can be.
+//! A broken rule as the goal of a search: which nodes must fire before it can be reached.
 //!
-//! Every way from a state to the goal has a firing of one of the nodes that [`Goal::needs`] names. The first of these on the
-//! way, or of a stubborn set around them, can come first of all, and the way is as long as before. So a search that tries
-//! only such sets finds a shortest way, and what does not matter to the goal never moves. That holds where total firings
-//! depend on what they undo; where they wait, it finds a way.
+//! Every path from a state to the goal has a firing of one of the nodes that [`Goal::needs`] returns. The first firing
+//! on the path of these nodes, or of a stubborn set around them, can be moved to the start, and the path keeps its
+//! length. So a search that tries only such sets finds a shortest path, and does not move nodes that are irrelevant to
+//! the goal. That holds where total firings depend on the nodes that they undo; with `totals_wait`, the search finds a
+//! path, which need not be a shortest.
 
 use crate::model::Model;
 use crate::search::Broken;
 
 pub(crate) struct Goal {
-    /// One of them is enough.
+    /// Any of these reaches the goal.
     any: Vec<Broken>,
 }
 
@@ -22,13 +23,13 @@ impl Goal {
         self.any.contains(broken)
     }
 
-    /// What is reached where these nodes are enabled; a rule of tokens is broken elsewhere.
+    /// The pair of nodes that is reached where these nodes are enabled. Broken rules of tokens are reported elsewhere.
     pub(crate) fn reached(&self, enabled: &[usize]) -> Option<&Broken> {
         let meet = |broken: &&Broken| matches!(broken, Broken::Beside { nodes } if nodes.iter().all(|node| enabled.contains(node)));
         self.any.iter().find(meet)
     }
 
-    /// Nodes of which one must fire before the goal is reached, which is not yet.
+    /// Nodes of which one must fire before the goal, which is not reached yet, can be reached.
     pub(crate) fn needs(&self, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
         self.any.iter().flat_map(|broken| needs(broken, model, enabled)).collect()
     }
@@ -36,17 +37,17 @@ impl Goal {
 
 fn needs(broken: &Broken, model: &Model<'_>, enabled: &[usize]) -> Vec<usize> {
     match broken {
-        // It is the last to fire, or a choice of its fork is.
+        // The last firing is of this node, or of a choice of its fork.
         Broken::DoubleToken { from, .. } | Broken::LiveAtExit { from } => {
             (0..model.nodes.len()).filter(|&index| model.table_node(index) == *from).collect()
         }
-        // One of them is not enabled yet, and waits for another node.
+        // One of the two is not enabled yet, and waits for another node.
         Broken::Beside { nodes } => nodes.iter().copied().filter(|node| !enabled.contains(node)).take(1).collect(),
-        // Whatever is enabled must come to rest: it fires, or something clears it.
+        // Each enabled node must stop being enabled: it fires, or another node clears it.
         Broken::Stuck { .. } => {
             let first = enabled.iter().copied().find(|&index| !model.is_event(index));
             let Some(first) = first else { return enabled.to_vec() };
-            // What joins clear at their quorum comes with it: who brings that depends on it.
+            // Nodes that complete a quorum whose join clears it need not be listed: they depend on it.
             let clears = |index: &usize| {
                 model.nodes[*index]
                     .firings

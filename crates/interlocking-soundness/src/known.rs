@@ -1,16 +1,17 @@
-//! The states that a search has seen, found again at one look, however many budgets there are.
+//! The states that a search has seen, with fast lookup for any number of budgets.
 
 use crate::model::{Model, State};
 use interlocking_core::bits::Bits;
 use std::collections::HashMap;
 
-/// So many states of one marking are compared by their budgets. A search without them looks at more states, and finds the same.
-const COMPARED: usize = 64;
+/// How many states of one marking are compared by their budgets. With fewer comparisons a search visits more states,
+/// and finds the same.
+const MAX_COMPARED: usize = 64;
 
 #[derive(Default)]
 pub(crate) struct Known {
     states: HashMap<State, u32>,
-    /// By marking, the last states that no other covers; where budgets are told apart.
+    /// By marking, the latest states that no other state covers. Used only where one state can cover another.
     covering: HashMap<Bits, Vec<(Bits, u32)>>,
 }
 
@@ -19,9 +20,9 @@ impl Known {
         self.states.insert(state.clone(), at);
         if has_cover(model) {
             let others = self.covering.entry(state.marking.clone()).or_default();
-            // Breadth first, what is covered may have been reached by fewer executions.
+            // In a breadth-first search, a covered state may have been reached by fewer executions.
             others.retain(|(budgets, _)| !depth_first || !budgets.is_subset(&state.budgets));
-            if others.len() == COMPARED {
+            if others.len() == MAX_COMPARED {
                 others.remove(0);
             }
             others.push((state.budgets.clone(), at));
@@ -32,14 +33,14 @@ impl Known {
         self.states.get(state).copied()
     }
 
-    /// States of the same marking that can do all that this one can, and more.
+    /// States of the same marking that have at least all behaviour of this state.
     pub(crate) fn covers(&self, model: &Model<'_>, state: &State) -> impl Iterator<Item = u32> {
         let others = if has_cover(model) { self.covering.get(&state.marking) } else { None };
         others.into_iter().flatten().filter(|(budgets, _)| state.budgets.is_subset(budgets)).map(|(_, at)| *at)
     }
 }
 
-/// Whether one state can stand for others.
+/// Whether one state can cover others.
 fn has_cover(model: &Model<'_>) -> bool {
     !model.exact && model.budget_bits > 0
 }

@@ -1,13 +1,14 @@
-//! Branches that choose late, put in order: what comes of a way if each chooses at once, as it does in a run.
+//! Reorders a path with late choices, so that each branch chooses immediately, as in a run.
 //!
-//! A token that waits for its choice lets others pass where it would be in their way. So a search with late choices finds
-//! something wrong exactly where there is something, but perhaps not what: with the choices in order, an earlier step breaks a
-//! rule.
+//! A token that waits for its choice does not block places that it would block after the choice. So a search with late
+//! choices finds a violation exactly where there is one, but perhaps not the right one: with the choices in order, an
+//! earlier step may break a rule.
 
 use crate::model::{Model, Outcome, Role, State};
 use crate::search::{Broken, Taken};
 
-/// The way with each choice behind its fork, up to where it breaks a rule; `broken` is what the end of `path` breaks.
+/// The path with each choice directly after its fork, up to where it breaks a rule; `broken` is the rule that the end
+/// of `path` breaks.
 pub(crate) fn in_order(model: &Model<'_>, broken: Broken, path: &[Taken]) -> (Broken, Vec<Taken>) {
     let mut way = Vec::new();
     for (at, &taken) in path.iter().enumerate().filter(|(_, taken)| !model.is_choice(taken.node as usize)) {
@@ -21,7 +22,7 @@ pub(crate) fn in_order(model: &Model<'_>, broken: Broken, path: &[Taken]) -> (Br
         }
     }
     let (mut broken, mut way) = up_to_broken(model, broken, way);
-    // What has not chosen chooses what is in nobody's way, if there is such a choice.
+    // For a branch that has not chosen, takes a choice that leaves the violation unchanged, if there is such a choice.
     for at in (0..way.len()).rev() {
         let choices = produces(model, way[at]).iter().map(|&place| model.consumer(place));
         for (next, choice) in (at + 1..).zip(choices.filter(|&node| model.is_choice(node))) {
@@ -45,14 +46,15 @@ pub(crate) fn in_order(model: &Model<'_>, broken: Broken, path: &[Taken]) -> (Br
     (broken, way)
 }
 
-/// Whether a run can take this way, and breaks `broken` at its end. Where branches choose late a way can be none that a run takes: its
-/// token let others pass where it would have been cleared, or have filled a join.
+/// Whether a run can take this path, and breaks `broken` at its end. With late choices, a path may be impossible in a
+/// run: a token that waits for its choice did not get cleared, or did not fill a join, where it would have in a run.
 pub(crate) fn is_taken(model: &Model<'_>, broken: &Broken, way: &[Taken]) -> bool {
     let mut state = model.start();
     for (at, &taken) in way.iter().enumerate() {
         let (index, node) = (taken.node as usize, &model.nodes[taken.node as usize]);
         let is_due = model.pending(&state, true).is_none_or(|choice| choice == index);
-        // That a message came too often is known to the search, which counts those that change nothing as well.
+        // An event's exhausted firing is accepted: the search knows that messages came too often, as it also counts
+        // those that change nothing.
         let firing = &node.firings[taken.firing as usize];
         let may_fire = (node.role == Role::Event && firing.exhausted) || model.may_fire(index, firing, &state);
         if !(is_due && may_fire && model.is_enabled(index, &state)) {
@@ -77,7 +79,8 @@ pub(crate) fn is_taken(model: &Model<'_>, broken: &Broken, way: &[Taken]) -> boo
     }
 }
 
-/// A way up to where it breaks a rule of tokens, and which; all of it where its end does, or breaks `broken`.
+/// The path up to the first step that breaks a rule of tokens, and that rule; the whole path and `broken` if no step
+/// does.
 fn up_to_broken(model: &Model<'_>, broken: Broken, mut way: Vec<Taken>) -> (Broken, Vec<Taken>) {
     let mut state = model.start();
     for (at, taken) in way.iter().enumerate() {
@@ -97,7 +100,7 @@ fn up_to_broken(model: &Model<'_>, broken: Broken, mut way: Vec<Taken>) -> (Brok
     (broken, way)
 }
 
-/// The state before the last execution of a way, or where that breaks nothing, after it.
+/// The state before the last execution of a path, or after it where that execution breaks no rule.
 pub(crate) fn state_at_end(model: &Model<'_>, way: &[Taken]) -> State {
     let mut state = model.start();
     for taken in way {

@@ -1,5 +1,5 @@
-//! Decides whether a graph of [Interlocking](https://docs.rs/interlocking) is sound: whether every run of it comes to an
-//! end, with nothing left behind.
+//! Decides whether a graph of [Interlocking](https://docs.rs/interlocking) is sound: whether every run of it ends, and
+//! leaves no token behind.
 //!
 //! ```
 //! use interlocking_core::net::Net;
@@ -26,19 +26,22 @@
 //! # Ok::<(), interlocking_core::net::NetError>(())
 //! ```
 //!
-//! What each rule means to the author of a graph is in `docs/book/src/soundness.md` in the repository; tables and verdicts as JSON are
-//! in `docs/book/src/table-format.md`, and `examples/soundness.rs` is a command that turns one into the other.
+//! In the repository, `docs/book/src/soundness.md` explains each rule to authors of graphs, and
+//! `docs/book/src/table-format.md` describes tables and verdicts as JSON. `examples/soundness.rs` is a command that
+//! reads a table and prints its verdict.
 //!
 //! In reading order:
 //!
-//! - `verdict`: what is found: the rules, and the way to where one is broken.
-//! - `model`: what a run can come to; `model::moves`: what a node execution does to it; `model::ahead`: which budgets still matter.
-//! - `search`: the search through that, with `known` and `effort`; `check`: the searches that make a verdict.
-//! - `together`, `stubborn`, `goal`: why most of it need not be searched.
-//! - `writers`: who may change one workspace at once.
-//! - `late`: forks with many combinations, whose branches choose late.
+//! - `verdict`: the result: the rules, and the path to where a rule is broken.
+//! - `model`: the states that a run can reach; `model::moves`: the effect of a node execution on a state;
+//!   `model::ahead`: which budgets still matter.
+//! - `search`: the search through these states, with `known` and `effort`; `check`: the searches that make up a
+//!   verdict.
+//! - `together`, `stubborn`, `goal`: the reductions, which leave out most states.
+//! - `writers`: the nodes that may change one workspace at the same time.
+//! - `late`: forks with many combinations, whose branches choose their targets late.
 //! - `cycles`: cycles without a budget, which need no search.
-//! - `trace`, `remedy` with `way_back`: the way in words, and what to do.
+//! - `trace`, `remedy` with `way_back`: the path in words, and the suggested change.
 //! - `agent_calls`: how many agent calls a run can make at worst, with `linear` and `witness`.
 
 mod verdict;

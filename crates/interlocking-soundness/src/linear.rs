@@ -1,10 +1,10 @@
-//! Linear programs, by the simplex method: enough for the bounds of [`agent_calls`](crate::agent_calls()), no more.
+//! Linear programs, solved by the simplex method, as far as [`agent_calls`](crate::agent_calls()) needs them.
 
-/// A linear program: maximise a sum over variables that are not negative, under upper limits of other sums of them.
+/// A linear program: maximises a weighted sum of non-negative variables under upper limits on other weighted sums.
 #[derive(Default)]
 pub(crate) struct Program {
-    /// By variable: what one of it is worth.
-    worth: Vec<f64>,
+    /// By variable: the coefficient in the sum to maximise.
+    objective: Vec<f64>,
     limits: Vec<Limit>,
 }
 
@@ -16,31 +16,31 @@ struct Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Variable(usize);
 
-/// The greatest value and where it is taken.
+/// The greatest value, and the variables' values there.
 pub(crate) struct Optimum {
     pub(crate) value: f64,
     values: Vec<f64>,
 }
 
-/// Smaller than any number that means something here: all coefficients are whole.
-const NOTHING: f64 = 1e-9;
+/// Smaller than any significant number: all coefficients are integers.
+const EPSILON: f64 = 1e-9;
 
 impl Program {
-    pub(crate) fn variable(&mut self, worth: f64) -> Variable {
-        self.worth.push(worth);
-        Variable(self.worth.len() - 1)
+    pub(crate) fn variable(&mut self, objective: f64) -> Variable {
+        self.objective.push(objective);
+        Variable(self.objective.len() - 1)
     }
 
-    /// Limits a sum. The limit is not negative, so that all variables can be nothing.
+    /// Limits a sum. The limit must not be negative, so that all variables can be 0.
     pub(crate) fn limit(&mut self, terms: Vec<(Variable, f64)>, at_most: f64) {
         self.limits.push(Limit { terms, at_most });
     }
 
-    /// The optimum; `None` if there is none because the sum can grow for ever.
+    /// The optimum; `None` if the sum is unbounded.
     pub(crate) fn maximise(&self) -> Option<Optimum> {
-        let (variables, limits) = (self.worth.len(), self.limits.len());
+        let (variables, limits) = (self.objective.len(), self.limits.len());
         let width = variables + limits + 1;
-        // Each row says what one basic variable is; the slack of each limit is basic at first.
+        // Each row defines one basic variable; at first the slack variable of each limit is basic.
         let mut rows: Vec<Vec<f64>> = Vec::with_capacity(limits);
         for (at, limit) in self.limits.iter().enumerate() {
             let mut row = vec![0.0; width];
@@ -50,40 +50,40 @@ impl Program {
             rows.push(row);
         }
         let mut basic: Vec<usize> = (variables..variables + limits).collect();
-        let mut worth: Vec<f64> = self.worth.clone();
-        worth.resize(width, 0.0);
-        // The lowest index that gains, and the lowest that leaves: so no basis comes twice.
-        while let Some(enters) = worth[..width - 1].iter().position(|&worth| worth > NOTHING) {
+        let mut objective: Vec<f64> = self.objective.clone();
+        objective.resize(width, 0.0);
+        // Bland's rule: the lowest index that gains enters, and the lowest that may leave leaves, so no basis repeats.
+        while let Some(enters) = objective[..width - 1].iter().position(|&objective| objective > EPSILON) {
             let mut leaves: Option<(f64, usize)> = None;
-            for (at, row) in rows.iter().enumerate().filter(|(_, row)| row[enters] > NOTHING) {
+            for (at, row) in rows.iter().enumerate().filter(|(_, row)| row[enters] > EPSILON) {
                 let ratio = row[width - 1] / row[enters];
                 let better = leaves.is_none_or(|(least, best)| {
-                    ratio < least - NOTHING || (ratio < least + NOTHING && basic[at] < basic[best])
+                    ratio < least - EPSILON || (ratio < least + EPSILON && basic[at] < basic[best])
                 });
                 if better {
                     leaves = Some((ratio, at));
                 }
             }
             let (_, leaves) = leaves?;
-            pivot(&mut rows, &mut worth, leaves, enters);
+            pivot(&mut rows, &mut objective, leaves, enters);
             basic[leaves] = enters;
         }
         let mut values = vec![0.0; variables];
         for (&variable, row) in basic.iter().zip(&rows).filter(|(variable, _)| **variable < variables) {
             values[variable] = row[width - 1];
         }
-        Some(Optimum { value: -worth[width - 1], values })
+        Some(Optimum { value: -objective[width - 1], values })
     }
 }
 
 /// Makes `enters` basic in row `leaves`.
-fn pivot(rows: &mut [Vec<f64>], worth: &mut [f64], leaves: usize, enters: usize) {
+fn pivot(rows: &mut [Vec<f64>], objective: &mut [f64], leaves: usize, enters: usize) {
     let factor = rows[leaves][enters];
     rows[leaves].iter_mut().for_each(|value| *value /= factor);
     let pivot = rows[leaves].clone();
     let used: Vec<(usize, f64)> = pivot.iter().copied().enumerate().filter(|(_, value)| *value != 0.0).collect();
     let others = rows.iter_mut().enumerate().filter(|(at, _)| *at != leaves).map(|(_, row)| &mut row[..]);
-    for row in others.chain([worth]) {
+    for row in others.chain([objective]) {
         let factor = row[enters];
         if factor != 0.0 {
             used.iter().for_each(|&(column, value)| row[column] -= factor * value);
@@ -126,9 +126,9 @@ mod tests {
 
     #[test]
     fn degenerate_corners_do_not_go_round() {
-        // Beale's example, on which the rule of the greatest gain goes round for ever.
+        // Beale's example, on which the rule of the greatest gain cycles for ever.
         let mut program = Program::default();
-        let x = [0.75, -150.0, 0.02, -6.0].map(|worth| program.variable(worth));
+        let x = [0.75, -150.0, 0.02, -6.0].map(|objective| program.variable(objective));
         program.limit(vec![(x[0], 0.25), (x[1], -60.0), (x[2], -0.04), (x[3], 9.0)], 0.0);
         program.limit(vec![(x[0], 0.5), (x[1], -90.0), (x[2], -0.02), (x[3], 3.0)], 0.0);
         program.limit(vec![(x[2], 1.0)], 1.0);

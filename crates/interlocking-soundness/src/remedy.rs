@@ -1,4 +1,4 @@
-//! What to do about a broken rule, in words: a hint from the path, not a proof that the graph is sound then.
+//! The suggested change for a broken rule, in words: a hint from the path, not a proof that the changed graph is sound.
 
 use crate::trace::quoted;
 use crate::verdict::{Rule, Step};
@@ -8,7 +8,7 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::HashSet;
 
-/// More names than this are not listed.
+/// The most names in a list.
 const LONGEST_LIST: usize = 6;
 
 pub(crate) fn of(net: &Net, rule: &Rule, path: &[Step]) -> String {
@@ -61,7 +61,8 @@ fn clear_on_the_way_back(net: &Net, path: &[Step]) -> Option<String> {
     Some(format!("let `{node}` clear what it leaves behind: `{way}({to}, cancels({region}))`{join}"))
 }
 
-/// What is left over in a place that leads to a join which has not waited for it: that should have cleared it.
+/// The hint for a token left in a place that leads to a join which has fired without it: the join should clear that
+/// place.
 fn clear_at_the_quorum(net: &Net, place: &str, path: &[Step]) -> Option<String> {
     let node = place.split('.').next().unwrap_or_default();
     let has_fired =
@@ -86,7 +87,7 @@ fn is_slot(row: &NodeRow, place: &str) -> bool {
     place.split_once('.').is_some_and(|(join, _)| join == row.name)
 }
 
-/// How a step is spelled in the table.
+/// The attribute of a step in the table.
 fn way(step: &Step) -> &'static str {
     match step.to.len() {
         _ if step.exhausted => "exhausted",
@@ -113,14 +114,14 @@ fn deadlock(net: &Net, joins: &[String], missing: &[String]) -> String {
     }
 }
 
-/// The event of a cycle: whatever else is bounded, a message takes the run round once more.
+/// The event node of a cycle: whatever else is bounded, a message can take the run round the cycle once more.
 pub(crate) fn event_of<'c>(net: &Net, nodes: &'c [String]) -> Option<&'c String> {
     nodes.iter().find(|name| net.table().node(name).is_some_and(|row| row.kind == NodeKind::Event))
 }
 
 fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
     let row = |name: &String| net.table().node(name);
-    // What has a bound is left by its route, if it goes round for ever.
+    // A cycle through a bounded node is unbounded only by the node's exhausted route.
     let is_bounded = |name: &&String| {
         row(name).is_some_and(|row| row.visits.is_some() || (row.attempts.is_some() && nodes.len() == 1))
     };
@@ -137,8 +138,8 @@ fn unbounded_cycle(net: &Net, nodes: &[String]) -> String {
     format!("{bound}; or say that it may go on for ever: `visits = unbounded`")
 }
 
-/// A fork that fed all slots once, and a later step that feeds only some of them, should be as wide as the fork. A branch
-/// that filled the slot itself is another matter: who comes later has no value for it.
+/// If a fork fed all slots once and a later step feeds only some of them, the step should feed all that the fork did.
+/// This does not apply where a branch of the fork filled the slot directly: the later step has no value for that slot.
 fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
     for step in path.iter().rev().filter(|step| step.to.len() == 1 && !is_event(net, step)) {
         for fork in path.iter().filter(|fork| fork.to.len() > 1 && fork.to.contains(&step.to[0])) {
@@ -161,7 +162,7 @@ fn starved(net: &Net, join: &str, missing: &[String], path: &[Step]) -> String {
     )
 }
 
-/// Whether a token in `from` can come to `slot` without passing `join`.
+/// Whether a token in `from` can reach `slot` without passing `join`.
 pub(crate) fn leads_to(net: &Net, from: &str, slot: &str, join: &str) -> bool {
     let (mut open, mut seen) = (vec![from.to_owned()], HashSet::new());
     while let Some(place) = open.pop() {
@@ -190,7 +191,7 @@ fn no_way_out(net: &Net, nodes: &[String]) -> String {
     }
 }
 
-/// Taking turns, where that can be; apart, where it cannot.
+/// Suggests taking turns where the nodes can, and separate workspaces where they cannot.
 fn shared_workspace(net: &Net, workspace: &str, nodes: &[String]) -> String {
     let rows: Vec<&NodeRow> = nodes.iter().filter_map(|name| net.table().node(name)).collect();
     if let Some(row) = rows.iter().find(|row| !writers::takes_turns(row)) {

@@ -1,12 +1,12 @@
-//! The search through the markings that a run can come to.
+//! The search through the markings that a run can reach.
 //!
-//! Breadth first, by node executions: the way to a state is a shortest one among those that the search tries. Depth first
-//! where only stubborn sets are tried: then a set must not lead back to a state that the search is still in, or what it
-//! leaves out could be left out for ever.
+//! The search is breadth first, by node executions: the path to a state is a shortest one among those that the search
+//! tries. It is depth first where only stubborn sets are tried. A set must then not lead back to a state on the search
+//! stack, because the nodes that it leaves out could otherwise be left out for ever.
 //!
-//! A state whose marking was seen with the same budget bits or more is not looked at again: it can do nothing new.
+//! A state whose marking was seen with the same budget bits or more is not visited again, as it has no new behaviour.
 //!
-//! Where a rule of tokens is broken the run ends: what a message could do then is not looked at.
+//! A run ends where a rule of tokens is broken: the search does not consider messages after that.
 
 use crate::effort::{Effort, words};
 use crate::goal::Goal;
@@ -28,7 +28,7 @@ pub(crate) enum Order<'g> {
     Towards(&'g Goal),
 }
 
-/// A broken rule by index, as the search meets it.
+/// A broken rule as the search finds it, with indices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Broken {
     DoubleToken {
@@ -42,7 +42,7 @@ pub(crate) enum Broken {
     Stuck {
         joins: Vec<usize>,
     },
-    /// Two nodes that run at once: only where a search goes towards that.
+    /// Two nodes that run at once. Only a search with this goal reports it.
     Beside {
         nodes: [usize; 2],
     },
@@ -52,20 +52,21 @@ pub(crate) enum Broken {
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) broken: Broken,
-    /// The state in which it is, or in which the last firing breaks it.
+    /// The state that breaks the rule, or in which the last firing breaks it.
     pub(crate) state: u32,
     pub(crate) last: Option<Taken>,
-    /// The tokens then live, where a run would have ended.
+    /// The tokens that are live where the run would have ended.
     pub(crate) live: Option<Bits>,
-    /// Where branches chose late: the executions in order, and what the search met.
+    /// Where branches chose late: the executions in the order of a run, and the rule that the search itself found
+    /// broken.
     pub(crate) way: Option<Vec<Taken>>,
     pub(crate) met: Option<Broken>,
-    /// Whether a run can take that way.
+    /// Whether a run can take that path.
     pub(crate) is_taken: bool,
 }
 
 impl Found {
-    /// What a state shows, without a last firing.
+    /// A rule broken by the state itself, without a last firing.
     pub(crate) fn at(broken: &Broken, state: u32) -> Self {
         Self { broken: broken.clone(), state, last: None, live: None, way: None, met: None, is_taken: true }
     }
@@ -85,7 +86,7 @@ struct Seen {
     taken: Option<Taken>,
     depth: u32,
     expanded: bool,
-    /// Whether a depth-first search is still in it.
+    /// Whether it is on the stack of a depth-first search.
     open: bool,
 }
 
@@ -103,15 +104,15 @@ pub(crate) struct Search<'m, 'n> {
     known: Known,
     depth_first: bool,
     choices_are_late: bool,
-    /// How many states are enough, now that a rule is broken.
+    /// After how many states the search stops, once a rule is broken.
     enough: Option<usize>,
     turns: VecDeque<Turn>,
     pub(crate) found: Vec<Found>,
     /// Nodes whose handler some run starts.
     pub(crate) ran: Vec<bool>,
     pub(crate) reached_exit: bool,
-    /// Who leads to whom, and who ends: kept where a run may never end. Unless states are told apart exactly, without what
-    /// only an exhausted budget does.
+    /// The edges between states, and the states in which a run can end: kept where a run may never end. Unless states
+    /// are compared exactly, steps of exhausted budgets are left out.
     edges: Vec<(u32, u32)>,
     ends: Vec<u32>,
     pub(crate) complete: bool,
@@ -144,14 +145,14 @@ impl<'m, 'n> Search<'m, 'n> {
         };
         search.see(model.start(), 0, None, 0);
         search.complete = search.look(order, limit);
-        // Where one is told that a run can take, no other is.
+        // If some finding's path can be taken by a run, findings with other paths are dropped.
         if search.found.iter().any(|found| found.is_taken) {
             search.found.retain(|found| found.is_taken);
         }
         search
     }
 
-    /// Whether all was looked at that there is to look at.
+    /// Visits the states. Returns whether the search was complete.
     fn look(&mut self, order: Order<'_>, limit: usize) -> bool {
         while let Some(turn) = self.turns.pop_front() {
             let at = match turn {
@@ -161,9 +162,10 @@ impl<'m, 'n> Search<'m, 'n> {
                     continue;
                 }
             };
-            // Once a rule is broken, reductions bear less, and little more is worth knowing.
-            let patience = if self.depth_first { self.enough.unwrap_or(limit) } else { limit };
-            if self.seen.len() > limit.min(patience) || self.effort.is_spent() {
+            // Once a rule is broken, the reductions are weaker and further findings matter little, so the depth-first
+            // search stops soon.
+            let enough = if self.depth_first { self.enough.unwrap_or(limit) } else { limit };
+            if self.seen.len() > limit.min(enough) || self.effort.is_spent() {
                 return false;
             }
             if std::mem::replace(&mut self.seen[at as usize].expanded, true) {
@@ -192,7 +194,7 @@ impl<'m, 'n> Search<'m, 'n> {
         &self.seen[index as usize].state
     }
 
-    /// The nearest state in which all these nodes can run, where none chooses late.
+    /// The nearest state in which all these nodes can run and no choice is pending.
     pub(crate) fn nearest(&self, nodes: &[usize]) -> Option<u32> {
         let runs = |seen: &&(usize, &Seen)| {
             let state = &seen.1.state;
@@ -264,10 +266,10 @@ impl<'m, 'n> Search<'m, 'n> {
         }
     }
 
-    /// Whether a firing of one of these nodes, not a final one, leads to a state that the search is not in.
+    /// Whether a firing of one of these nodes that is not final leads to a state that is not on the search stack.
     fn goes_on(&self, state: &State, chosen: &[usize]) -> bool {
         chosen.iter().any(|&index| {
-            // While a join with latched slots runs no message is handled, so its start and its end are one step here.
+            // No message is handled while a join with latched slots runs, so its start and its end are one step here.
             let started = self.model.started(index, state);
             started.as_ref().is_none_or(|started| self.is_fresh(started))
                 && self.fires_afresh(index, started.as_ref().unwrap_or(state))
@@ -278,7 +280,7 @@ impl<'m, 'n> Search<'m, 'n> {
         let firings = self.model.nodes[index].firings.iter();
         let mut firings = firings.filter(|firing| !firing.is_final() && self.model.may_fire(index, firing, state));
         firings.any(|firing| match self.model.fire(index, firing, state) {
-            // A fork and the choices that follow at once are one step.
+            // A fork and its immediate choices are one step.
             Outcome::State(next) => match self.model.pending(&next, false) {
                 Some(choice) => self.fires_afresh(choice, &next),
                 None => self.is_fresh(&next),
@@ -350,7 +352,7 @@ impl<'m, 'n> Search<'m, 'n> {
         self.report(Broken::Stuck { joins }, at, None, None);
     }
 
-    /// Keeps the first, which is a shortest way to it.
+    /// Records a broken rule. Only the first finding of each rule is kept, which has a shortest path.
     fn report(&mut self, broken: Broken, state: u32, last: Option<Taken>, live: Option<Bits>) {
         let is_known = |found: &Found, broken: &Broken| found.broken == *broken || found.met.as_ref() == Some(broken);
         if self.depth_first && self.found.iter().any(|found| is_known(found, &broken)) {
@@ -373,14 +375,15 @@ impl<'m, 'n> Search<'m, 'n> {
         }
     }
 
-    /// A state that can do all that this one can.
+    /// A seen state that has all behaviour of this state.
     fn known(&self, state: &State, suffices: impl Fn(&Seen) -> bool) -> Option<u32> {
         let is_enough = |at: &u32| suffices(&self.seen[*at as usize]);
         self.known.same(state).or_else(|| self.known.covers(self.model, state).find(is_enough))
     }
 
     fn see(&mut self, state: State, from: u32, taken: Option<Taken>, depth: u32) {
-        // A start costs nothing, so a shorter way to a state that waits may come later. Depth first, ways are not counted.
+        // A join's start does not count as a step, so a shorter path to a waiting state may be found later. A
+        // depth-first search ignores path lengths.
         let known = self.known(&state, |known| self.depth_first || known.depth <= depth);
         if self.model.unbounded && !self.seen.is_empty() && (self.model.exact || !self.is_exhausted(taken)) {
             self.edges.push((from, known.unwrap_or(self.seen.len() as u32)));

@@ -1,23 +1,27 @@
 //! Which of the enabled nodes need to be tried now, and which can wait: strong stubborn sets.
 //!
-//! Two nodes depend on each other if the order in which they fire can matter: they send to one place, one sends to where the
-//! other takes its token, or one clears what the other takes or sends. Nodes that are never [together](crate::together)
-//! don't. A set of nodes is stubborn if it has, with every enabled node, all that depend on it, and with every other node all
-//! that send to a place which it lacks: then whatever the rest does first, the set can do before, with the same result. It is
-//! enough to try the enabled nodes of one stubborn set, the smallest.
+//! Two nodes depend on each other if the order in which they fire can matter: they send to one place, one sends to a
+//! place of the other's input, or one clears what the other takes or sends. Nodes that are never live
+//! [together](crate::together) are independent. A set of nodes is stubborn if it contains, for every enabled member,
+//! all nodes that depend on the member, and for every other member, all nodes that send to one place that the member
+//! lacks. Then a step of the set commutes with all earlier steps of the other nodes. So it is enough to try the enabled
+//! nodes of one stubborn set, the smallest.
 //!
-//! - Going to exit depends on nothing: if something else is live, that is wrong now, and stays wrong whatever the rest does.
-//! - A [total](crate::model::Firing::total) firing depends on nothing that keeps no budget: its result is the same marking,
-//!   now or later, and what the rest did before is cleared. But nothing of the rest is left after it, so a set is
-//!   only enough if one of its firings is neither total nor to exit, and leads to a state whose successors are still to be
-//!   tried: else the rest could be put off for ever.
-//! - A node that fills a slot of a join with a quorum may bring its last value: it clears what the join clears then, and all of its
-//!   slots, which hold a token anew.
-//! - What a node does is undone by a region that has all places that it takes from, sends to and clears: the result is the same
-//!   whether the node went on before or not, but for budgets, of which more may be spent then. So the node need not wait for who has only
-//!   such regions, or others that do not touch it, though they wait for it. That holds for a set of one enabled node; so branches that a join
-//!   clears at its quorum, or that clear each other, advance one after the other to where they can. Ways are not the shortest then.
-//! - Joins of an enabled latched slot depend on those that fill it: it makes a difference for which round a value comes.
+//! - Going to exit depends on no other node: if something else is live, the rule is broken at once, and stays broken
+//!   whatever the other nodes do.
+//! - A [total](crate::model::Firing::total) firing depends only on nodes that leave budget bits: its result is the same
+//!   marking now or later, and the effects of other nodes before it are cleared. But nothing of the other nodes is left
+//!   after it. So a set suffices only if one of its firings is neither total nor to exit, and leads to a state whose
+//!   successors are still to be tried: otherwise the other nodes could be put off for ever.
+//! - A node that fills a slot of a join with a quorum may complete the quorum. It then clears the join's region and all
+//!   of the join's slots, which are marked again.
+//! - A region undoes a node's effects if it has all places that the node takes from, sends to and clears: the result is
+//!   the same whether the node fired before or not, except that more of a budget may be spent. So the node need not
+//!   wait for nodes whose regions all either undo its effects or do not touch them, though these nodes wait for it.
+//!   That holds for a set of one enabled node. So branches that a join clears at its quorum, or that clear each other,
+//!   advance one after the other as far as they can. Paths are then not the shortest.
+//! - A join with an enabled latched slot depends on the nodes that fill the slot: it matters for which round a value
+//!   arrives.
 
 use crate::effort::{Effort, words};
 use crate::model::{Firing, Model, Node, Role, State};
@@ -25,19 +29,19 @@ use crate::together::Together;
 use interlocking_core::bits::Bits;
 
 pub(crate) struct Dependencies {
-    /// By node: those whose order with it can matter.
+    /// By node: the nodes that depend on it.
     dependent: Vec<Bits>,
-    /// The same without those that can only undo what the node does, if there are any.
+    /// The same without the nodes that can only undo the node's effects; `None` if there are no such nodes.
     pressing: Vec<Option<Bits>>,
     /// By place: the nodes that send to it.
     producers: Vec<Vec<usize>>,
 }
 
 impl Dependencies {
-    /// With `totals_wait` a total firing depends on nothing, which makes small sets, but does not keep the length of ways: what
-    /// comes before it is undone, and may have been left out.
+    /// With `totals_wait` a total firing depends on nothing. That makes sets small, but does not keep the length of
+    /// paths: the firing undoes earlier steps, which may have been left out.
     ///
-    /// `None` where that takes more than may be done.
+    /// `None` where that exceeds the effort.
     pub(crate) fn of(model: &Model<'_>, together: &Together, effort: &Effort, totals_wait: bool) -> Option<Self> {
         let count = model.nodes.len();
         effort.keep(count * (4 * words(model.places) + words(count)));
@@ -88,7 +92,7 @@ impl Dependencies {
         Some(Self { dependent, pressing, producers })
     }
 
-    /// The enabled nodes of a small stubborn set that suffices.
+    /// The enabled nodes of a small stubborn set for which `suffices` holds.
     pub(crate) fn choose(
         &self,
         model: &Model<'_>,
@@ -98,7 +102,7 @@ impl Dependencies {
         suffices: impl Fn(&[usize]) -> bool,
     ) -> Option<Vec<usize>> {
         let is_enabled = flags(model, enabled);
-        // Last come those that need not wait for who only undoes what they do.
+        // Nodes that need not wait for nodes that only undo their effects come last.
         let alone = enabled.iter().map(|&seed| (seed, &self.dependent[seed]));
         let undone = enabled.iter().filter_map(|&seed| Some((seed, self.pressing[seed].as_ref()?)));
         for (seed, dependent) in alone.chain(undone) {
@@ -123,7 +127,7 @@ impl Dependencies {
         larger.into_iter().find(|found| suffices(found))
     }
 
-    /// The enabled nodes of the stubborn set around what a goal needs.
+    /// The enabled nodes of the stubborn set around the nodes that a goal needs.
     pub(crate) fn around(
         &self,
         model: &Model<'_>,
@@ -135,7 +139,7 @@ impl Dependencies {
         self.close(model, state, &flags(model, enabled), effort, seeds)
     }
 
-    /// Whether an enabled node that depends on these is the only enabled one of its stubborn set.
+    /// Whether an enabled node, which depends on `dependent`, is the only enabled node of its stubborn set.
     fn is_alone(
         &self,
         model: &Model<'_>,
@@ -176,7 +180,7 @@ impl Dependencies {
         open.iter().for_each(|&seed| {
             members.insert(seed);
         });
-        // With all that are enabled nothing is gained.
+        // A set with all enabled nodes gains nothing, so the loop stops then.
         while let Some(index) = open.pop().filter(|_| !is_enabled.is_subset(&members)) {
             effort.touch(words(model.nodes.len()));
             if is_enabled.contains(index) {
@@ -192,7 +196,7 @@ impl Dependencies {
         members.iter().collect()
     }
 
-    /// Nodes of which one must fire before a node that is not enabled can be.
+    /// Nodes of which at least one must fire before a disabled node can be enabled.
     fn enablers<'d>(
         &'d self,
         model: &'d Model<'_>,
@@ -205,8 +209,8 @@ impl Dependencies {
         let cleared = node.firings.iter().filter(|firing| node.role == Role::Event && !firing.total);
         let cleared = cleared.filter_map(|firing| firing.clears.as_ref()).flat_map(|clears| clears.places.iter());
         let producers = missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied());
-        // No message is handled while a join with latched slots runs. Who cannot wait for it brings it in here; otherwise its
-        // start and its end can come one after the other, so that before its start a message need not depend on it.
+        // No message is handled while a join with latched slots runs, so an event depends on the running joins. A join
+        // that does not run yet can start and end in direct succession, so an event need not depend on it.
         producers.chain(model.running(state).filter(|_| node.role == Role::Event))
     }
 }
@@ -219,26 +223,26 @@ fn flags(model: &Model<'_>, enabled: &[usize]) -> Bits {
     flags
 }
 
-/// The places that a firing may mark: a value for one slot of a join with a quorum may be the last that it waits for, and then
-/// it holds all of them.
+/// The places that a firing may mark: a value for one slot of a join with a quorum may complete the quorum, and then
+/// all slots are marked.
 fn marks<'m>(model: &'m Model<'_>, firing: &'m Firing) -> impl Iterator<Item = usize> + 'm {
     let slots = model.may_complete(firing).flat_map(|(join, _)| model.nodes[join].places.clone());
     firing.produces.iter().copied().chain(slots)
 }
 
-/// What a node takes, sends and clears, over all its firings that are not total.
+/// The places that a node takes from, sends to and clears, over all its firings that are not total.
 struct Effects {
     takes: Bits,
     sends: Bits,
     clears: Bits,
-    /// What may be live beside it.
+    /// The places that may be live beside it.
     beside: Bits,
-    /// Whether it has a total firing, which undoes what others did, but not what they entered.
+    /// Whether it has a total firing, which undoes the effects of other nodes, but not their budget bits.
     is_total: bool,
     /// Whether it is an event whose result depends on what else is live.
     is_partial_event: bool,
-    /// Whether it does something that a total firing does not undo: it sends to a node whose budget is kept, or
-    /// takes an edge whose budget is.
+    /// Whether it has effects that a total firing does not undo: it sends to a node whose budget is kept, or takes an
+    /// edge whose budget is kept.
     leaves_traces: bool,
 }
 
@@ -268,7 +272,7 @@ impl Effects {
             let has_budget = |place: usize| model.nodes[model.consumer(place)].budget.is_some();
             effects.leaves_traces |= model.fills(firing).any(has_budget) || firing.leaves_taken().is_some();
             if firing.total && (totals_wait || firing.exits > 0) {
-                // After the end no budget matters.
+                // Budgets do not matter after the end of the run.
                 effects.is_total |= firing.exits == 0;
                 continue;
             }
@@ -287,7 +291,8 @@ impl Effects {
         other.role == Role::Event || other.needs().all(|place| self.beside.contains(place))
     }
 
-    /// Whether `by`, whose effects are `its`, can only undo what node `index` does, whose effects these are, or let it be.
+    /// Whether node `by`, with the effects `its`, can only undo the effects of node `index`, which are `self`, or does
+    /// not touch them.
     fn is_undone_or_kept(&self, its: &Self, model: &Model<'_>, index: usize, by: usize) -> bool {
         let node = &model.nodes[index];
         let meets = self.sends.intersects(&its.takes)
@@ -296,9 +301,9 @@ impl Effects {
             || its.sends.intersects(&self.takes)
             || its.sends.intersects(&self.sends)
             || (self.is_total && its.leaves_traces);
-        // More of a budget is left where it went on before.
+        // Whether node `index` fired before makes a difference to the budgets.
         let is_told_apart = model.exact && (self.leaves_traces || node.budget.is_some() || !self.clears.is_empty());
-        // While a join with latched slots runs no message is handled.
+        // No message is handled while a join with latched slots runs.
         let stops_messages = !node.latched.is_empty() && !model.events.is_empty();
         if meets || is_told_apart || node.role == Role::Event || stops_messages {
             return false;
@@ -311,12 +316,12 @@ impl Effects {
         regions.all(|region| places.is_subset(region) || !places.intersects(region))
     }
 
-    /// Whether what this node does changes what `other` can do or has done.
+    /// Whether this node's effects change what `other` can do or has done.
     fn disturbs(&self, other: &Self) -> bool {
         self.sends.intersects(&other.takes)
             || self.clears.intersects(&other.takes)
             || self.clears.intersects(&other.sends)
-            // A message can redirect only from where a token is.
+            // A message can redirect only from a region that holds a token.
             || (other.is_partial_event && self.clears.intersects(&other.clears))
             || (self.is_total && other.leaves_traces)
     }

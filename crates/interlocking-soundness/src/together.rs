@@ -1,14 +1,16 @@
-//! Which places may hold tokens at the same time: an over-approximation that costs polynomial time, and no search.
+//! Which places may hold tokens at the same time: an over-approximation in polynomial time, without a search.
 //!
-//! Two places are together if a fork fills both, or if one is filled from a place that was together with the other, which
-//! nothing clears on the way. A join fires only from slots that are together. What is found apart here is apart in every run
-//! that breaks no rule; what is found together may still be apart.
+//! Two places are together if a fork fills both, or if one is filled from a place that was together with the other, and
+//! the step does not clear the other. A join fires only from slots that are together. Places that are not together here
+//! never hold tokens at the same time in a run that breaks no rule; places that are together here need not be in any
+//! run.
 //!
 //! A join with a quorum fires with the firing that fills one of its slots, and holds all of them from then on.
 //!
-//! A latched slot counts as filled after its join has fired, until something clears it. For what a join sends is together with
-//! all that was together with the slots it needs, its latched ones included; and so is what comes of it. So where a slot's
-//! value may be remembered, the slot is together with whatever holds a token.
+//! A latched slot counts as filled after its join has fired, until something clears it. This follows from the rules
+//! above: the places that a join fills are together with all places that were together with its needed slots, its
+//! latched slots included, and so are the places filled from those. So where a slot's value may be remembered, the slot
+//! is together with every place that holds a token.
 
 use crate::effort::{Effort, words};
 use crate::model::{Firing, Model, Node, Quorum, Role};
@@ -16,14 +18,14 @@ use interlocking_core::bits::Bits;
 use std::collections::VecDeque;
 
 pub(crate) struct Together {
-    /// By place: those that may hold a token while it does.
+    /// By place: the places that may hold a token while it does.
     rows: Vec<Bits>,
     /// Places that may hold a token at all.
     reached: Bits,
 }
 
 impl Together {
-    /// `None` where that takes more than may be done.
+    /// `None` where that exceeds the effort.
     pub(crate) fn of(model: &Model<'_>, effort: &Effort) -> Option<Self> {
         let width = words(model.places);
         effort.keep(model.places * width);
@@ -79,7 +81,7 @@ impl Together {
         Some(beside)
     }
 
-    /// Adds what the firings of a node make together; the places whose row is longer then.
+    /// Adds the pairs that the firings of a node create. Returns the places whose row has grown.
     fn fire(&mut self, model: &Model<'_>, node: &Node) -> Bits {
         let mut changed = Bits::new(model.places);
         let Some(beside) = self.beside(model, node) else { return changed };
@@ -104,8 +106,8 @@ impl Together {
         changed
     }
 
-    /// Adds what comes of a firing that brings joins their quorum: all of their slots are marked, and what they clear is not. Of
-    /// several joins one may clear another, so there nothing is taken to be cleared.
+    /// Adds the pairs that a firing creates by completing the quorum of joins: all slots of the joins are marked, and
+    /// their regions are cleared. With several joins, one may clear another, so nothing is assumed to be cleared.
     fn fire_quorums(&mut self, model: &Model<'_>, firing: &Firing, mut stays: Bits, changed: &mut Bits) {
         let joins: Vec<(usize, &Quorum)> = model.may_complete(firing).collect();
         let mut marked = firing.produces.clone();
@@ -120,7 +122,7 @@ impl Together {
         }
     }
 
-    /// Adds that places get a token while others hold one.
+    /// Adds that `places` get tokens while the places in `stays` hold some.
     fn mark(&mut self, stays: &Bits, places: &[usize], changed: &mut Bits) {
         for &place in places {
             let mut row = stays.clone();
@@ -146,8 +148,8 @@ impl Together {
     }
 }
 
-/// Marks the firings whose result is one fixed marking: what they clear is all that may be live beside their node. That includes
-/// every value that a join may remember then.
+/// Marks the firings whose result is one fixed marking: their region has every place that may be live beside their
+/// node, including every value that a join may remember then.
 pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
     for index in 0..model.nodes.len() {
         let beside = match model.nodes[index].role {

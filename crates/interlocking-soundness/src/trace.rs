@@ -1,6 +1,6 @@
 //! A path in words: `entry → types → {skeleton, adversary} → gate`.
 //!
-//! Executions are shown in layers: each comes one layer after the last of those whose tokens it takes.
+//! Executions are shown in layers: each is one layer after the latest execution whose token it takes.
 
 use crate::model::{Failing, Firing, Model, Role};
 use crate::search::Taken;
@@ -29,7 +29,7 @@ pub(crate) fn steps(model: &Model<'_>, path: &[Taken]) -> Vec<Step> {
     steps.collect()
 }
 
-/// The optional slots that an execution fills with nothing, by itself or by the choices of its branches.
+/// The optional slots that an execution fills without a value, directly or by the choices of its branches.
 fn blank(model: &Model<'_>, path: &[Taken], at: usize) -> Vec<usize> {
     let firing = |taken: &Taken| &model.nodes[taken.node as usize].firings[taken.firing as usize];
     let choices = firing(&path[at]).produces.iter().filter_map(|&place| {
@@ -41,7 +41,7 @@ fn blank(model: &Model<'_>, path: &[Taken], at: usize) -> Vec<usize> {
     blank.filter(|&place| model.net.places()[place].optional).collect()
 }
 
-/// The path and what is wrong at its end.
+/// The path in words, with the violation at its end.
 pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String {
     let mut words = vec!["entry".to_owned()];
     for layer in layers(model, path) {
@@ -63,12 +63,12 @@ pub(crate) fn in_words(model: &Model<'_>, path: &[Taken], rule: &Rule) -> String
 /// The executions of a path by their position in it.
 fn layers(model: &Model<'_>, path: &[Taken]) -> Vec<Vec<usize>> {
     let mut layers: Vec<Vec<usize>> = Vec::new();
-    // By place, the layer after the one that filled it last.
+    // By place, the layer after the layer that filled it last.
     let mut ready: HashMap<usize, usize> = HashMap::new();
     for (at, taken) in path.iter().enumerate() {
         let node = &model.nodes[taken.node as usize];
         let inputs = node.places.clone().filter_map(|place| ready.get(&place).copied());
-        // A message takes no token: it comes after all that was before.
+        // A message takes no token, so it comes after all earlier executions.
         let layer = if node.role == Role::Event { layers.len() } else { inputs.max().unwrap_or(0) };
         let is_choice = model.is_choice(taken.node as usize);
         for &place in &node.firings[taken.firing as usize].produces {

@@ -1,4 +1,4 @@
-//! What the check found: the verdict, and each violation with the way into it.
+//! The result of the check: the verdict, and each violation with the path to it.
 
 use crate::trace::quoted;
 use serde::{Deserialize, Serialize};
@@ -10,44 +10,46 @@ use std::fmt;
 pub enum Verdict {
     /// No run of the graph can break a rule.
     Sound {
-        /// How many markings were looked at; the reductions leave out those that cannot matter.
+        /// How many markings were visited; the reductions leave out those that cannot matter.
         markings: usize,
     },
     /// Some run breaks a rule.
     Unsound {
-        /// The rules that are broken, once for each place where they are, those with the shortest ways first: all of them
-        /// where the graph has no more than 5,000 markings, but no more than 50 cycles and 50 of tokens.
+        /// The broken rules, once for each place where a rule is broken, those with the shortest paths first. The list
+        /// is complete where the graph has no more than 5,000 markings, but has at most 50 violations of cycles and 50
+        /// of tokens.
         violations: Vec<Violation>,
     },
-    /// The graph has more or larger markings than the check was allowed to look at: nothing is known.
+    /// The graph has more or larger markings than the check was allowed to visit, so the check has no result.
     Undecided {
-        /// How many they could be.
+        /// How many markings were allowed.
         limit: usize,
     },
 }
 
-/// A broken rule, and how a run comes to break it.
+/// A broken rule, and how a run reaches the violation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Violation {
     /// The rule, with the names it is about.
     #[serde(flatten)]
     pub rule: Rule,
-    /// The node to look at first: where the graph must be changed, as far as can be told.
+    /// The node to look at first: where the graph most likely has to be changed.
     pub blame: String,
-    /// The node executions that lead there, in order; the last one breaks the rule, or is followed by nothing. Empty for
-    /// rules about the table as a whole.
+    /// The node executions that lead there, in order. The last of them breaks the rule, or nothing can run after it.
+    /// Empty for rules about the table as a whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Step>,
-    /// Whether no shorter path breaks the same rule in the same place. Always, unless the graph has more markings than
-    /// the check may look at.
+    /// Whether no shorter path breaks the same rule in the same place. Always true, unless the graph has more markings
+    /// than the check may visit.
     pub shortest: bool,
-    /// The places that hold a token at the end of the path; before its last execution, where that one breaks the rule.
+    /// The places that hold a token at the end of the path, or before its last execution where that execution breaks
+    /// the rule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marking: Vec<String>,
     /// The path in words: `entry → types → {skeleton, adversary} → gate`. Empty without a path.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trace: String,
-    /// What to do.
+    /// How to change the graph.
     pub remedy: String,
 }
 
@@ -55,7 +57,7 @@ pub struct Violation {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum Rule {
-    /// A token arrives where one is already.
+    /// A token arrives in a place that already holds one.
     DoubleToken {
         /// The node that sends it.
         from: String,
@@ -88,13 +90,13 @@ pub enum Rule {
         /// Its nodes, in order, beginning with the first in the table.
         nodes: Vec<String>,
     },
-    /// A node that no run ever comes to.
+    /// A node that no run ever executes.
     NeverRuns {
         /// The node.
         node: String,
     },
-    /// Two nodes can be at work at once in a workspace that both may change, and are not exclusive; or one, which works beside
-    /// the graph, more than once at a time.
+    /// Two nodes that are not exclusive can be at work at once in a workspace that both may change; or one node that
+    /// works beside the graph can be at work in it several times at once.
     SharedWorkspace {
         /// The workspace.
         workspace: String,
@@ -103,7 +105,8 @@ pub enum Rule {
     },
     /// No run ever reaches the exit.
     ExitUnreachable,
-    /// A run can come to where the exit is out of reach for ever, though it never stops: some cycle has no way out.
+    /// A run can reach a state from which the exit is unreachable although the run never stops: some cycle has no way
+    /// out.
     NoWayOut {
         /// The nodes that then hold tokens.
         nodes: Vec<String>,
@@ -115,9 +118,9 @@ pub enum Rule {
 pub struct Step {
     /// The node.
     pub node: String,
-    /// The places that get a token: one for a goto, one a branch for a fork.
+    /// The places that get a token: one for a goto, one per branch for a fork.
     pub to: Vec<String>,
-    /// Those of them that get nothing: optional slots.
+    /// The optional slots among them that get no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub none: Vec<String>,
     /// Whether it is the route of an exhausted budget.
@@ -140,9 +143,10 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl Violation {
-    /// Whether the way here does all that leads to `other`, and more: mend that first, and this is probably mended too.
+    /// Whether this violation's path contains all steps of `other`'s path, and more: a fix of `other` then probably
+    /// fixes this violation too.
     pub fn follows(&self, other: &Self) -> bool {
-        // Who shares a workspace disturbs no token.
+        // A shared workspace does not affect tokens.
         if matches!(other.rule, Rule::SharedWorkspace { .. }) {
             return false;
         }
@@ -151,8 +155,8 @@ impl Violation {
         !other.path.is_empty() && other.path.len() < self.path.len() && other.path.iter().all(&mut takes)
     }
 
-    /// Whether what mends `other` mends this too, as far as can be told: both are about tokens that are too many, and the same
-    /// is to be done; or about one workspace, and one node is to blame.
+    /// Whether the fix of `other` probably fixes this violation too: both are about surplus tokens and have the same
+    /// remedy, or both are about the same workspace and blame the same node.
     pub fn has_remedy_of(&self, other: &Self) -> bool {
         if let (Rule::SharedWorkspace { workspace, .. }, Rule::SharedWorkspace { workspace: same, .. }) =
             (&self.rule, &other.rule)
@@ -165,7 +169,7 @@ impl Violation {
 }
 
 impl fmt::Display for Violation {
-    /// What is wrong; the way there; what to do.
+    /// The violation, the path to it, and the remedy.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.rule)?;
         if !self.trace.is_empty() {

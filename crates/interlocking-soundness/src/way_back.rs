@@ -1,5 +1,5 @@
-//! The step of a path that goes back and leaves something behind: most second tokens, and most of what is live at exit, come
-//! from one. A shortest path has no way round that is not needed, so the first such step is the one to look at.
+//! Finds the step of a path that goes back and leaves tokens behind: such a step causes most second tokens, and most
+//! tokens that are live at exit. A shortest path has no unnecessary loops, so the first such step is the cause.
 
 use crate::remedy::leads_to;
 use crate::verdict::Step;
@@ -10,15 +10,15 @@ use std::collections::HashSet;
 /// A step that goes back.
 pub(crate) struct WayBack<'p> {
     pub(crate) step: &'p Step,
-    /// What it should clear: what it clears already, and then what it leaves behind with all that this can come to before
-    /// a join. Spelled as in `cancels(…)`.
+    /// What it should clear, spelled as in `cancels(…)`: first what it clears already, then the places it leaves marked
+    /// and all that these lead to before a join.
     pub(crate) region: Vec<String>,
 }
 
 /// The first step that goes to a node which was executed before, while something else is live, or while a latched slot
-/// remembers what will come to it again.
+/// remembers a value that will be sent to it again.
 pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
-    // Where a budget is exhausted, the way round was needed for that.
+    // If the last step exhausts a budget, the path needed the loop.
     if path.last()?.exhausted {
         return None;
     }
@@ -31,7 +31,8 @@ pub(crate) fn of<'p>(net: &Net, path: &'p [Step]) -> Option<WayBack<'p>> {
         remembered.retain(|place| stays(place));
         live.retain(|place| stays(place) && !names(&step.node, place));
         executed.insert(&step.node);
-        // Another token for a slot is the join's next round, and a node that goes to itself tries again.
+        // A further token for a slot belongs to the join's next round, and a node that goes to itself makes another
+        // attempt: neither goes back.
         if step.to.iter().any(|to| executed.contains(to.as_str()) && *to != step.node) {
             let comes_again = |slot: &&str| step.to.iter().any(|to| leads_to(net, to, slot, node_of(slot)));
             let left: Vec<&str> =
@@ -63,7 +64,7 @@ fn fires(join: &NodeRow, live: &HashSet<&str>, blank: &HashSet<&str>) -> bool {
     values >= enough as usize || filled == join.slots.len()
 }
 
-/// The slots that a step fills in the place of a branch which could have gone elsewhere.
+/// The slots that a step fills directly although the fork's branch has other targets.
 fn skips<'p>(net: &Net, step: &'p Step) -> impl Iterator<Item = &'p str> {
     let branches = net.table().node(&step.node).and_then(|row| row.fork.as_ref()).filter(|_| step.to.len() > 1);
     let choosing: Vec<Target> =
@@ -73,7 +74,7 @@ fn skips<'p>(net: &Net, step: &'p Step) -> impl Iterator<Item = &'p str> {
     step.to.iter().map(String::as_str).filter(skipped)
 }
 
-/// What is cleared already, and then what is left with all that it can come to, in the order of the table.
+/// What is cleared already, and then the places left marked and all that these lead to, in the order of the table.
 fn wide_region(net: &Net, step: &Step, cancels: &[&str], left: &[&str]) -> Vec<String> {
     let targets: Vec<&str> = step.to.iter().map(|place| node_of(place)).collect();
     let found: HashSet<String> = left.iter().flat_map(|place| region(net, place, &targets)).collect();
@@ -82,7 +83,7 @@ fn wide_region(net: &Net, step: &Step, cancels: &[&str], left: &[&str]) -> Vec<S
         let slots = row.slots.iter().map(|slot| format!("{}.{}", row.name, slot.name));
         let places = std::iter::once(row.name.clone()).chain(slots);
         let is_new = |name: &String| found.contains(name) && !cancels.contains(&name.as_str());
-        // A join stands for its slots.
+        // The name of a join includes its slots.
         let join = is_new(&row.name).then(|| row.name.clone());
         wide.extend(places.filter(|name| is_new(name) && join.as_ref().is_none_or(|join| join == name)));
     }
@@ -93,7 +94,7 @@ fn is_latched(net: &Net, place: &str) -> bool {
     net.place_named(place).is_some_and(|place| net.place(place).latched)
 }
 
-/// What a token of `place` can have come to, up to the next join and the nodes that will run again anyway.
+/// The nodes that a token of `place` can have reached, up to the next join and the nodes that will run again anyway.
 fn region(net: &Net, place: &str, targets: &[&str]) -> HashSet<String> {
     if place.contains('.') {
         return HashSet::from([place.to_owned()]);
@@ -111,7 +112,7 @@ fn region(net: &Net, place: &str, targets: &[&str]) -> HashSet<String> {
     seen
 }
 
-/// What a step clears by the table.
+/// The names that a step clears according to the table.
 fn cancels<'n>(net: &'n Net, step: &Step) -> Vec<&'n str> {
     let Some(row) = net.table().node(&step.node) else { return Vec::new() };
     let leads = |target: &Target, place: &String| {
@@ -131,7 +132,7 @@ fn cancels<'n>(net: &'n Net, step: &Step) -> Vec<&'n str> {
     goto.chain(fork).next().into_iter().flatten().map(String::as_str).collect()
 }
 
-/// Whether a name of a region stands for a place.
+/// Whether a name of a region includes a place.
 fn names(name: &str, place: &str) -> bool {
     name == "*" || name == place || name == node_of(place)
 }

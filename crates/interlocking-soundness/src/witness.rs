@@ -1,15 +1,15 @@
-//! A run that makes as many agent calls as there can be, looked for on the frontier itself.
+//! A search, on the frontier itself, for a run that makes the greatest number of agent calls.
 //!
-//! Depth first, along a plan that says how often each alternative should be taken. Not every run is tried: if none is found,
-//! there may still be one.
+//! The search is depth first, along a plan that says how often each alternative should be taken. It does not try every
+//! run: if it finds none, such a run may still exist.
 
 use interlocking_core::frontier::{Execution, Frontier, Payload};
 use interlocking_core::net::{AlternativeIndex, Net, PlaceIndex};
 use interlocking_core::route::Step;
 use interlocking_core::table::Visits;
 
-/// How many outcomes are tried.
-const PATIENCE: usize = 1_000;
+/// How many outcomes the search tries, and how many due nodes one start may process.
+const MAX_STEPS: usize = 1_000;
 
 /// A token that carries nothing.
 #[derive(Clone, Copy, Debug)]
@@ -25,19 +25,19 @@ impl Payload for Token {
     }
 }
 
-/// A run somewhere on its way.
+/// A partial run.
 #[derive(Clone)]
 struct Run<'n> {
     frontier: Frontier<'n, Token>,
     running: Vec<Execution>,
     calls: u64,
-    /// By node: whether it is an advisory node that has been started, as often as may be.
+    /// By node: whether it is an advisory node that has been started, as often as its `visits` allow.
     spawned: Vec<bool>,
-    /// By alternative: how often the plan still takes it.
+    /// By alternative: how often the plan has still to take it.
     plan: Vec<f64>,
 }
 
-/// Whether a run is found that makes `goal` calls, where `calls[node]` begin at each start of a node.
+/// Whether the search finds a run that makes `goal` calls, where each start of a node makes `calls[node]` calls.
 pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
     let run = Run {
         frontier: Frontier::new(net, Token(net.entry())),
@@ -47,7 +47,7 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
         plan: plan.to_vec(),
     };
     let mut open = vec![run];
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_STEPS {
         let Some(mut run) = open.pop() else { return false };
         if !run.start(net, calls) {
             continue;
@@ -59,7 +59,8 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
         let Some(&execution) = run.running.get(next) else { continue };
         let mut ways: Vec<AlternativeIndex> = net.node(execution.node).alternatives.clone().collect();
         ways.retain(|at| !is_route(net, *at));
-        // The last is tried first: what the plan wants most, and of that what does not end the run.
+        // The last is tried first: the alternative that the plan wants most, and among equals one that does not end the
+        // run.
         ways.sort_by(|one, other| {
             let wanted = |at: AlternativeIndex| (run.plan[usize::from(at)], !ends(net, at));
             let ((one, one_goes_on), (other, other_goes_on)) = (wanted(*one), wanted(*other));
@@ -70,7 +71,7 @@ pub(crate) fn makes(net: &Net, calls: &[u32], plan: &[f64], goal: u64) -> bool {
         });
         for way in ways {
             let mut run = run.clone();
-            // Where an edge is spent its route is taken, if it has one.
+            // If an edge is spent, the edge's exhausted route is taken, if there is one.
             let spent = net.alternative(way).and_then(|edge| edge.times).filter(|_| run.frontier.is_spent(way));
             let Some(way) = spent.map_or(Some(way), |times| times.exhausted) else { continue };
             if run.complete(net, execution, way) {
@@ -87,7 +88,7 @@ fn clears(net: &Net, execution: Execution) -> bool {
     ways.any(|alternative| alternative.cancels.is_some())
 }
 
-/// Whether no handler chooses it: it is the route of an exhausted budget.
+/// Whether it is the route of an exhausted budget, which no handler chooses.
 fn is_route(net: &Net, at: AlternativeIndex) -> bool {
     net.alternative(at).is_some_and(|way| way.instead_of.is_some() || net.node(way.source).exhausted == Some(at))
 }
@@ -97,13 +98,13 @@ fn ends(net: &Net, at: AlternativeIndex) -> bool {
 }
 
 impl Run<'_> {
-    /// Starts all that is due; false if a budget ended the run.
+    /// Starts all due nodes; false if a budget ended the run.
     fn start(&mut self, net: &Net, calls: &[u32]) -> bool {
-        // Routes of exhausted budgets can go round for ever, in a graph that is not sound.
-        let mut patience = PATIENCE;
+        // In an unsound graph, routes of exhausted budgets can form an endless loop.
+        let mut steps_left = MAX_STEPS;
         while let Some(due) = self.frontier.next_due() {
-            patience -= 1;
-            if patience == 0 {
+            steps_left -= 1;
+            if steps_left == 0 {
                 return false;
             }
             let node = due.execution.node;
@@ -117,7 +118,7 @@ impl Run<'_> {
         true
     }
 
-    /// Starts what the handler of an execution may start beside the graph, unless it has failed.
+    /// Starts the advisory nodes that the handler of an execution may start, unless the execution failed.
     fn spawn(&mut self, net: &Net, calls: &[u32], execution: Execution, way: AlternativeIndex) {
         let node = net.node(execution.node);
         if [node.timed_out, node.failed].contains(&Some(way)) {
@@ -133,7 +134,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes a way on from a node that runs; false if that is against the rules.
+    /// Takes an alternative from a running node; false if the rules forbid it.
     fn complete(&mut self, net: &Net, execution: Execution, at: AlternativeIndex) -> bool {
         let Some(alternative) = net.alternative(at) else { return false };
         let tokens: Vec<Token> =

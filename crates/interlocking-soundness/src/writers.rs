@@ -1,13 +1,13 @@
-//! Who may change one workspace at once.
+//! Which nodes may change one workspace at the same time.
 //!
-//! Two nodes that take tokens are at work at once where a marking lets both run; which of them that may be is
-//! [known](crate::together) without a search, roughly. A name in `exclusive` that both say keeps them apart: that is no matter of
-//! markings.
+//! Two nodes that take tokens are at work at once where a marking lets both run. [`together`](crate::together)
+//! over-approximates these pairs without a search. A common name in `exclusive` keeps two nodes apart, which markings
+//! do not show.
 //!
-//! An advisory node or an observer may be at work until its run ends, whatever the tokens do; an advisory node also several
-//! times at once. So nobody else changes its workspace, unless by turns. An event node has the run to itself but for those, and
-//! for nodes that wait for a person or for children. These hold a branch while they change it, and an event node may have to work
-//! on just that branch: they are not told of.
+//! An advisory node or an observer may be at work until the run ends, whatever the tokens do, and an advisory node
+//! several times at once. So no other node may change the workspace of such a node, unless the two take turns. While an
+//! event node runs, only these nodes run, and nodes that wait for a person or for children. Waiting nodes hold a branch
+//! while they change it, and an event node may have to work on just that branch, so such pairs are not reported.
 
 use crate::model::{Model, Role};
 use crate::together::Together;
@@ -17,12 +17,13 @@ use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Visits};
 use std::collections::BTreeMap;
 
-/// Whether a node can say `exclusive`: not where it waits for a person, or for many children.
+/// Whether a node can be `exclusive`. A node that waits for a person or for many children cannot, nor can an observer.
 pub(crate) fn takes_turns(row: &NodeRow) -> bool {
     !matches!(row.kind, NodeKind::Map | NodeKind::Human | NodeKind::Observer)
 }
 
-/// The pairs of nodes that change one workspace without taking turns, and that may be live at once; those of a workspace together.
+/// The pairs of nodes that change one workspace without taking turns and that may be live at once, grouped by
+/// workspace.
 pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<Vec<[usize; 2]>> {
     let rows = &model.net.table().nodes;
     let writes = |index: &usize| {
@@ -46,7 +47,7 @@ pub(crate) fn pairs(model: &Model<'_>, together: &Together) -> Vec<Vec<[usize; 2
     pairs.into_values().collect()
 }
 
-/// The rules that nodes break which work beside the graph.
+/// The violations by nodes that work beside the graph.
 pub(crate) fn beside_the_graph(net: &Net) -> Vec<Rule> {
     let rows = &net.table().nodes;
     let is_beside = |row: &NodeRow| matches!(row.kind, NodeKind::Advisory | NodeKind::Observer);
@@ -65,7 +66,7 @@ pub(crate) fn beside_the_graph(net: &Net) -> Vec<Rule> {
     rules
 }
 
-/// Whether both may change one workspace at any time.
+/// Whether both change one workspace, without taking turns.
 fn disturb(one: &NodeRow, other: &NodeRow) -> bool {
     let take_turns = one.exclusive.is_some() && one.exclusive == other.exclusive;
     one.workspace.is_some() && one.workspace == other.workspace && !one.read_only && !other.read_only && !take_turns
