@@ -1,5 +1,5 @@
-//! What runs beside the graph: advisory nodes and who starts them, observers and what they see, events and what they
-//! clear. None of them takes a token of the run.
+//! Rules for nodes beside the graph: advisory nodes and their spawners, observers and the nodes they observe, events
+//! and what they clear. None of these nodes takes a token of the run.
 
 use super::questions::{are_distinct, listed};
 use crate::ast::{GraphModel, Node};
@@ -8,7 +8,7 @@ use crate::suggest;
 use interlocking_core::table::NodeKind;
 use syn::ext::IdentExt;
 
-/// A handler starts advisory nodes, each of which it may start as often as it likes: one name is enough.
+/// `spawn(…)` names advisory nodes, each once: a handler may start each as often as it likes.
 pub(super) fn spawned_are_advisory(graph: &GraphModel<'_>, errors: &Errors) {
     let advisories: Vec<&str> = named(graph, NodeKind::Advisory);
     for node in &graph.nodes {
@@ -31,9 +31,9 @@ pub(super) fn spawned_are_advisory(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// An advisory node that nobody starts would be declared and never run.
+/// An advisory node must be spawned by some node: otherwise it would be declared and never run.
 pub(super) fn advisories_are_spawned(graph: &GraphModel<'_>, errors: &Errors) {
-    // Whom a doubtful row starts, or a name that stands for nothing, is not known.
+    // If a `spawn` did not parse, or has an unknown name, the spawned nodes are not known.
     let spawns_in_doubt =
         |node: &Node<'_>| node.doubts.about("spawn") || node.spawned().iter().any(|name| graph.find(name).is_none());
     if graph.nodes.iter().any(spawns_in_doubt) {
@@ -48,7 +48,7 @@ pub(super) fn advisories_are_spawned(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// An observer sees nodes of the graph, once each, and neither itself nor one that only sees as well.
+/// An observer observes nodes of the graph, each once, and neither itself nor another observer.
 pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         are_distinct(&node.attributes.observes, errors);
@@ -77,7 +77,7 @@ pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A message leaves the run as it is or redirects it; with neither, no handler could end.
+/// An event node must be able to leave the run as it is or to redirect it: otherwise its handler could not return.
 pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
         let in_doubt = ["goto", "resume", "adds_to"].into_iter().any(|key| node.doubts.about(key));
@@ -92,8 +92,9 @@ pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// Where nobody ever waits for a message, each would be lost.
-pub(super) fn somebody_waits_for_what_is_transient(graph: &GraphModel<'_>, errors: &Errors) {
+/// A transient event node needs a target or a map: otherwise the run could never use a message, and each would be
+/// dropped.
+pub(super) fn transient_messages_can_be_used(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
         let in_doubt = ["goto", "adds_to"].into_iter().any(|key| node.doubts.about(key));
         let leads_nowhere = node.attributes.goto.is_empty() && node.attributes.adds_to.is_none();
@@ -107,7 +108,7 @@ pub(super) fn somebody_waits_for_what_is_transient(graph: &GraphModel<'_>, error
     }
 }
 
-/// A message adds items to maps, each of which is named once.
+/// `adds_to(…)` names maps, each once.
 pub(super) fn items_are_added_to_maps(graph: &GraphModel<'_>, errors: &Errors) {
     let maps: Vec<&str> = named(graph, NodeKind::Map);
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
@@ -129,7 +130,7 @@ pub(super) fn items_are_added_to_maps(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// An event node has no token to send, so what its target gets is taken from somewhere: what it clears.
+/// An event node consumes no token, so a redirect must clear the region that it takes the run from.
 pub(super) fn redirects_clear_something(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
         let of_edges = node.attributes.goto.iter().filter_map(|group| group.value.exhausted.as_deref());
@@ -147,7 +148,7 @@ pub(super) fn redirects_clear_something(graph: &GraphModel<'_>, errors: &Errors)
     }
 }
 
-/// Slots are filled along edges, and none leads from an advisory node or an observer.
+/// Slots are filled along edges, and no edge leads from an advisory node or an observer.
 pub(super) fn slots_are_filled_from_the_graph(graph: &GraphModel<'_>, errors: &Errors) {
     for slot in graph.nodes.iter().flat_map(Node::slots) {
         for source in &slot.sources {
@@ -164,7 +165,8 @@ pub(super) fn slots_are_filled_from_the_graph(graph: &GraphModel<'_>, errors: &E
     }
 }
 
-/// What an observer reports, it remembers alone: a node that read it would be steered.
+/// An observer shares its memory, which is its report, with no other node: a node that read it would be influenced by
+/// the observer.
 pub(super) fn observers_remember_alone(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let Some(group) = node.attributes.memory.as_ref().and_then(|memory| memory.value.group.as_ref()) else {

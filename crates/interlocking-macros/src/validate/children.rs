@@ -6,7 +6,7 @@ use crate::naming;
 use interlocking_core::table::NodeKind;
 use syn::ext::IdentExt;
 
-/// A graph that runs itself could do so for ever: how deep it may go is said in the row.
+/// A graph that runs itself could do so for ever, so the row must bound the depth.
 pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
     let own = graph.input.ident.unraw().to_string();
     for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
@@ -19,7 +19,7 @@ pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// Whoever has a turn and asks for it once more waits for itself.
+/// An exclusive graph node must not run its own graph: the child would wait for the turn that its parent holds.
 pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Errors) {
     let own = graph.input.ident.unraw().to_string();
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Graph)) {
@@ -34,7 +34,7 @@ pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Err
     }
 }
 
-/// `Self` would be the marker, where it is written; so the graph's own name says what is meant.
+/// A child graph is named, also the graph itself: `Self` would mean the marker where the derive writes it.
 pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
     let own = &graph.input.ident;
     for node in &graph.nodes {
@@ -45,8 +45,8 @@ pub(super) fn a_child_is_named(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A map that waited for none of its children would start them for nothing.
-pub(super) fn a_quorum_waits_for_somebody(graph: &GraphModel<'_>, errors: &Errors) {
+/// A map must wait for at least one of its children: otherwise it would start them for nothing.
+pub(super) fn a_quorum_waits_for_a_child(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Map)) {
         if let Some(quorum) = node.attributes.quorum.as_ref().filter(|quorum| quorum.value == Quorum::AtLeast(0)) {
             let name = &node.name;
@@ -56,7 +56,7 @@ pub(super) fn a_quorum_waits_for_somebody(graph: &GraphModel<'_>, errors: &Error
     }
 }
 
-/// A graph that would hold itself could never be made.
+/// A graph must not hold itself: such a struct could never be made.
 pub(super) fn a_graph_does_not_hold_itself(graph: &GraphModel<'_>, errors: &Errors) {
     let own = graph.input.ident.unraw().to_string();
     for node in graph.nodes.iter().filter(|node| node.passes_on()) {

@@ -11,7 +11,7 @@ fn budgets<'g>(graph: &'g GraphModel<'_>) -> impl Iterator<Item = (&'g str, &'g 
     })
 }
 
-/// A budget counts from 1, as all bounds do: with zero the edge would never be taken.
+/// A budget is at least 1: with 0 the edge would never be taken.
 pub(super) fn budgets_let_edges_be_taken(graph: &GraphModel<'_>, errors: &Errors) {
     for (from, to, times) in budgets(graph).filter(|(_, _, times)| times.value == 0) {
         let to = to.spelled();
@@ -22,14 +22,14 @@ pub(super) fn budgets_let_edges_be_taken(graph: &GraphModel<'_>, errors: &Errors
     }
 }
 
-/// A run comes to its exit once.
+/// An edge to the exit has no budget, as a run goes to the exit once.
 pub(super) fn the_exit_has_no_budget(graph: &GraphModel<'_>, errors: &Errors) {
     for (_, _, times) in budgets(graph).filter(|(_, to, _)| to.node == EXIT) {
         errors.over(&times.key, "a run goes to `exit` once: take the budget of that edge away");
     }
 }
 
-/// `attempts` bounds the edge from a node to itself, in each visit; a second bound on the same edge would say two things.
+/// `attempts` bounds the edge from a node to itself, in each visit; `times` would be a second bound on the same edge.
 pub(super) fn an_edge_has_one_budget(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.attributes.attempts.is_some()) {
         let own = node.gotos().filter(|(to, _)| to.slot.is_none() && to.spelled() == node.name);

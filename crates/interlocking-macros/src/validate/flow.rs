@@ -27,7 +27,8 @@ pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A run starts with one value; a join takes several, and what is beside the graph none.
+/// A run starts with one value, so the entry is neither a join, which takes several, nor a node beside the graph, which
+/// takes none.
 pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let (Some(kind), Some(entry)) = (node.kind, &node.attributes.entry) else { continue };
@@ -40,8 +41,8 @@ pub(super) fn the_entry_takes_one_value(graph: &GraphModel<'_>, errors: &Errors)
     }
 }
 
-/// A node that no edge leads to, from the entry or an event, would be declared and never run. No edge leads to what is
-/// beside the graph.
+/// Each node must be reachable from the entry or from an event: otherwise it would be declared and never run. Nodes
+/// beside the graph are excepted, as no edge leads to them.
 pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
     let reach = Reach::of(graph);
     let is_entry = |node: &Node<'_>| node.attributes.entry.is_some() && !node.is_beside();
@@ -49,28 +50,28 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
     let events = (0..graph.nodes.len()).filter(|&node| graph.nodes[node].kind == Some(NodeKind::Event));
     let starts: Vec<usize> = entries.iter().copied().chain(events).collect();
     let reached = |node: usize| starts.iter().any(|&start| reach.leads(start, node));
-    // What an entry or a doubtful row leads to is not known.
+    // Without an entry, or with a row that did not parse, the reachable nodes are not known.
     if entries.is_empty() || (0..graph.nodes.len()).any(|node| reached(node) && reach.in_doubt[node]) {
         return;
     }
     let entry = &graph.nodes[entries[0]].name;
-    // A second node of one name, or one called `exit`, is wrong by its name: no edge could mean it.
+    // A node with a duplicate name, or named `exit`, is reported for its name: no edge can lead to it.
     let can_be_meant = |index: usize| {
         let node = &graph.nodes[index];
         graph.is_first_of_its_name(index) && node.name != EXIT && !node.is_beside()
     };
-    let lost = |index: &usize| can_be_meant(*index) && !reached(*index);
-    for node in (0..graph.nodes.len()).filter(lost).map(|index| &graph.nodes[index]) {
+    let unreached = |index: &usize| can_be_meant(*index) && !reached(*index);
+    for node in (0..graph.nodes.len()).filter(unreached).map(|index| &graph.nodes[index]) {
         let message = format!("no run reaches `{}`: no edge leads there from the entry `{entry}`", node.name);
         errors.over(node.ident, message);
     }
 }
 
-/// A run ends only at the exit. A node from which no way leads there, or a loop that nothing leaves, is a dead end.
-/// What is beside the graph need not lead anywhere.
+/// A run ends only at the exit. A node without a path to the exit, or a loop without a way out, is a dead end. Nodes
+/// beside the graph need not lead anywhere.
 ///
-/// Reported where a route is missing: at the node that leads nowhere, or at one node of the loop, and not at those
-/// before it.
+/// The error is reported where a route is missing: at the node that leads nowhere, or at one node of the loop, and not
+/// at the nodes before it.
 pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) {
     let reach = Reach::of(graph);
     let all = || 0..graph.nodes.len();
@@ -79,7 +80,7 @@ pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) 
     let mut reported = vec![false; graph.nodes.len()];
     for index in all().filter(|&index| !graph.nodes[index].is_beside() && stuck(index)) {
         let node = &graph.nodes[index];
-        // A loop that nothing leaves: whatever it leads to leads back.
+        // A loop without a way out: every node that it leads to leads back.
         let trap: Vec<usize> = all().filter(|&other| reach.leads(index, other)).collect();
         if reported[index] || !trap.iter().all(|&other| reach.leads(other, index)) {
             continue;
@@ -108,7 +109,7 @@ pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) 
     }
 }
 
-/// Which node leads to which, over any number of edges, none included.
+/// Which node leads to which, over zero or more edges.
 struct Reach {
     leads: Vec<Vec<bool>>,
     in_doubt: Vec<bool>,

@@ -1,4 +1,4 @@
-//! Isolation: whose agent is kept where, and from whom.
+//! Isolation: which agents are confined to their workspace, and from which nodes.
 
 use super::questions::{are_distinct, instead};
 use crate::ast::GraphModel;
@@ -6,8 +6,8 @@ use crate::errors::Errors;
 use interlocking_core::table::Isolation;
 use syn::ext::IdentExt;
 
-/// An agent is kept in a workspace, so there are both.
-pub(super) fn somebody_is_isolated(graph: &GraphModel<'_>, errors: &Errors) {
+/// A node with an isolation must have an agent and a workspace.
+pub(super) fn isolation_has_an_agent(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let (name, attributes) = (&node.name, &node.attributes);
         let keys = [
@@ -19,7 +19,7 @@ pub(super) fn somebody_is_isolated(graph: &GraphModel<'_>, errors: &Errors) {
             errors.over(key, format_args!("`{name}` has no workspace to be kept in: `workspace = \"name\"`"));
         }
         let may_ask = node.doubts.about("prompt") || node.doubts.about("output") || node.doubts.about("agent");
-        // Kinds that never ask one have a rule of their own.
+        // Kinds that never have an agent are reported by another rule.
         if node.is_beside() && !node.asks_an_agent() && !may_ask {
             let message = format!(
                 "no agent works in `{name}`, so nobody is kept in its workspace: give it one, `prompt = Template<'_>`, or take `{key}` away"
@@ -29,7 +29,7 @@ pub(super) fn somebody_is_isolated(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A place is isolated or it is not, whoever works there.
+/// All nodes that work in one workspace have the same isolation.
 pub(super) fn a_workspace_has_one_isolation(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let (Some(own), Some(workspace)) = (&node.attributes.isolation, node.workspace()) else { continue };
@@ -45,7 +45,8 @@ pub(super) fn a_workspace_has_one_isolation(graph: &GraphModel<'_>, errors: &Err
     }
 }
 
-/// The commits of all worktrees of a repository lie in one store, which git shows to whoever asks.
+/// A `blind_to` needs more than a worktree: all worktrees of a repository share one object store, so git can show the
+/// commits of all.
 pub(super) fn a_worktree_hides_nothing(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let Some(blind_to) = &node.attributes.blind_to else { continue };
@@ -67,8 +68,8 @@ pub(super) fn a_worktree_hides_nothing(graph: &GraphModel<'_>, errors: &Errors) 
     }
 }
 
-/// What is hidden from a node lies in another workspace than its own.
-pub(super) fn the_hidden_are_elsewhere(graph: &GraphModel<'_>, errors: &Errors) {
+/// A node can be blind only to nodes that work in another workspace.
+pub(super) fn blind_to_names_other_workspaces(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         are_distinct(&node.attributes.blind_to, errors);
         for name in node.blind_to() {

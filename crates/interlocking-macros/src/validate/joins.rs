@@ -1,4 +1,4 @@
-//! Joins: each waits for several slots, and each slot is filled from the nodes that it lists, and from no other.
+//! Joins: each waits for several slots, and each slot is filled only from the nodes that it lists.
 
 use super::questions::{instead, is_in_doubt, places};
 use crate::ast::{GraphModel, Node, Place, Slot};
@@ -11,7 +11,7 @@ fn joins<'g, 'a>(graph: &'g GraphModel<'a>) -> impl Iterator<Item = (usize, &'g 
     graph.nodes.iter().enumerate().filter(|(_, node)| node.kind == Some(NodeKind::Join))
 }
 
-/// A slot's name says which value a token is, so a join has it once.
+/// A slot's name identifies a value, so it is unique in the join.
 pub(super) fn slots_are_distinct(graph: &GraphModel<'_>, errors: &Errors) {
     for (_, join) in joins(graph) {
         for (at, slot) in join.slots().iter().enumerate() {
@@ -25,7 +25,7 @@ pub(super) fn slots_are_distinct(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// With one slot there is nothing to wait for: any node does that.
+/// A join has at least two slots: with one, any other node would do.
 pub(super) fn joins_wait_for_several(graph: &GraphModel<'_>, errors: &Errors) {
     for (_, join) in joins(graph) {
         if let Some(slots) = join.attributes.slots.as_ref().filter(|slots| slots.value.len() < 2) {
@@ -37,7 +37,8 @@ pub(super) fn joins_wait_for_several(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A latched slot keeps its value. With all of them latched, a join that has fired once has all it waits for, for ever.
+/// At least one slot is not latched: if all slots keep their values, a join that has fired once would be ready for
+/// ever.
 pub(super) fn a_slot_is_not_latched(graph: &GraphModel<'_>, errors: &Errors) {
     for (_, join) in joins(graph) {
         let slots = join.slots();
@@ -54,7 +55,7 @@ pub(super) fn a_slot_is_not_latched(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A slot is filled from nodes; where it lists none, from the node that it is named after.
+/// A slot's sources are nodes; a slot without `from(…)` is filled from the node that it is named after.
 pub(super) fn sources_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     for (_, join) in joins(graph) {
         for slot in join.slots() {
@@ -87,7 +88,7 @@ pub(super) fn sources_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A source that never goes to its slot leaves the join waiting.
+/// Each source has an edge to its slot: otherwise the join would wait for ever.
 pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, join) in joins(graph) {
         for (at, slot) in join.slots().iter().enumerate() {
@@ -110,7 +111,7 @@ pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// Whether a node's edges are known, and it may have any: that none leads from beside the graph is another rule's.
+/// Whether a node's edges are all parsed and the node can have edges: another rule reports sources beside the graph.
 fn may_feed(graph: &GraphModel<'_>, from: usize) -> bool {
     !is_in_doubt(graph, from) && !graph.nodes[from].reports()
 }
@@ -124,7 +125,7 @@ fn target(graph: &GraphModel<'_>, from: usize, join: &Node<'_>, slot: &Slot) -> 
     }
 }
 
-/// Who fills a slot is said at the slot: a node that it does not list may not go there.
+/// A slot lists its sources: a node that it does not list must not go there.
 pub(super) fn only_sources_feed(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         for target in node.targets() {

@@ -5,8 +5,8 @@ use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 use syn::Ident;
 
-/// Each attribute belongs to some kinds: an input to all that take one value, slots to joins, prompts to those who ask
-/// an agent, reports to those who work beside the graph.
+/// Each attribute belongs to some kinds: an input to kinds that take one value, slots to joins, prompts to kinds with
+/// an agent, reports to kinds that work beside the graph.
 pub(super) fn attributes_fit_the_kind(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let Some(kind) = node.kind else { continue };
@@ -112,8 +112,8 @@ fn with_article(kind: NodeKind) -> String {
     format!("{article} `{kind}`")
 }
 
-/// A node takes something, and does with it what its kind is for: an LLM node has an output besides, a fork
-/// its branches, a map its child graph, a human node question and answer, an observer the nodes that it sees.
+/// Each kind has required attributes: most kinds an input, an LLM node an output, a fork its branches, a map its child
+/// graph, a human node a question and an answer, an observer the nodes that it observes.
 pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let Some(kind) = node.kind else { continue };
@@ -155,7 +155,7 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
     }
 }
 
-/// What works beside the graph is heard at the exit and nowhere else; the row says so, that its reader need not know.
+/// Nodes beside the graph report at the exit and nowhere else; the row must say so, for its readers.
 pub(super) fn reports_go_to_the_exit(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.reports()) {
         let Some(kind) = node.kind else { continue };

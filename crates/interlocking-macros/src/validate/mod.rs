@@ -1,5 +1,6 @@
-//! The rules of shape, one function a rule. Each reports all that breaks it, and none reports what another has: where
-//! part of a row did not parse or a name stands for nothing, rules about the whole graph leave that node alone.
+//! The rules of shape, one function per rule. Each rule reports all its violations, and no rule reports an error that
+//! another rule has reported: where part of a row did not parse or a name is unknown, rules about the whole graph skip
+//! that node.
 
 mod beside;
 mod children;
@@ -21,9 +22,9 @@ pub(crate) use self::payloads::borrows;
 use crate::ast::GraphModel;
 use crate::errors::Errors;
 
-/// Checks the shape of a graph: names, rows, joins, and what leads where.
+/// Checks the shape of a graph: names, rows, joins and edges.
 ///
-/// What can be checked only on the compiled net (soundness) comes after it, on a graph that passed.
+/// Checks on the compiled net (soundness) follow for a graph that passed.
 pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     names::nodes_are_distinct(graph, errors);
     names::targets_are_known(graph, errors);
@@ -39,7 +40,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     children::recursion_has_a_depth(graph, errors);
     children::a_section_does_not_run_itself(graph, errors);
     children::a_graph_does_not_hold_itself(graph, errors);
-    children::a_quorum_waits_for_somebody(graph, errors);
+    children::a_quorum_waits_for_a_child(graph, errors);
 
     unhandled::a_handler_chooses(graph, errors);
     unhandled::a_handler_makes_the_prompt(graph, errors);
@@ -60,10 +61,10 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     edges::the_exit_has_no_budget(graph, errors);
     edges::an_edge_has_one_budget(graph, errors);
 
-    isolation::somebody_is_isolated(graph, errors);
+    isolation::isolation_has_an_agent(graph, errors);
     isolation::a_workspace_has_one_isolation(graph, errors);
     isolation::a_worktree_hides_nothing(graph, errors);
-    isolation::the_hidden_are_elsewhere(graph, errors);
+    isolation::blind_to_names_other_workspaces(graph, errors);
 
     joins::slots_are_distinct(graph, errors);
     joins::joins_wait_for_several(graph, errors);
@@ -81,7 +82,7 @@ pub(crate) fn shape(graph: &GraphModel<'_>, errors: &Errors) {
     beside::advisories_are_spawned(graph, errors);
     beside::observed_are_known(graph, errors);
     beside::events_lead_somewhere(graph, errors);
-    beside::somebody_waits_for_what_is_transient(graph, errors);
+    beside::transient_messages_can_be_used(graph, errors);
     beside::items_are_added_to_maps(graph, errors);
     beside::redirects_clear_something(graph, errors);
     beside::slots_are_filled_from_the_graph(graph, errors);

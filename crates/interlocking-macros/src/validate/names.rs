@@ -1,6 +1,6 @@
-//! Names: each stands for one thing, and each that is used stands for something.
+//! Names: each is unique, and each that is used is declared.
 
-use super::questions::{instead, lost};
+use super::questions::{instead, unresolved_message};
 use crate::ast::{Cancel, GraphModel, Place, Target};
 use crate::errors::Errors;
 use crate::naming;
@@ -8,7 +8,7 @@ use interlocking_core::table::NodeKind;
 use std::collections::HashMap;
 use syn::ext::IdentExt;
 
-/// Two fields of one name would be one node with two rows. (`type` and `r#type` are one name.)
+/// No two fields have the same name: they would be one node with two rows. (`type` and `r#type` are the same name.)
 pub(super) fn nodes_are_distinct(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         if graph.nodes[..index].iter().any(|other| other.name == node.name) {
@@ -22,15 +22,15 @@ pub(super) fn targets_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         for target in node.targets() {
             let why = graph.resolve(index, target).err();
-            if let Some((at, message)) = why.and_then(|why| lost(graph, index, target, why)) {
+            if let Some((at, message)) = why.and_then(|why| unresolved_message(graph, index, target, why)) {
                 errors.at(at, message);
             }
         }
     }
 }
 
-/// What is cancelled is a node, a join, a slot of a join, or `*`; neither the exit nor what is beside the graph holds
-/// anything that could be cancelled.
+/// A cancelled name is a node, a join, a slot of a join, or `*`; neither the exit nor nodes beside the graph hold
+/// tokens that could be cancelled.
 pub(super) fn cancels_are_known(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         for list in node.cancels() {
@@ -56,7 +56,7 @@ fn cancel_is_known(graph: &GraphModel<'_>, source: usize, target: &Target, error
         errors.over(&target.node, "`exit` cannot be cancelled: a run that is there has ended");
     } else if target.slot.is_some() {
         let why = graph.resolve(source, target).err();
-        if let Some((at, message)) = why.and_then(|why| lost(graph, source, target, why)) {
+        if let Some((at, message)) = why.and_then(|why| unresolved_message(graph, source, target, why)) {
             errors.at(at, message);
         }
     } else if let Some(found) = graph.find(&target.node) {
@@ -69,7 +69,7 @@ fn cancel_is_known(graph: &GraphModel<'_>, source: usize, target: &Target, error
     }
 }
 
-/// A handler chooses among places, so each is listed once; and a fork's branches start in places of their own, since a
+/// A handler chooses among places, so each is listed once. The branches of a fork start in different places, since a
 /// place holds one token.
 pub(super) fn targets_differ(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {

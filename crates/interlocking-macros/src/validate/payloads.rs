@@ -1,4 +1,4 @@
-//! What travels along edges, and what is kept of a run, is stored and read again: it owns its data.
+//! Payloads, memories and outputs are stored and read again, so they must own their data.
 
 use crate::ast::GraphModel;
 use crate::errors::Errors;
@@ -6,7 +6,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::Type;
 
-/// A type that borrows cannot be read again, whose data would be gone. A type of the user's own that borrows does not show it here.
+/// A type that borrows cannot be read again, as the borrowed data would be gone. A user's type that borrows without a
+/// visible lifetime is not found here.
 pub(super) fn payloads_own_their_data(graph: &GraphModel<'_>, errors: &Errors) {
     let mut types: Vec<&Type> = graph.output.iter().collect();
     for node in &graph.nodes {
@@ -24,7 +25,7 @@ pub(super) fn payloads_own_their_data(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// Whether there is a reference in it, or a lifetime that is not `'static`.
+/// Whether the tokens have a reference, or a lifetime that is not `'static`.
 pub(crate) fn borrows(ty: TokenStream) -> bool {
     let mut is_lifetime = false;
     ty.into_iter().any(|token| match token {

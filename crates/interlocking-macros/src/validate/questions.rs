@@ -1,12 +1,12 @@
-//! What several rules ask, and words that several use.
+//! Queries and texts that several rules use.
 
-use crate::ast::{Given, GraphModel, Lost, Place};
+use crate::ast::{Given, GraphModel, Place, Unresolved};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 use syn::Ident;
 use syn::ext::IdentExt;
 
-/// Whether the node may have edges that are not known, because what says so is wrong and reported already.
+/// Whether the node may have edges that are not known, because of an error that is reported already.
 pub(super) fn is_in_doubt(graph: &GraphModel<'_>, index: usize) -> bool {
     let node = &graph.nodes[index];
     node.doubts.about_edges()
@@ -19,7 +19,7 @@ pub(super) fn places(graph: &GraphModel<'_>, index: usize) -> impl Iterator<Item
     graph.nodes[index].targets().filter_map(move |target| graph.resolve(index, target).ok())
 }
 
-/// A list names each node once.
+/// Checks that a list names each node once.
 pub(super) fn are_distinct(list: &Option<Given<Vec<Ident>>>, errors: &Errors) {
     let Some(list) = list else { return };
     for (at, name) in list.value.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>, last: &str) -
     }
 }
 
-/// What to say of a name that stands for nothing: the nearest that does, or all of them.
+/// The hint for an unknown name: the nearest known name, or all known names.
 pub(super) fn instead(graph: &GraphModel<'_>, name: &str, exit: bool) -> String {
     let exit = exit.then_some(crate::ast::EXIT);
     let known: Vec<&str> = graph.nodes.iter().map(|node| node.name.as_str()).chain(exit).collect();
@@ -59,26 +59,26 @@ fn beside(kind: Option<NodeKind>) -> &'static str {
     }
 }
 
-/// Why a target is lost, for those losses that have a message of their own.
-pub(super) fn lost(
+/// The message for a target that cannot be resolved, unless another message covers the reason.
+pub(super) fn unresolved_message(
     graph: &GraphModel<'_>,
     source: usize,
     target: &crate::ast::Target,
-    why: Lost,
+    why: Unresolved,
 ) -> Option<(proc_macro2::Span, String)> {
     let from = &graph.nodes[source].name;
     let name = target.node.unraw().to_string();
     let at = target.node.span();
     let slot = target.slot.as_ref();
     Some(match why {
-        Lost::NoNode if name == "self" => {
+        Unresolved::NoNode if name == "self" => {
             (at, format!("an edge to the node itself is spelled with its name: `{from}`"))
         }
-        Lost::NoNode => (at, format!("no node is called `{name}`: {}", instead(graph, &name, true))),
-        Lost::NoJoin => {
+        Unresolved::NoNode => (at, format!("no node is called `{name}`: {}", instead(graph, &name, true))),
+        Unresolved::NoJoin => {
             (slot?.span(), format!("`{name}` is no join, so it has no slots: leave `.{}` out", slot?.unraw()))
         }
-        Lost::NoSlot(join) => {
+        Unresolved::NoSlot(join) => {
             let slot = slot?;
             let slots: Vec<String> = graph.nodes[join].slots().iter().map(crate::ast::Slot::name).collect();
             let wrong = slot.unraw().to_string();
@@ -89,7 +89,7 @@ pub(super) fn lost(
             };
             (slot.span(), format!("join `{name}` has no slot `{wrong}`: {hint}"))
         }
-        Lost::NoSource(join) => {
+        Unresolved::NoSource(join) => {
             let example = graph.nodes[join].slots().first().map(crate::ast::Slot::name).unwrap_or_default();
             (
                 at,
@@ -98,13 +98,13 @@ pub(super) fn lost(
                 ),
             )
         }
-        Lost::SeveralSlots(join, slots) => {
+        Unresolved::SeveralSlots(join, slots) => {
             let slots: Vec<String> =
                 slots.into_iter().map(|slot| format!("{name}.{}", graph.nodes[join].slots()[slot].name())).collect();
             let which = listed(slots.iter().map(String::as_str), "or");
             (at, format!("`{from}` may fill several slots of join `{name}`: say which, {which}"))
         }
-        Lost::Beside(index) => (at, format!("`{name}` {}", beside(graph.nodes[index].kind))),
-        Lost::InDoubt => return None,
+        Unresolved::Beside(index) => (at, format!("`{name}` {}", beside(graph.nodes[index].kind))),
+        Unresolved::InDoubt => return None,
     })
 }

@@ -1,4 +1,4 @@
-//! Joins with a quorum: when they fire, and what they clear then.
+//! Joins with a quorum: when they fire, and what they clear.
 
 use crate::ast::{Cancel, GraphModel, Node, Quorum};
 use crate::errors::Errors;
@@ -11,7 +11,8 @@ fn joins<'g, 'a>(graph: &'g GraphModel<'a>) -> impl Iterator<Item = &'g Node<'a>
     graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Join))
 }
 
-/// A join fires at a quorum of some of its slots: of none it would at once, and for all of them every join waits.
+/// A quorum is at least 1 and less than the number of slots: with 0 the join would fire at once, and every join waits
+/// for all slots without a quorum.
 pub(super) fn a_quorum_is_some_slots(graph: &GraphModel<'_>, errors: &Errors) {
     for join in joins(graph) {
         let Some(quorum) = &join.attributes.quorum else { continue };
@@ -21,7 +22,7 @@ pub(super) fn a_quorum_is_some_slots(graph: &GraphModel<'_>, errors: &Errors) {
                 format!("what is `enough` a map's handler says: give the quorum of join `{name}` as a number")
             }
             Quorum::AtLeast(0) => format!("a quorum of 0 is reached by nothing: join `{name}` waits for 1 at least"),
-            // Joins with fewer slots than two, or with slots in doubt, are told so elsewhere.
+            // Joins with fewer than two slots, or with slots that did not parse, are reported by other rules.
             Quorum::AtLeast(_) if slots < 2 => continue,
             Quorum::AtLeast(values) if values as usize == slots => {
                 format!("`{values}` is all slots of join `{name}`, which every join waits for: take its `quorum` away")
@@ -35,7 +36,7 @@ pub(super) fn a_quorum_is_some_slots(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// What comes after the quorum has to be cleared; and without one nothing is.
+/// A join with a quorum must clear what would arrive after the quorum, and a join without one has no `cancels`.
 pub(super) fn a_quorum_clears_the_rest(graph: &GraphModel<'_>, errors: &Errors) {
     for join in joins(graph) {
         let (name, attributes) = (&join.name, &join.attributes);
@@ -71,7 +72,8 @@ pub(super) fn a_quorum_clears_the_rest(graph: &GraphModel<'_>, errors: &Errors) 
     }
 }
 
-/// The slots of a join with a quorum hold what counts for it, and nothing for later.
+/// The slots of a join with a quorum are not latched. Only such a join has optional slots, whose type must not itself be
+/// stored as `null`.
 pub(super) fn slots_fit_the_quorum(graph: &GraphModel<'_>, errors: &Errors) {
     for join in joins(graph) {
         let has_quorum = join.attributes.quorum.is_some();
@@ -95,7 +97,7 @@ pub(super) fn slots_fit_the_quorum(graph: &GraphModel<'_>, errors: &Errors) {
                         join.name
                     ),
                 );
-            } else if is_nothing_itself(&slot.ty) {
+            } else if is_stored_as_null(&slot.ty) {
                 errors.over(
                     &slot.ty,
                     format_args!(
@@ -107,24 +109,24 @@ pub(super) fn slots_fit_the_quorum(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// Whether a value of the type is stored as `null`, as far as its spelling tells.
-fn is_nothing_itself(ty: &Type) -> bool {
+/// Whether a value of the type is stored as `null`, judged by the type's spelling.
+fn is_stored_as_null(ty: &Type) -> bool {
     match ty {
         Type::Tuple(tuple) => tuple.elems.is_empty(),
         Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Option"),
-        Type::Paren(inner) => is_nothing_itself(&inner.elem),
-        Type::Group(inner) => is_nothing_itself(&inner.elem),
+        Type::Paren(inner) => is_stored_as_null(&inner.elem),
+        Type::Group(inner) => is_stored_as_null(&inner.elem),
         _ => false,
     }
 }
 
-/// A join with a quorum loses all of its slots, or none.
+/// A join with a quorum is cleared as a whole, not slot by slot.
 pub(super) fn joins_with_a_quorum_are_cleared_whole(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let own = node.attributes.cancels.as_ref().map(|cancels| &cancels.value[..]).unwrap_or_default();
         for (list, cancel) in node.cancels().flat_map(|list| list.iter().map(move |cancel| (list, cancel))) {
             let Cancel::Named(target) = cancel else { continue };
-            // That it clears itself at its quorum is said by another rule.
+            // Another rule reports a join that clears itself at its quorum.
             if std::ptr::eq(list, own) && target.node.unraw() == node.name {
                 continue;
             }

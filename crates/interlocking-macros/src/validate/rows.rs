@@ -1,4 +1,4 @@
-//! Rows: what one `#[node(…)]` may and must say.
+//! Rows: what one `#[node(…)]` may and must contain.
 
 use super::questions::is_in_doubt;
 use crate::ast::{GraphModel, Node, Place, Visits};
@@ -6,8 +6,8 @@ use crate::errors::Errors;
 use crate::spelling;
 use std::collections::HashMap;
 
-/// Names of roles, models and workspaces are looked up at run time; an empty one would never be found. Nor does an empty name say what
-/// takes turns.
+/// Names of roles, models and workspaces are looked up at run time, so an empty name would never be found. An empty
+/// name in `exclusive` does not identify anything either.
 pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
     let texts = graph.nodes.iter().map(|node| &node.attributes);
     let texts = texts
@@ -17,7 +17,7 @@ pub(super) fn texts_say_something(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// All bounds count from 1: zero would be a node that never runs, or whose children never do.
+/// All bounds are at least 1: with 0 the node, or its children, would never run.
 pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
     for node in &graph.nodes {
         let name = &node.name;
@@ -40,7 +40,7 @@ pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// `attempts` bounds the edge from a node to itself; without that edge it would bound nothing.
+/// `attempts` bounds the edge from a node to itself, so that edge must exist.
 pub(super) fn attempts_bound_an_edge(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let Some(attempts) = &node.attributes.attempts else { continue };
@@ -56,7 +56,7 @@ pub(super) fn attempts_bound_an_edge(graph: &GraphModel<'_>, errors: &Errors) {
 
 fn leads_to_itself(graph: &GraphModel<'_>, index: usize) -> bool {
     let node = &graph.nodes[index];
-    // A node that fails, or takes too long, may try again as well.
+    // The routes of a failure and of a timeout may lead to the node itself, too.
     let routes = [&node.attributes.timed_out, &node.attributes.failed].into_iter().flatten();
     let routes = routes.flat_map(|route| &route.value.targets);
     let mut targets = node.gotos().map(|(target, _)| target).chain(node.branches().iter().flatten()).chain(routes);
@@ -66,7 +66,7 @@ fn leads_to_itself(graph: &GraphModel<'_>, index: usize) -> bool {
     })
 }
 
-/// An exhausted route is taken when a bound is reached; without one it never is.
+/// An exhausted route is taken when a bound is reached, so there must be a bound.
 pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
     let in_doubt = |node: &Node<'_>| node.doubts.about("visits") || node.doubts.about("attempts");
     for node in graph.nodes.iter().filter(|node| !in_doubt(node)) {
@@ -82,7 +82,7 @@ pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// The route of a timeout is taken when it is over; without one it never is.
+/// The route of a timeout is taken when the timeout has passed, so there must be a timeout.
 pub(super) fn timed_out_has_a_timeout(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| !node.doubts.about("timeout")) {
         if let (Some(route), None) = (&node.attributes.timed_out, &node.attributes.timeout) {
@@ -134,7 +134,8 @@ pub(super) fn forks_have_branches(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// The exit is legal only when nothing else is live, and beside a branch the others are.
+/// A branch of a fork does not go to the exit: the exit is legal only when nothing else is live, and the other branches
+/// are.
 pub(super) fn branches_stay_in_the_graph(graph: &GraphModel<'_>, errors: &Errors) {
     for target in graph.nodes.iter().flat_map(|node| node.branches().iter().flatten()) {
         if target.node == crate::ast::EXIT {

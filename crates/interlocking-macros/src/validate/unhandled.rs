@@ -1,10 +1,10 @@
-//! Nodes that nobody handles: a graph node that holds its child graph, an LLM node that holds nothing.
+//! Nodes without a handler: a graph node that holds its child graph, an LLM node that holds nothing.
 
 use crate::ast::GraphModel;
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
 
-/// What comes of such a node has one way on; where there are several, somebody chooses.
+/// A node without a handler has one target: with several, a handler must choose.
 pub(super) fn a_handler_chooses(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.passes_on() && !node.doubts.about_edges()) {
         let is_one = node.gotos().count() == 1 && node.attributes.fork.is_none();
@@ -23,7 +23,7 @@ pub(super) fn a_handler_chooses(graph: &GraphModel<'_>, errors: &Errors) {
     }
 }
 
-/// A prompt that is not the input is made of it by somebody.
+/// A prompt other than the input needs a handler, which makes the prompt from the input.
 pub(super) fn a_handler_makes_the_prompt(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.passes_on() && node.kind == Some(NodeKind::Llm)) {
         let has_one_way = node.gotos().count() <= 1 && node.attributes.fork.is_none();
