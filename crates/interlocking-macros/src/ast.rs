@@ -1,7 +1,7 @@
-//! The struct as a graph: what its attributes say, each part with the tokens it was read from.
+//! The struct as a graph: the parsed attributes, each with the tokens it was read from.
 //!
-//! A part that did not parse is missing here, and its node has a [doubt](Doubts): rules then hold their tongue
-//! where the missing part could be what they miss.
+//! A part that did not parse is missing here, and its node has a [doubt](Doubts): a rule then reports nothing where the
+//! missing part could be what the rule requires.
 
 mod attributes;
 mod doubts;
@@ -21,10 +21,10 @@ pub(crate) struct GraphModel<'a> {
     pub(crate) input: &'a DeriveInput,
     /// The module of markers.
     pub(crate) module: Ident,
-    /// Whether the module cannot have that name, which is reported already.
+    /// Whether the module cannot have that name. This is reported already.
     pub(crate) module_clashes: bool,
     pub(crate) output: Option<Type>,
-    /// How many markings the check for soundness may look at.
+    /// How many markings the check for soundness may visit.
     pub(crate) markings: Option<u32>,
     pub(crate) nodes: Vec<Node<'a>>,
 }
@@ -35,10 +35,10 @@ pub(crate) struct Node<'a> {
     pub(crate) ident: &'a Ident,
     /// The field's name without `r#`.
     pub(crate) name: String,
-    /// From the field's type; `None` where that is no node kind, which is reported already.
+    /// The kind, from the field's type; `None` where the type is not a node kind, which is reported already.
     pub(crate) kind: Option<NodeKind>,
     pub(crate) attributes: Attributes,
-    /// What did not parse, which is reported already.
+    /// The parts that did not parse, which are reported already.
     pub(crate) doubts: Doubts,
 }
 
@@ -50,9 +50,9 @@ pub(crate) enum Place {
     Slot(usize, usize),
 }
 
-/// Why a target leads nowhere.
+/// Why a target cannot be resolved.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Lost {
+pub(crate) enum Unresolved {
     /// No field has that name.
     NoNode,
     /// The node of this index is no join, or it is the exit.
@@ -65,7 +65,7 @@ pub(crate) enum Lost {
     SeveralSlots(usize, Vec<usize>),
     /// The node of this index takes no token of the run.
     Beside(usize),
-    /// The join's own slots are in doubt, which is reported already.
+    /// The join's own slots did not parse, which is reported already.
     InDoubt,
 }
 
@@ -76,30 +76,30 @@ impl GraphModel<'_> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Whether no field before it has the same name.
+    /// Whether no earlier field has the same name.
     pub(crate) fn is_first_of_its_name(&self, index: usize) -> bool {
         !self.nodes[..index].iter().any(|other| other.name == self.nodes[index].name)
     }
 
     /// The place that `target` means in the row of the node at `source`.
-    pub(crate) fn resolve(&self, source: usize, target: &Target) -> Result<Place, Lost> {
+    pub(crate) fn resolve(&self, source: usize, target: &Target) -> Result<Place, Unresolved> {
         if target.node == EXIT {
-            return if target.slot.is_none() { Ok(Place::Exit) } else { Err(Lost::NoJoin) };
+            return if target.slot.is_none() { Ok(Place::Exit) } else { Err(Unresolved::NoJoin) };
         }
-        let index = self.find(&target.node).ok_or(Lost::NoNode)?;
+        let index = self.find(&target.node).ok_or(Unresolved::NoNode)?;
         let node = &self.nodes[index];
-        let Some(kind) = node.kind else { return Err(Lost::InDoubt) };
+        let Some(kind) = node.kind else { return Err(Unresolved::InDoubt) };
         if node.is_beside() {
-            return Err(Lost::Beside(index));
+            return Err(Unresolved::Beside(index));
         }
         if kind != NodeKind::Join {
-            return if target.slot.is_none() { Ok(Place::Node(index)) } else { Err(Lost::NoJoin) };
+            return if target.slot.is_none() { Ok(Place::Node(index)) } else { Err(Unresolved::NoJoin) };
         }
         let slots = node.slots();
         if let Some(name) = &target.slot {
             let found = slots.iter().position(|slot| slot.name.unraw() == name.unraw());
-            let lost = if node.doubts.about("join") { Lost::InDoubt } else { Lost::NoSlot(index) };
-            return found.map(|slot| Place::Slot(index, slot)).ok_or(lost);
+            let unresolved = if node.doubts.about("join") { Unresolved::InDoubt } else { Unresolved::NoSlot(index) };
+            return found.map(|slot| Place::Slot(index, slot)).ok_or(unresolved);
         }
         let name = &self.nodes[source].name;
         let feeds = |slot: &Slot| slot.sources.iter().any(|found| found.unraw() == name);
@@ -108,9 +108,9 @@ impl GraphModel<'_> {
             [slot, ref more @ ..] if more.iter().all(|&other| slots[other].name() == slots[slot].name()) => {
                 Ok(Place::Slot(index, slot))
             }
-            [] if node.doubts.about("join") || slots.is_empty() => Err(Lost::InDoubt),
-            [] => Err(Lost::NoSource(index)),
-            _ => Err(Lost::SeveralSlots(index, fed)),
+            [] if node.doubts.about("join") || slots.is_empty() => Err(Unresolved::InDoubt),
+            [] => Err(Unresolved::NoSource(index)),
+            _ => Err(Unresolved::SeveralSlots(index, fed)),
         }
     }
 }
@@ -123,8 +123,8 @@ impl<'a> GraphModel<'a> {
         self.nodes.iter().filter(move |_| workspace.is_some()).filter(works_there)
     }
 
-    /// How far the agent of the node at `index` is kept in its workspace: as any node says that works there, or apart from
-    /// the repository, if one is blind.
+    /// The isolation of the agent of the node at `index`: as declared by any node with an agent in the same workspace,
+    /// or `clone` if one of these has a `blind_to`.
     pub(crate) fn isolation(&self, index: usize) -> Option<Isolation> {
         if !self.nodes[index].asks_an_agent() {
             return None;
@@ -147,8 +147,8 @@ impl Node<'_> {
         groups.flat_map(|group| group.targets.iter().map(move |target| (target, group)))
     }
 
-    /// The routes that the run takes in place of the handler, in table order: of its exhausted bounds, of a timeout, of a
-    /// failure, of the exhausted budgets of its edges.
+    /// The routes that the run takes without the handler, in table order: for exhausted bounds, for a timeout, for a
+    /// failure, and for the exhausted budgets of edges.
     pub(crate) fn routes(&self) -> impl Iterator<Item = &Group> {
         let attributes = &self.attributes;
         let own = attributes.exhausted.iter().chain(&attributes.timed_out).chain(&attributes.failed);
@@ -166,7 +166,8 @@ impl Node<'_> {
         self.attributes.exhausted.as_ref()?.value.targets.first()
     }
 
-    /// Every target in the row, in table order: alternatives, branches, and the routes that the run takes by itself.
+    /// Every target in the row, in table order: gotos, fork branches, and the routes that the run takes without the
+    /// handler.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Target> {
         self.gotos()
             .map(|(target, _)| target)
@@ -182,23 +183,23 @@ impl Node<'_> {
         groups.map(|group| &group.cancels).chain(fork).chain(own).map(Vec::as_slice)
     }
 
-    /// Whether it takes no token of the run: it is started, or told something, beside it.
+    /// Whether it takes no token of the run, but is spawned, observes, or handles messages.
     pub(crate) fn is_beside(&self) -> bool {
         matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer | NodeKind::Event))
     }
 
-    /// The name of the type that says who decides when a map need not wait for the rest.
+    /// The name of the type for what decides when a map stops waiting for its children.
     pub(crate) fn quorum_marker(&self) -> Ident {
         let is_judged = self.attributes.quorum.as_ref().is_some_and(|quorum| quorum.value == Quorum::Enough);
         Ident::new(if is_judged { "Judged" } else { "Counted" }, self.ident.span())
     }
 
-    /// The graphs that its children run: of a map, or of a graph node.
+    /// The child graph of a map or a graph node.
     pub(crate) fn child_graph(&self) -> Option<&Type> {
         self.attributes.map.as_ref().or(self.attributes.graph.as_ref()).map(|child| &child.value)
     }
 
-    /// Whether nobody handles it: a graph node that holds the child graph itself, or an LLM node that holds nothing.
+    /// Whether it has no handler: a graph node that holds the child graph itself, or an LLM node that holds nothing.
     pub(crate) fn passes_on(&self) -> bool {
         match self.kind {
             Some(NodeKind::Graph) => {
@@ -221,7 +222,7 @@ impl Node<'_> {
         matches!(self.kind, Some(NodeKind::Advisory | NodeKind::Observer))
     }
 
-    /// What it takes, where the table spells one type: its input, or an event node's message.
+    /// The type it takes, where the table has one: the input, or an event node's message.
     pub(crate) fn input(&self) -> Option<&Type> {
         let input = if self.kind == Some(NodeKind::Event) { &self.attributes.on } else { &self.attributes.input };
         input.as_ref().map(|input| &input.value)
@@ -247,7 +248,8 @@ impl Node<'_> {
         self.attributes.workspace.as_ref().map(|workspace| workspace.value.as_str())
     }
 
-    /// Whether an agent works in it: in an LLM node always, in nodes of two other kinds where they say how.
+    /// Whether an agent works in it: always in an LLM node, and in an advisory node or event node with a `prompt`, an
+    /// `output` or an `agent`.
     pub(crate) fn asks_an_agent(&self) -> bool {
         let attributes = &self.attributes;
         let says_how = attributes.prompt.is_some() || attributes.output.is_some() || attributes.agent.is_some();
@@ -258,12 +260,12 @@ impl Node<'_> {
         }
     }
 
-    /// The nodes that it sees.
+    /// The nodes that it observes.
     pub(crate) fn observed(&self) -> &[Ident] {
         self.attributes.observes.as_ref().map_or(&[], |observes| &observes.value)
     }
 
-    /// What it remembers. An observer's report is its memory.
+    /// The type of its memory. An observer's report is its memory.
     pub(crate) fn memory_type(&self) -> Option<&Type> {
         if self.kind == Some(NodeKind::Observer) {
             return self.attributes.report.as_ref().map(|report| &report.value);

@@ -1,4 +1,4 @@
-//! Reads `#[graph(…)]` and `#[node(…)]`, node by node and item by item, so that one bad item hides no other.
+//! Reads `#[graph(…)]` and `#[node(…)]`, node by node and item by item, so that one bad item does not hide another.
 
 mod edges;
 mod items;
@@ -11,7 +11,7 @@ use crate::ast::{Attributes, Doubts, Given};
 use crate::errors::Errors;
 use syn::{Attribute, Ident, Type};
 
-/// What `#[graph(…)]` says.
+/// The content of `#[graph(…)]`.
 #[derive(Default)]
 pub(crate) struct GraphAttributes {
     pub(crate) output: Option<Given<Type>>,

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 ///
-/// What is wrong with it, in words.
+/// The error message.
 pub(crate) fn milliseconds(text: &str) -> Result<u64, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use std::cell::RefCell;
 use std::fmt::Display;
 
-/// The errors found so far. Rules push freely and go on; [`check`](Self::check) combines them at the end.
+/// The errors found so far. Rules add errors and continue; [`check`](Self::check) combines them at the end.
 ///
 /// Dropping it unchecked panics: an error that is never reported would let a wrong graph compile.
 pub(crate) struct Errors {

@@ -1,8 +1,8 @@
-//! A checked graph as code: markers beside the struct, everything else in one constant.
+//! The code of a checked graph: markers beside the struct, everything else in one constant.
 //!
-//! Nothing here can fail. What is written is thin: each function that can be an ordinary one is called in
-//! `::interlocking::__private`. Names in the constant begin with two underscores, because the user's own types are
-//! spelled among them; what every node needs has a short one, because every byte is compiled in the user's crate.
+//! Nothing here can fail. The generated code is thin: it calls ordinary functions of `::interlocking::__private` where
+//! it can. Names in the constant begin with two underscores, because the user's own types appear among them. Names that
+//! every node uses are short, because every byte is compiled in the user's crate.
 
 mod graph_impl;
 mod kinds;
@@ -21,7 +21,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-/// All that the derive writes for a graph.
+/// The whole generated code of a graph.
 pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
     let expansion = Expansion { graph, net };
     let markers = markers::module(graph);
@@ -48,7 +48,7 @@ pub(crate) fn graph(graph: &GraphModel<'_>, net: &Net) -> TokenStream {
     }
 }
 
-/// What lints may say of hand-written code, and not of this.
+/// The lints that are allowed in generated code.
 pub(crate) fn silenced() -> TokenStream {
     quote! {
         #[allow(
@@ -65,7 +65,7 @@ struct Expansion<'m, 'a> {
 }
 
 impl Expansion<'_, '_> {
-    /// The impls of one node: itself, its places, its edges, and what else its row says.
+    /// The impls of one node: for the node itself, its places, its edges, and the other attributes of its row.
     fn node(&self, index: usize) -> TokenStream {
         let node = &self.graph.nodes[index];
         let span = at(node.ident.span());
@@ -141,7 +141,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// The fork of a node: one payload a branch, a `Choice` where the branch has alternatives.
+    /// The fork of a node: one payload per branch, a `Choice` where the branch has alternatives.
     fn forks(&self, source: usize) -> TokenStream {
         let node = &self.graph.nodes[source];
         let span = at(node.attributes.fork.as_ref().map_or(node.ident.span(), |fork| fork.key.span()));
@@ -205,7 +205,7 @@ impl Expansion<'_, '_> {
         quote_spanned!(at(ident.span())=> #module::#ident)
     }
 
-    /// The marker that handlers write for `target`: the join's where the table names the join alone.
+    /// The marker that handlers write for `target`: that of the join where the table names only the join.
     fn spelled_marker(&self, place: Place, target: &Target) -> TokenStream {
         match place {
             Place::Slot(join, _) if target.slot.is_none() => self.node_marker(join),
@@ -219,14 +219,14 @@ impl Expansion<'_, '_> {
             Place::Node(node) => self.input(&self.graph.nodes[node]),
             Place::Slot(join, slot) => {
                 let slot = &self.graph.nodes[join].slots()[slot];
-                or_nothing(&slot.ty, slot.optional.is_some())
+                payload_type(&slot.ty, slot.optional.is_some())
             }
         }
     }
 
     fn input(&self, node: &Node<'_>) -> TokenStream {
         if node.kind == Some(NodeKind::Join) {
-            let types = node.slots().iter().map(|slot| or_nothing(&slot.ty, node.attributes.quorum.is_some()));
+            let types = node.slots().iter().map(|slot| payload_type(&slot.ty, node.attributes.quorum.is_some()));
             return quote!((#(#types),*));
         }
         if node.kind == Some(NodeKind::Observer) {
@@ -236,7 +236,7 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// What a slot takes or gives: its type, or that and nothing.
-fn or_nothing(ty: &Type, is_optional: bool) -> TokenStream {
+/// The type of a slot's payload: the slot's type, or an `Option` of it.
+fn payload_type(ty: &Type, is_optional: bool) -> TokenStream {
     if is_optional { quote_spanned!(at(ty.span())=> __O<#ty>) } else { ty.to_token_stream() }
 }

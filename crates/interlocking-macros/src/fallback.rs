@@ -1,9 +1,9 @@
-//! What stands beside the errors of a struct: markers and impls under which handlers still type-check as far as they
-//! can, so that the real errors do not drown in others that follow from them.
+//! The code that accompanies the errors of a struct: markers and impls with which handlers still type-check as far as
+//! possible, so that follow-up errors do not hide the real errors.
 //!
-//! Every node may go to every place, whatever the table says. Where a type is not known because the table is wrong, the
-//! first error itself stands in the type's place, as the length of an array: to rustc that is a type about which nothing
-//! more need be said, and an error that is repeated is shown once.
+//! Every node may go to every place, whatever the table says. Where a type is unknown because the table is wrong, the
+//! type is an array whose length is the first error: rustc then reports no further errors about that type, and shows
+//! the repeated error once.
 
 use crate::ast::{Given, GraphModel, Node, Place};
 use crate::expand::{self, at};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use syn::Type;
 use syn::ext::IdentExt;
 
-/// The errors, and what lets the rest of the program be checked.
+/// The errors, and the code with which the rest of the program can be checked.
 pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream {
     let first = errors.clone().into_iter().next();
     let first = first.map(syn::Error::into_compile_error).unwrap_or_default();
@@ -72,9 +72,9 @@ pub(crate) fn graph(graph: &GraphModel<'_>, errors: &syn::Error) -> TokenStream 
 
 struct Fallback<'m, 'a> {
     graph: &'m GraphModel<'a>,
-    /// In place of a type.
+    /// The code in place of an unknown type.
     unknown: TokenStream,
-    /// The markers that are places already: beside errors two may have one name.
+    /// The markers that have a `Place` impl already: if there are errors, two may have the same name.
     placed: RefCell<Vec<String>>,
 }
 
@@ -139,7 +139,7 @@ impl Fallback<'_, '_> {
         }
     }
 
-    /// What only nodes of some kinds have. Every node may start what any place takes.
+    /// The impls that only nodes of some kinds have. Every node may spawn at every place.
     fn of_its_kind(&self, node: &Node<'_>) -> TokenStream {
         let (graph, module, name) = (&self.graph.input.ident, &self.graph.module, node.ident);
         let marker = quote!(#module::#name);
@@ -185,7 +185,7 @@ impl Fallback<'_, '_> {
         impls
     }
 
-    /// The struct of reports: whoever takes them is checked as far as it can be.
+    /// The struct of reports, so that a `Finish` impl is checked as far as possible.
     fn reports(&self) -> TokenStream {
         let mut names: Vec<&str> = Vec::new();
         let mut fields = TokenStream::new();
@@ -281,7 +281,7 @@ impl Fallback<'_, '_> {
             Place::Node(node) => self.input(&self.graph.nodes[node]),
             Place::Slot(join, slot) => {
                 let slot = &self.graph.nodes[join].slots()[slot];
-                or_nothing(&slot.ty, slot.optional.is_some())
+                payload_type(&slot.ty, slot.optional.is_some())
             }
         }
     }
@@ -292,20 +292,20 @@ impl Fallback<'_, '_> {
             [] if node.kind == Some(NodeKind::Observer) => quote!(__p::Observation),
             [] => self.or_unknown(node.input()),
             slots => {
-                let types = slots.iter().map(|slot| or_nothing(&slot.ty, node.attributes.quorum.is_some()));
+                let types = slots.iter().map(|slot| payload_type(&slot.ty, node.attributes.quorum.is_some()));
                 quote!((#(#types,)*))
             }
         }
     }
 
-    /// The type, unless it is not known, or is one that was refused.
+    /// The type, or the code for an unknown type if it is missing or was refused.
     fn or_unknown(&self, ty: Option<&Type>) -> TokenStream {
         ty.filter(|ty| !validate::borrows(ty.to_token_stream()))
             .map_or_else(|| self.unknown.clone(), ToTokens::to_token_stream)
     }
 }
 
-/// What a slot takes or gives: its type, or that and nothing.
-fn or_nothing(ty: &Type, is_optional: bool) -> TokenStream {
+/// The type of a slot's payload: the slot's type, or an `Option` of it.
+fn payload_type(ty: &Type, is_optional: bool) -> TokenStream {
     if is_optional { quote!(__p::Option<#ty>) } else { ty.to_token_stream() }
 }

@@ -1,4 +1,4 @@
-//! `#[derive(Labels)]`: a closed enum of labels beside an enum of exits, one a variant.
+//! `#[derive(Labels)]`: a closed enum of labels beside an enum of exits, one label per variant.
 
 use crate::errors::Errors;
 use crate::expand::{silenced, standing_at};
@@ -11,37 +11,43 @@ use syn::{Attribute, Data, DeriveInput, Fields, Ident, Path, Token, Variant};
 
 const EXAMPLE: &str = "`#[label(info)]`, `#[label(warn)]` or `#[label(blocker, route_hint = graph::node)]`";
 
-/// What a variant says of itself.
-struct Said {
+/// The content of a variant's `#[label(…)]`.
+struct LabelAttribute {
     severity: Ident,
     route_hint: Option<Path>,
 }
 
-/// The enum of labels, and its values from those of the enum itself.
+/// Writes the enum of labels, and the conversion from the values of the enum itself.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
     let errors = Errors::new();
     let node = node(input, &errors);
     let variants = variants(input, &errors);
     labels_differ(&variants, &errors);
-    let said: Vec<Option<Said>> = variants.iter().map(|variant| said(variant, &errors)).collect();
-    if let (None, Some(hint)) = (&node, said.iter().flatten().find_map(|said| said.route_hint.as_ref())) {
+    let attributes: Vec<Option<LabelAttribute>> = variants.iter().map(|variant| read_label(variant, &errors)).collect();
+    if let (None, Some(hint)) = (&node, attributes.iter().flatten().find_map(|attribute| attribute.route_hint.as_ref()))
+    {
         errors.over(
             hint,
             "a route hint is one of the edges of a node: say which, `#[labels(node = graph::node)]` on the enum",
         );
     }
     match errors.check() {
-        Ok(()) => expand(input, node.as_ref(), &variants, &said.into_iter().flatten().collect::<Vec<_>>()),
+        Ok(()) => expand(input, node.as_ref(), &variants, &attributes.into_iter().flatten().collect::<Vec<_>>()),
         Err(errors) => errors.into_compile_error(),
     }
 }
 
-fn expand(input: &DeriveInput, node: Option<&Path>, variants: &[&Variant], said: &[Said]) -> TokenStream {
+fn expand(
+    input: &DeriveInput,
+    node: Option<&Path>,
+    variants: &[&Variant],
+    attributes: &[LabelAttribute],
+) -> TokenStream {
     let (ident, visibility, lints) = (&input.ident, &input.vis, silenced());
     let labels = format_ident!("{}Label", ident.unraw(), span = ident.span());
     let (mut listed, mut names, mut severities, mut hints, mut arms) =
         <(Vec<_>, Vec<_>, Vec<_>, Vec<_>, Vec<_>)>::default();
-    for (variant, Said { severity, route_hint }) in variants.iter().zip(said) {
+    for (variant, LabelAttribute { severity, route_hint }) in variants.iter().zip(attributes) {
         let name = &variant.ident;
         let text = text(variant);
         let doc = format!(" `{text}`");
@@ -93,7 +99,7 @@ fn expand(input: &DeriveInput, node: Option<&Path>, variants: &[&Variant], said:
     }
 }
 
-/// The variants, of which there is one at least.
+/// The variants; reports an enum that has none.
 fn variants<'a>(input: &'a DeriveInput, errors: &Errors) -> Vec<&'a Variant> {
     let Data::Enum(data) = &input.data else {
         errors.over(&input.ident, "labels are those of an enum's variants: derive them for an enum");
@@ -113,7 +119,7 @@ fn text(variant: &Variant) -> String {
     naming::snake_case(&variant.ident.unraw().to_string()).to_uppercase()
 }
 
-/// A label says which variant it is of.
+/// Each variant has a label of its own.
 fn labels_differ(variants: &[&Variant], errors: &Errors) {
     for (at, variant) in variants.iter().enumerate() {
         let label = text(variant);
@@ -147,8 +153,8 @@ fn node(input: &DeriveInput, errors: &Errors) -> Option<Path> {
     node
 }
 
-/// What `#[label(…)]` says: every variant has one, so that none is routed without an envelope.
-fn said(variant: &Variant, errors: &Errors) -> Option<Said> {
+/// Reads `#[label(…)]`. Every variant must have one, so that no value is routed without an envelope.
+fn read_label(variant: &Variant, errors: &Errors) -> Option<LabelAttribute> {
     let mut attributes = variant.attrs.iter().filter(|attribute| attribute.path().is_ident("label"));
     let Some(attribute) = attributes.next() else {
         let name = &variant.ident;
@@ -161,7 +167,7 @@ fn said(variant: &Variant, errors: &Errors) -> Option<Said> {
     read(attribute).map_err(|error| errors.push(error)).ok()
 }
 
-fn read(attribute: &Attribute) -> syn::Result<Said> {
+fn read(attribute: &Attribute) -> syn::Result<LabelAttribute> {
     attribute.parse_args_with(|input: ParseStream<'_>| {
         let word: Ident = input.parse()?;
         let severity = match word.to_string().as_str() {
@@ -186,6 +192,6 @@ fn read(attribute: &Attribute) -> syn::Result<Said> {
         if !input.is_empty() {
             return Err(input.error(format_args!("a label has a severity and a route hint, and no more: {EXAMPLE}")));
         }
-        Ok(Said { severity, route_hint })
+        Ok(LabelAttribute { severity, route_hint })
     })
 }

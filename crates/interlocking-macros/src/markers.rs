@@ -1,4 +1,4 @@
-//! The module of markers: one uninhabited enum a node and a slot, and one for the exit.
+//! The module of markers: one uninhabited enum per node and per slot, and one for the exit.
 
 use crate::ast::{Attributes, EXIT, GraphModel, Node, Quorum};
 use crate::naming;
@@ -12,7 +12,7 @@ use syn::{Attribute, Ident};
 /// `pub mod newsroom { pub(super) enum write {} … }`.
 pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
     let (module, visibility) = (&graph.module, &graph.input.vis);
-    // Beside errors two nodes or slots may have one name; each marker is written once all the same.
+    // If there are errors, two nodes or slots may have the same name; each marker is still written once.
     let mut written = vec![EXIT.to_owned()];
     let mut nodes = TokenStream::new();
     for (name, marker) in graph.nodes.iter().flat_map(node) {
@@ -37,7 +37,7 @@ pub(crate) fn module(graph: &GraphModel<'_>) -> TokenStream {
         }
 }
 
-/// The marker of a node and those of its slots, by name.
+/// The markers of a node and of its slots, by name.
 fn node(node: &Node<'_>) -> Vec<(String, TokenStream)> {
     let (ident, visibility) = (node.ident, naming::one_module_deeper(&node.field.vis));
     let docs = node.field.attrs.iter().filter(|attribute| is_doc(attribute));
@@ -110,7 +110,7 @@ fn edges(node: &Node<'_>) -> String {
     format!(" {}", parts.join(" "))
 }
 
-/// What only nodes of some kinds have: children, a question, what they see, whether they may leave the run as it is.
+/// The parts for single kinds: children, a question, observed nodes, whether the node may leave the run as it is.
 fn of_its_kind(node: &Node<'_>) -> Vec<String> {
     let attributes = &node.attributes;
     let mut parts = Vec::new();

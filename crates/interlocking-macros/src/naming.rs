@@ -1,4 +1,4 @@
-//! Names of what the derive writes: the module of markers, the markers, and how visible they are.
+//! The names of the generated items: the module of markers and the markers, and their visibility.
 
 use crate::ast::{GraphModel, Node, Place, Slot};
 use proc_macro2::{Span, TokenStream};
@@ -47,7 +47,7 @@ pub(crate) fn marker(graph: &GraphModel<'_>, place: Place) -> Ident {
     }
 }
 
-/// The path that a type is, also in parentheses or where a macro wrote it for a fragment, `$kind:ty`.
+/// The path of a type, also in parentheses or in the invisible group that a macro makes for a fragment, `$kind:ty`.
 fn path(ty: &Type) -> Option<&Path> {
     match ty {
         Type::Path(found) => Some(&found.path),
@@ -62,7 +62,7 @@ pub(crate) fn last_name(ty: &Type) -> Option<String> {
     path(ty)?.segments.last().map(|segment| segment.ident.unraw().to_string())
 }
 
-/// The last name of the only type in a path's angle brackets: `Review` in `GraphNode<review::Review>`.
+/// The last name of the first type in a path's angle brackets: `Review` in `GraphNode<review::Review>`.
 pub(crate) fn argument(ty: &Type) -> Option<String> {
     let PathArguments::AngleBracketed(arguments) = &path(ty)?.segments.last()?.arguments else { return None };
     match arguments.args.first()? {
@@ -71,12 +71,12 @@ pub(crate) fn argument(ty: &Type) -> Option<String> {
     }
 }
 
-/// Whether a path ends without anything in angle brackets: `LLMNode`.
+/// Whether a path ends without angle brackets: `LLMNode`.
 pub(crate) fn has_no_arguments(ty: &Type) -> bool {
     path(ty).and_then(|path| path.segments.last()).is_some_and(|last| last.arguments.is_none())
 }
 
-/// The visibility that means, one module deeper, what `visibility` means here.
+/// The visibility that means one module deeper what `visibility` means here.
 pub(crate) fn one_module_deeper(visibility: &Visibility) -> TokenStream {
     let Visibility::Restricted(restricted) = visibility else {
         return match visibility {

@@ -1,5 +1,5 @@
-//! From the derive input to the model. What makes the struct no graph at all is reported here; everything else that is
-//! wrong leaves a model behind, on which the rules go on.
+//! Reads the model from the derive input. Errors that keep the struct from being a graph are reported here; with any
+//! other error there is still a model, on which the rules continue.
 
 use crate::ast::{Attributes, Doubts, EXIT, GraphModel, Node};
 use crate::attr::{self, GraphAttributes};
@@ -9,7 +9,7 @@ use interlocking_core::table::NodeKind;
 use syn::ext::IdentExt;
 use syn::{Data, DeriveInput, Field, Fields, Ident, Type};
 
-/// The names that no module of markers may have.
+/// The names that a module of markers must not have.
 const RESERVED_MODULES: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
 
 pub(crate) const KINDS: [(&str, NodeKind); 10] = [
@@ -25,7 +25,7 @@ pub(crate) const KINDS: [(&str, NodeKind); 10] = [
     ("EventNode", NodeKind::Event),
 ];
 
-/// Reads the struct; `None` if it cannot be a graph, which is then reported.
+/// Reads the struct; `None` if it cannot be a graph, which is reported.
 pub(crate) fn graph<'a>(input: &'a DeriveInput, errors: &Errors) -> Option<GraphModel<'a>> {
     let fields = match &input.data {
         Data::Struct(data) => match &data.fields {

@@ -1,4 +1,4 @@
-//! What a run of the graph can come to, as errors at the fields that are to blame.
+//! Reports violations of soundness as errors at the fields that cause them.
 
 use crate::ast::GraphModel;
 use crate::errors::Errors;
@@ -32,7 +32,7 @@ pub(crate) fn check(graph: &GraphModel<'_>, net: &Net) -> Result<(), syn::Error>
     errors.check()
 }
 
-/// The advice to look at more markings than so many, if the attribute can say more.
+/// The advice to allow more than `limit` markings, if the attribute can take a larger number.
 fn further(limit: usize) -> String {
     match u32::try_from(limit).map(|limit| (limit, limit.saturating_mul(10))) {
         Ok((limit, next)) if next > limit => format!("look further: `#[graph(markings = {next})]`; or "),
@@ -40,7 +40,8 @@ fn further(limit: usize) -> String {
     }
 }
 
-/// Those that are not on the way to others: with these mended, the others probably are. Of those with one remedy, the first.
+/// The violations that do not follow from others: a fix of these probably fixes the rest. Of violations with the same
+/// remedy, only the first.
 fn roots(violations: &[Violation]) -> impl Iterator<Item = &Violation> {
     let is_root = |(nth, violation): &(usize, &Violation)| {
         !violations.iter().any(|other| violation.follows(other))

@@ -1,9 +1,9 @@
-//! Types as their author would spell them.
+//! Types spelled as an author would write them.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 
-/// `Vec<Draft>`, where the tokens' own text would be `Vec < Draft >`.
+/// Spells tokens as `Vec<Draft>`, where their own text would be `Vec < Draft >`.
 pub(crate) fn of(tokens: impl ToTokens) -> String {
     let mut text = String::new();
     write(tokens.to_token_stream(), &mut text);
@@ -61,12 +61,12 @@ fn write(tokens: TokenStream, text: &mut String) {
     }
 }
 
-/// What the next token follows.
+/// What comes before the next token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     Nothing,
     Word,
-    /// The name of one.
+    /// The name of a lifetime.
     Lifetime,
     Separator,
 }

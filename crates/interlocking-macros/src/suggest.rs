@@ -5,7 +5,8 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
     let distance = |candidate: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase());
     let scored = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
     let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
-    // A third of the letters, as rustc allows; a name of one or two letters is near nothing but its other case.
+    // A third of the letters may differ, as rustc allows; a name of one or two letters matches only the same name in
+    // another case.
     (distance <= name.chars().count().max(candidate.chars().count()) / 3).then_some(candidate)
 }
 

@@ -1,4 +1,4 @@
-//! The model as a [`Table`]: what the derive compiles to a net, by the same code that a run uses.
+//! The model as a [`Table`], which the derive compiles to a net with the same code that a run uses.
 
 use crate::ast::{Cancel, Given, GraphModel, Group, Node, Quorum, Target, Visits};
 use crate::spelling;

@@ -1,4 +1,4 @@
-//! What the derive writes: how much, and in what shape. Most of this file is one graph's whole expansion.
+//! Tests of the generated code: its size and its content. Most of this file is one graph's whole expansion.
 
 mod kinds;
 mod manual;
@@ -23,7 +23,7 @@ fn a_node_costs_at_most_850_bytes_of_code() {
     assert!(per_node <= 850, "{per_node} bytes a node");
 }
 
-/// Each block knows the first of its nodes and the first and last of its places, which a join has more of.
+/// Each block has the first of its nodes and the first and last of its places. A join has several places.
 #[test]
 fn more_than_sixteen_nodes_are_listed_in_blocks() {
     let mut fields = String::from("#[node(entry, input = A, fork(meet, b))] a: ForkNode<H>, ");
@@ -43,7 +43,7 @@ fn more_than_sixteen_nodes_are_listed_in_blocks() {
     assert!(written.contains(&both), "{both}\n is not in\n{written}");
 }
 
-/// Nothing is written of routes where there are none: the trait says so by itself.
+/// No code is written for routes where there are none: the trait has a default.
 #[test]
 fn the_routes_of_failures_are_one_match() {
     let with = |routes: &str| {
@@ -67,7 +67,7 @@ fn the_routes_of_failures_are_one_match() {
     assert!(written.contains("Timedout:`check`.Failed:`write`."), "what the marker's documentation says: {written}");
 }
 
-/// The whole of what is written for a small graph: markers, token, impls, table.
+/// The whole generated code of a small graph: markers, token, impls, table.
 #[test]
 fn a_small_graph_expands_to_this() {
     let input: DeriveInput = syn::parse_str(
@@ -435,7 +435,7 @@ fn a_small_graph_expands_to_this() {
     .assert_eq(&prettyplease::unparse(&file));
 }
 
-/// A prompt borrows from the handler and the input, by whatever lifetime the table elides.
+/// A prompt borrows from the handler and the input; the lifetimes that the table elides are written out.
 #[test]
 fn elided_lifetimes_of_a_prompt_are_spelled() {
     for (elided, spelled) in [

@@ -1,11 +1,11 @@
-//! What `#[node(…)]` says.
+//! The content of `#[node(…)]`.
 
 use interlocking_core::table::Isolation;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::{Ident, Type};
 
-/// What `#[node(…)]` says.
+/// The content of `#[node(…)]`.
 #[derive(Default)]
 pub(crate) struct Attributes {
     pub(crate) entry: Option<Ident>,
@@ -36,7 +36,7 @@ pub(crate) struct Attributes {
     pub(crate) adopt: Option<Ident>,
     pub(crate) graph: Option<Given<Type>>,
     pub(crate) quorum: Option<Given<Quorum>>,
-    /// What a join clears at its quorum.
+    /// The region that a join clears at its quorum.
     pub(crate) cancels: Option<Given<Vec<Cancel>>>,
     /// The maps to which an event node may add items.
     pub(crate) adds_to: Option<Given<Vec<Ident>>>,
@@ -64,7 +64,7 @@ pub(crate) struct Given<T> {
 pub(crate) struct Slot {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
-    /// The nodes of `from(…)`, or the one that the slot is named after.
+    /// The nodes of `from(…)`, or the node that the slot is named after.
     pub(crate) sources: Vec<Ident>,
     /// Whether there is no `from(…)`.
     pub(crate) named_after_source: bool,
@@ -72,12 +72,12 @@ pub(crate) struct Slot {
     pub(crate) optional: Option<Ident>,
 }
 
-/// Targets that share what they cancel. One with a budget stands alone.
+/// Targets that share a `cancels(…)`. A target with a budget is alone in its group.
 #[derive(Default)]
 pub(crate) struct Group {
     pub(crate) targets: Vec<Target>,
     pub(crate) times: Option<Given<u32>>,
-    /// Where a run goes beyond the budget.
+    /// Where a run goes once the budget is exhausted.
     pub(crate) exhausted: Option<Box<Given<Self>>>,
     pub(crate) cancels: Vec<Cancel>,
 }
@@ -107,7 +107,7 @@ pub(crate) enum Visits {
     Unbounded,
 }
 
-/// When a node need not wait for the rest.
+/// When a node stops waiting for the rest of its children or slots.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quorum {
     AtLeast(u32),
@@ -121,7 +121,7 @@ pub(crate) struct Memory {
 }
 
 impl Attributes {
-    /// The keys of all that is given.
+    /// The keys of all attributes that are given.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &Ident> {
         fn key<T>(given: &Option<Given<T>>) -> Option<&Ident> {
             given.as_ref().map(|given| &given.key)
@@ -169,7 +169,7 @@ impl Attributes {
 }
 
 impl Slot {
-    /// Its name without `r#`.
+    /// The name without `r#`.
     pub(crate) fn name(&self) -> String {
         self.name.unraw().to_string()
     }

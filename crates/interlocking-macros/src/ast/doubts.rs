@@ -1,4 +1,4 @@
-//! What did not parse.
+//! The attributes that did not parse.
 
 /// The attributes that may have been given, but did not parse.
 #[derive(Default)]
@@ -8,12 +8,12 @@ pub(crate) struct Doubts {
 }
 
 impl Doubts {
-    /// The attribute `key` was given in a form that did not parse.
+    /// Records that the attribute `key` was given in a form that did not parse.
     pub(crate) fn add(&mut self, key: &str) {
         self.keys.push(key.to_owned());
     }
 
-    /// Any attribute may have been meant.
+    /// Records that any attribute may have been meant.
     pub(crate) fn add_everything(&mut self) {
         self.everything = true;
     }
@@ -23,7 +23,7 @@ impl Doubts {
         self.everything || self.keys.iter().any(|doubtful| doubtful == key)
     }
 
-    /// Whether the node may have edges that are not known.
+    /// Whether the node may have edges that did not parse.
     pub(crate) fn about_edges(&self) -> bool {
         ["goto", "fork", "exhausted", "timed_out", "failed"].into_iter().any(|key| self.about(key))
     }

@@ -1,4 +1,4 @@
-//! Lists of targets, branches, slots and what is cancelled.
+//! Reads lists of targets, branches, slots and cancelled names.
 
 use super::items::end;
 use super::values::{Placed, count, parentheses};
@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Ident, Token, token};
 
-/// `goto(…)`: targets, or one with a budget, and what is cancelled.
+/// `goto(…)`: targets, or one target with a budget, and the cancelled names.
 pub(super) fn goto(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<Group>> {
     group(key, input, "goto(review, exit)", true)
 }

@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident, Meta, Token};
 
-/// Reads a comma-separated list of items; `item` says whether it knows the key.
+/// Reads a comma-separated list of items; `item` reads one and returns whether it knows the key.
 pub(super) fn items(
     attribute: &Attribute,
     errors: &Errors,
@@ -22,8 +22,8 @@ pub(super) fn items(
         doubts.add_everything();
         return;
     }
-    // After an error the rest of its item is skipped up to the next comma. That comma may have stood between `<` and
-    // `>`, and what follows may then be no item.
+    // After an error the rest of the item is skipped up to the next comma. That comma may be one between `<` and `>`,
+    // and the text after it may then be no item.
     let mut in_doubt = false;
     let list = |input: ParseStream<'_>| {
         while !input.is_empty() {

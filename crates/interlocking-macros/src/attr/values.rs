@@ -12,7 +12,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
 use syn::{Ident, LitInt, LitStr, Token, Type, parenthesized, token};
 
-/// A value and where it stands.
+/// A value and its span.
 pub(super) type Placed<T> = (T, Span);
 
 pub(super) fn set<T>(slot: &mut Option<Given<T>>, key: &Ident, (value, at): Placed<T>, errors: &Errors) {
@@ -111,7 +111,8 @@ pub(super) fn quorum(key: &Ident, input: ParseStream<'_>) -> syn::Result<Placed<
     Err(syn::Error::new(word.span(), format_args!("`quorum` is a number or `enough`, not `{word}`")))
 }
 
-/// Reads what stands in parentheses after `key`. On an error the rest of it is skipped, so that it is reported once.
+/// Reads the content of the parentheses after `key`. On an error the rest of the content is skipped, so that there is
+/// one error.
 pub(super) fn parentheses<T>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -130,7 +131,7 @@ pub(super) fn parentheses<T>(
     value
 }
 
-/// A list of one name at least.
+/// A list of at least one name.
 pub(super) fn names(key: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<Placed<Vec<Ident>>> {
     parentheses(key, input, example, |content| {
         let mut names: Vec<Ident> = Vec::new();

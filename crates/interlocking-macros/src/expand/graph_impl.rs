@@ -75,10 +75,10 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// The worst case of agent calls; nothing where the table sets no bound, which is what the trait says by itself.
+    /// The worst case of agent calls; no code where the table sets no bound, which is the trait's default.
     pub(super) fn agent_calls(&self) -> TokenStream {
         let rows = self.graph.nodes.iter().enumerate();
-        // What may run itself would count itself.
+        // A graph that may run itself would have to count itself.
         if rows.clone().any(|(_, node)| node.attributes.map.is_some() || node.attributes.depth.is_some()) {
             return TokenStream::new();
         }
@@ -156,7 +156,7 @@ impl Expansion<'_, '_> {
         matches!(place, Place::Slot(join, slot) if self.graph.nodes[join].slots()[slot].optional.is_some())
     }
 
-    /// The step that takes nothing to an optional slot, which is what the run sends there in place of a handler.
+    /// The step that sends no value to an optional slot, as the run does on a route without a handler.
     fn nothing(&self, place: Place, alternative: u16) -> TokenStream {
         let (to, alternative) = (self.place_marker(place), number_of(alternative));
         quote!(__Y(__p::Step::One(#alternative, <#to as __P>::put(__No))))
@@ -191,7 +191,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// The way on beyond the budget of an edge; nothing where no edge has a route for that, which is what the trait says by itself.
+    /// The exhausted routes of edges; no code where no edge has such a route, which is the trait's default.
     fn exhausted_edge(&self) -> TokenStream {
         let edges = self.graph.nodes.iter().enumerate().flat_map(|(index, node)| {
             let first = self.net.nodes()[index].alternatives.start;
@@ -225,7 +225,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// The routes of failures and timeouts; nothing where there are none, which is what the trait says by itself.
+    /// The routes of failures and timeouts; no code where there are none, which is the trait's default.
     pub(super) fn failed(&self) -> TokenStream {
         let routes = self.graph.nodes.iter().enumerate().flat_map(|(index, node)| {
             let (attributes, row) = (&node.attributes, &self.net.nodes()[index]);
@@ -260,7 +260,7 @@ impl Expansion<'_, '_> {
             let (at_node, node) = self.graph.nodes.iter().enumerate().find(|(_, node)| of_group(node))?;
             let (ty, index) = (node.memory_type()?, number(index));
             if node.kind == Some(NodeKind::Observer) {
-                // That its report is no memory is said twice already: at its field and at its report.
+                // A report that cannot be a memory is reported twice already: at the field and at the report.
                 let marker = self.node_marker(at_node);
                 return Some(quote!(#index => __Y(__p::visit::<#marker, _>(visitor)),));
             }

@@ -1,4 +1,4 @@
-//! What the rows of some kinds say beside inputs and edges: agents, children, questions, messages, reports.
+//! The code for attributes of single kinds: agents, children, questions, messages, reports.
 
 use super::Expansion;
 use super::pieces::{at, standing_at, with_lifetime};
@@ -52,7 +52,7 @@ impl Expansion<'_, '_> {
         impls
     }
 
-    /// What the node's agent is asked with, and what it returns; without a handler, how the node goes on with that.
+    /// The prompt and the output of the node's agent; without a handler, also the route of the output.
     fn asks(&self, index: usize) -> Option<TokenStream> {
         let node = &self.graph.nodes[index];
         let (marker, span) = (self.node_marker(index), at(node.ident.span()));
@@ -83,7 +83,7 @@ impl Expansion<'_, '_> {
         })
     }
 
-    /// What a graph node runs; without a handler, how it goes on with what comes of it.
+    /// The child graph of a graph node; without a handler, also the route of the child's output.
     fn runs(&self, index: usize) -> Option<TokenStream> {
         let node = &self.graph.nodes[index];
         let (child, marker) = (&node.attributes.graph.as_ref()?.value, self.node_marker(index));
@@ -105,7 +105,7 @@ impl Expansion<'_, '_> {
         })
     }
 
-    /// The way on of a node that nobody handles, to its one target, which takes the `output` as `convert` gives it.
+    /// The route of a node without a handler to its one target, which takes the `output` as `convert` returns it.
     fn goes_on(&self, index: usize, output: &TokenStream, convert: &TokenStream) -> Option<TokenStream> {
         let node = &self.graph.nodes[index];
         let (target, _) = node.gotos().next().filter(|_| node.passes_on())?;
@@ -120,7 +120,8 @@ impl Expansion<'_, '_> {
         })
     }
 
-    /// The tables of this graph and of those that its nodes run; by itself a graph has its own.
+    /// The tables of this graph and of the graphs that its nodes run; no code where its nodes run none, as the trait's
+    /// default adds the graph's own table.
     pub(super) fn nets(&self) -> TokenStream {
         let children: TokenStream = (self.graph.nodes.iter().enumerate())
             .filter(|(_, node)| node.child_graph().is_some())
@@ -140,7 +141,7 @@ impl Expansion<'_, '_> {
         )
     }
 
-    /// The struct of reports, where any node reports.
+    /// The struct of reports, if any node reports.
     pub(super) fn reports(&self) -> TokenStream {
         let graph = &self.graph.input.ident;
         let (mut fields, mut reads) = (TokenStream::new(), TokenStream::new());
@@ -172,7 +173,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// `Graph::finish`, where any node reports. That nobody takes the reports is said at the struct's name.
+    /// `Graph::finish`, if any node reports. A missing `Finish` impl is reported at the struct's name.
     pub(super) fn finish(&self) -> TokenStream {
         if !self.graph.nodes.iter().any(|node| node.reports()) {
             return TokenStream::new();

@@ -52,10 +52,10 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// How many nodes, or blocks of them, one tuple has.
+/// How many nodes, or blocks of nodes, one tuple has.
 const BLOCK: usize = 16;
 
-/// Nodes that follow each other, as a type, with the first and the last of their places.
+/// Consecutive nodes as a type, with the first and the last of their places.
 struct Block {
     nodes: TokenStream,
     first: usize,

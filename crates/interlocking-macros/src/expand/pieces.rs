@@ -1,10 +1,11 @@
-//! What code is pieced together from: numbers, spans in the user's code, lifetimes.
+//! Pieces of generated code: numbers, spans in the user's code, lifetimes.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::Type;
 
-/// Where `span` is, but resolved as the derive's own: its locals must not depend on where the user's tokens come from.
+/// The position of `span`, but with the hygiene of the derive: locals in the generated code must not depend on where
+/// the user's tokens come from.
 pub(crate) fn at(span: Span) -> Span {
     Span::call_site().located_at(span)
 }
@@ -17,7 +18,8 @@ pub(super) fn number_of(number: u16) -> Literal {
     Literal::u16_unsuffixed(number)
 }
 
-/// `code` as if it stood where `place` begins in the user's: an error about any part of it is shown there, and once.
+/// Gives all of `code` the span of the first token of `place`: an error about any part of the code is then shown there,
+/// and once.
 pub(crate) fn standing_at(code: TokenStream, place: &impl ToTokens) -> TokenStream {
     let Some(first) = place.to_token_stream().into_iter().next() else { return code };
     let here = |mut token: TokenTree| {

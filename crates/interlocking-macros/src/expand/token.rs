@@ -1,4 +1,4 @@
-//! The token: what travels along the edges, and how it is stored.
+//! The token type of a graph, and how tokens are stored.
 
 use super::Expansion;
 use super::pieces::{at, number, standing_at};
@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 impl Expansion<'_, '_> {
-    /// The token: a variant a place, and one for the full set of each join, which lies in no place.
+    /// The token type: one variant per place, and one for the full set of each join's slots, which lies in no place.
     pub(super) fn token(&self) -> TokenStream {
         let (mut variants, mut places, mut copies, mut stores) =
             (TokenStream::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
@@ -26,7 +26,7 @@ impl Expansion<'_, '_> {
                 copies.extend(quote_spanned!(span=> Self::#name(it) => __Y(Self::#name(#keep(it))),));
             }
             let text = payload.to_string();
-            // The one token that may be spelled alike and mean something else.
+            // `$crate` is the only token that may be spelled alike and mean something else.
             let lane = lanes.iter_mut().find(|lane| lane.text == text && !text.contains("$crate"));
             match lane {
                 Some(lane) => lane.places.push((index, name)),
@@ -72,7 +72,7 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// Which node runs on a token: where no join comes before it, places and nodes are numbered alike.
+    /// Which node consumes a token. Without joins, places and nodes have the same numbers.
     pub(super) fn addressed(&self) -> TokenStream {
         if self.graph.nodes.iter().all(|node| node.slots().is_empty()) {
             return quote!(__p::Payload::place(self));
@@ -85,10 +85,10 @@ impl Expansion<'_, '_> {
     }
 }
 
-/// The places whose payload is spelled alike: one arm of the codec.
+/// The places whose payload type is spelled alike: one match arm for storing and one for loading.
 struct Lane {
     text: String,
-    /// Of the first place.
+    /// The marker of the first place.
     marker: TokenStream,
     places: Vec<(usize, Ident)>,
 }

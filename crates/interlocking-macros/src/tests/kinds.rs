@@ -1,8 +1,8 @@
-//! What the derive writes for the kinds beside the graph, for maps and for questions.
+//! Tests of the generated code for the kinds beside the graph, for maps and for questions.
 
 use syn::DeriveInput;
 
-/// What the rows of the other kinds add: impls of their traits, the struct of reports, and who takes it.
+/// The code that rows of the other kinds add: impls of their traits, the struct of reports, and `finish`.
 #[test]
 fn kinds_add_what_their_rows_say() {
     let input: DeriveInput = syn::parse_str(
@@ -116,7 +116,7 @@ fn kinds_add_what_their_rows_say() {
     .assert_eq(&prettyplease::unparse(&file));
 }
 
-/// The item, if it is there for the sake of a kind; of the graph's own impl, the methods that are.
+/// The item, if a kind needs it; of the graph's own impl, only the methods that a kind needs.
 fn added(item: syn::Item) -> Option<syn::Item> {
     const TRAITS: [&str; 8] = ["Maps", "Asks", "Reports", "Spawns", "Resumes", "Remembers", "LLM", "Reporting"];
     match item {
@@ -137,8 +137,8 @@ fn added(item: syn::Item) -> Option<syn::Item> {
     }
 }
 
-/// Every byte is compiled in the user's crate: here, twenty nodes of each of these kinds, whose rows say more than those
-/// of a chain.
+/// Every byte is compiled in the user's crate. This measures twenty nodes of each of these kinds, whose rows are longer
+/// than those of a chain.
 #[test]
 fn a_node_of_these_kinds_costs_at_most_1050_bytes_of_code() {
     let mut fields = String::new();

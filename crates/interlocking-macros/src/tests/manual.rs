@@ -1,4 +1,4 @@
-//! What `docs/book/src/graph.md` says of the language, and what the derive's own documentation does, is what the derive reads.
+//! Tests that `docs/book/src/graph.md` and the derive's own documentation describe exactly what the derive reads.
 
 use crate::attr::{GRAPH_KEYS, NODE_KEYS};
 use crate::errors::Errors;
@@ -21,7 +21,7 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     lines.skip(2).map(cells).collect()
 }
 
-/// What stands between backticks, and nothing else.
+/// The code of a cell that has nothing but code in backticks.
 fn code(cell: &str) -> &str {
     cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`')).unwrap_or_else(|| panic!("{cell} is no code"))
 }
@@ -36,7 +36,7 @@ fn sorted<T: ToString>(names: impl IntoIterator<Item = T>) -> Vec<String> {
     names
 }
 
-/// What is said of a struct's attributes and rows: by reading it alone, or by the rules of shape too.
+/// The errors of a struct's attributes and rows: from reading them only, or from the rules of shape too.
 fn errors(text: &str, with_rules: bool) -> Vec<String> {
     let input: DeriveInput = syn::parse_str(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     let errors = Errors::new();
@@ -95,7 +95,7 @@ fn each_example_is_read() {
 
 /// Whether the kind must have the attribute, may have it, or may not.
 fn fit(key: &str, (name, kind): (&str, NodeKind)) -> &'static str {
-    // A row without anything lacks all that it must have.
+    // An empty row lacks all required attributes.
     let lacks = |message: &String| {
         let of_kind = message.starts_with(name) || message.contains(" reports to the exit: ");
         of_kind && message.contains(&format!(": `{key}"))
@@ -123,7 +123,7 @@ fn each_kind_has_the_attributes_that_the_page_says() {
     assert!(wrong.is_empty(), "docs/book/src/graph.md should say\n{wrong}");
 }
 
-/// The examples of the kinds, with what they lead to.
+/// The examples of the kinds, with the nodes that they lead to.
 #[test]
 fn each_kind_has_an_example_that_is_right() {
     let fields: Vec<_> = rows("## Kinds").iter().map(|row| code(&row[4]).to_owned()).collect();
@@ -131,7 +131,7 @@ fn each_kind_has_an_example_that_is_right() {
         let (_, kind) = field.rsplit_once(": ").unwrap();
         assert!(kind.starts_with(code(&row[0])), "{field}");
         let found = errors(&format!("#[graph(output = A)] struct G {{ {field} }}"), true);
-        // What is wrong with a graph of one node is no matter of the example: what it leads to, and who comes there.
+        // Errors of a one-node graph about unknown targets and missing edges do not concern the example.
         let of_kind = |message: &&String| {
             message.contains(" has no ") && !message.contains("entry") || message.starts_with("only ")
         };
