@@ -1,8 +1,8 @@
-//! The agent: it does what dialogues say, in virtual time, and remembers its sessions from one process to the next.
+//! The simulated agent: it follows the dialogues in virtual time, and remembers its sessions across processes.
 
+use crate::agent_memory::SessionMemory;
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::dialogue::{AGENT, Act, Does};
-use crate::minds::Mind;
 use crate::mix::{mix, mix_text};
 use crate::world::{What, World};
 use crate::{
@@ -19,26 +19,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// The agent as one process knows it.
-pub(crate) struct Simulant {
+/// The agent as seen by one process.
+pub(crate) struct SimulatedAgent {
     world: Arc<World>,
     sessions: Sessions,
-    /// How many calls are under way.
+    /// How many calls are in progress.
     open: AtomicUsize,
 }
 
-impl Simulant {
+impl SimulatedAgent {
     pub(crate) fn new(world: Arc<World>) -> Arc<Self> {
         Arc::new(Self { world, sessions: Sessions::new(), open: AtomicUsize::new(0) })
     }
 
-    /// What is asked, and which prompt that is.
+    /// The request of a turn, and the sort of its prompt.
     fn asked(&self, turn: &Turn) -> Result<(Asking, Prompted), AgentError> {
         let prompted = Prompted::of(&turn.prompt);
         let about = match (&turn.session, prompted) {
             (_, Prompted::First) => serde_json::from_str(&turn.prompt).ok(),
             (SessionOp::ContinueFrom(session), _) => {
-                self.world.minds().sessions.get(session).map(|mind| mind.about.clone())
+                self.world.agent_memory().sessions.get(session).map(|memory| memory.about.clone())
             }
             _ => None,
         };
@@ -48,33 +48,33 @@ impl Simulant {
         Ok((about, prompted))
     }
 
-    /// Whether a session is known that a turn goes on in. Now and then one is lost with the process that used it, where its
-    /// node would begin a new one.
+    /// Whether the agent knows the session that a turn continues. Sometimes a session is lost with the process that
+    /// used it, if the node would then begin a new session.
     fn knows(&self, session: &SessionId, about: &Asking, may_be_lost: bool) -> bool {
         let executor = self.world.executor();
-        let mut minds = self.world.minds();
-        let Some(mind) = minds.sessions.get_mut(session) else { return false };
-        if may_be_lost && mind.about == *about && mind.executor != executor {
+        let mut agent_memory = self.world.agent_memory();
+        let Some(memory) = agent_memory.sessions.get_mut(session) else { return false };
+        if may_be_lost && memory.about == *about && memory.executor != executor {
             let chance = mix(&[self.world.seed, mix_text(session.as_str()), executor.into()]);
-            mind.is_lost |= chance.is_multiple_of(5);
+            memory.is_lost |= chance.is_multiple_of(5);
         }
-        (mind.about, mind.executor) = (about.clone(), executor);
-        !mind.is_lost
+        (memory.about, memory.executor) = (about.clone(), executor);
+        !memory.is_lost
     }
 
-    /// Begins the session of a turn, or goes on with it.
+    /// Begins the session of a turn, or continues it.
     fn begin(&self, turn: &Turn, about: &Asking) -> SessionId {
-        let mut minds = self.world.minds();
+        let mut agent_memory = self.world.agent_memory();
         let session = match &turn.session {
             SessionOp::ContinueFrom(session) => session.clone(),
             SessionOp::StartFresh(_) | SessionOp::ForkFrom { .. } => {
-                let id = format!("s{}-{}", minds.sessions.len(), about.by);
+                let id = format!("s{}-{}", agent_memory.sessions.len(), about.by);
                 SessionId::new(id).expect("the names of nodes are such")
             }
         };
-        let mind = Mind { about: about.clone(), executor: self.world.executor(), is_lost: false };
-        minds.sessions.insert(session.clone(), mind);
-        minds.latest.insert((about.run.clone(), about.by.clone()), session.clone());
+        let memory = SessionMemory { about: about.clone(), executor: self.world.executor(), is_lost: false };
+        agent_memory.sessions.insert(session.clone(), memory);
+        agent_memory.latest.insert((about.run.clone(), about.by.clone()), session.clone());
         session
     }
 
@@ -86,7 +86,7 @@ impl Simulant {
             return Err(AgentErrorKind::Other { message, transient: false }.into());
         };
         let key = (about.run.clone(), about.by.clone());
-        let done = self.world.minds().done.get(&key).copied().unwrap_or_default();
+        let done = self.world.agent_memory().done.get(&key).copied().unwrap_or_default();
         let act = dialogue.act(done);
         let may_be_lost = dialogue.session == SessionOpKind::Fresh && Prompted::of(&turn.prompt) == Prompted::First;
         if let SessionOp::ContinueFrom(session) = &turn.session
@@ -111,7 +111,7 @@ impl Simulant {
             let _working = context.working();
             pass(act.works).await;
         }
-        let finished = || *self.world.minds().done.entry(key.clone()).or_default() += 1;
+        let finished = || *self.world.agent_memory().done.entry(key.clone()).or_default() += 1;
         let failed =
             |kind: AgentErrorKind| AgentError { kind: Box::new(kind), session: session.clone(), usage: act.usage };
         match act.does {
@@ -140,7 +140,7 @@ impl Simulant {
     }
 }
 
-/// The output of a call that ends well.
+/// The output of a call that ends without an error.
 fn output(act: &Act, said: Said) -> Option<Value> {
     match (act.does, act.number % 4) {
         (Does::Dithers, _) => None,
@@ -159,7 +159,7 @@ async fn pass(milliseconds: u64) {
     }
 }
 
-/// Counts a call that is under way.
+/// Counts a call that is in progress.
 struct Open<'a>(&'a AtomicUsize);
 
 impl Drop for Open<'_> {
@@ -169,7 +169,7 @@ impl Drop for Open<'_> {
 }
 
 #[async_trait]
-impl Agent for Simulant {
+impl Agent for SimulatedAgent {
     fn name(&self) -> &str {
         AGENT
     }

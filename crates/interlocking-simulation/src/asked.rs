@@ -1,4 +1,4 @@
-//! What is asked of the agent, what it answers, and what that comes to for the node that asked.
+//! Requests to the agent, its answers, and the results for the nodes that asked.
 
 use interlocking_agents::Usage;
 use interlocking_core::failure::NodeError;
@@ -8,7 +8,7 @@ use interlocking_runtime::llm::Prompt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The prompt of every node: who asks, and what it was given.
+/// The prompt of every node: the execution that asks, and its input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asking {
     pub(crate) level: usize,
@@ -29,12 +29,12 @@ impl Prompt for Asking {
     }
 }
 
-/// What a turn came to, for the node that asked.
+/// The result of a turn, for the node that asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Turned {
     pub(crate) run: RunId,
     pub(crate) by: By,
     pub(crate) usage: Usage,
-    /// Correction rounds and reminders, where there was an answer.
+    /// Correction rounds and reminders, if there was an answer.
     pub(crate) rounds: Option<(u32, u32)>,
 }

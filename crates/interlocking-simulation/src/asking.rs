@@ -1,4 +1,4 @@
-//! How nodes ask the agent: the prompt, the output, the handlers' part.
+//! How nodes ask the agent: the prompt, the output and the handlers.
 
 use crate::asked::{Asking, Said, Turned};
 use crate::body::Body;
@@ -30,7 +30,7 @@ pub(crate) fn said(choice: &Choice, input: &[u64]) -> u64 {
     mix(&[choice.number, 0x5a, mix(input)])
 }
 
-/// What the numbers of a node's tokens depend on beside its input: what the agent said, or how it failed.
+/// The value that a node's tokens depend on besides the node's input: the agent's answer, or its failure.
 pub(crate) fn heard(world: &World, choice: &Choice, input: &[u64]) -> u64 {
     let Some(dialogue) = &choice.dialogue else { return 0 };
     match dialogue.failure(&world.nudges()) {
@@ -52,7 +52,7 @@ impl Body {
         let kind = choice.dialogue.as_ref().map_or(SessionOpKind::Fresh, |dialogue| dialogue.session);
         // Visits of an advisory node run side by side, and a session does one turn at a time.
         let alone = Simulated::<LEVEL>::net().row(INDEX).kind != NodeKind::Advisory;
-        let earlier = alone.then(|| self.0.minds().earlier(&run, &by)).flatten();
+        let earlier = alone.then(|| self.0.agent_memory().earlier(&run, &by)).flatten();
         let session = match (kind, earlier) {
             (SessionOpKind::Continue, Some(session)) => SessionOp::ContinueFrom(session),
             (SessionOpKind::Fork, Some(parent)) => SessionOp::ForkFrom { parent, slug },
@@ -62,7 +62,7 @@ impl Body {
         Ok((Asking { level: LEVEL, run, by, input: input.to_vec() }, session))
     }
 
-    /// Takes note of what a turn came to; gives the number of the answer.
+    /// Logs the result of a turn; returns the number of the answer.
     fn answered<const LEVEL: usize, const INDEX: NodeIndex>(
         &self,
         reply: &Reply<Said>,
@@ -74,7 +74,7 @@ impl Body {
         reply.output.number
     }
 
-    /// The same where there is no answer; the error, unless the node goes on without.
+    /// The same for a turn without an answer; returns the error, unless the node continues without an answer.
     fn unanswered<const LEVEL: usize, const INDEX: NodeIndex>(
         &self,
         choice: &Choice,
@@ -89,7 +89,7 @@ impl Body {
         }
     }
 
-    /// Asks the agent, where the node has one; what its tokens depend on beside the input.
+    /// Asks the agent, if the node has one; returns the value that the node's tokens depend on besides the input.
     pub(crate) async fn converse<const LEVEL: usize, const INDEX: NodeIndex>(
         &self,
         choice: &Choice,

@@ -1,4 +1,4 @@
-//! What the nodes of a simulated graph do.
+//! The handlers of a simulated graph.
 
 use crate::choice::{Choice, Fate};
 use crate::graph::{Output, Simulated, Sum};
@@ -26,7 +26,7 @@ use std::time::Duration;
 /// The handler of every node.
 pub(crate) struct Body(pub(crate) Arc<World>);
 
-/// Which run's event node a node of a run at `level` sends to.
+/// The run to whose event node a node of a run at `level` sends.
 pub(crate) fn addressee(world: &World, level: usize, run: &RunId, parent: Option<RunId>) -> Option<RunId> {
     if world.has_event_node(level) { Some(run.clone()) } else { parent.filter(|_| world.has_event_node(0)) }
 }
@@ -36,7 +36,7 @@ impl Body {
         By { node: cx.node().to_owned(), visit: cx.visit(), attempt: cx.attempt() }
     }
 
-    /// What this execution does, once it has said that it begins.
+    /// Logs that the execution begins, and returns its choice.
     pub(crate) fn begin<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
         let (run, by) = (cx.run_id().clone(), Self::by(cx));
         self.0.log(What::Begun { run, by, restarts: cx.restarts() });
@@ -47,7 +47,7 @@ impl Body {
         self.0.choice(LEVEL, cx.run_id(), cx.execution())
     }
 
-    /// Waits, does the side effect, and meets its fate.
+    /// Waits, does the side effect, and ends as the choice says.
     pub(crate) async fn work<const LEVEL: usize, const INDEX: NodeIndex>(
         &self,
         choice: &Choice,
@@ -80,7 +80,7 @@ impl Body {
                 Ok(())
             }
             Fate::Fails => Err("it was to fail".into()),
-            // Without the panic hook, which would print a thousand times.
+            // Skips the panic hook, which would print a thousand times.
             Fate::Unanswered => Err("its agent was to have no answer, and had one".into()),
             Fate::Panics => std::panic::resume_unwind(Box::new("it was to panic")),
         }
@@ -240,12 +240,12 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> AdvisoryHandler<At<LEVEL, INDEX
 impl<const LEVEL: usize, const GROUP: NodeIndex> ObserverHandler<Watcher<LEVEL, GROUP>> for Body {
     async fn observe(&self, seen: &Observation, sum: &mut Sum) -> Result<(), NodeError> {
         wait(u64::from(seen.0.visit) % 3).await;
-        sum.0 = observed(sum.0, self.0.temper.failing, seen)?;
+        sum.0 = observed(sum.0, self.0.rates.failing, seen)?;
         Ok(())
     }
 }
 
-/// What an outcome is that sends a message.
+/// The label of an outcome that sends a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sent;
 

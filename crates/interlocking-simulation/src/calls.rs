@@ -1,4 +1,4 @@
-//! What is logged of an agent's calls.
+//! The log entries for an agent's calls.
 
 use crate::asked::Said;
 use interlocking_agents::{AgentErrorKind, Conversation, Nudges, SessionError, SessionId, SessionOp, Usage};
@@ -13,17 +13,17 @@ pub(crate) struct Call {
     pub(crate) by: By,
     pub(crate) session: SessionOp,
     pub(crate) prompted: Prompted,
-    /// How many calls are under way in the process, with this.
+    /// How many calls are in progress in the process, including this one.
     pub(crate) open: usize,
 }
 
-/// A call that has ended by itself.
+/// A call that ended and was not dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Returned {
     pub(crate) run: RunId,
     pub(crate) by: By,
     pub(crate) ended: Ended,
-    /// What the agent says that its session is.
+    /// The session that the agent reports.
     pub(crate) session: Option<SessionId>,
     pub(crate) usage: Usage,
 }
@@ -37,7 +37,7 @@ pub(crate) enum Prompted {
     Reminder,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Well,
@@ -45,9 +45,9 @@ pub(crate) enum Ended {
     WithoutOutput,
     /// Interrupted.
     Interrupted,
-    /// By an error of the provider, which may say how many milliseconds to wait.
+    /// An error of the provider, which may say how many milliseconds to wait.
     Stumbled(Option<u64>),
-    /// The session is none that the agent knows.
+    /// The agent does not know the session.
     Unknown,
     Failed,
 }

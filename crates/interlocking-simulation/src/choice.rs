@@ -1,5 +1,5 @@
-//! What each execution does: a function of the seed, its run, its node, its visit and its attempt, and of nothing else. So a
-//! run that was interrupted does the same again. What fails may be put right by the time that its run is retried.
+//! What each execution does: a function of the seed, the run, the node, the visit, the attempt and the number of
+//! retries only. So an interrupted run does the same again. A failure may be gone when the run is retried.
 
 use crate::dialogue::{Dialogue, Must, nudges};
 use crate::mix::{mix, mix_text};
@@ -17,30 +17,31 @@ pub(crate) struct Choice {
     /// How long it waits, in milliseconds, before and after its side effect.
     pub(crate) delays: [u64; 2],
     pub(crate) fate: Fate,
-    /// Where it goes; `None` where an event node leaves the run as it is, and of what works beside the graph.
+    /// Where it goes; `None` for an event node that leaves the run as it is, and for nodes beside the graph.
     pub(crate) way: Option<Way>,
     /// Whether it has a side effect that is recorded.
     pub(crate) once: bool,
     /// What it adds to its memory, if it has one.
     pub(crate) adds: Option<u64>,
-    /// The advisory nodes that it starts.
+    /// The advisory nodes that it spawns.
     pub(crate) spawns: Vec<PlaceIndex>,
     /// Whether it sends a message, and which.
     pub(crate) sends: Option<u64>,
-    /// Of a map node: what its children start with.
+    /// For a map node: the entries of its children.
     pub(crate) items: Vec<u64>,
-    /// Of a graph node: what its child starts with.
+    /// For a graph node: the entry of its child.
     pub(crate) entry: u64,
-    /// Of an event node that leaves the run as it is: the map to which it adds items, and what their children start with.
+    /// For an event node that leaves the run as it is: the map to which it adds items, and the entries of their
+    /// children.
     pub(crate) adds_items: Option<(NodeIndex, Vec<u64>)>,
     /// What its agent does, if it asks one.
     pub(crate) dialogue: Option<Dialogue>,
-    /// A number of its own: what its tokens, its report, its question carry.
+    /// A random number, from which its tokens, its report and its question are computed.
     pub(crate) number: u64,
 }
 
 impl Choice {
-    /// The same without messages, and with waits that are hardly another's.
+    /// The same without messages, and with delays that hardly any other execution has.
     pub(crate) fn calm(mut self) -> Self {
         self.sends = None;
         self.delays[0] += 1 + self.number % 53;
@@ -49,8 +50,8 @@ impl Choice {
     }
 }
 
-/// How many in a hundred of those that were to fail go well once their run is retried.
-const MENDED: usize = 65;
+/// The percentage of failing executions that succeed after their run is retried.
+const MENDED_PERCENT: usize = 65;
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// The sort of failure that it is, where it is one.
+    /// The sort of failure, if this is a failure.
     pub(crate) fn failure(self) -> FailureKind {
         match self {
             Self::Panics => FailureKind::Panic,
@@ -75,19 +76,19 @@ impl Fate {
     }
 }
 
-/// One way on.
+/// One route out of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
     pub(crate) alternative: AlternativeIndex,
     pub(crate) places: Vec<PlaceIndex>,
-    /// The branches that bring nothing to their slot.
+    /// The branches that send no value to their slot.
     pub(crate) nothing: Vec<usize>,
     pub(crate) fork: bool,
 }
 
-/// How rough the world of one seed is.
+/// The rates of failures, delays and messages of one seed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Temper {
+pub(crate) struct Rates {
     /// How many executions in a hundred fail.
     pub(crate) failing: usize,
     /// The longest usual delay, in milliseconds.
@@ -96,7 +97,7 @@ pub(crate) struct Temper {
     pub(crate) sending: usize,
 }
 
-impl Temper {
+impl Rates {
     pub(crate) fn of(seed: u64) -> Self {
         let mut dice = Dice::new(seed ^ 0x7e_4be4);
         Self {
@@ -107,25 +108,25 @@ impl Temper {
     }
 }
 
-/// What `execution` of a run on `net` does, when that has been retried so often.
-pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, execution: Execution, retries: u32) -> Choice {
+/// What `execution` of a run on `net` does after the run has been retried `retries` times.
+pub(crate) fn choice(seed: u64, rates: Rates, net: &Net, run: &RunId, execution: Execution, retries: u32) -> Choice {
     let Execution { node, visit, attempt } = execution;
     let number = mix(&[seed, mix_text(run.as_str()), node.into(), visit.into(), attempt.into()]);
     let mut dice = Dice::new(number);
     let row = net.row(node);
     let fate = match dice.below(5) {
-        _ if !dice.percent(temper.failing) => Fate::Well,
+        _ if !dice.percent(rates.failing) => Fate::Well,
         0 | 1 => Fate::Fails,
         2 => Fate::Panics,
         _ if row.timeout_ms.is_some() => Fate::TimesOut,
         _ => Fate::Fails,
     };
-    let is_mended = retries > 0 && Dice::new(mix(&[number, 0x4e7, retries.into()])).percent(MENDED);
+    let is_mended = retries > 0 && Dice::new(mix(&[number, 0x4e7, retries.into()])).percent(MENDED_PERCENT);
     let fate = if is_mended { Fate::Well } else { fate };
     let mut delay = || match dice.below(10) {
         0..3 => 0,
         9 => dice.below(800) as u64,
-        _ => dice.below(temper.delay.min(900)) as u64,
+        _ => dice.below(rates.delay.min(900)) as u64,
     };
     let mut delays = [delay(), delay()];
     if fate == Fate::TimesOut {
@@ -133,7 +134,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
     }
     let mut fate = fate;
     let dialogue = row.is_prompted().then(|| {
-        // From dice of its own, so that who asks does otherwise what it would do without.
+        // Separate dice, so that all other choices of an execution with an agent stay the same.
         let mut dice = Dice::new(mix(&[number, 0xd1a]));
         let must = match fate {
             Fate::TimesOut if dice.percent(50) => Must::Drag,
@@ -144,7 +145,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
             fate = Fate::Unanswered;
         }
         if row.timeout_ms.is_some() {
-            // What its agent takes comes to that, and it is to be in time.
+            // The agent's time is added to the delays, and the execution must stay within its timeout.
             delays.iter_mut().filter(|delay| **delay < TIMEOUT_MS).for_each(|delay| *delay %= 200);
         }
         Dialogue::new(&mut dice, &nudges(seed), must, row.timeout_ms.is_some())
@@ -164,8 +165,8 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
         once: dice.percent(25),
         adds: (row.memory.is_some() && dice.percent(70)).then(|| dice.below(1 << 20) as u64),
         spawns,
-        sends: (works_on_tokens && dice.percent(temper.sending)).then(|| dice.below(1 << 20) as u64),
-        // Few different ones, so that some are equal and some come back when the node is entered again.
+        sends: (works_on_tokens && dice.percent(rates.sending)).then(|| dice.below(1 << 20) as u64),
+        // Few different values, so that some items are equal and some occur again when the node is entered again.
         items: (0..[0, 1, 1, 2, 3][dice.below(5)]).map(|_| dice.below(5) as u64).collect(),
         entry: number % 5,
         adds_items,
@@ -176,7 +177,7 @@ pub(crate) fn choice(seed: u64, temper: Temper, net: &Net, run: &RunId, executio
 
 fn way(dice: &mut Dice, net: &Net, execution: Execution) -> Option<Way> {
     let (node, row) = (net.node(execution.node), net.row(execution.node));
-    // Behind the gotos and the fork come routes, which nobody chooses.
+    // The alternatives after the gotos and the fork are routes, which no handler chooses.
     let chosen = row.goto.len() + usize::from(row.fork.is_some());
     let range = node.alternatives.start..node.alternatives.start + chosen as AlternativeIndex;
     let ways = range.len() + usize::from(row.resume);

@@ -1,4 +1,4 @@
-//! How often there was what, so that the seeds of a run show that they came upon all of it.
+//! Counts of each kind of event, which show that the seeds of a test reach all of them.
 
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::checks::Followed;
@@ -12,7 +12,7 @@ use interlocking_runtime::Outcome;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How often there was what, by name.
+/// How often each kind of event happened, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts(BTreeMap<&'static str, usize>);
 
@@ -23,7 +23,7 @@ impl fmt::Display for Counts {
 }
 
 impl Counts {
-    /// How often there was this.
+    /// How often this kind of event happened.
     pub fn get(&self, what: &str) -> usize {
         self.0.get(what).copied().unwrap_or_default()
     }
@@ -37,7 +37,7 @@ impl Counts {
         *self.0.entry(what).or_default() += number;
     }
 
-    /// Counts what there was in a run and its children.
+    /// Counts the events of a run and its children.
     pub(crate) fn of(&mut self, followed: &Followed<'_>) {
         for oracle in followed.runs.values() {
             self.add("held up", usize::from(oracle.held_up));
@@ -73,7 +73,7 @@ impl Counts {
         }
     }
 
-    /// Counts what the agent was asked, and what it did.
+    /// Counts the calls of the agent and their results.
     fn calls(&mut self, log: &[Logged]) {
         let mut asked = BTreeMap::new();
         for line in log {
@@ -84,7 +84,8 @@ impl Counts {
                 }
                 What::Called(Call { run, by, session, prompted, .. }) => {
                     let is_beside = by.node == EVENT || by.node == "advisory";
-                    // The first call of a turn: in the session that its node asks for, unless it was interrupted in one.
+                    // The first call of a turn is in the session that the node asks for, unless an earlier attempt was
+                    // interrupted in a session.
                     let is_resumed = asked.remove(&(run, by)).is_some_and(|asked| asked != session);
                     self.add("calls", 1);
                     self.add("called beside", usize::from(is_beside));
@@ -156,12 +157,12 @@ impl Counts {
     }
 }
 
-/// Whether somebody has to wait for a turn.
+/// Whether an execution waits for its turn.
 fn is_wait_for_a_turn(line: &Logged) -> bool {
     matches!(&line.what, What::Event { text, .. } if text.starts_with("NodeWaits"))
 }
 
-/// Whether somebody wished that a run ends that had failed.
+/// Whether a failed run was sent a cancellation.
 fn is_void_wish(line: &Logged) -> bool {
     matches!(&line.what, What::Harness(text) if text.starts_with("somebody wishes"))
 }

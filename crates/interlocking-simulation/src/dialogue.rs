@@ -1,7 +1,7 @@
-//! What an agent does when a node asks it: a function of the execution's dice.
+//! What an agent does when a node asks it, derived from the execution's dice.
 //!
-//! A dialogue is a list of acts, one a call. The last is repeated for as long as the agent is asked, so whoever is interrupted
-//! and asks again comes to the same end, wherever it was.
+//! A dialogue is a list of acts, one per call. The last is repeated for as long as the agent is asked, so an
+//! interrupted execution that asks again reaches the same result from any point.
 
 use crate::mix::mix;
 use interlocking_agents::{AgentErrorKind, Cost, Nudges, SessionError, SessionId, SessionOpKind, SessionUse, Usage};
@@ -17,35 +17,35 @@ pub(crate) const CORRECTIONS: u32 = 2;
 /// How long an agent may be silent, where there is a limit.
 const IDLE: Duration = Duration::from_millis(200);
 
-/// The longest pause, in milliseconds, of one that shall not be taken for idle then.
-const ALIVE: usize = 150;
+/// The longest pause, in milliseconds, of an agent that must not count as idle under that limit.
+const MAX_PAUSE: usize = 150;
 
-/// How long an idle agent may take to end by itself, in milliseconds.
+/// How long an idle agent may take to end after the interrupt, in milliseconds.
 const GRACE: u64 = 30;
 
 /// What an agent does in one turn.
 #[derive(Clone, Debug)]
 pub(crate) struct Dialogue {
-    /// The session that the node asks for, if there is one to go on with or to fork; a fresh one otherwise.
+    /// The session that the node asks for, if there is one to continue or to fork; otherwise a fresh one.
     pub(crate) session: SessionOpKind,
     acts: Vec<Act>,
-    /// Whether the node goes on without an answer.
+    /// Whether the node continues without an answer.
     pub(crate) takes_over: bool,
 }
 
-/// What it does in one call.
+/// What the agent does in one call.
 #[derive(Clone, Debug)]
 pub(crate) struct Act {
-    /// How long it waits before it says which session it is in, in milliseconds; absent where it never says.
+    /// How long it waits before it reports its session, in milliseconds; `None` if it never reports one.
     pub(crate) starts: Option<u64>,
-    /// How long it waits before each thing that it says.
+    /// How long it waits before each message.
     pub(crate) pauses: Vec<u64>,
-    /// For how long it works on something of its own, if it does.
+    /// For how long it reports to be working, in milliseconds; 0 if it does not.
     pub(crate) works: u64,
     pub(crate) does: Does,
     /// What the call costs, if it ends.
     pub(crate) usage: Usage,
-    /// A number of its own.
+    /// A random number.
     pub(crate) number: u64,
 }
 
@@ -57,11 +57,11 @@ pub(crate) enum Does {
     Errs,
     /// Without an output.
     Dithers,
-    /// Not before it is interrupted, and then after so many milliseconds.
+    /// Only after it is interrupted, and then after this many milliseconds.
     Sleeps(u64),
-    /// Never, for all that matters.
+    /// In practice never.
     Drags,
-    /// With an error of the provider: these may be waited out.
+    /// With an error of the provider, after which the call may be repeated.
     Stumbles(Failing),
     /// With any other error.
     Fails(Failing),
@@ -86,13 +86,13 @@ pub(crate) enum Failing {
     Other,
 }
 
-/// What the dice must come to.
+/// The required result of a dialogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Must {
     Answer,
-    /// It has no answer, and the node fails.
+    /// The agent has no answer, and the node fails.
     Fail,
-    /// It takes longer than its node may.
+    /// The agent takes longer than the node's timeout.
     Drag,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn nudges(seed: u64) -> Nudges {
 }
 
 impl Dialogue {
-    /// Of an execution whose node may take only so long, where it is `timed`.
+    /// The dialogue of an execution; `timed` if its node has a timeout.
     pub(crate) fn new(dice: &mut Dice, nudges: &Nudges, must: Must, timed: bool) -> Self {
         use SessionOpKind::{Continue, Fork, Fresh};
         let session = *dice.pick(&[Fresh, Fresh, Fresh, Continue, Fork]);
@@ -131,12 +131,12 @@ impl Dialogue {
         Self { session, acts, takes_over }
     }
 
-    /// What it does when it has done so much.
+    /// The act after `done` acts.
     pub(crate) fn act(&self, done: usize) -> &Act {
         &self.acts[done.min(self.acts.len() - 1)]
     }
 
-    /// What the turn comes to where there is no answer; `None` where there is one.
+    /// The failure of a turn without an answer; `None` if there is an answer.
     pub(crate) fn failure(&self, nudges: &Nudges) -> Option<AgentErrorKind> {
         let (limit, nudges) = (nudges.idle.unwrap_or_default(), nudges.limit);
         let invalid = || AgentErrorKind::OutputInvalid {
@@ -155,7 +155,7 @@ impl Dialogue {
     }
 }
 
-/// The last act of one that has no answer.
+/// The last act of an agent that has no answer.
 fn failing(dice: &mut Dice, nudges: &Nudges) -> Does {
     match dice.below(10) {
         0..2 => Does::Errs,
@@ -180,12 +180,12 @@ fn failing(dice: &mut Dice, nudges: &Nudges) -> Does {
     }
 }
 
-/// Something that an agent is reminded for.
+/// An act after which an agent is reminded.
 fn silence(dice: &mut Dice, nudges: &Nudges) -> Does {
     if nudges.idle.is_some() && dice.percent(60) { Does::Sleeps(dozes(dice)) } else { Does::Dithers }
 }
 
-/// How long it takes to end when it is interrupted: as long as it may, or longer.
+/// How long it takes to end after the interrupt: within the grace period, or longer.
 fn dozes(dice: &mut Dice) -> u64 {
     dice.below(2 * GRACE as usize) as u64
 }
@@ -202,13 +202,13 @@ fn provider(dice: &mut Dice) -> Failing {
 fn act(dice: &mut Dice, nudges: &Nudges, does: Does, timed: bool) -> Act {
     let longest = match (timed, nudges.idle) {
         (true, _) => 60,
-        (false, Some(_)) => ALIVE,
+        (false, Some(_)) => MAX_PAUSE,
         (false, None) => 600,
     };
     let mut pause = || if dice.percent(50) { 0 } else { dice.below(longest) as u64 };
     let (first, pauses) = (pause(), [pause(), pause()]);
     let pauses = pauses[..dice.below(3)].to_vec();
-    // Who is answered has a session.
+    // A call that returns has a session.
     let starts = matches!(does, Does::Answers | Does::Errs | Does::Dithers) || dice.percent(60);
     let works = if !timed && dice.percent(10) { dice.below(800) as u64 } else { 0 };
     let priced = dice.percent(80);
@@ -250,7 +250,7 @@ impl Failing {
     }
 }
 
-/// The sort of error that it is, in a word: with its numbers, and without what nobody could have known before.
+/// A short text for the sort of error: with its numbers, but without data that cannot be predicted.
 pub(crate) fn sort_of(kind: &AgentErrorKind) -> String {
     match kind {
         AgentErrorKind::OutputInvalid { corrections, .. } => format!("invalid after {corrections} corrections"),
@@ -259,6 +259,6 @@ pub(crate) fn sort_of(kind: &AgentErrorKind) -> String {
     }
 }
 
-/// What a call cost that was interrupted: nobody knows.
-pub(crate) const CUT_OFF: Usage =
+/// The usage of an interrupted call, whose cost is unknown.
+pub(crate) const INTERRUPTED_USAGE: Usage =
     Usage { calls: 1, input_tokens: 0, output_tokens: 0, cost: Cost::ZERO, unpriced_calls: 1 };

@@ -1,4 +1,4 @@
-//! The simulation can fail: what really happened is accepted, and refused once anything of it is changed.
+//! Tests that the checks can fail: they accept what really happened, and refuse it after any change.
 
 mod changes;
 
@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use self::changes::{CHANGES, retried_alone, retried_too_late};
 
-/// How many seeds each change is tried on.
+/// How many seeds each change is tried with.
 const SEEDS: u64 = 50;
 
 #[test]
@@ -101,7 +101,7 @@ fn children_that_are_not_retried_with_their_parent_are_refused() {
     assert!(late >= 2 && alone >= 10, "only {late} seeds retried a child, and {alone} had one that failed");
 }
 
-/// Changes what came of a run; nothing where there is nothing to change.
+/// Changes the result of a run; `None` where there is nothing to change.
 type Otherwise = fn(&mut Happened) -> Option<()>;
 
 #[test]
@@ -146,7 +146,7 @@ fn a_way_in_which_something_else_happens_is_refused() {
     assert!(applied.iter().all(|applied| *applied >= 2), "{applied:?}");
 }
 
-/// A run that is executed in another way, and in which handlers do otherwise, is told from the one that it is compared with.
+/// A run that is executed in another way, with handlers that behave differently, is refused in the comparison.
 #[test]
 fn handlers_that_do_otherwise_in_another_way_are_refused() {
     let mut refused = 0;
@@ -209,12 +209,12 @@ fn a_journal_that_lies_to_who_retries_is_refused() {
     }
 }
 
-/// What a seed comes to in foul weather.
+/// The run of a seed in foul weather.
 fn ended(seed: u64) -> Ended {
     in_weather(seed, Weather::Foul, None).unwrap()
 }
 
-/// The nets of a seed, which several tests ask for.
+/// The nets of a seed, cached for several tests.
 fn nets(seed: u64) -> [&'static Net; 2] {
     static NETS: Mutex<BTreeMap<u64, [&Net; 2]>> = Mutex::new(BTreeMap::new());
     if let Some(nets) = NETS.lock().unwrap().get(&seed) {

@@ -1,51 +1,50 @@
-//! One executor of a run: from the run's beginning, or from where its records end, to where it is interrupted.
+//! One executor of a run: from the run's start, or from the end of its records, until it ends or is interrupted.
 
 use crate::graph::Output;
 use crate::history::History;
 use crate::messages::post;
-use crate::plan::{Cut, FOREVER, Plan};
-use crate::world::{Ears, What};
+use crate::plan::{Cut, HANG_LIMIT, Plan};
+use crate::world::{LogSink, What};
 use interlocking_runtime::clock::TokioClock;
 use interlocking_runtime::journal::{Letter, LetterBody};
 use interlocking_runtime::{CancelToken, Journal, Outcome, Report, StartError};
 use std::sync::Arc;
 
-/// What one executor came to.
-pub(crate) enum Came {
-    To(Box<Report<Output>>),
-    /// It was interrupted.
-    Nowhere,
+/// How one executor ended.
+pub(crate) enum ExecutorEnd {
+    Reported(Box<Report<Output>>),
+    Interrupted,
     NotStarted(StartError),
 }
 
-/// Executes the run as planned; an error if that hangs.
-pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) -> Result<Came, String> {
+/// Executes the run as planned; an error if the run hangs.
+pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) -> Result<ExecutorEnd, String> {
     let (world, journal) = (&history.world, &history.journal);
     world.next_executor();
     world.log(What::Harness(format!("a new executor: {:?}", plan.cut)));
     journal.set_fault(plan.fault());
-    journal.people_come();
+    journal.start_answering();
     let cancel = CancelToken::new();
     let came = tokio::select! {
         biased;
         result = drive(history, plan, &cancel) => match result {
-            Ok(report) => Ok(Came::To(Box::new(report))),
-            Err(error) => Ok(Came::NotStarted(error)),
+            Ok(report) => Ok(ExecutorEnd::Reported(Box::new(report))),
+            Err(error) => Ok(ExecutorEnd::NotStarted(error)),
         },
-        () = crash(history, plan) => Ok(Came::Nowhere),
-        () = stop(history, plan, &cancel) => Ok(Came::Nowhere),
-        () = post(history, posted) => Ok(Came::Nowhere),
-        () = tokio::time::sleep(FOREVER) => Err(format!("executor {} hangs", world.executor())),
+        () = crash(history, plan) => Ok(ExecutorEnd::Interrupted),
+        () = stop(history, plan, &cancel) => Ok(ExecutorEnd::Interrupted),
+        () = post(history, posted) => Ok(ExecutorEnd::Interrupted),
+        () = tokio::time::sleep(HANG_LIMIT) => Err(format!("executor {} hangs", world.executor())),
     };
     journal.executor_leaves();
-    if let Ok(Came::To(report)) = &came
+    if let Ok(ExecutorEnd::Reported(report)) = &came
         && let Outcome::Waiting { questions } = &report.outcome
         && !questions.is_empty()
     {
-        let answered = tokio::time::timeout(FOREVER, journal.answered.notified()).await;
+        let answered = tokio::time::timeout(HANG_LIMIT, journal.answered.notified()).await;
         answered.map_err(|_| format!("it waits for people, and all have answered: {questions:?}"))?;
     }
-    journal.people_leave();
+    journal.stop_answering();
     came
 }
 
@@ -56,9 +55,9 @@ async fn drive(history: &History, plan: &Plan, cancel: &CancelToken) -> Result<R
         .with_clock(Arc::new(TokioClock::start()))
         .with_report_deadline(history.surroundings.deadline);
     if history.way.is_heard {
-        run = run.with_events(Arc::new(Ears(world.clone())));
+        run = run.with_events(Arc::new(LogSink(world.clone())));
     }
-    // What nobody hears, records or stops takes the shortest way from node to node.
+    // A run without events, journal and cancel token takes the fast path from node to node.
     if history.way.is_heard || history.way.is_recorded {
         run = run.with_cancel(cancel.clone());
     }
@@ -76,7 +75,7 @@ async fn drive(history: &History, plan: &Plan, cancel: &CancelToken) -> Result<R
     }
 }
 
-/// Comes to its end when the process does.
+/// Completes when the process ends.
 async fn crash(history: &History, plan: &Plan) {
     match plan.cut {
         Some(Cut::Ends | Cut::Dropped) => tokio::time::sleep(plan.at).await,
@@ -85,7 +84,7 @@ async fn crash(history: &History, plan: &Plan) {
     }
 }
 
-/// Asks for the run's end, or suspends it, when that is planned.
+/// Cancels or suspends the run when that is planned.
 async fn stop(history: &History, plan: &Plan, cancel: &CancelToken) {
     if let Some(at) = plan.cancels {
         tokio::time::sleep(at).await;

@@ -1,7 +1,7 @@
 //! A graph that interprets any table at run time, with the node kinds that derived graphs have.
 //!
-//! A derived graph knows its table when it is compiled. This one finds it where its thread keeps it, and has one marker for
-//! each position in a table in place of one for each name.
+//! A derived graph knows its table at compile time. This graph reads its table from a thread-local variable, and has
+//! one marker for each position in a table instead of one for each node name.
 
 use crate::world::World;
 use interlocking_core::failure::FailureKind;
@@ -20,22 +20,22 @@ pub(crate) fn set_nets(nets: [&'static Net; 2]) {
     NETS.set(nets.map(Some));
 }
 
-/// A graph whose table is that of its thread's seed: the run at level 0, children at level 1.
+/// A graph with the table of its thread's seed: the run at level 0, children at level 1.
 pub(crate) struct Simulated<const LEVEL: usize> {
     pub(crate) world: Arc<World>,
 }
 
-/// What a run ends with: what came to its exit, and what was reported there.
+/// The output of a run: the number that reached the exit, and the reports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Output {
     pub(crate) number: u64,
     pub(crate) reports: Vec<Told>,
 }
 
-/// One report: the node, its visit, and the number or what sort of failure there was in its place.
+/// One report: the node, its visit, and the number or the sort of failure.
 pub(crate) type Told = (String, u32, Result<u64, FailureKind>);
 
-/// What nodes remember, and observers report.
+/// The memory of nodes, and the report of observers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sum(pub(crate) u64);
 

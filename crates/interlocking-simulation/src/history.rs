@@ -1,12 +1,12 @@
-//! A run from its beginning to its end, with as many executors as it takes.
+//! A run from its start to its end, with as many executors as it needs.
 
-use crate::agent::Simulant;
-use crate::executor::{Came, execute};
+use crate::agent::SimulatedAgent;
+use crate::executor::{ExecutorEnd, execute};
 use crate::graph::{Output, Simulated};
-use crate::journal::{Fault, Harsh};
+use crate::journal::{Fault, FaultyJournal};
 use crate::mix::mix;
 use crate::places::Places;
-use crate::plan::{Cut, FOREVER, Plan, Surroundings, Way, Weather};
+use crate::plan::{Cut, HANG_LIMIT, Plan, Surroundings, Way, Weather};
 use crate::spending::{killed, spent};
 use crate::world::{Logged, What, World};
 use interlocking_core::run_id::RunId;
@@ -19,40 +19,40 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// The most executors of one run; it waits for people with each, at times.
-const EXECUTORS: usize = 300;
+/// The most executors of one run; a run may wait for people with each of them.
+const MAX_EXECUTORS: usize = 300;
 
-/// How often a run is retried at most, and how many in a hundred that have failed are.
-const RETRIES: u32 = 3;
-const RETRIED: usize = 75;
+/// How often a run is retried at most, and what percentage of failed runs is retried.
+const MAX_RETRIES: u32 = 3;
+const RETRY_PERCENT: usize = 75;
 
-/// A run, and all that is known of it.
+/// A run and its execution history.
 pub(crate) struct History {
     pub(crate) world: Arc<World>,
-    pub(crate) journal: Arc<Harsh>,
+    pub(crate) journal: Arc<FaultyJournal>,
     pub(crate) root: RunId,
     pub(crate) surroundings: Surroundings,
     pub(crate) way: Way,
-    /// Whether somebody has asked for the run's end.
+    /// Whether the run's cancellation was requested.
     pub(crate) cancelled: bool,
     /// How executors were interrupted.
     pub(crate) cuts: Vec<Cut>,
-    /// How often it waited for a person and nobody else.
+    /// How often it ended an executor only to wait for a person.
     pub(crate) waits: u32,
     /// The agent, as the present process knows it.
-    agent: Arc<Simulant>,
-    /// Whether any executor might make only so many calls, or put up with so many errors.
+    agent: Arc<SimulatedAgent>,
+    /// Whether any executor had a limit on calls or on provider errors.
     pub(crate) bounded: bool,
-    /// By executor that came to an end of its own: how it had been bounded, if it was.
+    /// By executor that was not interrupted: the budget that it exceeded, if any.
     pub(crate) settled: BTreeMap<u32, Option<BudgetExceeded>>,
-    /// The first executor of the process that runs, which is the last one when the run has ended; `None` where that has ended
-    /// before all came that was late.
+    /// The first executor of the present process, which is the last process when the run has ended; `None` if that
+    /// process ended before all late records were written.
     pub(crate) lasting: Option<u32>,
-    /// By executor: how many calls there might be, those of earlier ones included.
+    /// By executor: the limit on calls, including those of earlier executors.
     pub(crate) allowed: BTreeMap<u32, u32>,
-    /// How often somebody wants it retried.
+    /// How often it is to be retried.
     pub(crate) retries: u32,
-    /// What it had come to when it failed first, and how much of the log there was then, if it was retried.
+    /// If it was retried: its first report, and the length of the log at that time.
     pub(crate) first: Option<(Report<Output>, usize)>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct History {
 pub(crate) struct Ended {
     pub(crate) history: History,
     pub(crate) report: Report<Output>,
-    /// What came of resuming it once more.
+    /// The result of resuming it after its end.
     pub(crate) again: Result<Report<Output>, String>,
 }
 
@@ -68,21 +68,21 @@ pub(crate) struct Ended {
 ///
 /// # Errors
 ///
-/// Why it came to none.
+/// Why it did not end.
 pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ended, String> {
     let mut dice = Dice::new(mix(&[world.seed, 0xf0]));
     let surroundings = Surroundings::new(&mut dice, weather);
     let root: RunId = "r".parse().map_err(|error| format!("{error}"))?;
     let mut history = History {
         world: world.clone(),
-        journal: Harsh::new(world.clone(), root.clone(), surroundings.by_name, surroundings.slow),
+        journal: FaultyJournal::new(world.clone(), root.clone(), surroundings.by_name, surroundings.slow),
         root,
         surroundings,
         way,
         cancelled: false,
         cuts: Vec::new(),
         waits: 0,
-        agent: Simulant::new(world.clone()),
+        agent: SimulatedAgent::new(world.clone()),
         bounded: false,
         settled: BTreeMap::new(),
         lasting: None,
@@ -93,14 +93,14 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
     let mut runtime = runtime();
     let mut posted = 0;
     let mut is_same_process = false;
-    for _ in 0..EXECUTORS {
+    for _ in 0..MAX_EXECUTORS {
         let plan = Plan::new(&mut dice, weather, history.cuts.len());
         history.cancelled |= plan.cancels.is_some();
         history.bounded |= matches!(plan.cut, Some(Cut::Calls(_) | Cut::Patience(_)));
         if !is_same_process {
-            // A new process: what the last one had spawned is gone.
+            // A new process: the tasks of the last process are gone.
             runtime = self::runtime();
-            history.agent = Simulant::new(world.clone());
+            history.agent = SimulatedAgent::new(world.clone());
             history.lasting = Some(world.executor() + 1);
         }
         if let Some(Cut::Calls(more)) = plan.cut {
@@ -109,38 +109,39 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
         }
         let came = runtime.block_on(execute(&history, &plan, &mut posted))?;
         let report = history.note(&plan, came)?;
-        // Once it is noted how this one was interrupted: what a process has left hanging that ended is gone with it.
+        // Only a dropped executor, or one whose journal refused for a while, leaves its process running; otherwise the
+        // process's tasks end with it.
         is_same_process = match history.cuts.last() {
             Some(Cut::Dropped) => true,
-            // Whoever had no room for a moment may go on, or come back.
+            // After a disk that was full for a moment, the process may live on or restart.
             Some(Cut::Journal(Fault::RefusesAWhile(_))) => dice.percent(50),
             _ => false,
         };
         if let Some(report) = report {
             if history.wants_retry(&report.outcome) {
-                // By whoever had run it, or by somebody else.
+                // The retry happens in the same process or in a new one.
                 is_same_process = mix(&[world.seed, 0x5a3e, history.retries.into()]).is_multiple_of(2);
                 history.first.get_or_insert_with(|| (report, world.logged().len()));
                 if mix(&[world.seed, 0x401d, history.retries.into()]).is_multiple_of(3) {
-                    runtime.block_on(history.wish_too_late());
+                    runtime.block_on(history.cancel_too_late());
                 }
                 continue;
             }
-            if !runtime.block_on(outlives_what_is_late(&history)) {
+            if !runtime.block_on(outlives_late_records(&history)) {
                 world.log(What::Harness("its process ends with what is late".to_owned()));
                 runtime = self::runtime();
-                history.agent = Simulant::new(world.clone());
+                history.agent = SimulatedAgent::new(world.clone());
                 history.lasting = None;
             }
-            let again = runtime.block_on(recall(&history));
+            let again = runtime.block_on(resume_after_end(&history));
             return Ok(Ended { history, report, again });
         }
     }
-    Err(format!("it came to no end with {EXECUTORS} executors"))
+    Err(format!("it came to no end with {MAX_EXECUTORS} executors"))
 }
 
 impl History {
-    /// The run, with all that it has in every executor.
+    /// The run with the settings that are the same in every executor.
     pub(crate) fn prepared(&self) -> Run<Simulated<0>> {
         let mut budgets = Budgets::unlimited();
         budgets.concurrency = self.surroundings.concurrency;
@@ -157,7 +158,7 @@ impl History {
             .with_backoff(self.backoff())
     }
 
-    /// How the present executor waits when the provider fails.
+    /// The backoff of the present executor when the provider fails.
     pub(crate) fn backoff(&self) -> Backoff {
         let (initial, max_delay) = (Duration::from_millis(40), Duration::from_millis(300));
         Backoff::default()
@@ -166,7 +167,7 @@ impl History {
             .with_seed(mix(&[self.world.seed, self.world.executor().into()]))
     }
 
-    /// How many calls all executors have recorded, of the run and of its children, and how many were killed.
+    /// How many calls all executors have recorded for the run and its children, plus the number of killed turns.
     pub(crate) async fn calls(&self) -> u32 {
         let runs = self.journal.kept.runs().await.unwrap_or_default();
         let calls = |records: &[Record]| {
@@ -175,19 +176,21 @@ impl History {
         runs.iter().map(|run| calls(&self.journal.kept.records(&run.run))).sum()
     }
 
-    /// Notes what an executor came to; the report, if that is the run's end.
-    fn note(&mut self, plan: &Plan, came: Came) -> Result<Option<Report<Output>>, String> {
+    /// Notes the end of an executor; returns the report if the run has ended.
+    fn note(&mut self, plan: &Plan, came: ExecutorEnd) -> Result<Option<Report<Output>>, String> {
         let refuses = matches!(plan.cut, Some(Cut::Journal(Fault::Refuses | Fault::RefusesAWhile(_))));
         match came {
-            Came::To(report) if self.was_refused() && !matches!(report.outcome, Outcome::JournalFailed(_)) => {
+            ExecutorEnd::Reported(report)
+                if self.was_refused() && !matches!(report.outcome, Outcome::JournalFailed(_)) =>
+            {
                 return Err(format!("its journal has refused a record, and it comes to {:?}", report.outcome));
             }
-            Came::Nowhere => self.cuts.extend(plan.cut),
-            Came::NotStarted(StartError::Entry(_)) if refuses => self.cuts.extend(plan.cut),
-            Came::NotStarted(error) => {
+            ExecutorEnd::Interrupted => self.cuts.extend(plan.cut),
+            ExecutorEnd::NotStarted(StartError::Entry(_)) if refuses => self.cuts.extend(plan.cut),
+            ExecutorEnd::NotStarted(error) => {
                 return Err(format!("executor {} did not start: {error}", self.world.executor()));
             }
-            Came::To(report) => match &report.outcome {
+            ExecutorEnd::Reported(report) => match &report.outcome {
                 Outcome::BudgetExhausted(used_up) if matches!(plan.cut, Some(Cut::Calls(_))) => {
                     self.settled.insert(self.world.executor(), Some(*used_up));
                     self.cuts.extend(plan.cut);
@@ -207,7 +210,7 @@ impl History {
                     self.settled.insert(self.world.executor(), None);
                     self.cuts.extend(plan.cut);
                 }
-                // Whatever the journal refuses ends nothing.
+                // A refused record does not end the run.
                 Outcome::JournalFailed(_) if refuses && !self.has_ended() => self.cuts.extend(plan.cut),
                 Outcome::JournalFailed(error) => return Err(format!("its journal fails: {error}")),
                 _ => {
@@ -219,8 +222,8 @@ impl History {
         Ok(None)
     }
 
-    /// Whether the present executor was refused a record of the tree before the run had ended: then it is not to say that anything
-    /// came of the run.
+    /// Whether a record of the present executor was refused before the run had ended: the executor must then not report
+    /// a result of the run.
     fn was_refused(&self) -> bool {
         let executor = self.world.executor();
         let log = self.world.logged();
@@ -241,25 +244,25 @@ impl History {
         ending(&self.journal.kept.records(&self.root)).is_some()
     }
 
-    /// Whether somebody wants the run retried that has come to this. It is the same in every weather.
+    /// Whether a run with this outcome is to be retried. The decision is the same in both weathers.
     fn wants_retry(&mut self, outcome: &Outcome<Output>) -> bool {
         let mut dice = Dice::new(mix(&[self.world.seed, 0x4e7, self.retries.into()]));
-        let wants = self.way.is_recorded && self.retries < RETRIES && dice.percent(RETRIED);
+        let wants = self.way.is_recorded && self.retries < MAX_RETRIES && dice.percent(RETRY_PERCENT);
         let wants = wants && matches!(outcome, Outcome::Failed(_));
         self.retries += u32::from(wants);
         wants
     }
 
-    /// Somebody wishes that the run ends when it has failed: that is void once it is retried.
-    async fn wish_too_late(&self) {
+    /// Posts a cancellation to a run that has failed: it has no effect once the run is retried.
+    async fn cancel_too_late(&self) {
         let letter = Letter { key: None, body: LetterBody::Cancel };
         if self.journal.kept.post(&self.root, letter).await.is_ok() {
             self.world.log(What::Harness("somebody wishes that it ends, which it has".to_owned()));
         }
     }
 
-    /// Whether it has failed, and was not retried as often as somebody wants. Who is stopped when it has begun to retry a run
-    /// retries it once more.
+    /// Whether the run has failed and has fewer recorded retries than intended. An executor that is stopped while it
+    /// retries a run thus retries it again.
     pub(crate) fn is_to_be_retried(&self) -> bool {
         let records = self.journal.kept.records(&self.root);
         let retries = records.iter().filter(|record| matches!(record.entry, Entry::Retried { .. })).count();
@@ -267,13 +270,14 @@ impl History {
     }
 }
 
-/// A runtime of its own clock, which goes on to the next timer whenever nothing else is left to do.
+/// A runtime with a virtual clock, which advances to the next timer whenever the runtime is idle.
 fn runtime() -> Runtime {
     Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime without threads or files")
 }
 
-/// Lets come what is late; whether the process lives on. It may end with a record that is written after the run's end.
-async fn outlives_what_is_late(history: &History) -> bool {
+/// Waits for late records; returns whether the process lives on. The process may end with a record that is written
+/// after the run's end.
+async fn outlives_late_records(history: &History) -> bool {
     tokio::select! {
         () = history.journal.ended.notified() => false,
         () = tokio::time::sleep(Duration::from_secs(60)) => true,
@@ -281,13 +285,13 @@ async fn outlives_what_is_late(history: &History) -> bool {
 }
 
 /// Resumes a run that has ended.
-async fn recall(history: &History) -> Result<Report<Output>, String> {
+async fn resume_after_end(history: &History) -> Result<Report<Output>, String> {
     history.world.log(What::Harness("it is resumed after its end".to_owned()));
     history.journal.set_fault(None);
-    let resumed = tokio::time::timeout(FOREVER, history.prepared().resume()).await;
+    let resumed = tokio::time::timeout(HANG_LIMIT, history.prepared().resume()).await;
     let report = resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())?;
     if history.way.is_recorded && !matches!(report.outcome, Outcome::Failed(_)) {
-        match tokio::time::timeout(FOREVER, history.prepared().retry()).await {
+        match tokio::time::timeout(HANG_LIMIT, history.prepared().retry()).await {
             Err(_) => return Err("it hangs when it is retried".to_owned()),
             Ok(Err(StartError::NotFailed { .. })) => {}
             Ok(other) => return Err(format!("it has not failed, and retried it comes to {other:?}")),

@@ -1,4 +1,4 @@
-//! How a simulated graph does what any table says.
+//! The `Graph` impl of a simulated graph, which interprets any table.
 
 use crate::graph::{Output, Simulated, Sum, net};
 use crate::numbers::{NOTHING, along_route, exhausted, failed, spent};
@@ -86,7 +86,7 @@ impl<const LEVEL: usize> Graph for Simulated<LEVEL> {
     }
 }
 
-/// The step along a route, which the run takes in place of a handler.
+/// The step along a route, which the run takes without the handler.
 fn taken<const LEVEL: usize>(route: AlternativeIndex, number: u64) -> Option<Step<Token<LEVEL>>> {
     let net = Simulated::<LEVEL>::net();
     let place = net.alternative(route)?.branches[0][0];

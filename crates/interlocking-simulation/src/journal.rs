@@ -1,4 +1,4 @@
-//! A journal that breaks when it is told to, and that posts people's answers to what is asked.
+//! A journal that breaks as planned, and that posts people's answers to questions.
 
 use crate::world::{What, World};
 use crate::{
@@ -21,55 +21,56 @@ use tokio::task::AbortHandle;
 /// The SHA-256 of `null`.
 const NULL: &str = "sha256:74234e98afe7498fb5daf1f36ac2d78acc339464f950703b8c019892f982b90b";
 
-/// How a journal breaks.
+/// How the journal breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// It refuses the record, and all that come later.
+    /// It refuses the record, and all later records.
     Refuses,
-    /// It refuses so many records, and takes those that come later, as a disk does that is full for a moment.
+    /// It refuses this many records, and takes later ones, like a disk that is full for a moment.
     RefusesAWhile(u32),
     /// The process ends before the record is written.
     EndsBefore,
-    /// The process ends when the record is written, before anybody is told.
+    /// The process ends after the record is written, before the write is acknowledged.
     EndsAfter,
 }
 
 /// A journal in memory with faults.
-pub(crate) struct Harsh {
+pub(crate) struct FaultyJournal {
     pub(crate) kept: MemoryJournal,
     world: Arc<World>,
     root: RunId,
-    /// Whether payloads are given by name.
+    /// Whether payloads are returned by digest.
     by_name: bool,
-    /// The most milliseconds that a record takes.
+    /// The most milliseconds that writing a record takes.
     slow: u64,
     state: Mutex<State>,
-    /// Told when the process ends.
+    /// Notified when the process ends.
     pub(crate) ended: Notify,
-    /// Told when an answer was posted.
+    /// Notified when an answer was posted.
     pub(crate) answered: Notify,
     itself: std::sync::Weak<Self>,
 }
 
 #[derive(Default)]
 struct State {
-    /// How many records it takes until it breaks, and how.
+    /// How many more records the journal takes before it breaks, and how it breaks.
     fault: Option<(u64, Fault)>,
     refuses: bool,
-    /// How many records it has refused since it was as it should be.
+    /// How many records it has refused since the fault was set.
     refused: u32,
-    /// Whether the present executor is at work, and whether it has left. Before and after, records are of what was left behind.
+    /// Whether the present executor has begun to write, and whether it has left. Before and after, records come from
+    /// tasks that an earlier executor left behind.
     is_at_work: bool,
     has_left: bool,
-    /// Whether it has refused a record of the present executor, which was at work.
+    /// Whether it has refused a record of the present executor after that had begun to write.
     has_refused: bool,
-    /// Questions without an answer.
+    /// Questions that are not answered yet.
     open: BTreeMap<(RunId, By), ()>,
     tasks: Vec<AbortHandle>,
     texts: HashMap<Digest, Encoded>,
 }
 
-impl Harsh {
+impl FaultyJournal {
     pub(crate) fn new(world: Arc<World>, root: RunId, by_name: bool, slow: u64) -> Arc<Self> {
         Arc::new_cyclic(|itself| Self {
             kept: MemoryJournal::new(),
@@ -84,27 +85,27 @@ impl Harsh {
         })
     }
 
-    /// Is as it should be until it has taken so many more records, for an executor that has written none yet.
+    /// Sets the fault for a new executor: the journal works until it has taken that many more records.
     pub(crate) fn set_fault(&self, fault: Option<(u64, Fault)>) {
         let mut state = self.lock();
         (state.fault, state.refuses, state.refused) = (fault, false, 0);
         (state.is_at_work, state.has_left, state.has_refused) = (false, false, false);
     }
 
-    /// What comes now is late: the present executor has come to its end, or was interrupted.
+    /// Marks the present executor as ended or interrupted: later records are late.
     pub(crate) fn executor_leaves(&self) {
         let mut state = self.lock();
         (state.is_at_work, state.has_left) = (false, true);
     }
 
-    /// Lets people answer whatever is open. Must be called inside a runtime.
-    pub(crate) fn people_come(&self) {
+    /// Lets people answer all open questions. Must be called inside a runtime.
+    pub(crate) fn start_answering(&self) {
         let open: Vec<_> = self.lock().open.keys().cloned().collect();
         open.into_iter().for_each(|(run, by)| self.ask(run, by));
     }
 
-    /// Nobody answers any more.
-    pub(crate) fn people_leave(&self) {
+    /// Stops all answers.
+    pub(crate) fn stop_answering(&self) {
         self.lock().tasks.drain(..).for_each(|task| task.abort());
     }
 
@@ -147,10 +148,10 @@ impl Harsh {
         Ok(())
     }
 
-    /// Whether a record is of the present executor, and whether another one of these was refused.
+    /// Whether a record is by the present executor, and whether an earlier record of this executor was refused.
     ///
-    /// An executor writes first for its root, or for the children that it retries with it. Until then it waits for what an earlier one
-    /// has left behind in the same process.
+    /// An executor writes first for its root, or for the children that it retries with the root. Until then it waits
+    /// for tasks that an earlier executor left behind in the same process.
     fn executor_writes(&self, record: &Record) -> (bool, bool) {
         let mut state = self.lock();
         let is_first = record.run == self.root || matches!(record.entry, Entry::Retried { .. });
@@ -158,7 +159,7 @@ impl Harsh {
         (state.is_at_work, state.has_refused)
     }
 
-    /// What happens to the next record.
+    /// The fault that the next record meets, if any.
     fn fate(&self) -> Option<Fault> {
         let mut state = self.lock();
         if state.refuses {
@@ -191,7 +192,7 @@ impl Harsh {
     }
 }
 
-/// The name of a payload: that of nothing is everywhere the same.
+/// The digest of a payload; that of `null` is fixed.
 fn digest(text: &str) -> Digest {
     if text == "null" {
         return NULL.parse().expect("a digest");
@@ -204,7 +205,7 @@ fn digest(text: &str) -> Digest {
     Digest::from_bytes(bytes)
 }
 
-/// By name: which began first is the wall clock's, and another each time.
+/// Sorts by name: the order of starts depends on the wall clock, and differs each time.
 fn in_order(mut runs: Vec<RunSummary>) -> Vec<RunSummary> {
     runs.sort_by(|one, other| one.run.cmp(&other.run));
     runs
@@ -239,7 +240,7 @@ fn payloads(entry: &mut Entry) -> Vec<&mut RecordedPayload> {
 }
 
 #[async_trait]
-impl Journal for Harsh {
+impl Journal for FaultyJournal {
     fn outlives_its_process(&self) -> bool {
         self.kept.outlives_its_process()
     }
@@ -265,7 +266,7 @@ impl Journal for Harsh {
             }
             Some(fault) => {
                 if fault == Fault::EndsAfter {
-                    // Where it is out of order, for it is of an executor that was dropped, nothing is written.
+                    // If the record is out of order, because it is by an executor that was dropped, nothing is written.
                     drop(self.keep(record).await);
                 }
                 self.ended.notify_one();

@@ -1,4 +1,4 @@
-//! One marker for each position in a table, in place of one for each name.
+//! One marker for each position in a table, instead of one for each node name.
 
 use crate::graph::{Simulated, Sum};
 use crate::token::Token;
@@ -14,7 +14,7 @@ pub(crate) enum At<const LEVEL: usize, const INDEX: NodeIndex> {}
 /// An observer with memory group `GROUP`.
 pub(crate) enum Watcher<const LEVEL: usize, const GROUP: NodeIndex> {}
 
-/// Wherever a token says.
+/// The place that the token itself names.
 pub(crate) enum Anywhere<const LEVEL: usize> {}
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Node for At<LEVEL, INDEX> {
@@ -30,7 +30,7 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Node for At<LEVEL, INDEX> {
 impl<const LEVEL: usize, const GROUP: NodeIndex> Node for Watcher<LEVEL, GROUP> {
     type Graph = Simulated<LEVEL>;
     type Input = Observation;
-    // Nothing that observes asks for it.
+    // Observers do not use it.
     const INDEX: NodeIndex = NodeIndex::MAX;
 
     fn take(_: Token<LEVEL>) -> Observation {
@@ -49,7 +49,7 @@ impl<const LEVEL: usize> Place for Anywhere<LEVEL> {
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Edge<Anywhere<LEVEL>> for At<LEVEL, INDEX> {
     type To = Anywhere<LEVEL>;
-    // The token that goes along says which it is.
+    // The token itself names the alternative.
     const ALTERNATIVE: AlternativeIndex = AlternativeIndex::MAX;
 }
 
@@ -66,7 +66,7 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Asks for At<LEVEL, INDEX> {
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Maps for At<LEVEL, INDEX> {
     type Child = Simulated<1>;
-    // The row says whether it is asked.
+    // The row says whether the handler is asked.
     type Quorum = Judged;
 }
 
@@ -83,7 +83,7 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> Reports for At<LEVEL, INDEX> {
 
 impl<const LEVEL: usize, const INDEX: NodeIndex> Remembers for At<LEVEL, INDEX> {
     type Memory = Sum;
-    // Updates find the group by the row, and nothing else asks.
+    // Updates find the group by the row, and nothing else uses this.
     const GROUP: u16 = u16::MAX;
 }
 

@@ -1,4 +1,4 @@
-//! Who writes to runs from outside.
+//! Messages to runs from outside.
 
 use crate::history::History;
 use crate::plan;
@@ -8,11 +8,11 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Journal, Letter, LetterBody};
 use std::time::Duration;
 
-/// How long, in virtual time, an executor may take until its runs are sent messages that they may need to end.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// After what virtual time an executor's runs are sent messages that they may need in order to end.
+const MESSAGE_AFTER: Duration = Duration::from_secs(60);
 
-/// Posts the seed's messages from number `posted` on. Then, again and again, one to every run that still goes on: a graph is
-/// sound too where only a message leads out of a cycle that is declared to be unbounded.
+/// Posts the seed's messages from number `posted` on. Then, repeatedly, posts one to every run that has not ended: a
+/// graph is also sound where only a message leads out of a cycle that is declared unbounded.
 pub(crate) async fn post(history: &History, posted: &mut usize) {
     let planned = plan::messages(&history.world);
     let mut before = 0;
@@ -23,7 +23,7 @@ pub(crate) async fn post(history: &History, posted: &mut usize) {
         *posted += 1;
     }
     loop {
-        tokio::time::sleep(PATIENCE).await;
+        tokio::time::sleep(MESSAGE_AFTER).await;
         for run in open_runs(history).await {
             send(history, &run, 0, None).await;
         }
@@ -41,7 +41,7 @@ async fn send(history: &History, run: &RunId, number: u64, key: Option<String>) 
     }
 }
 
-/// The runs that have not ended, by name: the journal lists them by the clock on the wall.
+/// The runs that have not ended, sorted by name: the journal lists them by wall-clock time.
 async fn open_runs(history: &History) -> Vec<RunId> {
     let runs = history.journal.kept.runs().await.unwrap_or_default();
     let mut open: Vec<_> = runs.into_iter().filter(|run| run.ended.is_none()).map(|run| run.run).collect();

@@ -1,6 +1,6 @@
-//! Numbers made of others, the same ones each time.
+//! Deterministic hashes of numbers and texts.
 
-/// A number made of others, the same everywhere.
+/// A hash of numbers, the same on every platform.
 pub(crate) fn mix(parts: &[u64]) -> u64 {
     let mut mixed = 0x9e37_79b9_7f4a_7c15_u64;
     for part in parts {
@@ -12,7 +12,7 @@ pub(crate) fn mix(parts: &[u64]) -> u64 {
     mixed
 }
 
-/// The same of a text.
+/// A hash of a text.
 pub(crate) fn mix_text(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

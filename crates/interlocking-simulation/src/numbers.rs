@@ -1,4 +1,4 @@
-//! What everything carries: a number made of where it comes from, so that a wrong input shows in all that follows from it.
+//! The payloads: each is a number computed from its origin, so that a wrong input shows in all later payloads.
 
 use crate::choice::Choice;
 use crate::mix::{mix, mix_text};
@@ -11,10 +11,11 @@ use interlocking_runtime::ChildFailure;
 use interlocking_runtime::journal::By;
 use interlocking_runtime::observer::Observation;
 
-/// That of nothing, which may go to an optional slot; and what a join is given for a slot that it has not waited for.
+/// The number for no value, which may go to an optional slot, and which a join gets for a slot that it did not wait
+/// for.
 pub(crate) const NOTHING: u64 = u64::MAX;
 
-/// A token's: of what made it, what that took, and where it goes.
+/// The number of a token: from the execution that made it, that execution's input, and the branch.
 pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) -> u64 {
     if choice.way.as_ref().is_some_and(|way| way.nothing.contains(&branch)) {
         return NOTHING;
@@ -22,60 +23,60 @@ pub(crate) fn sent(choice: &Choice, input: &[u64], extra: u64, branch: usize) ->
     mix(&[choice.number, mix(input), extra, branch as u64])
 }
 
-/// That of a token along a route, which the run takes in place of a handler: nothing goes to an optional slot.
+/// The number of a token along a route, which the run takes without the handler: an optional slot gets no value.
 pub(crate) fn along_route(to_optional_slot: bool, number: u64) -> u64 {
     if to_optional_slot { NOTHING } else { number }
 }
 
-/// That of an exhausted route.
+/// The number of a token along an exhausted route.
 pub(crate) fn exhausted(node: NodeIndex, input: &[u64]) -> u64 {
     mix(&[0xe8, node.into(), mix(input)])
 }
 
-/// That of an edge's exhausted route, in place of the token that would have gone along the edge.
+/// The number along an edge's exhausted route, in place of the token that would have gone along the edge.
 pub(crate) fn spent(edge: AlternativeIndex, token: u64) -> u64 {
     mix(&[0x5e, edge.into(), token])
 }
 
-/// That of the route of a failure, or of a timeout.
+/// The number of a token along the route of a failure, or of a timeout.
 pub(crate) fn failed(route: AlternativeIndex, failure: &Failure) -> u64 {
     let Failure { node, visit, attempt, kind, .. } = failure;
     mix(&[0xfa, route.into(), mix_text(node), (*visit).into(), (*attempt).into(), mix_text(&format!("{kind:?}"))])
 }
 
-/// What an advisory node is started with.
+/// The input of an advisory node.
 pub(crate) fn spawned(choice: &Choice, place: PlaceIndex) -> u64 {
     mix(&[choice.number, 0xad, place.into()])
 }
 
-/// What an advisory node reports.
+/// The report of an advisory node.
 pub(crate) fn report(choice: &Choice, input: u64, extra: u64) -> u64 {
     mix(&[choice.number, 0x4e, input, extra])
 }
 
-/// What a human node asks.
+/// The question of a human node.
 pub(crate) fn question(choice: &Choice, input: &[u64]) -> u64 {
     mix(&[choice.number, 0x9e, mix(input)])
 }
 
-/// What a person says.
+/// A person's answer.
 pub(crate) fn answer(seed: u64, run: &RunId, by: &By) -> u64 {
     mix(&[seed, 0xa5, mix_text(run.as_str()), mix_text(&by.to_string())]) >> 2
 }
 
-/// What the children of a run at `level` start with; few have children of their own.
+/// The entries of the children of a run at `level`; few children have children of their own.
 pub(crate) fn items(choice: &Choice, level: usize) -> Vec<u64> {
     let mut items = choice.items.clone();
     items.truncate(if level == 0 { 3 } else { usize::from(choice.number.is_multiple_of(3)) });
     items
 }
 
-/// How many children are to succeed before a map's handler has enough.
+/// How many children must succeed before a map's handler has enough.
 pub(crate) fn enough(choice: &Choice) -> usize {
     1 + (choice.number / 7 % 3) as usize
 }
 
-/// What children come to, as one number.
+/// The results of children, as one number.
 pub(crate) fn gathered(children: &[Gathered]) -> u64 {
     let number = |child: &Gathered| match &child.result {
         Ok(number) => *number,
@@ -84,7 +85,7 @@ pub(crate) fn gathered(children: &[Gathered]) -> u64 {
     mix(&children.iter().map(number).collect::<Vec<_>>())
 }
 
-/// A failed child in a word.
+/// A short description of a failed child.
 pub(crate) fn in_a_word(failure: &ChildFailure) -> String {
     match failure {
         ChildFailure::Failed(failure) => format!("{:?} of {}", failure.kind, failure.node),
@@ -94,7 +95,7 @@ pub(crate) fn in_a_word(failure: &ChildFailure) -> String {
     }
 }
 
-/// What an observer makes of what it sees; an error if that is its end.
+/// An observer's new sum after an outcome; an error if the observer fails.
 pub(crate) fn observed(sum: u64, failing: usize, seen: &Observation) -> Result<u64, NodeError> {
     let json = mix_text(&serde_json::to_string(&seen.0)?);
     if Dice::new(json).percent(failing / 2) {

@@ -1,4 +1,4 @@
-//! The workspaces of simulated nodes: names, and nothing in them.
+//! The workspaces of simulated nodes: names without any files.
 
 use async_trait::async_trait;
 use interlocking_runtime::workspaces::{WorkspaceError, Workspaces};

@@ -1,4 +1,4 @@
-//! What goes wrong around a run: who cuts its executors off, how, and when.
+//! The faults around a run: how and when its executors are interrupted.
 
 use crate::journal::Fault;
 use crate::mix::mix;
@@ -6,18 +6,18 @@ use crate::world::World;
 use interlocking_reference_model::generate::Dice;
 use std::time::Duration;
 
-/// A run that takes longer than this, in virtual time, hangs.
-pub(crate) const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
+/// A run that takes longer than this virtual time counts as hanging.
+pub(crate) const HANG_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The most executors that are interrupted.
-const CUT_OFF: usize = 6;
+/// How many executors are interrupted at most.
+const MAX_INTERRUPTED: usize = 6;
 
 /// Whether anything goes wrong around a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weather {
     /// Nodes may fail, and nothing else goes wrong.
     Fair,
-    /// Executors are interrupted, journals break and are slow, payloads are given by name.
+    /// Executors are interrupted, the journal breaks and is slow, and it returns payloads by digest.
     Foul,
 }
 
@@ -25,14 +25,14 @@ pub(crate) enum Weather {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Way {
     pub(crate) is_recorded: bool,
-    /// Whether anybody hears its events.
+    /// Whether its events have a sink.
     pub(crate) is_heard: bool,
 }
 
 impl Way {
     pub(crate) const USUAL: Self = Self { is_recorded: true, is_heard: true };
 
-    /// All but the usual one.
+    /// All other ways.
     pub(crate) const OTHERS: [Self; 3] = [
         Self { is_heard: false, ..Self::USUAL },
         Self { is_recorded: false, ..Self::USUAL },
@@ -40,49 +40,49 @@ impl Way {
     ];
 }
 
-/// What cuts an executor off.
+/// How an executor is interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Its process ends at some moment.
+    /// The process ends at some moment.
     Ends,
-    /// The same, but its runtime lives on, and so does what it has spawned.
+    /// The executor's future is dropped, but the runtime and the tasks that the executor spawned live on.
     Dropped,
     /// The journal breaks.
     Journal(Fault),
-    /// Somebody suspends the run.
+    /// The run is suspended.
     Suspended,
-    /// It may make only so many calls of agents more.
+    /// The executor may make only this many more agent calls.
     Calls(u32),
-    /// It puts up with only so many errors of the provider.
+    /// The executor tolerates only this many errors of the provider.
     Patience(u32),
 }
 
-/// What surrounds all executors of a run.
+/// The settings that are the same for all executors of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings {
-    /// What the run starts with.
+    /// The run's entry value.
     pub(crate) entry: u64,
-    /// How long reports are awaited at the exit.
+    /// How long the run waits for reports at the exit.
     pub(crate) deadline: Duration,
-    /// Whether the journal gives payloads by name.
+    /// Whether the journal returns payloads by digest.
     pub(crate) by_name: bool,
     /// The most milliseconds that the journal takes for a record.
     pub(crate) slow: u64,
-    /// How many calls of agents there may be at one time.
+    /// How many agent calls may be in progress at once.
     pub(crate) concurrency: Option<u32>,
 }
 
-/// What is done to one executor.
+/// The plan for one executor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) cut: Option<Cut>,
-    /// When it is interrupted, where that is a moment.
+    /// When it is interrupted, for interruptions by time.
     pub(crate) at: Duration,
-    /// After how many records, where it is the journal that breaks.
+    /// After how many records the journal breaks.
     pub(crate) records: u64,
-    /// Whether it stays while only people can take the run further.
+    /// Whether the executor keeps waiting when only a person's answer can continue the run.
     pub(crate) awaits: bool,
-    /// When somebody asks for the run's end.
+    /// When the run is cancelled.
     pub(crate) cancels: Option<Duration>,
 }
 
@@ -98,7 +98,7 @@ impl Surroundings {
 }
 
 impl Plan {
-    /// Of the next executor, after so many that were interrupted.
+    /// The plan for the next executor, after `interrupted` interrupted executors.
     pub(crate) fn new(dice: &mut Dice, weather: Weather, interrupted: usize) -> Self {
         let awaits = dice.percent(50);
         let mut plan = Self { cut: None, at: Duration::ZERO, records: 0, awaits, cancels: None };
@@ -124,7 +124,7 @@ impl Plan {
             Cut::Calls(dice.below(6) as u32),
             Cut::Patience(dice.below(3) as u32),
         ];
-        let is_cut = interrupted < CUT_OFF && dice.percent(80);
+        let is_cut = interrupted < MAX_INTERRUPTED && dice.percent(80);
         plan.cut = is_cut.then(|| *dice.pick(&cuts));
         plan
     }
@@ -138,7 +138,7 @@ impl Plan {
     }
 }
 
-/// The messages that are posted to the run from outside: when, in milliseconds, and what they say.
+/// The messages that are posted to the run from outside: the time in milliseconds, and the number.
 pub(crate) fn messages(world: &World) -> Vec<(u64, u64)> {
     if world.is_calm || !world.has_event_node(0) {
         return Vec::new();

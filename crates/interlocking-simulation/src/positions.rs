@@ -1,4 +1,4 @@
-//! From a token to its node, by its position.
+//! Runs a node by its position in the table.
 
 use crate::body::Body;
 use crate::graph::Simulated;
@@ -22,11 +22,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// What a node's handler comes to, when it does.
+/// The future of a node's execution.
 pub(crate) type Performed<'run, const LEVEL: usize> =
     Pin<Box<dyn Future<Output = Done<Simulated<LEVEL>>> + Send + 'run>>;
 
-/// Runs the node that an execution is of, as its kind does.
+/// Runs the node of an execution, according to the node's kind.
 pub(crate) fn perform<'run, const LEVEL: usize>(
     world: &'run Arc<World>,
     input: Token<LEVEL>,

@@ -1,4 +1,4 @@
-//! What few seeds come upon, in tables in which it is common. Each run is held to what must hold of any.
+//! Situations that few seeds reach, in tables where they are common. Each run must pass all checks.
 
 use crate::checks::Account;
 use crate::graph::set_nets;
@@ -11,8 +11,8 @@ use interlocking_runtime::journal::{Entry, Record};
 use interlocking_soundness::{Verdict, check};
 use std::sync::Arc;
 
-/// How many of the seeds come upon what is looked for in foul weather, in a run with these rows whose children have those; no seed is tried
-/// once `enough` have.
+/// How many of the seeds reach the situation `is_there` in foul weather, in a run with the rows `parent` whose children
+/// have the rows `child`. Stops after `enough` such seeds.
 fn seeds_with(
     seeds: u64,
     enough: usize,
@@ -42,7 +42,7 @@ fn node(name: &str, kind: NodeKind) -> NodeRow {
     NodeRow::new(name, kind)
 }
 
-/// Nodes that start advisory ones and go on.
+/// Nodes that spawn advisory nodes and lead on.
 fn spawning() -> Vec<NodeRow> {
     let advisory =
         NodeRow { report: Some("u64".to_owned()), ..node("advisory", NodeKind::Advisory).llm("Asking", "Said") };
@@ -50,7 +50,7 @@ fn spawning() -> Vec<NodeRow> {
     vec![spawning("n0", "n1").entry(), spawning("n1", "exit"), advisory]
 }
 
-/// A map whose child runs are taken over when it is entered again.
+/// A map with child runs, as the entry.
 fn map() -> NodeRow {
     node("n0", NodeKind::Map).map("Child").depth(2).entry()
 }
@@ -84,7 +84,7 @@ fn children_are_retried_with_the_execution_that_took_them_over() {
     assert!(found >= 3, "only {found} seeds");
 }
 
-/// Whether a child was retried when it was that of another execution than had begun it.
+/// Whether a child was retried after another execution than the one that started it had adopted it.
 fn is_taken_over_and_retried(records: &[Record]) -> bool {
     let by_a_later_one = |record: &Record| match &record.entry {
         Entry::Resumed { taken_by, .. } => taken_by.as_ref().is_some_and(|by| by.visit > 1),
@@ -104,7 +104,8 @@ fn an_attempt_that_a_message_holds_up_knows_what_the_one_before_has_done() {
     assert!(found >= 3, "only {found} seeds");
 }
 
-/// Whether a run was resumed when an attempt had done something and come to its end, and the next had not begun.
+/// Whether a run was resumed after an attempt had recorded an effect and ended, and before the next attempt had an
+/// outcome.
 fn is_resumed_between_attempts(records: &[Record]) -> bool {
     let mut done = false;
     let mut ended = false;

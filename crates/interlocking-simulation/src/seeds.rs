@@ -1,4 +1,5 @@
-//! By hand 200 seeds, 600 where tests are thorough, or as many as `SIMULATION_SEEDS` says; with `SIMULATION_SEED` that one alone, and all that happens in it.
+//! Simulates 200 seeds by default, 600 where tests are thorough, or as many as `SIMULATION_SEEDS` says. With
+//! `SIMULATION_SEED`, simulates only that seed and prints its trace.
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
@@ -10,14 +11,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-/// How many seeds there are where tests are thorough.
+/// The number of seeds where tests are thorough.
 const SEEDS: u64 = 600;
 
-/// A seed takes some milliseconds. If none comes to its end for so long, one hangs without a line in its log.
-const HANGS: Duration = Duration::from_secs(180);
+/// A seed takes some milliseconds. If no seed ends for this long, one hangs without writing to its log.
+const HANG_LIMIT: Duration = Duration::from_secs(180);
 
-/// What must have happened in these seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 74] = [
+/// The least counts of each kind of event in these seeds; the real counts are far higher.
+const REQUIRED_COUNTS: [(&str, usize); 74] = [
     ("outcomes", 3_000),
     ("children", 300),
     ("children of graph nodes", 120),
@@ -98,7 +99,7 @@ pub(crate) fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect(name))
 }
 
-/// Simulates one seed, and prints all that happens in it.
+/// Simulates one seed, and prints its trace.
 pub(crate) fn replay(seed: u64, simulate: impl Fn(u64) -> (Played, Result<(), String>)) {
     let (Played { trace, counts }, result) = simulate(seed);
     println!("{trace}{counts}");
@@ -118,7 +119,7 @@ fn every_seed_ends_as_it_must() {
     let failed: String =
         failed.iter().map(|(seed, why)| format!("seed {seed}: {why}\n{}\n", replay_command(*seed))).collect();
     assert!(failed.is_empty(), "{failed}");
-    for (what, least) in HAPPENED.into_iter().filter(|_| seeds >= usual) {
+    for (what, least) in REQUIRED_COUNTS.into_iter().filter(|_| seeds >= usual) {
         assert!(counts.get(what) >= least / usize::from(one_in), "{what}: only {} times", counts.get(what));
     }
 }
@@ -133,13 +134,13 @@ fn the_same_seed_does_the_same() {
     }
 }
 
-/// What a thread does.
+/// The progress of a thread.
 enum Now {
     Begins(u64),
     Ends(u64, Box<(Played, Result<(), String>)>),
 }
 
-/// What all seeds came upon, and those that failed with the reason.
+/// The counts of all seeds, and the failed seeds with the reason.
 fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
     let (sender, receiver) = channel();
     let next = Arc::new(AtomicU64::new(0));
@@ -150,7 +151,7 @@ fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
     drop(sender);
     let (mut counts, mut failed, mut under_way) = (Counts::default(), BTreeMap::new(), BTreeSet::new());
     loop {
-        match receiver.recv_timeout(HANGS) {
+        match receiver.recv_timeout(HANG_LIMIT) {
             Ok(Now::Begins(seed)) => {
                 under_way.insert(seed);
             }
@@ -161,7 +162,7 @@ fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
                 failed.extend(result.err().map(|why| (seed, why)));
             }
             Err(RecvTimeoutError::Timeout) => {
-                failed.extend(under_way.into_iter().map(|seed| (seed, format!("no end after {HANGS:?}"))));
+                failed.extend(under_way.into_iter().map(|seed| (seed, format!("no end after {HANG_LIMIT:?}"))));
                 return (counts, failed);
             }
             Err(RecvTimeoutError::Disconnected) => {
@@ -172,7 +173,7 @@ fn all(seeds: u64) -> (Counts, BTreeMap<u64, String>) {
     }
 }
 
-/// Simulates seeds until there are no more, or nobody listens.
+/// Simulates seeds until there are no more, or the receiver is gone.
 fn work(seeds: u64, next: &AtomicU64, sender: &Sender<Now>) {
     loop {
         let seed = next.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! One seed: run in fair weather and in foul, followed, and compared.
+//! One seed: run in fair and in foul weather, checked, and compared.
 
 use crate::checks::{Account, Compared, compare};
 use crate::counts::Counts;
@@ -13,26 +13,27 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What came of a seed.
+/// The result of a seed.
 #[derive(Clone, Debug, Default)]
 pub struct Played {
-    /// Everything that happened, line by line: the log, and the records of all runs.
+    /// The whole trace, line by line: the log, and the records of all runs.
     pub trace: String,
-    /// How often there was what.
+    /// How often each kind of event happened.
     pub counts: Counts,
 }
 
-/// Runs a seed. The nets of its graphs are the thread's from then on.
+/// Runs a seed. Afterwards the thread's nets are those of the seed's graphs.
 ///
 /// # Errors
 ///
-/// What does not hold, in words; what happened until then is in the trace.
+/// The first violated check, in words; the trace has what happened until then.
 pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
     simulate_tables(seed, tables(seed))
 }
 
-/// Runs a seed with these tables in place of its own: that of the run, and that of its children and theirs. At most fourteen nodes each; a
-/// node that takes messages is called `event`, and an advisory one `advisory`. Whatever else is random is the seed's.
+/// Runs a seed with these tables in place of its own: one for the run, and one for its children and their children.
+/// Each has at most fourteen nodes; a node that takes messages is named `event`, an advisory node `advisory`. All other
+/// random choices are the seed's.
 ///
 /// # Errors
 ///
@@ -40,7 +41,7 @@ pub fn simulate(seed: u64) -> (Played, Result<(), String>) {
 ///
 /// # Panics
 ///
-/// Where a table is none.
+/// If a table does not compile to a net.
 pub fn simulate_tables(seed: u64, tables: [Table; 2]) -> (Played, Result<(), String>) {
     let nets = tables.map(|table| &*Box::leak(Box::new(Net::new(table).expect("it was one before"))));
     set_nets(nets);
@@ -78,7 +79,7 @@ fn weather(seed: u64, nets: [&'static Net; 2], weather: Weather, played: &mut Pl
     checked.map_err(|why| format!("{weather:?}: {why}"))
 }
 
-/// What a panic outside of handlers says.
+/// The message of a panic outside of handlers.
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());

@@ -1,10 +1,10 @@
-//! What records say that agents used up.
+//! The usage of agents according to the records.
 
 use interlocking_agents::Usage;
 use interlocking_runtime::journal::{By, Entry, Record};
 use std::collections::BTreeSet;
 
-/// What a record says that agents used up.
+/// The usage of agents in a record.
 pub(crate) fn spent(entry: &Entry) -> Usage {
     let calls = match entry {
         Entry::Outcome(outcome) => &outcome.calls,
@@ -14,8 +14,7 @@ pub(crate) fn spent(entry: &Entry) -> Usage {
     calls.iter().map(|call| call.usage).sum()
 }
 
-/// The positions of sessions that were begun in turns which were killed: nothing was recorded of what they came to by the executor
-/// that had begun them.
+/// The positions of session records of killed turns: the executor that began the turn recorded no usage for it.
 pub(crate) fn killed(records: &[Record]) -> Vec<usize> {
     let executors: Vec<usize> = records
         .iter()
@@ -33,7 +32,7 @@ pub(crate) fn killed(records: &[Record]) -> Vec<usize> {
     sessions.map(|(at, _)| at).collect()
 }
 
-/// Whose calls a record tells of.
+/// The execution whose calls a record contains.
 pub(crate) fn by(record: &Record) -> Option<By> {
     match &record.entry {
         Entry::Outcome(outcome) if !outcome.calls.is_empty() => Some(outcome.by()),

@@ -1,5 +1,5 @@
-//! The tables of a seed: sound ones of the generator that the evidence for soundness uses, with what a run has beside its
-//! tokens added.
+//! The tables of a seed: sound tables of the generator that the evidence for soundness uses, extended with features
+//! beside tokens, such as memory, agents and timeouts.
 
 use interlocking_core::net::Net;
 use interlocking_core::table::{Goto, NodeKind, NodeRow, Quorum, Table, Visits};
@@ -26,7 +26,7 @@ pub(crate) fn tables(seed: u64) -> [Table; 2] {
     [parent, child]
 }
 
-/// Lets some graph nodes take turns, and others with them. Their child graphs wait for nobody outside.
+/// Makes some graph nodes exclusive, and other nodes with them. Their child graphs wait for nothing outside.
 fn let_sections_exclude(dice: &mut Dice, table: &mut Table) {
     for row in &mut table.nodes {
         let percent = match row.kind {
@@ -38,12 +38,12 @@ fn let_sections_exclude(dice: &mut Dice, table: &mut Table) {
     }
 }
 
-/// A sound table of at least so many nodes; those of children are small.
+/// A sound table of at least `least` nodes; tables of children are small.
 fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
     loop {
         let seed = dice.below(1 << 40) as u64;
         let mut table = generate::table(seed);
-        // From dice of their own, so that the other tables are what they would be without.
+        // Separate dice, so that all other choices stay the same.
         let mut budgets = Dice::new(seed ^ 0xb0d6);
         if budgets.percent(40) && give_budgets(&mut budgets, &mut table) > EDGES {
             continue;
@@ -51,7 +51,7 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
         if table.nodes.len() < least || level == 1 && table.nodes.len() > 6 {
             continue;
         }
-        // The generator has shapes too that the derive refuses before it asks whether they are sound.
+        // The generator also makes shapes that the derive refuses before it checks soundness.
         let leads_nowhere = |row: &NodeRow| row.kind == NodeKind::Event && !row.resume && row.goto.is_empty();
         if table.nodes.iter().any(leads_nowhere) {
             continue;
@@ -73,7 +73,7 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
             routed(dice, &mut table);
         }
         if level == 1 {
-            // They may always fail, and are no loop then.
+            // A graph node at the deepest level fails, and with this route that causes no loop.
             let graphs = table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Graph);
             graphs.for_each(|row| row.failed = Some(Goto::new("exit", &["*"])));
         }
@@ -83,7 +83,7 @@ fn sound(dice: &mut Dice, least: usize, level: usize) -> Table {
     }
 }
 
-/// The table with workspaces; of two nodes that could change one at once, the one to blame works nowhere.
+/// Adds workspaces; of two nodes that could change the same workspace at once, the blamed node gets none.
 fn housed(dice: &mut Dice, table: Table) -> Table {
     if dice.percent(50) {
         return table;
@@ -108,13 +108,14 @@ fn housed(dice: &mut Dice, table: Table) -> Table {
     }
 }
 
-/// A table that gets routes of failures is sound without them, too: nobody may ever fail.
+/// Whether a table is sound. A table with routes of failures must be sound without them, too: possibly no node ever
+/// fails.
 fn is_sound(table: &Table) -> bool {
-    // What is wrong, and where, is no matter here.
+    // The violations do not matter here, so none is explained.
     Net::new(table.clone()).is_ok_and(|net| matches!(decide(&net, DEFAULT_LIMIT, 0), Verdict::Sound { .. }))
 }
 
-/// The table with timeouts, memories, and all that works beside a graph.
+/// Adds timeouts, memories, agents, children and nodes beside the graph.
 fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
     table.graph = ["Parent", "Child"][level].into();
     let tells: Vec<String> = table
@@ -136,7 +137,7 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
         match row.kind {
             NodeKind::Llm => *row = row.clone().llm("Asking", "Said"),
             NodeKind::Event if dice.percent(40) => *row = row.clone().llm("Asking", "Said"),
-            // A graph node always has a child, so those of a child often go too deep.
+            // A graph node always starts a child, so graph nodes in a child graph often nest too deep.
             NodeKind::Map if dice.percent([45, 15][level]) => {
                 row.kind = NodeKind::Graph;
                 *row = row.clone().graph("Child").depth(2);
@@ -178,7 +179,7 @@ fn furnished(dice: &mut Dice, mut table: Table, level: usize) -> Table {
     table
 }
 
-/// Lets some maps wait for fewer than all of their children.
+/// Gives some maps a quorum.
 fn let_maps_go_on(dice: &mut Dice, table: &mut Table) {
     for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Map) {
         row.quorum = match dice.below(10) {
@@ -189,7 +190,7 @@ fn let_maps_go_on(dice: &mut Dice, table: &mut Table) {
     }
 }
 
-/// Lets some messages add items to a map.
+/// Lets some event nodes add items to a map.
 fn let_messages_add_items(dice: &mut Dice, table: &mut Table) {
     let maps: Vec<_> = table.nodes.iter().filter(|row| row.kind == NodeKind::Map).map(|row| row.name.clone()).collect();
     for row in table.nodes.iter_mut().filter(|row| row.resume && !maps.is_empty()) {
@@ -199,14 +200,14 @@ fn let_messages_add_items(dice: &mut Dice, table: &mut Table) {
     }
 }
 
-/// Lets some messages be lost that come while nobody waits for them.
+/// Makes some event nodes transient.
 fn let_messages_be_lost(dice: &mut Dice, table: &mut Table) {
     for row in table.nodes.iter_mut().filter(|row| row.kind == NodeKind::Event) {
         row.transient = (!row.goto.is_empty() || !row.adds_to.is_empty()) && dice.percent(40);
     }
 }
 
-/// Gives some nodes a way on for when they fail, or take too long: one that they have anyhow, or the exit, mostly.
+/// Gives some nodes routes for failures and timeouts: mostly to one of their own targets, or to the exit.
 fn routed(dice: &mut Dice, table: &mut Table) {
     let targets = mutate::all_targets(table);
     for at in 0..table.nodes.len() {

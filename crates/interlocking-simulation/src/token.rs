@@ -10,7 +10,7 @@ use interlocking_core::table::NodeKind;
 use interlocking_runtime::observer::Observation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-/// The place of what lies in none.
+/// The place of a token that lies in no place.
 pub(crate) const NO_PLACE: PlaceIndex = PlaceIndex::MAX;
 
 /// A token of the graph at `LEVEL`: 0 is the run, 1 are its children.
@@ -24,11 +24,11 @@ pub(crate) struct Token<const LEVEL: usize> {
 #[derive(Clone, Debug)]
 pub(crate) enum Load<const LEVEL: usize> {
     Number(u64),
-    /// What a join is given, slot by slot.
+    /// The input of a join, slot by slot.
     Set(Vec<u64>),
-    /// What an observer sees.
+    /// The outcome that an observer gets.
     Seen(Box<Observation>),
-    /// On its way out of a handler: the step that it takes.
+    /// The step that a handler takes, wrapped in a token.
     Leaving(Box<Step<Token<LEVEL>>>),
 }
 
@@ -41,7 +41,7 @@ impl<const LEVEL: usize> Token<LEVEL> {
         Self { place: NO_PLACE, load: Load::Leaving(Box::new(step)) }
     }
 
-    /// Its numbers: one, or one a slot.
+    /// Its numbers: one, or one per slot.
     pub(crate) fn numbers(&self) -> &[u64] {
         match &self.load {
             Load::Number(number) => std::slice::from_ref(number),
@@ -91,7 +91,7 @@ impl<const LEVEL: usize> graph::Token for Token<LEVEL> {
     }
 }
 
-// As an edge's payload the token is whole, for its edge knows no place; it is never stored so.
+// The whole token is the payload of an edge, as the edge knows no place. It is never stored in this form.
 impl<const LEVEL: usize> Serialize for Token<LEVEL> {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         Err(ser::Error::custom("an edge's payload is not stored"))

@@ -1,5 +1,6 @@
-//! V3's own table, with children that run it too, messages and crashes: by hand 80 seeds, 240 where tests are thorough, or as many as
-//! `SIMULATION_V3_SEEDS` says; with `SIMULATION_SEED` that one alone, and all that happens in it.
+//! V3's own table, with children that run it too, messages and crashes: 80 seeds by default, 240 where tests are
+//! thorough, or as many as `SIMULATION_V3_SEEDS` says. With `SIMULATION_SEED`, simulates only that seed and prints its
+//! trace.
 
 #![expect(clippy::expect_used, reason = "a test, also outside its test functions")]
 
@@ -10,11 +11,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// How many seeds there are where tests are thorough.
+/// The number of seeds where tests are thorough.
 const SEEDS: u64 = 240;
 
-/// What must have happened in these seeds, and how often at least; far less than what does.
-const HAPPENED: [(&str, usize); 14] = [
+/// The least counts of each kind of event in these seeds; the real counts are far higher.
+const REQUIRED_COUNTS: [(&str, usize); 14] = [
     ("outcomes", 1_500),
     ("children", 100),
     ("compared", 20),
@@ -31,11 +32,11 @@ const HAPPENED: [(&str, usize); 14] = [
     ("sessions resumed", 100),
 ];
 
-/// The most that the oracle counts.
-const MOST: u32 = 14;
+/// The largest edge budget that the oracle can count.
+const MAX_BUDGET: u32 = 14;
 
-/// The table that the derive writes, with the names that the simulation knows, at most `budget` for each edge that has one, and a tree of three
-/// levels.
+/// The table that the derive writes, with the names that the simulation expects, edge budgets of at most `budget`, and
+/// a tree of three levels.
 fn table(budget: u32) -> Table {
     let json = include_str!("../../interlocking-soundness/tests/evidence/tables/v3/all.table.V3.json");
     let json = json.replace("\"rebaser\"", "\"event\"");
@@ -50,11 +51,12 @@ fn table(budget: u32) -> Table {
     table
 }
 
-/// V3-159, V3-127, V3-129: cut off again and again, the protocol's table comes to an end, with nothing lost and nothing done again.
+/// V3-159, V3-127, V3-129: interrupted again and again, the protocol's table ends, with nothing lost and nothing done
+/// twice.
 #[test]
 fn v3_ends_as_it_must() {
-    // Every second seed soon has spent some budget.
-    let tables = [table(MOST), table(1)];
+    // Every second seed soon spends some budget.
+    let tables = [table(MAX_BUDGET), table(1)];
     let simulate = |seed: u64| {
         let table = &tables[usize::from(seed % 2 == 1)];
         simulate_tables(seed, [table.clone(), table.clone()])
@@ -82,7 +84,7 @@ fn v3_ends_as_it_must() {
     let (counts, failed) = (counts.into_inner().expect("nobody panics"), failed.into_inner().expect("nobody panics"));
     println!("{counts}");
     assert!(failed.is_empty(), "{failed}");
-    for (what, least) in HAPPENED.into_iter().filter(|_| seeds >= usual) {
+    for (what, least) in REQUIRED_COUNTS.into_iter().filter(|_| seeds >= usual) {
         assert!(counts.get(what) >= least / usize::from(one_in), "{what}: only {} times", counts.get(what));
     }
 }

@@ -1,10 +1,10 @@
-//! What surrounds the runs of one seed, and the log of what they do.
+//! The environment of one seed's runs, and the log of what they do.
 
+use crate::agent_memory::AgentMemory;
 use crate::asked::{Asking, Turned};
 use crate::calls::{Call, Returned};
-use crate::choice::{Choice, Temper, choice};
+use crate::choice::{Choice, Rates, choice};
 use crate::dialogue::nudges;
-use crate::minds::Minds;
 use interlocking_agents::{Nudges, SessionId, SessionOp};
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
@@ -16,26 +16,26 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// The most lines of a log. Most have less than a hundred; those of runs that only a message can end have 20,000.
-const MOST_LINES: usize = 200_000;
+/// The most lines of a log. Most logs have less than a hundred; those of runs that only a message can end have 20,000.
+const MAX_LINES: usize = 200_000;
 
-/// What a journal that lies makes of the records that it gives.
+/// How a lying journal changes the records that it returns.
 pub(crate) type Lie = fn(&mut [Record]);
 
-/// What surrounds the runs of one seed in one weather.
+/// The environment of one seed's runs in one weather.
 pub(crate) struct World {
     pub(crate) seed: u64,
-    pub(crate) temper: Temper,
+    pub(crate) rates: Rates,
     pub(crate) nets: [&'static Net; 2],
-    /// Whether nobody sends messages, and hardly anything happens at one moment with something else.
+    /// Whether there are no messages, and hardly any two events at the same moment.
     pub(crate) is_calm: bool,
     pub(crate) lie: Option<Lie>,
     moving: Mutex<Moving>,
-    minds: Mutex<Minds>,
+    agent_memory: Mutex<AgentMemory>,
 }
 
 struct Moving {
-    /// Which executor runs: each begins where the one before was interrupted.
+    /// The number of the present executor: each continues where the one before was interrupted.
     executor: u32,
     epoch: Instant,
     effects: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Logged {
 /// The event node of every table that has one.
 pub(crate) const EVENT: &str = "event";
 
-/// What happened.
+/// An event in the log.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
     /// A handler began.
@@ -65,45 +65,46 @@ pub(crate) enum What {
     Effect { run: RunId, by: By, value: u64 },
     /// A handler got the result of its side effect.
     Got { run: RunId, by: By, value: u64 },
-    /// A handler has come to its end, and goes on.
+    /// A handler has ended without an error.
     Left { run: RunId, by: By },
     /// A map node's children ended.
     Gathered { run: RunId, by: By, children: Vec<Gathered> },
     /// A graph node's child finished, with this number.
     Given { run: RunId, by: By, number: u64 },
-    /// A record is in the journal.
+    /// A record was written to the journal.
     Kept { run: RunId, sequence: u64 },
-    /// A node says which session it asks the agent in.
+    /// A node asks the agent, in this session.
     Asks { run: RunId, by: By, session: SessionOp },
     /// The agent is called.
     Called(Call),
-    /// The agent says which session it is in.
+    /// The agent reports its session.
     Opened { run: RunId, by: By, session: SessionId },
-    /// A call has ended by itself.
+    /// A call has ended.
     Returned(Returned),
-    /// A node is told what its turn came to.
+    /// A node got the result of its turn.
     Turned(Turned),
-    /// A node has failed, after so many milliseconds.
+    /// A node has failed, after this many milliseconds.
     Failed { run: RunId, by: By, took: u64 },
     /// A node is stopped.
     Cancelled { run: RunId, by: By },
-    /// The failure of who works beside the graph is recorded.
+    /// The failure of a node beside the graph is recorded.
     Reported { run: RunId, by: By },
-    /// The journal refuses a record, for a while or for good: one of the executor, or of what an executor that has left has left behind.
+    /// The journal refuses a record, for a while or for good: a record by the executor, or by a task that an earlier
+    /// executor left behind.
     Refused { run: RunId, sequence: u64, left_behind: bool },
-    /// A record is in the journal that was written when it had refused another one of the same executor.
+    /// A record was written after the journal had refused another record of the same executor.
     KeptAfterRefusal { run: RunId, sequence: u64 },
     /// The journal has acknowledged a record.
     Acknowledged { run: RunId, sequence: u64 },
-    /// The executor says that it has started a node.
+    /// The executor reports that it has started a node.
     Started { run: RunId, by: By },
-    /// Anything else that the executor says.
+    /// Any other event of the executor.
     Event { run: RunId, text: String },
-    /// The harness did something.
+    /// An action of the harness.
     Harness(String),
 }
 
-/// A child that a map node was given: its run, and the number that it ended with, or the sort of its failure.
+/// The result of a child that a map node got: the child's run, and its output number or the sort of its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gathered {
     pub(crate) run: RunId,
@@ -115,11 +116,11 @@ impl World {
     pub(crate) fn new(seed: u64, nets: [&'static Net; 2]) -> Self {
         let moving =
             Moving { executor: 0, epoch: Instant::now(), effects: 0, retries: BTreeMap::new(), log: Vec::new() };
-        let (temper, moving) = (Temper::of(seed), Mutex::new(moving));
-        Self { seed, temper, nets, is_calm: false, lie: None, moving, minds: Mutex::default() }
+        let (rates, moving) = (Rates::of(seed), Mutex::new(moving));
+        Self { seed, rates, nets, is_calm: false, lie: None, moving, agent_memory: Mutex::default() }
     }
 
-    /// A new executor takes over. Must be called inside its runtime.
+    /// Starts a new executor. Must be called inside the executor's runtime.
     pub(crate) fn next_executor(&self) -> u32 {
         let mut moving = self.lock();
         moving.executor += 1;
@@ -137,7 +138,7 @@ impl World {
         self.nets[level].node_named(EVENT).is_some()
     }
 
-    /// A run goes on that had failed.
+    /// Records that a failed run is retried.
     pub(crate) fn retried(&self, run: &RunId) {
         *self.lock().retries.entry(run.clone()).or_default() += 1;
     }
@@ -148,13 +149,13 @@ impl World {
         self.choice_after(level, run, execution, retries)
     }
 
-    /// What it does when the run has been retried so often.
+    /// What an execution does after the run has been retried this often.
     pub(crate) fn choice_after(&self, level: usize, run: &RunId, execution: Execution, retries: u32) -> Choice {
-        let choice = choice(self.seed, self.temper, self.nets[level], run, execution, retries);
+        let choice = choice(self.seed, self.rates, self.nets[level], run, execution, retries);
         if self.is_calm { choice.calm() } else { choice }
     }
 
-    /// What whoever asks the agent does.
+    /// What the execution does that asks the agent.
     pub(crate) fn choice_of(&self, asking: &Asking) -> Choice {
         let Asking { level, run, by, .. } = asking;
         let node = self.nets[*level].node_named(&by.node).expect("the node that asks is there");
@@ -167,8 +168,8 @@ impl World {
     }
 
     /// What the agent remembers.
-    pub(crate) fn minds(&self) -> MutexGuard<'_, Minds> {
-        self.minds.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn agent_memory(&self) -> MutexGuard<'_, AgentMemory> {
+        self.agent_memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a line to the log; panics if it has become too long.
@@ -176,15 +177,16 @@ impl World {
         let mut moving = self.lock();
         let at = moving.epoch.elapsed().as_millis() as u64;
         let executor = moving.executor;
-        if moving.log.len() == MOST_LINES {
+        if moving.log.len() == MAX_LINES {
             drop(moving);
-            // Unwinds through the driver, so that one ends too that never waits. Without the panic hook: it is no bug yet.
-            std::panic::resume_unwind(Box::new(format!("it goes on and on: its log has {MOST_LINES} lines")));
+            // Unwinds through the driver, so that a driver that never waits ends too. Skips the panic hook, as this is
+            // not a bug yet.
+            std::panic::resume_unwind(Box::new(format!("it goes on and on: its log has {MAX_LINES} lines")));
         }
         moving.log.push(Logged { executor, at, what });
     }
 
-    /// The result of a side effect that is really done: never the same twice.
+    /// The result of a side effect that is really executed: each is different.
     pub(crate) fn effect(&self, run: &RunId, by: By) -> u64 {
         let value = {
             let mut moving = self.lock();
@@ -199,16 +201,16 @@ impl World {
         self.lock().log.clone()
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// Ignores poisoning: the data is consistent between any two statements.
     fn lock(&self) -> MutexGuard<'_, Moving> {
         self.moving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Logs what an executor of a run says.
-pub(crate) struct Ears(pub(crate) std::sync::Arc<World>);
+/// Logs the events of an executor.
+pub(crate) struct LogSink(pub(crate) std::sync::Arc<World>);
 
-impl EventSink for Ears {
+impl EventSink for LogSink {
     fn emit(&self, event: Event) {
         let Event { run, kind, .. } = event;
         let by = |node: &NodeRef| By { node: node.node.to_string(), visit: node.visit, attempt: node.attempt };

@@ -1,4 +1,4 @@
-//! Who asks the agent, what, and in which session: call by call, as one turn must go on.
+//! Requests to the agent and their sessions: checks each turn call by call.
 
 use super::turn::Turn;
 use super::{Account, Followed};
@@ -10,7 +10,7 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The sessions that the agent has said it is in, by execution.
+/// The sessions that the agent has reported, by execution.
 pub(super) fn opened(log: &[Logged]) -> BTreeSet<(RunId, By, SessionId)> {
     let opened = log.iter().filter_map(|line| match &line.what {
         What::Opened { run, by, session } => Some((run.clone(), by.clone(), session.clone())),
@@ -20,7 +20,7 @@ pub(super) fn opened(log: &[Logged]) -> BTreeSet<(RunId, By, SessionId)> {
 }
 
 impl Account<'_> {
-    /// The executions that took too long, and that had to wait: for the provider, which had failed somebody, or for their turn.
+    /// The executions that timed out after a wait: for the provider, after it had failed a call, or for a free call.
     pub(super) fn held_up(&self) -> BTreeSet<(RunId, By)> {
         let mut stumbled = BTreeSet::new();
         let mut started = BTreeMap::new();
@@ -57,15 +57,16 @@ fn turn_of<'t, 'a>(turns: &'t mut Turns<'a>, run: &'a RunId, by: &'a By) -> Resu
 }
 
 impl Followed<'_> {
-    /// Every turn goes on as it must: in the session that the journal knows, with corrections and reminders as long as there
-    /// may be any, and through errors of the provider; and nobody asks for what is done.
+    /// Checks that every turn proceeds correctly: in the session that the journal has, with corrections and reminders
+    /// up to their limits, and through errors of the provider; and that no execution asks after its outcome is
+    /// recorded.
     pub(super) fn turns(&self) -> Result<(), String> {
         let kept = self.kept()?;
         let nudges = self.account.ended.history.world.nudges();
         let concurrency = self.account.ended.history.surroundings.concurrency;
         let sessions = self.sessions();
         let mut turns = Turns::new();
-        // By executor: until when the provider wants to be left alone.
+        // By executor: until when the provider accepts no calls.
         let mut closed: BTreeMap<u32, u64> = BTreeMap::new();
         for (nth, line) in self.account.log.iter().enumerate() {
             match &line.what {
@@ -111,7 +112,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The sessions that the journal knows, by execution, each with its record.
+    /// The sessions in the journal, by execution, each with its record.
     fn sessions(&self) -> BTreeMap<(&RunId, &By), Vec<(u64, &SessionId)>> {
         let mut sessions: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for record in self.account.records.values().flatten() {

@@ -1,9 +1,9 @@
-//! What agents cost: all that was really used up is recorded, and of the turns that were killed with their process, each that had
+//! The cost of agents: all real usage is recorded, and so is each turn that was killed with its process after it had
 //! begun a session.
 
 use super::Followed;
 use crate::calls::{Call, Returned};
-use crate::dialogue::CUT_OFF;
+use crate::dialogue::INTERRUPTED_USAGE;
 use crate::spending::{by, killed, spent};
 use crate::world::What;
 use interlocking_agents::Usage;
@@ -13,11 +13,11 @@ use interlocking_runtime::budget::BudgetExceeded;
 use interlocking_runtime::journal::By;
 use std::collections::BTreeMap;
 
-/// What was used up, by executor and execution.
+/// The usage, by executor and execution.
 type Bills<'a> = BTreeMap<(u32, &'a RunId, By), Usage>;
 
 impl Followed<'_> {
-    /// What is recorded of the agent's calls is what the agent was really asked, each time by whoever asked.
+    /// Checks that the recorded calls are the calls that the agent really got, for each executor and execution.
     pub(super) fn bills(&self) -> Result<(), String> {
         let (made, recorded) = (self.made(), self.recorded());
         for (whose @ (executor, run, by), usage) in &recorded {
@@ -37,7 +37,8 @@ impl Followed<'_> {
         self.reported()
     }
 
-    /// Whether who asks may have gone on after its run's end, and then ended with its process, or was refused its record.
+    /// Whether an advisory execution may have continued after its run's end, and then ended with its process or had its
+    /// record refused.
     fn was_cut_off_late(&self, executor: u32, run: &RunId, by: &By) -> bool {
         let node = self.account.net(run).node_named(&by.node);
         let is_beside = node.is_some_and(|node| self.account.net(run).row(node).kind == NodeKind::Advisory);
@@ -47,23 +48,23 @@ impl Followed<'_> {
         is_beside && has_finished && (ends || self.account.log.iter().any(|line| is_refused(&line.what)))
     }
 
-    /// What the agent was asked.
+    /// The calls that the agent really got.
     fn made(&self) -> Bills<'_> {
         let (mut made, mut callers) = (Bills::new(), BTreeMap::new());
         for line in &self.account.log {
             match &line.what {
-                // What was dropped with its run may go a step further when the next executor has begun.
+                // A task that was dropped with its run may take one more step after the next executor has begun.
                 What::Asks { run, by, .. } => drop(callers.insert((run, by), line.executor)),
-                // Until it ends by itself, it is one that is interrupted.
+                // Until the call ends, it counts as interrupted.
                 What::Called(Call { run, by, .. }) => {
                     let caller = callers.get(&(run, by)).copied().unwrap_or(line.executor);
-                    *made.entry((caller, run, by.clone())).or_default() += CUT_OFF;
+                    *made.entry((caller, run, by.clone())).or_default() += INTERRUPTED_USAGE;
                 }
                 What::Returned(Returned { run, by, usage, .. }) => {
                     let caller = callers.get(&(run, by)).copied().unwrap_or(line.executor);
                     let bill: &mut Usage = made.entry((caller, run, by.clone())).or_default();
-                    bill.calls = bill.calls.saturating_sub(CUT_OFF.calls);
-                    bill.unpriced_calls = bill.unpriced_calls.saturating_sub(CUT_OFF.unpriced_calls);
+                    bill.calls = bill.calls.saturating_sub(INTERRUPTED_USAGE.calls);
+                    bill.unpriced_calls = bill.unpriced_calls.saturating_sub(INTERRUPTED_USAGE.unpriced_calls);
                     *bill += *usage;
                 }
                 _ => {}
@@ -72,7 +73,8 @@ impl Followed<'_> {
         made
     }
 
-    /// What is recorded, by the executor that asked: what is late may be recorded while the next one runs in its process.
+    /// The recorded usage, by the executor that asked: a late record may be written while the next executor runs in the
+    /// same process.
     fn recorded(&self) -> Bills<'_> {
         let records = self.account.records.values().flatten();
         let records: BTreeMap<_, _> = records.map(|record| ((&record.run, record.sequence), record)).collect();
@@ -92,7 +94,7 @@ impl Followed<'_> {
         recorded
     }
 
-    /// No more calls were made than there might be.
+    /// Checks that no executor made more calls than its limit.
     fn allowed(&self, made: &Bills<'_>) -> Result<(), String> {
         let history = &self.account.ended.history;
         for (executor, limit) in &history.allowed {
@@ -113,7 +115,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The turns that were killed, all runs': where in the log each had begun its session, and by which executor.
+    /// The killed turns of all runs: where in the log each had begun its session, and by which executor.
     fn killed(&self) -> Vec<(usize, u32)> {
         let kept = self.places();
         let records = self.account.records.values();
@@ -121,7 +123,7 @@ impl Followed<'_> {
         killed.filter_map(|record| kept.get(&(&record.run, record.sequence)).copied()).collect()
     }
 
-    /// By record: where in the log it was kept, and by which executor.
+    /// By record: where in the log it was written, and by which executor.
     fn places(&self) -> BTreeMap<(&RunId, u64), (usize, u32)> {
         let log = self.account.log.iter().enumerate();
         let kept = log.filter_map(|(at, line)| match &line.what {
@@ -131,8 +133,8 @@ impl Followed<'_> {
         kept.collect()
     }
 
-    /// The run's own report has all that is recorded of it and of its children, and so has that of the run resumed. What is
-    /// late may have come before the report, or after it.
+    /// Checks that the run's report has all usage that is recorded for it and its children, and so has the report of
+    /// the resumed run. Late records may come before the report or after it.
     fn reported(&self) -> Result<(), String> {
         let (ended, kept) = (self.account.ended, self.places());
         let root = self.account.records.get(&ended.history.root).map(Vec::as_slice).unwrap_or_default();
@@ -140,10 +142,10 @@ impl Followed<'_> {
         let end = end.and_then(|record| kept.get(&(&record.run, record.sequence)));
         let (end, last) = end.map_or((usize::MAX, u32::MAX), |(at, executor)| (*at, *executor));
         let killed = self.killed();
-        // With the run's end nobody was at work who would be killed before it.
+        // A turn of the last executor cannot have been killed before the run's end.
         let killed_late = killed.iter().filter(|(at, executor)| *at > end || *executor == last).count();
-        let before: Usage = killed.iter().skip(killed_late).map(|_| CUT_OFF).sum();
-        let (mut all, mut late, mut possible) = (before, vec![CUT_OFF; killed_late], vec![before]);
+        let before: Usage = killed.iter().skip(killed_late).map(|_| INTERRUPTED_USAGE).sum();
+        let (mut all, mut late, mut possible) = (before, vec![INTERRUPTED_USAGE; killed_late], vec![before]);
         all += late.iter().copied().sum();
         for record in self.account.records.values().flatten() {
             let spent = spent(&record.entry);

@@ -1,4 +1,4 @@
-//! What maps and graph nodes were given.
+//! The results of children that maps and graph nodes got.
 
 use super::Followed;
 use crate::numbers::{enough, in_a_word};
@@ -15,7 +15,7 @@ fn cancelled() -> Result<u64, String> {
 }
 
 impl Followed<'_> {
-    /// What the handler of a map or graph node, whose outcome counts, was given is what its children came to.
+    /// Checks that the handler of a map or graph node whose outcome counts got the real results of its children.
     pub(super) fn children(&self) -> Result<(), String> {
         for ((run, by), all) in &self.gathered {
             let Some(oracle) = self.runs.get(run) else { continue };
@@ -36,7 +36,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// A map that decided was right in that, and its handler was given the same ever since.
+    /// Checks that a map's decision about its quorum was right, and that its handler got the same results ever after.
     fn quorum(&self, run: &RunId, by: &By, all: &[Vec<Gathered>]) -> Result<(), String> {
         let Some(oracle) = self.runs.get(run) else { return Ok(()) };
         let Some(node) = self.account.net(run).node_named(&by.node) else { return Ok(()) };
@@ -74,7 +74,7 @@ impl Followed<'_> {
 
     fn child(&self, child: &Gathered) -> Result<(), String> {
         let Some(oracle) = self.runs.get(&child.run) else {
-            // It was never begun, and has no records.
+            // The child was never started, and has no records.
             let unbegun = [ChildFailure::TooDeep { limit: 0 }, ChildFailure::Cancelled].map(|it| Err(in_a_word(&it)));
             return match unbegun.contains(&child.result) {
                 true => Ok(()),

@@ -1,4 +1,4 @@
-//! One weather against the other.
+//! Compares the run in one weather with the run in the other.
 
 use super::Followed;
 use crate::graph::Output;
@@ -8,16 +8,16 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::Outcome;
 use std::collections::BTreeMap;
 
-/// What is compared of a run.
+/// The data of a run that is compared.
 pub(crate) struct Compared {
     outcome: Outcome<Output>,
     /// By run and execution: the tokens that it sent.
     outcomes: BTreeMap<RunId, BTreeMap<ExecutionKey, String>>,
-    /// Whether anything depended, or in the other weather may depend, on which of two things came first.
+    /// Whether anything depended, or may depend in the other weather, on the order of concurrent steps.
     raced: bool,
-    /// Whether any run has got a message.
+    /// Whether any run has received a message.
     received: bool,
-    /// Whether any execution took too long for others' sake.
+    /// Whether any execution timed out because it had to wait for others.
     held_up: bool,
 }
 
@@ -30,7 +30,7 @@ impl Compared {
         let ended = followed.account.ended;
         let runs = || followed.runs.values();
         let received = runs().any(|oracle| oracle.seen.received > 0);
-        // A message that came after the end here may come before it there.
+        // A message that arrived after the end in this weather may arrive before it in the other.
         let sent = !plan::messages(&ended.history.world).is_empty() || runs().any(|oracle| oracle.seen.sent > 0);
         Self {
             outcome: ended.report.outcome.clone(),
@@ -42,8 +42,8 @@ impl Compared {
     }
 }
 
-/// Where nothing depended on which of two things came first, an undisturbed run and one that was interrupted came to the same.
-/// False if they need not.
+/// Checks that an undisturbed and an interrupted run have the same result, where nothing depended on the order of
+/// concurrent steps. Returns `false` if the results may differ.
 pub(crate) fn compare(fair: &Compared, foul: &Compared) -> Result<bool, String> {
     if fair.raced || foul.received || fair.held_up || foul.held_up || matches!(foul.outcome, Outcome::Cancelled) {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! What is done is done once: handlers, side effects, messages.
+//! Handlers, side effects and messages happen once.
 
 use super::Followed;
 use crate::world::What;
@@ -6,18 +6,18 @@ use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the journal holds, by when it came to hold it: the line of the log.
+/// The records of the journal, each with the line of the log at which it was written.
 #[derive(Default)]
 pub(super) struct Kept<'a> {
     pub(super) records: BTreeMap<(&'a RunId, u64), usize>,
-    /// Executions that have come to their end.
+    /// Executions that have ended.
     pub(super) done: BTreeMap<(&'a RunId, By), usize>,
-    /// Side effects, by node and visit, with their result.
+    /// Side effects, by node and visit, with their results.
     effects: BTreeMap<(&'a RunId, &'a str, u32), (usize, String)>,
 }
 
 impl Followed<'_> {
-    /// Nothing that is recorded is done again, and who is repeated knows it.
+    /// Checks that nothing recorded is done again, and that a repeated execution knows how often it was restarted.
     pub(super) fn effects(&self) -> Result<(), String> {
         let kept = self.kept()?;
         for (nth, line) in self.account.log.iter().enumerate() {
@@ -79,7 +79,7 @@ impl Followed<'_> {
         Ok(kept)
     }
 
-    /// How often an execution was to start by what was recorded before a line of the log.
+    /// How often an execution had to start, according to the records before a line of the log.
     fn starts_before(&self, kept: &Kept<'_>, run: &RunId, by: &By, nth: usize) -> u32 {
         let Some(oracle) = self.runs.get(run) else { return 0 };
         let node = self.account.net(run).node_named(&by.node);
@@ -90,7 +90,7 @@ impl Followed<'_> {
         starts.count() as u32
     }
 
-    /// Every message that an accepted outcome sent has arrived, once.
+    /// Checks that every message of an accepted outcome has arrived exactly once.
     pub(super) fn messages(&self) -> Result<(), String> {
         let mut keys = BTreeSet::new();
         for key in self.account.letters.values().flatten().filter_map(|posted| posted.letter.key.as_ref()) {
@@ -108,7 +108,7 @@ impl Followed<'_> {
             for (nth, outcome) in outcomes.iter().enumerate() {
                 let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
                 let key = format!("message 0 of {by} of run {run}");
-                // The last may have been interrupted with its run, which then sends it when it is resumed.
+                // The last may have been interrupted with its run, which sends the message when it is resumed.
                 if !keys.contains(key.as_str()) && (ended || nth + 1 < outcomes.len()) {
                     return Err(format!("{key} never came"));
                 }

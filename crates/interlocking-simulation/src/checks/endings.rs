@@ -1,4 +1,4 @@
-//! How a run ended, by its report, by its records, by the journal's list, and once more when it is resumed.
+//! The end of a run: in its report, in its records, in the journal's list, and when it is resumed.
 
 use super::{Followed, ready};
 use crate::graph::Output;
@@ -10,7 +10,7 @@ use interlocking_runtime::journal::Journal;
 use std::collections::BTreeMap;
 
 impl Followed<'_> {
-    /// The run's outcome is what its records come to.
+    /// Checks that the run's outcome agrees with its records.
     pub(super) fn ends(&self) -> Result<(), String> {
         let (history, report) = (&self.account.ended.history, &self.account.ended.report);
         let Some(oracle) = self.runs.get(&history.root) else {
@@ -41,7 +41,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The output has every report, or says why there is none.
+    /// Checks that the output has every report, or the reason why there is none.
     fn reports(&self, oracle: &Oracle<'_>, output: &Output) -> Result<(), String> {
         let history = &self.account.ended.history;
         let limit_ms = history.surroundings.deadline.as_millis() as u64;
@@ -56,7 +56,8 @@ impl Followed<'_> {
                 expected.push((&row.name, None, watched.map_err(|()| FailureKind::Handler)));
                 continue;
             }
-            // What was not done at the deadline may be done and recorded later, if its process lives so long.
+            // An execution that was not finished at the deadline may finish and be recorded later, if its process lives
+            // that long.
             let undone = oracle.beside.keys().map(|key| (*key, late.clone()));
             let told: BTreeMap<_, _> = undone.chain(oracle.reports.clone()).collect();
             let told = told.into_iter().filter(|(key, _)| usize::from(key.0) == node);
@@ -69,7 +70,7 @@ impl Followed<'_> {
         if same { Ok(()) } else { Err(format!("it was told {:?}, and {expected:?} was reported", output.reports)) }
     }
 
-    /// A run that has ended, resumed, says the same.
+    /// Checks that a run that has ended reports the same when it is resumed.
     pub(super) fn recalled(&self) -> Result<(), String> {
         let ended = self.account.ended;
         if !self.account.records.contains_key(&ended.history.root) {
@@ -82,7 +83,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// The journal's list says of each run whether it has ended, whatever came later.
+    /// Checks that the journal's list has the end of each run, whatever was recorded later.
     pub(super) fn listed(&self) -> Result<(), String> {
         let runs = ready(self.account.ended.history.journal.kept.runs()).map_err(|error| error.to_string())?;
         for summary in runs {

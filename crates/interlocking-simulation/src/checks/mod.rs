@@ -1,14 +1,14 @@
-//! What must hold of a seed beyond its records: of what was seen to happen, of how runs ended, of one weather against the other.
+//! The checks of a seed beyond its records: of the log, of the ends of runs, and of one weather against the other.
 //!
-//! - `endings`: a run ends as its records say; resumed, it says the same.
-//! - `sections`: nothing comes between the nodes of what is exclusive.
-//! - `starts`: a node starts the moment that it can. `effects`: what is done is not done again.
-//! - `children`: maps and graph nodes are given what their children came to.
-//! - `retries`: who is retried with a run that had failed.
-//! - `refusals`: a tree stops as a whole when its journal refuses a record, and does not go on though it takes the next.
-//! - `agents`, `turn`: who asks the agent, what, and in which session; `bills`: what that has cost.
-//! - `ways`: recorded or not, heard or not, it does the same.
-//! - `comparison`: interrupted again and again, a run comes to what it comes to undisturbed.
+//! - `endings`: a run ends as its records say, and reports the same when it is resumed.
+//! - `sections`: nothing exclusive runs during an exclusive section.
+//! - `starts`: a node starts as soon as it can. `effects`: recorded effects are not repeated.
+//! - `children`: maps and graph nodes get the results of their children.
+//! - `retries`: which children are retried with a failed run.
+//! - `refusals`: a tree of runs stops as a whole when its journal refuses a record, even if the journal takes the next.
+//! - `agents`, `turn`: requests to the agent and their sessions; `bills`: their cost.
+//! - `ways`: a run does the same with and without a journal and an event sink.
+//! - `comparison`: an interrupted run has the same result as an undisturbed run.
 
 mod endings;
 mod starts;
@@ -38,19 +38,19 @@ use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry, Journal, Origin, Posted, Record};
 use std::collections::BTreeMap;
 
-/// What handlers were given for their children, each time, by execution.
+/// The results of children that the handlers of map nodes got, each time, by execution.
 pub(crate) type AllGathered = BTreeMap<(RunId, By), Vec<Vec<Gathered>>>;
 
-/// What the handlers of graph nodes were given for their children, last, by execution.
+/// The result of the child that the handler of a graph node got last, by execution.
 pub(crate) type Given = BTreeMap<(RunId, By), u64>;
 
-/// What the children of executions have come to, each time, by execution.
+/// The ends of the children of executions, each time, by execution.
 pub(crate) type Endings = BTreeMap<(RunId, By), Vec<ChildEnding>>;
 
-/// What a child has come to: a failure, or that it has finished.
+/// The end of a child: a failure, or `Ok` if it finished.
 pub(crate) type ChildEnding = Result<(), ChildFailure>;
 
-/// A run that has ended, as the journal and the log tell of it.
+/// A run that has ended, with its journal and its log.
 pub(crate) struct Account<'e> {
     pub(crate) ended: &'e Ended,
     /// The records of the run and of all its children.
@@ -59,7 +59,7 @@ pub(crate) struct Account<'e> {
     pub(crate) log: Vec<Logged>,
 }
 
-/// A run whose records have been followed.
+/// A run whose records the oracle has followed.
 pub(crate) struct Followed<'a> {
     pub(crate) account: &'a Account<'a>,
     pub(crate) gathered: AllGathered,
@@ -79,11 +79,11 @@ impl<'e> Account<'e> {
         Ok(Self { ended, records, letters, log: ended.history.world.logged() })
     }
 
-    /// Follows all records, and looks at what follows from them.
+    /// Follows all records, and runs all checks.
     ///
     /// # Errors
     ///
-    /// The first thing that does not hold.
+    /// The first violated check.
     pub(crate) fn check(&self) -> Result<Followed<'_>, String> {
         let (gathered, given, endings) = (gathered(&self.log), given(&self.log), self.endings());
         let (opened, held_up) = (agents::opened(&self.log), self.held_up());
@@ -113,7 +113,7 @@ impl<'e> Account<'e> {
         Ok(followed)
     }
 
-    /// What the records of children say that these have come to.
+    /// The ends of children according to their records.
     fn endings(&self) -> Endings {
         let mut all = Endings::new();
         for (run, records) in &self.records {
@@ -149,7 +149,7 @@ impl<'e> Account<'e> {
         self.ended.history.world.nets[self.level(run)]
     }
 
-    /// What a run starts with.
+    /// The entry of a run.
     fn entry(&self, records: &[Record]) -> Result<u64, String> {
         match records.first().map(|record| &record.entry) {
             Some(Entry::Started { origin: Some(Origin::Child { parent, node, visit, attempt, key, .. }), .. }) => {
@@ -170,7 +170,7 @@ impl<'e> Account<'e> {
 }
 
 impl Followed<'_> {
-    /// Whether this tells of a handler that came to its end when a join went on without it.
+    /// Whether this line is about a handler that ended although a join had cancelled its execution at a quorum.
     pub(crate) fn is_too_late(&self, line: &Logged) -> bool {
         let What::Left { run, by } = &line.what else { return false };
         let node = self.account.net(run).node_named(&by.node);
@@ -199,7 +199,7 @@ fn gathered(log: &[Logged]) -> AllGathered {
     all
 }
 
-/// What a future gives that does not wait.
+/// The result of a future that is ready at once.
 fn ready<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {

@@ -1,12 +1,12 @@
-//! A journal that refuses for a while: the whole tree of runs stops where it stands, though it would take what comes next.
+//! A journal that refuses for a while: the whole tree of runs stops, although the journal would take the next record.
 
 use super::Followed;
 use crate::world::What;
 use interlocking_runtime::journal::Entry;
 
 impl Followed<'_> {
-    /// Once a record was refused, none of that executor says that anything came of a run or of a node. What stopping leaves behind may be
-    /// said: what agents had used up, and what was being written for a node that was stopped.
+    /// Checks that after a refused record the executor records no outcome of a run or of a node. It may still record
+    /// what stopping leaves behind: the usage of agents, and records that were being written for a stopped node.
     pub(super) fn refusals(&self) -> Result<(), String> {
         for line in &self.account.log {
             let What::KeptAfterRefusal { run, sequence } = &line.what else { continue };

@@ -1,16 +1,17 @@
-//! Retries: with a run go on the child runs of what was at work when it failed, and no others.
+//! Retries: a retried run continues with the child runs of the executions that were running when it failed, and no
+//! others.
 
 use super::Followed;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry, Origin, Record, ending};
 use std::collections::BTreeMap;
 
-/// By record: where in the log it was kept.
+/// By record: where in the log it was written.
 type Places<'a> = BTreeMap<(&'a RunId, u64), usize>;
 
 impl Followed<'_> {
-    /// When a run is retried, the children that its map nodes were at are too: those that failed, and those that ended with it.
-    /// Their records come first, so that whoever is stopped amid this can begin once more.
+    /// Checks that a retried run's children are retried too, if they belong to map nodes that were running and failed
+    /// or ended with the run. The children's records come first, so that an interrupted retry can be repeated.
     pub(super) fn retries(&self) -> Result<(), String> {
         let kept = self.kept()?.records;
         for (child, records) in &self.account.records {
@@ -30,7 +31,8 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// Whether the parent of a child had stopped before this line of the log, and with it the map node whose child it was then.
+    /// Whether the parent of a child had stopped before this line of the log while the map node that owned the child
+    /// was running.
     fn was_at_work(&self, child: &[Record], at: usize, kept: &Places<'_>) -> bool {
         let Some((parent, by)) = owner(before(child, at, kept)) else { return false };
         let records = before(&self.account.records[parent], at, kept);
@@ -38,7 +40,7 @@ impl Followed<'_> {
         let at_work = stands.and_then(|record| self.runs.get(parent)?.stopped.get(&record.sequence));
         let has_its_quorum =
             |it: &Record| matches!(&it.entry, Entry::Decided { by: map, reached: true, .. } if *map == by);
-        // What its map was given stays so.
+        // A map with a quorum keeps the results that it got.
         if records.iter().any(has_its_quorum) {
             return false;
         }
@@ -49,7 +51,8 @@ impl Followed<'_> {
     }
 }
 
-/// The parent of a child, and the execution whose child it is: who has begun it, or who took it over last.
+/// The parent of a child, and the execution that owns the child: the execution that started it, or the last that
+/// adopted it.
 fn owner(child: &[Record]) -> Option<(&RunId, By)> {
     let Entry::Started { origin: Some(origin), .. } = &child.first()?.entry else { return None };
     let Origin::Child { parent, node, visit, attempt, .. } = origin else { return None };
@@ -69,7 +72,7 @@ fn retried(records: &[Record], kept: &Places<'_>) -> Vec<usize> {
     records.iter().filter(|it| is_retry(it)).filter_map(|it| kept.get(&(&it.run, it.sequence)).copied()).collect()
 }
 
-/// The records of a run that were kept before this line of the log.
+/// The records of a run that were written before this line of the log.
 fn before<'r>(records: &'r [Record], at: usize, kept: &Places<'_>) -> &'r [Record] {
     let count = records.iter().take_while(|it| kept.get(&(&it.run, it.sequence)).is_some_and(|place| *place < at));
     &records[..count.count()]

@@ -1,4 +1,4 @@
-//! Sections: the child runs of graph nodes that are exclusive.
+//! Sections: the child runs of exclusive graph nodes.
 
 use super::Followed;
 use crate::world::{Logged, What};
@@ -7,8 +7,8 @@ use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry};
 
 impl Followed<'_> {
-    /// From when the child run of an exclusive graph node has begun until its node is done, nothing else begins that is exclusive,
-    /// whichever process executes the run.
+    /// Checks that no other exclusive execution begins between the start of the child run of an exclusive graph node
+    /// and the end of that node, in any process.
     pub(super) fn sections(&self) -> Result<(), String> {
         let mut open: Option<(RunId, By)> = None;
         for line in &self.account.log {
@@ -25,7 +25,7 @@ impl Followed<'_> {
         Ok(())
     }
 
-    /// How often the child run of an exclusive graph node has begun.
+    /// How many child runs of exclusive graph nodes have begun.
     pub(crate) fn count_sections(&self) -> usize {
         self.runs.keys().filter(|run| self.section_of(run).is_some()).count()
     }
@@ -46,7 +46,8 @@ impl Followed<'_> {
                 };
                 *open = open.take().filter(|section| !is_over(section));
             }
-            // Where it came to nothing; what is suspended goes on in the next process.
+            // The section also ends if its node fails or is cancelled; a suspended section continues in the next
+            // process.
             What::Failed { run, by, .. } | What::Cancelled { run, by } if !self.is_done(run, by) => {
                 *open = open.take().filter(|section| *section != (run.clone(), by.clone()));
             }
@@ -54,21 +55,21 @@ impl Followed<'_> {
         }
     }
 
-    /// Whether an execution has come to an outcome that counts.
+    /// Whether an execution has a recorded outcome.
     fn is_done(&self, run: &RunId, by: &By) -> bool {
         let mut records = self.account.records[run].iter();
         records.any(|record| matches!(&record.entry, Entry::Outcome(outcome) if outcome.by() == *by))
     }
 
-    /// Whether an execution takes a turn, or is part of one that has.
+    /// Whether an execution is exclusive itself, or runs within an exclusive section.
     fn takes_turns(&self, run: &RunId, by: &By) -> bool {
         let net = self.account.net(run);
         let row = net.node_named(&by.node).map(|node| net.row(node));
-        // The handler of a graph node begins when it has its turn.
+        // The handler of a graph node begins when the node holds its turn.
         self.section_of(run).is_some() || row.is_some_and(|row| row.exclusive.is_some())
     }
 
-    /// The graph node's execution whose section a run is part of.
+    /// The execution of the graph node whose section contains a run.
     fn section_of(&self, run: &RunId) -> Option<(RunId, By)> {
         let mut run = run.clone();
         loop {

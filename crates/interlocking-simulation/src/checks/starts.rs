@@ -14,8 +14,8 @@ type Acknowledged<'a> = BTreeMap<(&'a RunId, u64), (u32, u64)>;
 type Started<'a> = BTreeMap<(&'a RunId, By, u32), VecDeque<u64>>;
 
 impl Followed<'_> {
-    /// Every node starts at the moment when its input is complete, and again at the moment when its run is resumed. Nothing
-    /// else starts.
+    /// Checks that every node starts at the moment when its input is complete, and again when its run is resumed, and
+    /// that no other node starts.
     pub(super) fn starts(&self) -> Result<(), String> {
         let (acknowledged, mut started) = self.moments();
         for (run, oracle) in &self.runs {
@@ -28,7 +28,7 @@ impl Followed<'_> {
                     Some(found) => {
                         return Err(format!("{by} of {run} could start at {at} ms, and started at {found} ms"));
                     }
-                    // Its executor may have come to its end at that very moment; it cannot have gone on.
+                    // The executor may have ended at that very moment, but it cannot have continued.
                     None if self.went_on(run, *sequence, executor, &acknowledged) => {
                         return Err(format!(
                             "{by} of {run} could start at {at} ms with executor {executor}, and never did"

@@ -1,28 +1,28 @@
-//! One turn of an execution with its agent, call by call, as it must go on.
+//! The expected course of one turn of an execution with its agent, call by call.
 
 use crate::asked::Turned;
 use crate::calls::{Call, Ended, Prompted, Returned};
-use crate::dialogue::{CORRECTIONS, CUT_OFF};
+use crate::dialogue::{CORRECTIONS, INTERRUPTED_USAGE};
 use interlocking_agents::{Nudges, SessionId, SessionOp, Usage};
 
-/// What a call asks, and in which session.
+/// The prompt and the session of a call.
 type Asked = (Prompted, SessionOp);
 
-/// A turn of an execution, as it must go on.
+/// The expected course of a turn.
 pub(super) struct Turn {
-    /// What the node asks for, and what the journal knew when it began.
+    /// The session that the node asks for, and the session in the journal when the turn began.
     asked: SessionOp,
     recorded: Option<SessionId>,
-    /// The next call, if there is to be one, and the present one.
+    /// The next call, if one must follow, and the present call.
     next: Option<Asked>,
     call: Option<Asked>,
-    /// The session that it is in.
+    /// The session of the turn.
     pub(super) session: Option<SessionId>,
-    /// Of the present conversation.
+    /// The correction rounds of the present conversation.
     corrections: u32,
     nudges: u32,
     usage: Usage,
-    /// Whether there was an answer, once it has come to its end.
+    /// Whether there was an answer, once the turn has ended.
     answered: Option<bool>,
 }
 
@@ -47,15 +47,15 @@ impl Turn {
         Ok(())
     }
 
-    /// A call whose end nobody has heard of was silent for too long, and dropped.
+    /// Treats a call without a logged end as silent for too long and dropped.
     fn settle(&mut self, nudges: &Nudges) {
         if self.call.is_some() {
-            self.usage += CUT_OFF;
+            self.usage += INTERRUPTED_USAGE;
             self.silent(nudges);
         }
     }
 
-    /// Its present call has been silent for too long.
+    /// Handles a present call that was silent for too long.
     fn silent(&mut self, nudges: &Nudges) {
         let call = self.call.take();
         if nudges.idle.is_none() || self.nudges == nudges.limit {
@@ -63,7 +63,7 @@ impl Turn {
             return;
         }
         self.nudges += 1;
-        // Who fell silent before there was a session is asked again from the beginning.
+        // If the agent fell silent before there was a session, the first prompt is sent again.
         self.next = match &self.session {
             Some(session) => Some((Prompted::Reminder, SessionOp::ContinueFrom(session.clone()))),
             None => call,
@@ -88,7 +88,7 @@ impl Turn {
                 self.next = inside(&self.session).map(|op| (Prompted::Correction, op));
             }
             Ended::Stumbled(_) => self.next = Some((call.0, inside(&self.session).unwrap_or(call.1))),
-            // It was interrupted in a session that is lost: from the beginning, then.
+            // The session of the interrupted turn is lost, so the turn restarts.
             Ended::Unknown if resumed.as_ref() == Some(&call.1) => {
                 self.next = Some((Prompted::First, self.asked.clone()));
                 (self.recorded, self.session, self.corrections, self.nudges) = (None, None, 0, 0);
@@ -100,7 +100,7 @@ impl Turn {
         Ok(())
     }
 
-    /// Whether it has come to what its node was told.
+    /// Checks that the node got the expected result of the turn.
     pub(super) fn turned(&mut self, turned: &Turned, nudges: &Nudges) -> Result<(), String> {
         self.settle(nudges);
         let rounds = (self.corrections, self.nudges);

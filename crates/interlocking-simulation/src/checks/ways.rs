@@ -1,5 +1,5 @@
-//! One seed in every way that a run can be executed: recorded or not, heard by somebody or by nobody. The way is no part of what
-//! happens.
+//! One seed in every way that a run can be executed: with or without a journal, with or without an event sink. The way
+//! must not influence what happens.
 
 use super::{Account, Followed};
 use crate::graph::Output;
@@ -14,7 +14,7 @@ use interlocking_runtime::{Outcome, Report};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What must be the same in all ways: what handlers and agents did and when, and what the run came to.
+/// The data that must be the same in all ways: what handlers and agents did and when, and the run's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Happened {
     pub(crate) lines: Vec<String>,
@@ -28,7 +28,7 @@ impl Happened {
         Self::until(&ended.report, usize::MAX, ended)
     }
 
-    /// Until it failed first: what is recorded nowhere cannot be retried.
+    /// What happened until the run first failed: a run without a journal cannot be retried.
     pub(crate) fn at_first(ended: &Ended) -> Self {
         match &ended.history.first {
             Some((report, lines)) => Self::until(report, *lines, ended),
@@ -39,18 +39,18 @@ impl Happened {
     fn until(report: &Report<Output>, lines: usize, ended: &Ended) -> Self {
         let log = ended.history.world.logged().into_iter().take(lines);
         let mut lines: Vec<String> = log.filter_map(line).collect();
-        // What happens at one moment has no order.
+        // Events at the same moment have no order.
         lines.sort();
         Self { lines, outcome: report.outcome.clone(), visits: report.visits.clone(), usage: report.usage() }
     }
 }
 
 impl Happened {
-    /// Whether the same has happened in another way.
+    /// Checks that the same has happened in another way.
     ///
     /// # Errors
     ///
-    /// What is missing, what was added, and what it came to.
+    /// The missing and the added lines, and both results.
     pub(crate) fn must_be(&self, expected: &Self) -> Result<(), String> {
         if self == expected {
             return Ok(());
@@ -64,21 +64,21 @@ impl Happened {
     }
 }
 
-/// How many comparisons were made of runs without a journal.
+/// The number of comparisons of runs without a journal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Unrecorded {
-    /// With the run that is recorded.
+    /// Comparisons with the run that has a journal.
     pub(crate) with_recorded: usize,
-    /// With each other: of runs that need a journal sooner or later.
+    /// Comparisons with each other, of runs that would need a journal at some point.
     pub(crate) with_each_other: usize,
 }
 
 impl Followed<'_> {
-    /// Runs the seed, which ran in fair weather, in all other ways that its run can go, and compares. Gives how often that was
-    /// without a journal. What happened where it went otherwise is added to the trace.
+    /// Runs the seed, which ran in fair weather, in all other possible ways, and compares. Returns the number of
+    /// comparisons without a journal. If a run differs, its log is added to the trace.
     ///
-    /// Where it depended on which of two things came first, or something was sent, it is another run of the seed, in which nothing is
-    /// sent and hardly anything happens at one moment with something else.
+    /// If the run depended on the order of concurrent steps, or sent messages, a calm run of the seed is compared
+    /// instead, without messages and with hardly any two events at the same moment.
     pub(crate) fn goes_the_same_in_every_way(&self, trace: &mut String) -> Result<Unrecorded, String> {
         let mut unrecorded = Unrecorded::default();
         let may_be_unrecorded = self.needs_no_journal() && !self.depends_on_the_order();
@@ -111,7 +111,7 @@ impl Followed<'_> {
         Ok(unrecorded)
     }
 
-    /// Runs the seed in another way, and compares.
+    /// Runs the seed in another way, and compares the results.
     fn in_way(&self, way: Way, trace: &mut String) -> Result<(), String> {
         let ended = self.account.ended;
         let world = &ended.history.world;
@@ -121,7 +121,7 @@ impl Followed<'_> {
         same(&expected, &other, &format!("{way:?}"), trace)
     }
 
-    /// Whether anything at one moment may have come before or after something else: executions that came to an end, or to an agent
+    /// Whether two events at the same moment may have come in either order: ends of executions, or requests to an agent
     /// for which several have to wait.
     fn has_ties(&self) -> bool {
         let account = self.account;
@@ -130,7 +130,7 @@ impl Followed<'_> {
         let records: BTreeMap<_, _> = records.map(|record| ((&record.run, record.sequence), record)).collect();
         let mut moments: BTreeMap<u64, (&RunId, By)> = BTreeMap::new();
         let lines = account.ended.history.first.as_ref().map_or(usize::MAX, |(_, lines)| *lines);
-        // A child may begin, or end, just when it is decided that nobody waits for it.
+        // A child may begin or end at the very moment when its map decides not to wait for it.
         let decides = |line: &Logged| match &line.what {
             What::Kept { run, sequence } => {
                 matches!(records.get(&(run, *sequence)).map(|it| &it.entry), Some(Entry::Decided { .. }))
@@ -165,17 +165,18 @@ impl Followed<'_> {
         self.begins_at_its_end()
     }
 
-    /// Whether it may depend on which of two things at one moment came first: without a journal, nothing is waited for between them.
+    /// Whether the run may depend on the order of two events at the same moment: without a journal, no write separates
+    /// them.
     fn depends_on_the_order(&self) -> bool {
         self.runs.values().any(|oracle| oracle.raced.is_some() || oracle.held_up)
             || self.account.ended.history.surroundings.concurrency.is_some()
             || self.begins_at_its_end()
     }
 
-    /// Whether what works beside the graph begins when its run ends.
+    /// Whether an advisory node begins at the moment when its run ends.
     fn begins_at_its_end(&self) -> bool {
         let account = self.account;
-        // What works beside the graph may begin, or do what it had to do, just when its run ends.
+        // An advisory node may begin, or do its work, at the very moment when its run ends.
         let is_beside = |run: &RunId, by: &By| self.kind(run, by) == NodeKind::Advisory;
         let ends = account.log.iter().filter_map(|line| match &line.what {
             What::Event { run, text } if text.starts_with("RunEnded") => Some((run, line.at)),
@@ -200,7 +201,7 @@ impl Followed<'_> {
         net.node_named(&by.node).is_some_and(|node| net.row(node).adopt)
     }
 
-    /// Whether a later entry of a map adopted a child, or was to: it finds that in the journal.
+    /// Whether a later entry of a map adopted a child, or would have: adoption needs the journal.
     fn adopts(&self) -> bool {
         let is_taken = |entry: &Entry| matches!(entry, Entry::Resumed { taken_by: Some(_), .. });
         if self.account.records.values().flatten().any(|record| is_taken(&record.entry)) {
@@ -211,13 +212,13 @@ impl Followed<'_> {
             What::Gathered { by, children, .. } => {
                 children.iter().any(|child| gathered.insert(&child.run, by).is_some_and(|before| before != by))
             }
-            // It may be stopped before it gathers.
+            // The entry may be stopped before it gathers.
             What::Started { run, by } if by.visit > 1 => self.may_adopt(run, by),
             _ => false,
         })
     }
 
-    /// Whether nothing went through letters, or was to: they lie in a journal. Nor was it looked for what earlier entries had.
+    /// Whether nothing used letters, or would have, as these need a journal, and nothing was adopted.
     fn needs_no_journal(&self) -> bool {
         let account = self.account;
         let is_letters = |entry: &Entry| match entry {
@@ -225,7 +226,7 @@ impl Followed<'_> {
             Entry::Outcome(outcome) => !outcome.posted.is_empty(),
             _ => false,
         };
-        // Who would have asked a person may be stopped first.
+        // A human node may be stopped before it asks.
         let asks =
             |line: &Logged| matches!(&line.what, What::Started { run, by } if self.kind(run, by) == NodeKind::Human);
         plan::messages(&account.ended.history.world).is_empty()
@@ -236,14 +237,14 @@ impl Followed<'_> {
     }
 }
 
-/// The same seed once more, without messages, and with hardly anything at one moment with something else.
+/// The same seed without messages, and with hardly any two events at the same moment.
 fn calm(world: &World) -> Arc<World> {
     let mut calm = World::new(world.seed, world.nets);
     calm.is_calm = true;
     Arc::new(calm)
 }
 
-/// Whether a run came to what is expected; what happened otherwise is added to the trace.
+/// Checks that a run did what is expected; if not, its log is added to the trace.
 fn same(expected: &Happened, other: &Ended, way: &str, trace: &mut String) -> Result<(), String> {
     Happened::of(other).must_be(expected).map_err(|why| {
         *trace += &format!("{way}:\n");
@@ -253,7 +254,8 @@ fn same(expected: &Happened, other: &Ended, way: &str, trace: &mut String) -> Re
     })
 }
 
-/// A line of what handlers and agents did, without what is counted across the whole run: what is side by side has no order.
+/// A log line of what handlers and agents did, without numbers that are counted across the whole run, as concurrent
+/// steps have no order.
 fn line(Logged { at, what, .. }: Logged) -> Option<String> {
     let what = match what {
         What::Effect { run, by, .. } => What::Effect { run, by, value: 0 },
@@ -284,7 +286,7 @@ fn line(Logged { at, what, .. }: Logged) -> Option<String> {
     Some(without_numbers(&format!("{:?}", Logged { executor: 0, at, what })))
 }
 
-/// The same without the numbers of sessions, `s7-n1.1.1`.
+/// The line without the numbers of sessions, `s7-n1.1.1`.
 fn without_numbers(line: &str) -> String {
     let mut parts = line.split("\"s").flat_map(|part| part.split(" in s"));
     let mut short = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Changes to what is told of a run, each of which the simulation must refuse.
+//! Changes to the account of a run, each of which the checks must refuse.
 
 use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
@@ -8,10 +8,10 @@ use interlocking_core::failure::{ChildFailure, Failure, FailureKind};
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Entry, NodeOutcome, Record, RecordedPayload};
 
-/// Changes what is told of a run; nothing where there is nothing to change.
+/// Changes the account of a run; `None` where there is nothing to change.
 pub(super) type Change = fn(&mut Account<'_>) -> Option<()>;
 
-/// Each change, and how many of the seeds it must apply to at least.
+/// Each change, and the least number of seeds that it must apply to.
 pub(super) const CHANGES: [(&str, usize, Change); 32] = [
     ("a record is missing", 30, |account| {
         let (nth, _) = first(account, |_| true)?;
@@ -263,7 +263,7 @@ pub(super) fn retried_too_late(account: &mut Account<'_>) -> Option<()> {
     Some(())
 }
 
-/// A child is retried that has failed, though its parent goes on.
+/// A failed child is retried although its parent has not failed.
 pub(super) fn retried_alone(account: &mut Account<'_>) -> Option<()> {
     let root = account.ended.history.root.clone();
     let mut children = account.records.iter_mut().filter(|(run, _)| **run != root).map(|(_, records)| records);
@@ -290,7 +290,7 @@ fn root<'a>(account: &'a mut Account<'_>) -> Option<&'a mut Vec<Record>> {
     account.records.get_mut(&account.ended.history.root)
 }
 
-/// An execution of the root that a join has stopped when it had its quorum.
+/// An execution of the root that a join cancelled at its quorum.
 fn lost(account: &Account<'_>) -> Option<(String, u32, u32)> {
     let root = &account.ended.history.root;
     let followed = account.check().ok()?;
@@ -298,12 +298,12 @@ fn lost(account: &Account<'_>) -> Option<(String, u32, u32)> {
     Some((account.net(root).name(node).to_owned(), visit, attempt))
 }
 
-/// The position of the record that says first that the root was retried.
+/// The position of the first record of a retry of the root.
 fn retried(account: &mut Account<'_>) -> Option<usize> {
     root(account)?.iter().position(|record| matches!(record.entry, Entry::Retried { .. }))
 }
 
-/// The position and the outcome of the first record of the root that this is true of.
+/// The position and the outcome of the first outcome record of the root for which `is` holds.
 fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option<(usize, NodeOutcome)> {
     root(account)?.iter().enumerate().find_map(|(nth, record)| match &record.entry {
         Entry::Outcome(outcome) if is(outcome) => Some((nth, outcome.clone())),
@@ -311,7 +311,7 @@ fn first(account: &mut Account<'_>, is: impl Fn(&NodeOutcome) -> bool) -> Option
     })
 }
 
-/// Changes the first outcome of the root that has what is changed.
+/// Changes the first outcome of the root to which the change applies.
 fn in_first(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
     root(account)?.iter_mut().find_map(|record| match &mut record.entry {
         Entry::Outcome(outcome) => change(outcome),
@@ -319,7 +319,7 @@ fn in_first(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()
     })
 }
 
-/// Changes the first outcome of any run that has what is changed.
+/// Changes the first outcome of any run to which the change applies.
 fn in_any(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>) -> Option<()> {
     account.records.values_mut().flatten().find_map(|record| match &mut record.entry {
         Entry::Outcome(outcome) => change(outcome),
@@ -327,14 +327,14 @@ fn in_any(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>)
     })
 }
 
-/// The line of the log that tells of the start of an execution whose outcome the same executor recorded.
+/// The line of the log at which an execution starts whose outcome the same executor recorded.
 fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
     let records = root(account)?.clone();
     account.log.iter().find_map(|line| {
         let What::Acknowledged { run, sequence } = &line.what else { return None };
         let record = records.iter().find(|record| record.sequence == *sequence && record.run == *run)?;
         let Entry::Outcome(outcome) = &record.entry else { return None };
-        // Nobody says when an event node must start.
+        // No check requires when an event node starts.
         if outcome.node == EVENT {
             return None;
         }
@@ -346,7 +346,7 @@ fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
     })
 }
 
-/// Numbers the root's records as if they had been written so, and forgets when they were acknowledged.
+/// Renumbers the root's records as if they had been written in this order, and removes their acknowledgements.
 fn renumber(account: &mut Account<'_>) -> Option<()> {
     (0..).zip(root(account)?).for_each(|(sequence, record)| record.sequence = sequence);
     let root = &account.ended.history.root;

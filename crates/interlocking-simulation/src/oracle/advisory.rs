@@ -1,4 +1,4 @@
-//! Who works beside the graph: advisory nodes and what they report, observers and what they see.
+//! Nodes beside the graph: advisory nodes and their reports, observers and the outcomes they observe.
 
 use super::{Facts, Oracle, key, number, same};
 use crate::asking::heard;
@@ -56,7 +56,7 @@ impl Oracle<'_> {
         };
         let at_exit = self.ended.is_none() && self.exit.is_some();
         if at_exit && matches!(told, Err(FailureKind::Timeout { limit_ms }) if limit_ms != TIMEOUT_MS) {
-            // Given up by the run; what it comes to may be recorded later.
+            // The run has stopped waiting for it; its result may be recorded later.
             self.late.insert(key(execution));
             self.reports.insert(key(execution), told);
             return Ok(());
@@ -65,7 +65,7 @@ impl Oracle<'_> {
         let choice = self.choice(execution);
         let expected = match choice.fate {
             _ if told.as_ref().is_err_and(|kind| self.is_held_up(by, kind, facts)) => told.clone(),
-            // Who is refused a call beside the graph has failed, as it may.
+            // An advisory execution whose call is refused fails, which is allowed.
             _ if failure.is_some_and(|failure| self.is_refused(&failure.message, facts)) => told.clone(),
             Fate::Well => Ok(report(&choice, input, heard(self.world, &choice, &[input]))),
             fate => Err(fate.failure()),
@@ -82,7 +82,7 @@ impl Oracle<'_> {
         for (at, row) in self.net.table().nodes.iter().enumerate() {
             if row.kind == NodeKind::Observer && row.observes.contains(&outcome.node) {
                 let sum = self.watched.entry(at).or_insert(Ok(0));
-                let failing = self.world.temper.failing;
+                let failing = self.world.rates.failing;
                 *sum = sum.and_then(|sum| observed(sum, failing, &Observation(outcome.clone())).map_err(drop));
             }
         }

@@ -1,4 +1,4 @@
-//! Who asks an agent: sessions, and what calls cost.
+//! Checks sessions of agents, and the usage of their calls.
 
 use super::{Facts, Oracle, key, same};
 use crate::dialogue::AGENT;
@@ -30,7 +30,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// What an execution has cost that has no outcome.
+    /// Checks the usage of an execution without an outcome.
     pub(super) fn spent(&mut self, by: &By, calls: &[LedgerEntry]) -> Result<(), String> {
         let execution = self.execution(by)?;
         self.seen.spent += 1;
@@ -45,12 +45,12 @@ impl Oracle<'_> {
         if calls.is_empty() { Err(format!("{by} has cost nothing")) } else { Ok(()) }
     }
 
-    /// Whether a failure says that the run may make no more calls.
+    /// Whether a failure says that the run has no calls left.
     pub(super) fn is_refused(&self, message: &str, facts: &Facts<'_>) -> bool {
         facts.bounded && (message.starts_with("the budget of ") || message.starts_with("the provider of agent "))
     }
 
-    /// Whether an execution failed because it had to wait for what others did to its agent's provider.
+    /// Whether an execution timed out because it had to wait for the agent's provider or for other calls.
     pub(super) fn is_held_up(&self, by: &By, kind: &FailureKind, facts: &Facts<'_>) -> bool {
         *kind == FailureKind::Timeout { limit_ms: TIMEOUT_MS }
             && facts.held_up.contains(&(self.run.clone(), by.clone()))

@@ -1,4 +1,4 @@
-//! What an outcome does beside its tokens: side effects, memory, messages, advisory nodes.
+//! Checks the other effects of an outcome: side effects, memory, messages, advisory nodes.
 
 use super::{Oracle, number, same};
 use crate::choice::Choice;

@@ -29,10 +29,10 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Whether the run may fail so.
+    /// Checks whether the run may fail with this failure.
     fn failed(&mut self, failure: &Failure, facts: &Facts<'_>) -> Result<(), String> {
         let by = By { node: failure.node.clone(), visit: failure.visit, attempt: failure.attempt };
-        if let Some((execution, limit)) = self.doomed {
+        if let Some((execution, limit)) = self.fatal_limit {
             let found = (self.execution(&by)?, &failure.kind);
             return same("the failure", found, (execution, &FailureKind::Exhausted(limit)));
         }
@@ -61,7 +61,7 @@ impl Oracle<'_> {
         self.may_fail(&by, execution, failure, facts)
     }
 
-    /// Whether an execution may fail so.
+    /// Checks whether an execution may fail with this failure.
     pub(super) fn may_fail(
         &mut self,
         by: &By,
@@ -95,19 +95,19 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether a graph node may fail because its child did so.
+    /// Checks whether a graph node may fail because of its child's failure.
     fn child_failed(&mut self, by: &By, child: &ChildFailure, facts: &Facts<'_>) -> Result<(), String> {
         self.seen.failed_children += 1;
         let endings = facts.children.1.get(&(self.run.clone(), by.clone()));
         match child {
-            // It was never begun, and has no records.
+            // The child was never started, and has no records.
             ChildFailure::TooDeep { limit: 2 } if endings.is_none() && self.level > 0 => Ok(()),
             _ if endings.is_some_and(|endings| endings.contains(&Err(child.clone()))) => Ok(()),
             _ => Err(format!("{by} fails with {child}, and its child came to {endings:?}")),
         }
     }
 
-    /// Whether the choice of an edge may end the run: it is spent, and has no route.
+    /// Checks whether the choice of an edge may end the run: the edge is spent, and has no exhausted route.
     fn overspent(&mut self, execution: Execution, choice: &Choice, failure: &Failure) -> Result<(), String> {
         let wrong = || Err(format!("no edge is spent, and it fails: {failure}"));
         let Some((edge, way)) = self.spent_edge(execution, choice) else { return wrong() };
@@ -121,7 +121,7 @@ impl Oracle<'_> {
         same("the failure", &failure.kind, &FailureKind::EdgeExhausted { to, times, cycle })
     }
 
-    /// Whether a message may end the run by the bound of its event node.
+    /// Checks whether a message may end the run because its event node exceeds its bound.
     fn overrun(&self, execution: Execution, limit: Limit, failure: &Failure) -> Result<(), String> {
         let row = self.net.row(execution.node);
         let beyond =

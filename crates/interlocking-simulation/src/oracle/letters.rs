@@ -1,4 +1,4 @@
-//! What comes to a run from outside: answers and messages.
+//! Answers and messages to a run from outside.
 
 use super::{Facts, Oracle, number, same};
 use crate::numbers::answer;
@@ -6,7 +6,7 @@ use interlocking_core::net::NodeIndex;
 use interlocking_runtime::journal::{By, LetterBody, Posted, RecordedPayload};
 
 impl Oracle<'_> {
-    /// The node of the question may have been cancelled meanwhile.
+    /// Checks an answer. The node of the question may have been cancelled meanwhile.
     pub(super) fn answered(
         &mut self,
         by: &By,
@@ -58,7 +58,8 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Whether a token lies where an edge of the event node takes it from, or a map is at work to which it may add.
+    /// Whether a token lies in a region that an edge of the event node clears, or a map runs to which the node may add
+    /// items.
     fn is_waited_for(&self, node: usize) -> bool {
         let marking = self.state.marking();
         let adds_to = &self.net.row(node as NodeIndex).adds_to;
@@ -66,7 +67,7 @@ impl Oracle<'_> {
         self.rules.nodes[node].ways.iter().any(|way| way.clears & marking != 0) || self.running.keys().any(is_at_work)
     }
 
-    /// Letters are received in order, each once.
+    /// The letter of this number; checks that letters are received in order, each once.
     fn letter<'f>(&mut self, number: u64, facts: &Facts<'f>) -> Result<&'f Posted, String> {
         if number <= self.letters {
             return Err(format!("letter {number} is received after letter {}", self.letters));

@@ -1,11 +1,12 @@
-//! What must hold of a run: its records, followed by the rules of the reference model.
+//! Checks the records of a run against the rules of the reference model.
 //!
-//! An oracle knows neither the frontier nor the replay. It follows each record: whether what it tells of could happen then, with
-//! the numbers that its tokens must carry, and what starts by it. A record is refused with the reason, in words.
+//! An oracle uses neither the frontier nor the replay. For each record, it checks that the event could happen at that
+//! time, with the numbers that its tokens must carry, and determines what starts after it. It refuses a record with a
+//! reason in words.
 //!
-//! - `record`: one record; `letters`: what came from outside.
-//! - `step`: how tokens move; `outcome`, `effects`: what an execution does to them, and beside them.
-//! - `agents`: who asks one; `advisory`: who works beside the graph; `end`: how a run may end.
+//! - `record`: one record; `letters`: answers and messages from outside.
+//! - `step`: how tokens move; `outcome`, `effects`: what an execution does to tokens, and its other effects.
+//! - `agents`: sessions and usage; `advisory`: nodes beside the graph; `end`: how a run may end.
 
 mod record;
 mod letters;
@@ -30,7 +31,7 @@ use interlocking_reference_model::writers;
 use interlocking_runtime::journal::{By, Posted, Record, RecordedPayload, TokenRecord};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A run as its records leave it.
+/// The state of a run after its records so far.
 pub(crate) struct Oracle<'w> {
     world: &'w World,
     level: usize,
@@ -39,65 +40,67 @@ pub(crate) struct Oracle<'w> {
     rules: Rules,
     state: State,
     tokens: Tokens,
-    /// By node: visits, and attempts in the latest.
+    /// By node: visits, and attempts in the latest visit.
     counts: Vec<(u32, u32)>,
-    /// What runs, by node, and what it took.
+    /// The running executions, by node, with their tokens.
     running: BTreeMap<usize, (Execution, Vec<Token>)>,
-    /// Messages that wait for their event node, and what they say.
+    /// Messages that wait for their event node: the node and the number.
     mailbox: VecDeque<(usize, u64)>,
     /// The last letter that was received.
     letters: u64,
     pub(crate) parent: Option<RunId>,
-    /// By record that says that it failed, or was cancelled: what was at work then.
+    /// By record of a failure or a cancellation: the executions that were running then.
     pub(crate) stopped: BTreeMap<u64, Vec<Execution>>,
-    /// What was asked, and the answer to it.
+    /// The questions, each with its answer if there is one.
     asked: BTreeMap<By, Option<u64>>,
-    /// The side effects that are recorded: node, visit, name.
+    /// The recorded side effects: node, visit, name.
     once: BTreeSet<(String, u32, String)>,
-    /// Advisory executions without a report: what they were started with.
+    /// Advisory executions without a report, with their inputs.
     pub(crate) beside: BTreeMap<ExecutionKey, u64>,
-    /// What advisory executions came to.
+    /// The results of advisory executions.
     pub(crate) reports: BTreeMap<ExecutionKey, Result<u64, FailureKind>>,
-    /// Advisory executions that were given up at the exit, and may still report.
+    /// Advisory executions that timed out at the exit, and may still report.
     late: BTreeSet<ExecutionKey>,
-    /// By memory group: what it remembers.
+    /// By memory group: its value.
     sums: BTreeMap<String, u64>,
-    /// By observer: what it has made of what it has seen, or that it could not.
+    /// By observer: its sum, or that it failed.
     pub(crate) watched: BTreeMap<usize, Result<u64, ()>>,
     pub(crate) exit: Option<u64>,
-    /// What must end the run now.
-    doomed: Option<(Execution, Limit)>,
-    /// How it has ended: with which failure, or cancelled.
+    /// The execution and the limit by which the run must fail next.
+    fatal_limit: Option<(Execution, Limit)>,
+    /// How it has ended: with a failure or none, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
-    /// Every execution so far, and the numbers that it took.
+    /// Every execution so far, with the numbers of its input.
     executions: BTreeMap<ExecutionKey, Vec<u64>>,
-    /// The outcomes that counted.
+    /// The accepted outcomes.
     pub(crate) outcomes: BTreeMap<ExecutionKey, Vec<TokenRecord>>,
-    /// By execution of a map: whether its quorum is reached, who had ended by then, and how often the run had been retried.
+    /// By execution of a map: whether its quorum is reached, which children had ended by then, and how often the run
+    /// had been retried.
     pub(crate) decisions: BTreeMap<By, (bool, Vec<RunId>, usize)>,
-    /// What was stopped when a join had its quorum.
+    /// The executions that a join cancelled at its quorum.
     pub(crate) losers: BTreeSet<ExecutionKey>,
-    /// By execution of a map: the items that messages have added.
+    /// By execution of a map: the items added by messages.
     added: BTreeMap<By, Vec<u64>>,
-    /// Whether which of two things came first decided what came then.
+    /// The reason why the result may depend on the order of concurrent steps, if it may.
     pub(crate) raced: Option<String>,
-    /// Whether an execution took too long for others' sake: an agent's provider had it wait.
+    /// Whether an execution timed out because it had to wait for the agent's provider or for other calls.
     pub(crate) held_up: bool,
-    /// Who must not be at work at once, because of one workspace: pairs, and who must not be several times.
+    /// The nodes that must not be at work at once because of a shared workspace: pairs, and single nodes that must not
+    /// be at work several times.
     apart: Vec<BTreeSet<String>>,
-    /// What each record starts: its executions.
+    /// The executions that each record starts.
     pub(crate) starts: Vec<(u64, Execution)>,
     pub(crate) seen: Seen,
 }
 
-/// Where tokens lie, by place of the rules.
+/// The tokens by place, with the rules' numbering of places.
 struct Tokens {
     waiting: Vec<Option<Token>>,
     held: Vec<Option<Token>>,
     remembered: Vec<Option<Token>>,
 }
 
-/// A token: what it carries, and every execution that led to it.
+/// A token: its number, and every execution that led to it.
 #[derive(Clone, Debug)]
 struct Token {
     number: u64,
@@ -107,16 +110,16 @@ struct Token {
     counts: bool,
 }
 
-/// An execution, in an order: node, visit, attempt.
+/// An execution as an ordered key: node, visit, attempt.
 pub(crate) type ExecutionKey = (NodeIndex, u32, u32);
 
-/// How often there was what.
+/// Counts of each kind of event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) outcomes: usize,
     pub(crate) decided: usize,
     pub(crate) out_of_reach: usize,
-    /// Joins that had their quorum, that came to none, and the slots that the former have not waited for.
+    /// Joins that reached their quorum, joins that did not, and the slots that the former did not wait for.
     pub(crate) quorums_met: usize,
     pub(crate) quorums_missed: usize,
     pub(crate) slots_missing: usize,
@@ -126,7 +129,7 @@ pub(crate) struct Seen {
     pub(crate) exhausted: usize,
     pub(crate) spent_edges: usize,
     pub(crate) routed: usize,
-    /// Those that took too long and went on by a route.
+    /// Executions that timed out and took a route.
     pub(crate) timed_out: usize,
     pub(crate) failed_children: usize,
     pub(crate) received: usize,
@@ -145,23 +148,23 @@ pub(crate) struct Seen {
     pub(crate) spent: usize,
 }
 
-/// What an oracle is told beside the records.
+/// The facts that an oracle gets besides the records.
 pub(crate) struct Facts<'f> {
     pub(crate) letters: &'f [Posted],
-    /// By execution: what its handler was given for its children, each time.
+    /// By execution: the results of children that its handler got, each time.
     pub(crate) gathered: &'f BTreeMap<(RunId, By), Vec<Vec<Gathered>>>,
-    /// By execution of a graph node: what its handler was given last, and what the records of its child say.
+    /// By execution of a graph node: the result that its handler got last, and the ends in its child's records.
     pub(crate) children: (&'f Given, &'f Endings),
-    /// The sessions that the agent has begun, or gone on with, for each execution.
+    /// The sessions that the agent has begun or continued, for each execution.
     pub(crate) opened: &'f BTreeSet<(RunId, By, SessionId)>,
-    /// Whether any executor might make only so many calls.
+    /// Whether any executor had a limit on calls.
     pub(crate) bounded: bool,
-    /// The executions that took too long, and that had to wait for the provider or for their turn.
+    /// The executions that timed out after a wait for the provider or for a free call.
     pub(crate) held_up: &'f BTreeSet<(RunId, By)>,
 }
 
 impl<'w> Oracle<'w> {
-    /// Of a run at `level` that has not begun.
+    /// The oracle of a run at `level` that has not begun.
     pub(crate) fn new(world: &'w World, level: usize, run: RunId) -> Self {
         let net = world.nets[level];
         let rules = Rules::new(net.table(), Budgets::Concrete, Starts::InTurn);
@@ -188,7 +191,7 @@ impl<'w> Oracle<'w> {
             sums: BTreeMap::new(),
             watched: BTreeMap::new(),
             exit: None,
-            doomed: None,
+            fatal_limit: None,
             ended: None,
             executions: BTreeMap::new(),
             outcomes: BTreeMap::new(),
@@ -223,7 +226,7 @@ impl<'w> Oracle<'w> {
         visits.filter(|(_, visits)| *visits > 0).collect()
     }
 
-    /// No two are at work that may change one workspace.
+    /// Checks that no two executions are at work that may change the same workspace.
     fn works_apart(&self) -> Result<(), String> {
         let at_work = |name: &String| {
             let is_it = |node: NodeIndex| self.net.name(node) == name;
@@ -240,7 +243,7 @@ impl<'w> Oracle<'w> {
         }
     }
 
-    /// How many pairs have worked that may change one workspace, one after the other.
+    /// How many pairs of nodes that may change the same workspace have both run, one after the other.
     pub(crate) fn worked_apart(&self) -> usize {
         let visited = self.visits();
         let has_run = |name: &String| visited.iter().any(|(visited, _)| visited == name);
@@ -266,7 +269,7 @@ fn number(payload: &RecordedPayload) -> Result<u64, String> {
     json.parse().map_err(|_| format!("{json} is no number"))
 }
 
-/// What a token carries, which may be nothing.
+/// The number of a token, which may be that for no value.
 fn carried(payload: &RecordedPayload) -> Result<u64, String> {
     if payload.is_null() { Ok(NOTHING) } else { number(payload) }
 }

@@ -1,4 +1,4 @@
-//! An outcome: who may have it, what it sends, and the step that it is.
+//! Checks an outcome: its execution, the tokens that it sends, and its step.
 
 use super::step::{Going, past};
 use super::{ExecutionKey, Facts, Oracle, carried, key, number, same};
@@ -13,18 +13,18 @@ use interlocking_reference_model::rules::{EXIT, Move, Outcome as Came, Set, Way}
 use interlocking_runtime::journal::{By, NodeOutcome};
 use std::collections::BTreeSet;
 
-/// What an execution had before it came to its end.
+/// The data of an execution before its outcome.
 struct Had {
     input: Vec<u64>,
     past: BTreeSet<ExecutionKey>,
-    /// Whether it was an event node's, beyond its bound: a handler's end is none.
+    /// Whether it is an event node's execution beyond its bound, for which no handler runs.
     beyond: bool,
 }
 
 impl Oracle<'_> {
     pub(super) fn outcome(&mut self, sequence: u64, outcome: &NodeOutcome, facts: &Facts<'_>) -> Result<(), String> {
         let by = By { node: outcome.node.clone(), visit: outcome.visit, attempt: outcome.attempt };
-        if self.doomed.is_some() || self.exit.is_some() {
+        if self.fatal_limit.is_some() || self.exit.is_some() {
             return Err(format!("{by} comes to an end when the run has"));
         }
         let execution = self.execution(&by)?;
@@ -60,7 +60,8 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// What an event node adds to a map, if that takes it, goes to the execution that runs.
+    /// Checks the items that an event node adds: a map takes them only while it runs, and they go to its running
+    /// execution.
     fn adds(&mut self, by: &By, adds: Option<&(NodeIndex, Vec<u64>)>, outcome: &NodeOutcome) -> Result<(), String> {
         match (adds, &outcome.added) {
             (None, None) => Ok(()),
@@ -85,7 +86,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Of an execution that took tokens.
+    /// The data of an execution that took tokens.
     fn ran(&mut self, by: &By, execution: Execution) -> Result<Had, String> {
         let running = self.running.remove(&usize::from(execution.node));
         let (running, taken) = running.ok_or_else(|| format!("{by} does not run"))?;
@@ -94,7 +95,7 @@ impl Oracle<'_> {
         Ok(Had { input, past: past(&taken), beyond: false })
     }
 
-    /// Of an event node, which has the run to itself, but for who waits for a person or for children.
+    /// The data of an event node's execution. Meanwhile only nodes may run that wait for a person or for children.
     fn handled(&mut self, execution: Execution) -> Result<Had, String> {
         let node = usize::from(execution.node);
         let (to, message) = self.mailbox.pop_front().ok_or("an event node handles a message that nobody sent")?;
@@ -114,7 +115,7 @@ impl Oracle<'_> {
         Ok(Had { input: vec![message], past: BTreeSet::new(), beyond })
     }
 
-    /// What it must send, and where.
+    /// The tokens that an execution must send: place and number.
     fn expected(
         &self,
         by: &By,
@@ -143,7 +144,7 @@ impl Oracle<'_> {
         Ok(places.map(token).collect())
     }
 
-    /// The edge that an execution chooses, where that is spent.
+    /// The edge that an execution chooses, if the edge's budget is spent.
     pub(super) fn spent_edge(&self, execution: Execution, choice: &Choice) -> Option<(AlternativeIndex, &Way)> {
         let edge = choice.way.as_ref()?.alternative;
         let nth = usize::from(edge - self.net.node(execution.node).alternatives.start);
@@ -157,7 +158,8 @@ impl Oracle<'_> {
         self.rules.choices(&self.state, way).1
     }
 
-    /// What it must send that failed, and where: along the route that its table has for that. Nothing else counts of it.
+    /// The token that a failed execution must send, along the table's route for the failure. Nothing else of the
+    /// execution counts.
     fn routed(
         &mut self,
         by: &By,
@@ -187,7 +189,7 @@ impl Oracle<'_> {
         Ok(vec![(place, number)])
     }
 
-    /// What the numbers of an execution's tokens depend on beside its input.
+    /// The value that an execution's tokens depend on besides its input.
     fn extra(
         &self,
         by: &By,
@@ -217,7 +219,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Takes the step that the outcome is.
+    /// Takes the step of the outcome.
     fn leave(
         &mut self,
         by: &By,
@@ -236,7 +238,8 @@ impl Oracle<'_> {
             let places = tokens.iter().map(|(place, _)| place);
             Some(way.alternative) == alternative && way.tokens.iter().eq(places) && nothing & !way.blank == 0
         };
-        // Where a slot has got a value, there is the same with nothing besides.
+        // If a slot has a value, there is also a way that sends no value: take the way with the fewest slots without a
+        // value.
         let ways = row.ways.iter().enumerate().filter(|(_, way)| is_taken(way));
         let taken = ways.min_by_key(|(_, way)| way.blank.count_ones()).map(|(at, _)| at);
         let instead = row.ways.iter().position(|way| {
@@ -260,7 +263,7 @@ impl Oracle<'_> {
             (_, _, None) => return Err(format!("{by} has no such way")),
         };
         if row.kind == NodeKind::Event && clears & self.state.marking() == 0 {
-            // From where no token is: nothing changes.
+            // A redirect from a region without a token changes nothing.
             let Came::Next(state) = self.rules.apply(&self.state, Move::Resume { node }) else {
                 return Err("a message that changes nothing ended the run".to_owned());
             };

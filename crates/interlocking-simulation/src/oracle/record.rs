@@ -1,4 +1,4 @@
-//! One record, and whether it may come now.
+//! Checks whether a record may come at this point.
 
 use super::{Facts, Oracle, Token, key, number, same};
 use crate::numbers::question;
@@ -50,7 +50,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whether this may come after the end: advisory nodes that are late go on, until they are stopped with their run's parent.
+    /// Whether this record may come after the end: late advisory nodes continue, until they are stopped with their
+    /// run's parent.
     fn is_addendum(&self, entry: &Entry) -> bool {
         let (Entry::Report { by, .. } | Entry::Once { by, .. } | Entry::Session { by, .. } | Entry::Spent { by, .. }) =
             entry
@@ -69,8 +70,8 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// The end is none, if it was a failure, or that of a child which ended with its parent and not by somebody's wish; an event
-    /// node that failed handles its message as the same visit.
+    /// Undoes the end, if it was a failure, or the cancellation of a child by its parent's end and not by a request. An
+    /// event node that failed handles its message again as the same visit.
     fn retry(&mut self, letters: u64, facts: &Facts<'_>) -> Result<(), String> {
         let is_cancel = |posted: &Posted| posted.letter.body == LetterBody::Cancel;
         let may_have_ended_with_its_parent = self.parent.is_some() && !facts.letters.iter().any(is_cancel);
@@ -93,18 +94,18 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Whatever had begun begins again.
+    /// Starts all running executions again.
     fn begin_again(&mut self, sequence: u64) {
         self.seen.resumed += 1;
         let again = self.running.values().map(|(execution, _)| *execution);
         let beside = self.beside.keys().map(|&(node, visit, attempt)| Execution { node, visit, attempt });
-        // After the exit its reports are still awaited.
-        if self.doomed.is_none() {
+        // After the exit, the run still waits for reports.
+        if self.fatal_limit.is_none() {
             self.starts.extend(again.chain(beside).map(|execution| (sequence, execution)));
         }
     }
 
-    /// A map has its quorum, or can no longer have it: once, unless a retry gives it another chance.
+    /// A map reaches its quorum, or can no longer reach it: once, unless a retry gives the map another chance.
     fn decide(&mut self, by: &By, reached: bool, ended: &[RunId]) -> Result<(), String> {
         let execution = self.runs(by)?;
         if self.net.row(execution.node).quorum.is_none() {
@@ -112,7 +113,7 @@ impl Oracle<'_> {
         }
         self.seen.decided += 1;
         self.seen.out_of_reach += usize::from(!reached);
-        // Who else would have ended in time is not known.
+        // It is unknown which other children would have ended in time.
         self.raced.get_or_insert_with(|| format!("{by} was decided"));
         match self.decisions.insert(by.clone(), (reached, ended.to_vec(), self.seen.retried)) {
             Some((before, _, retried)) if before || retried == self.seen.retried => Err(format!("{by} decides twice")),
@@ -139,14 +140,14 @@ impl Oracle<'_> {
         }
     }
 
-    /// Whoever this is of may write a record now.
+    /// Checks that the execution may write a record now.
     pub(super) fn runs(&self, by: &By) -> Result<Execution, String> {
         let execution = self.execution(by)?;
         let runs = self.running.get(&usize::from(execution.node)).is_some_and(|(running, _)| *running == execution);
-        // One that was stopped meanwhile writes what it was about to write.
+        // An execution that was stopped meanwhile may finish a record that it had begun to write.
         let runs =
             runs || self.executions.contains_key(&key(execution)) && !self.outcomes.contains_key(&key(execution));
-        // Who works beside the graph, or handles a message, has no token.
+        // An execution beside the graph or of an event node has no token.
         let beside = self.beside.contains_key(&key(execution)) || self.net.row(execution.node).kind == NodeKind::Event;
         if runs || beside { Ok(execution) } else { Err(format!("{by} does not run")) }
     }

@@ -1,4 +1,4 @@
-//! How tokens move: into the nodes that are due, and on from those that have come to an end.
+//! How tokens move: into nodes that are due, and out of nodes that have ended.
 
 use super::{ExecutionKey, Oracle, Token, key};
 use crate::numbers::{NOTHING, along_route, exhausted};
@@ -8,11 +8,11 @@ use interlocking_core::table::NodeKind;
 use interlocking_reference_model::rules::{EXIT, Move, Outcome as Came, Rules, Set};
 use std::collections::BTreeSet;
 
-/// A step of a node: what it clears, and the numbers that it puts where.
+/// A step of a node: the region that it clears, and its tokens with place and number.
 pub(super) struct Going<'g> {
     pub(super) step: Move,
     pub(super) execution: Execution,
-    /// What led to it.
+    /// The executions that led to it.
     pub(super) past: &'g BTreeSet<ExecutionKey>,
     pub(super) clears: Set,
     /// The slots that are filled without counting for a quorum.
@@ -21,9 +21,9 @@ pub(super) struct Going<'g> {
 }
 
 impl Oracle<'_> {
-    /// Starts every node that is due, in its turn, unless a message waits.
+    /// Starts every node that is due, in order, unless a message waits.
     pub(super) fn start_due(&mut self, sequence: u64) -> Result<(), String> {
-        while self.mailbox.is_empty() && self.doomed.is_none() && self.exit.is_none() && self.ended.is_none() {
+        while self.mailbox.is_empty() && self.fatal_limit.is_none() && self.exit.is_none() && self.ended.is_none() {
             let Some(node) = Rules::first_due(&self.state) else { break };
             let beyond = self.rules.moves(&self.state).into_iter().find_map(|step| match step {
                 Move::Start { node: started, exhausted } if started == node => Some(exhausted),
@@ -51,14 +51,14 @@ impl Oracle<'_> {
                 (_, Some(limit)) => {
                     self.seen.exhausted += 1;
                     self.races(&past(&taken), Some(execution), "a bound ended the run");
-                    self.doomed = Some((execution, limit));
+                    self.fatal_limit = Some((execution, limit));
                 }
             }
         }
         Ok(())
     }
 
-    /// Counts an entry, and says which bound it is beyond.
+    /// Counts an entry, and returns the bound that it exceeds, if any.
     fn enter_node(&mut self, node: usize) -> (Execution, Option<Limit>) {
         let row = self.net.node(node as NodeIndex);
         let is_join = self.rules.nodes[node].kind == NodeKind::Join;
@@ -73,7 +73,7 @@ impl Oracle<'_> {
         (Execution { node: node as NodeIndex, visit: count.0, attempt: count.1 }, limit)
     }
 
-    /// Takes what waits for a node, and what its latched slots remember.
+    /// Takes the tokens that wait for a node, and the remembered values of its latched slots.
     fn take_tokens(&mut self, node: usize) -> Result<Vec<Token>, String> {
         if let Some(quorum) = &self.net.node(node as NodeIndex).quorum {
             return self.take_some(node, usize::from(quorum.values));
@@ -100,7 +100,7 @@ impl Oracle<'_> {
         Ok(taken)
     }
 
-    /// Takes what has come to a join with a quorum, which does not wait for the rest.
+    /// Takes the tokens that have arrived at a join with a quorum, which does not wait for the rest.
     fn take_some(&mut self, node: usize, quorum: usize) -> Result<Vec<Token>, String> {
         let places = places_of(self.rules.nodes[node].places);
         let came: Vec<Option<Token>> = places.iter().map(|place| self.tokens.waiting[*place].take()).collect();
@@ -113,7 +113,7 @@ impl Oracle<'_> {
         self.seen.quorums_missed += usize::from(values < quorum);
         self.seen.slots_missing += missing;
         if values >= quorum {
-            // Who else would have come in time is not known.
+            // It is unknown which other tokens would have arrived in time.
             self.raced.get_or_insert_with(|| "a join had its quorum".to_owned());
         }
         let nothing = || Token { number: NOTHING, past: BTreeSet::new(), from: None, counts: false };
@@ -123,7 +123,7 @@ impl Oracle<'_> {
         Ok(came.into_iter().map(|token| token.unwrap_or_else(nothing)).collect())
     }
 
-    /// Takes the exhausted route, which no record tells of.
+    /// Takes the exhausted route, for which there is no record.
     fn leave_exhausted(&mut self, execution: Execution, taken: &[Token]) -> Result<(), String> {
         let node = usize::from(execution.node);
         let numbers: Vec<u64> = taken.iter().map(|token| token.number).collect();
@@ -169,7 +169,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Stops what has a token in the region; the tokens that it had from elsewhere wait again.
+    /// Stops the executions that have a token in the region; their tokens from other places wait again.
     fn clear(&mut self, by: usize, region: Set) {
         for at in 0..self.rules.nodes.len() {
             let places = self.rules.nodes[at].places;
@@ -191,7 +191,7 @@ impl Oracle<'_> {
         }
     }
 
-    /// Stops what joins have cleared that had their quorum by the last step.
+    /// Stops the executions that were cleared by joins that reached their quorum in the last step.
     fn lose(&mut self) {
         let (running, marking) = (self.state.running, self.state.marking());
         let lost: Vec<usize> = self.running.keys().copied().filter(|node| running >> node & 1 == 0).collect();
@@ -211,7 +211,8 @@ impl Oracle<'_> {
         }
     }
 
-    /// Notes that something might have come differently, unless everything so far led to it.
+    /// Notes that the result may depend on the order of concurrent steps, unless every execution so far led to this
+    /// point.
     pub(super) fn races(&mut self, past: &BTreeSet<ExecutionKey>, by: Option<Execution>, what: &str) {
         let mut others = self.executions.keys().filter(|other| !past.contains(*other) && by.map(key) != Some(**other));
         if self.raced.is_none() && others.next().is_some() {
@@ -220,7 +221,7 @@ impl Oracle<'_> {
     }
 }
 
-/// All that led to these tokens.
+/// All executions that led to these tokens.
 pub(super) fn past(taken: &[Token]) -> BTreeSet<ExecutionKey> {
     taken.iter().flat_map(|token| token.past.iter().copied()).collect()
 }
