@@ -1,12 +1,13 @@
-//! Where a run could have gone otherwise.
+//! The points of choice of a run.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::choices::Choices;
 
-/// Chooses, in one run, whatever is not for the graph to decide. The closure that makes a [`Trial`](crate::Trial) is given it, so
-/// that what handlers depend on (whether the build passes, what a service answers) can be varied too.
+/// Makes the choices of one run that the graph does not determine. The closure that makes a [`Trial`](crate::Trial)
+/// gets it, so that the search can also vary what handlers depend on (whether the build passes, what a service
+/// answers).
 #[derive(Clone)]
 pub struct Chance(Arc<Inner>);
 
@@ -18,9 +19,9 @@ struct Inner {
 #[derive(Default)]
 struct State {
     points: Vec<Point>,
-    /// By family: what was chosen last.
+    /// By family: the last option.
     last: HashMap<String, String>,
-    /// By name: how often its author asked.
+    /// By name: how often [`Chance::pick`] was called.
     asked: HashMap<String, u32>,
 }
 
@@ -29,25 +30,25 @@ struct State {
 pub(crate) struct Point {
     /// Unique in the run.
     pub(crate) key: String,
-    /// What it has in common with other points: a node's name, mostly.
+    /// The name that it shares with similar points: mostly a node's name.
     pub(crate) family: String,
     pub(crate) options: Vec<Choice>,
     pub(crate) chosen: usize,
-    /// What would have been chosen by itself.
+    /// The default option.
     pub(crate) default: usize,
 }
 
-/// Something that can be chosen.
+/// An option at a point.
 #[derive(Debug, Clone)]
 pub(crate) struct Choice {
-    /// Unique among its point's.
+    /// Unique among the options of the point.
     pub(crate) label: String,
-    /// What it stands for; empty where the label says it.
+    /// The value it stands for; empty where the label is enough.
     pub(crate) shown: String,
     pub(crate) sort: Sort,
 }
 
-/// In the order in which they are tried.
+/// The sorts of options, in the order in which they are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Sort {
     Answer,
@@ -60,11 +61,13 @@ impl Chance {
         Self(Arc::new(Inner { plan, state: Mutex::default() }))
     }
 
-    /// Chooses one of `options`, by the name of what is chosen; the same each time unless the search varies it.
+    /// Chooses one of `options` for the choice called `name`. The choice is the same each time unless the search varies
+    /// it.
     ///
     /// # Panics
     ///
-    /// If there are no options, or one could not be told from the rest of a report: with `=` or `;` in it, or blanks around it.
+    /// If there are no options, or the name or an option cannot be written in a report: if it is empty, contains `=` or
+    /// `;`, or has blanks around it.
     pub fn pick<'o>(&self, name: &str, options: &[&'o str]) -> &'o str {
         assert!(!options.is_empty(), "`{name}`: nothing to choose from");
         for text in options.iter().copied().chain([name]) {
@@ -84,12 +87,12 @@ impl Chance {
         options[self.choose(format!("{name}.{number}"), name, choices, true)]
     }
 
-    /// Yes or no; yes unless the search varies it.
+    /// Chooses yes or no; yes unless the search varies it.
     pub fn holds(&self, name: &str) -> bool {
         self.pick(name, &["yes", "no"]) == "yes"
     }
 
-    /// The position of the option that is chosen. With `sticks`, what was chosen last in the family is chosen by itself.
+    /// The position of the chosen option. With `sticks`, the default is the last option of the family.
     pub(crate) fn choose(&self, key: String, family: &str, options: Vec<Choice>, sticks: bool) -> usize {
         let mut state = self.state();
         let labelled =
@@ -121,7 +124,7 @@ impl Point {
         &self.options[self.chosen].label
     }
 
-    /// In words: where, what, and what that is.
+    /// The point, the option and its value as text.
     pub(crate) fn shown(&self) -> String {
         let Choice { label, shown, .. } = &self.options[self.chosen];
         if shown.is_empty() { format!("{}={label}", self.key) } else { format!("{}={label} {shown}", self.key) }

@@ -1,4 +1,4 @@
-//! What was chosen in a run, as text that replays it.
+//! The choices of a run, as text that replays the run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,12 +6,11 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The choices of one run that differ from what is chosen by itself. The same graph, the same samples and the same choices are the
-/// same run.
+/// The choices of one run that differ from the defaults. The same graph, samples and choices make the same run.
 ///
-/// Each names a point of the run and what was chosen there: `write.1.1=generated-3` is the third generated answer at the first
-/// visit of node `write`, first attempt. Where nothing is said, a node does what it did last, and at first the first thing that
-/// it can.
+/// Each choice names a point of the run and the option there: `write.1.1=generated-3` is the third generated answer at
+/// the first visit of node `write`, first attempt. By default a node repeats its last option, and starts with its
+/// first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Choices {
     pub(crate) chosen: BTreeMap<String, String>,
@@ -21,12 +20,12 @@ pub struct Choices {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{text:?} is no choice: write `point=option`, and `; ` between two, as a report does")]
 pub struct InvalidChoices {
-    /// The part that is wrong.
+    /// The invalid part.
     pub text: String,
 }
 
 impl Choices {
-    /// None: everything is chosen by itself.
+    /// No choices: every point has its default.
     pub fn none() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! What is enumerated, and with what.
+//! The configuration and the entry points of a search.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ use crate::search::search;
 use crate::settings::Settings;
 use crate::trial::Trial;
 
-/// Drives a graph through every route of its table, run by run. The [crate's page](crate) says how.
+/// Drives a graph through every route of its table, run by run. The [crate documentation](crate) explains how.
 pub struct Enumerator<G: Graph> {
     settings: Settings<G>,
     samples: Samples,
@@ -36,23 +36,23 @@ pub struct Replayed {
     pub ending: Ending,
     /// The routes that it took.
     pub taken: Vec<Route>,
-    /// Every choice that was made in it, in order, with what was chosen.
+    /// Every point of the run with its option, in order.
     pub chosen: Vec<String>,
-    /// The choices that it was given and did not make: there is no such point, or no such option there. A run that a report names has none
-    /// as long as its graph and its samples are the same.
+    /// The given choices that the run did not make, because there is no such point, or no such option at the point.
+    /// There are none for choices from a report, as long as the graph and the samples are the same.
     pub unused: Choices,
 }
 
 impl<G: Graph> Enumerator<G> {
     /// How many runs are tried at most by default.
     pub const RUNS: usize = 1_000;
-    /// How many answers are made from a schema by default.
+    /// How many answers are generated from a schema at most by default.
     pub const GENERATED: usize = 32;
 
-    /// Tries runs that `stage` prepares, one after the other: each with a graph, workspaces and whatever else of its own, as a run
-    /// must not see what another one did.
+    /// Tries runs that `stage` prepares, one after the other. Each run must have its own graph, workspaces and other
+    /// state, as a run must not see what another run did.
     ///
-    /// Time is virtual: whoever waits for it waits for nothing.
+    /// Time is virtual: a wait for a timer takes no real time.
     pub fn new<T: Into<Trial<G>>>(stage: impl Fn(&Chance) -> T + 'static) -> Self {
         let faults = vec![
             Fault::Crash { exit: Some(1), after_events: 1 },
@@ -74,7 +74,7 @@ impl<G: Graph> Enumerator<G> {
         Self { settings, samples: Samples::new(Self::GENERATED, faults), stalls: true }
     }
 
-    /// The agent of node `N` may answer this. It is tried before what is made from the schema.
+    /// Adds a possible answer of the agent of node `N`. Given answers are tried before generated ones.
     ///
     /// # Panics
     ///
@@ -87,7 +87,8 @@ impl<G: Graph> Enumerator<G> {
         self.sample::<N>(value, None)
     }
 
-    /// The same, and in the node's workspace the agent does something before it answers: what handlers look for there.
+    /// The same, with an action in the node's workspace before the agent answers, for handlers that look at the
+    /// workspace.
     ///
     /// # Panics
     ///
@@ -104,7 +105,7 @@ impl<G: Graph> Enumerator<G> {
         self.sample::<N>(value, Some(Arc::new(deed)))
     }
 
-    /// A person who is asked by node `N` may answer this.
+    /// Adds a possible answer of a person to node `N`.
     ///
     /// # Panics
     ///
@@ -114,8 +115,8 @@ impl<G: Graph> Enumerator<G> {
         self.sample::<N>(&Stored(answer), None)
     }
 
-    /// The child of graph node `N` may come to this. With any result its children are not run: each result is tried, and what the node
-    /// does when its child fails is its table's `failed`.
+    /// Adds a possible result of the child of graph node `N`. With any given result, the node's children are not run:
+    /// each result is tried instead. A failure of the child is tried by the node's `failed` route.
     ///
     /// # Panics
     ///
@@ -125,8 +126,8 @@ impl<G: Graph> Enumerator<G> {
         self.sample::<N>(&Stored(result), None)
     }
 
-    /// Each label of `T`, an enum with `#[derive(Labels)]`, is to be said by node `N` in some run: what is not is missing in the report, as a
-    /// route is that was not taken.
+    /// Requires that node `N` sets each label of `T`, an enum with `#[derive(Labels)]`, in some run. The report lists
+    /// missing labels like routes that were not taken.
     #[must_use]
     pub fn with_labels<N: Node<Graph = G>, T: Labelled<N>>(mut self) -> Self {
         let node = G::net().name(N::INDEX);
@@ -134,7 +135,8 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// This message may come to event node `N` from outside, at any moment: two in a run at most. None come unless they are given.
+    /// Adds a possible message to event node `N` from outside, at any moment; a run has at most two messages. Without a
+    /// call of this method there are none.
     ///
     /// # Panics
     ///
@@ -147,14 +149,14 @@ impl<G: Graph> Enumerator<G> {
         self.sample::<N>(message, None)
     }
 
-    /// At most so many answers are made from each schema; 0 for none.
+    /// Limits the answers that are generated from each schema; 0 for none.
     #[must_use]
     pub fn with_generated(mut self, most: usize) -> Self {
         self.samples.generated = most;
         self
     }
 
-    /// Agents fail in these ways, and no others; none if there are none. In all of a turn's calls alike.
+    /// Sets the faults of agents; an empty list for none. A fault applies to all calls of a turn.
     #[must_use]
     pub fn with_faults(mut self, faults: impl Into<Vec<Fault>>) -> Self {
         self.samples.faults = faults.into();
@@ -162,21 +164,21 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// At most so many runs are tried.
+    /// Limits the number of runs.
     #[must_use]
     pub fn with_runs(mut self, most: usize) -> Self {
         self.settings.runs = most;
         self
     }
 
-    /// A run is given up after so many executions of nodes; 10,000 by default.
+    /// Aborts a run after this many executions of nodes; 10,000 by default.
     #[must_use]
     pub fn with_executions(mut self, most: u32) -> Self {
         self.settings.executions = most;
         self
     }
 
-    /// Time is what it is, and a run is given up after so much of it: for graphs whose handlers wait for programs or other
+    /// Uses real time, and aborts a run after `longest`. This is for graphs whose handlers wait for programs or other
     /// machines, during which virtual time would run out.
     #[must_use]
     pub fn in_real_time(mut self, longest: Duration) -> Self {
@@ -185,8 +187,8 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// The route cannot be taken, and need not: `"review → exit"`, as a report has it, or with `->`. One that is taken all the same is
-    /// reported, as its excuse is none.
+    /// Excuses a route that cannot be taken: `"review → exit"`, as a report shows it, or with `->`. The report lists an
+    /// excused route that is taken after all.
     ///
     /// # Panics
     ///
@@ -203,7 +205,7 @@ impl<G: Graph> Enumerator<G> {
         self
     }
 
-    /// Tries runs until every route was taken, every choice was tried, or there were so many runs.
+    /// Tries runs until every route was taken, no candidate is left, or the limit of runs is reached.
     ///
     /// # Panics
     ///
@@ -214,7 +216,7 @@ impl<G: Graph> Enumerator<G> {
         search(&self.settings, &samples)
     }
 
-    /// Makes one run again, for instance one that a [`Report`] names.
+    /// Repeats one run, for instance one from a [`Report`].
     ///
     /// # Panics
     ///
@@ -232,7 +234,7 @@ impl<G: Graph> Enumerator<G> {
         Replayed { ending: played.ending, taken, chosen, unused }
     }
 
-    /// Silence costs nothing where time is virtual, and a minute or more where it is not.
+    /// Adds silent agents to the default faults if time is virtual: in real time, each silence takes a minute or more.
     fn settle_faults(&mut self) {
         if std::mem::take(&mut self.stalls) && self.settings.is_virtual {
             self.samples.faults.push(Fault::Stall { after_events: 1 });

@@ -1,17 +1,17 @@
-//! Values of a JSON schema: one of each variant, and what lies at the bounds.
+//! Generates values of a JSON schema: one of each variant, and values at the bounds.
 
 use interlocking_agents::Schema;
 use serde_json::{Map, Value, json};
 
-/// How deep a schema is followed, references included; below, what is optional is left out.
-const DEEPEST: usize = 12;
-/// From which depth on a list is plainest when it is empty: so deep it is likely to be within itself.
-const DEEP: usize = 5;
+/// How deep a schema is followed, references included. Below that depth, optional parts are left out.
+const MAX_DEPTH: usize = 12;
+/// Below this depth the empty list comes first, as the schema is probably recursive there.
+const RECURSIVE_DEPTH: usize = 5;
 /// How many values of one part are combined with others.
-const MOST_OF_A_PART: usize = 16;
+const MAX_PART_VALUES: usize = 16;
 
-/// Up to `most` values that the schema allows, the plainest first: all its variants with the first value of each part, then
-/// those that differ from these in one part, in two, and so on.
+/// Up to `most` values that the schema allows, the simplest first: all variants with the first value of each part, then
+/// those that differ from these in one part, in two parts, and so on.
 pub(crate) fn generate(schema: &Value, most: usize) -> Vec<Value> {
     let Ok(validator) = Schema::new(schema.clone()) else { return Vec::new() };
     let mut kept: Vec<Value> = Vec::new();
@@ -30,7 +30,7 @@ struct Generator<'s> {
 
 impl Generator<'_> {
     fn values(&self, schema: &Value, depth: usize) -> Vec<Value> {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return Vec::new();
         }
         let fields = match schema {
@@ -69,7 +69,7 @@ impl Generator<'_> {
         }
     }
 
-    /// The schema with what its reference leads to, if it has one.
+    /// The schema merged with the target of its reference, if it has one.
     fn followed(&self, schema: &Value) -> Value {
         let reference = schema.get("$ref").and_then(Value::as_str).and_then(|reference| reference.strip_prefix('#'));
         match (schema.as_object(), reference.and_then(|place| self.root.pointer(place))) {
@@ -105,7 +105,7 @@ impl Generator<'_> {
             items.iter().copied().chain(std::iter::repeat_n(first, missing)).cloned().collect::<Value>()
         };
         let mut lists = vec![filled(&[first]), filled(&[])];
-        if depth > DEEP {
+        if depth > RECURSIVE_DEPTH {
             lists.swap(0, 1);
         }
         lists.extend(items[1..].iter().map(|item| filled(&[item])));
@@ -132,7 +132,7 @@ impl Generator<'_> {
                 part.insert(part.len().min(1), None);
             }
             if part.is_empty() {
-                // Nothing is known to fit there, so no object is known to.
+                // No value is known for this property, so none is known for the object.
                 return Vec::new();
             }
             parts.push(part);
@@ -146,12 +146,13 @@ impl Generator<'_> {
 
     fn part(&self, schema: &Value, depth: usize) -> Vec<Value> {
         let mut values = self.values(schema, depth + 1);
-        values.truncate(MOST_OF_A_PART);
+        values.truncate(MAX_PART_VALUES);
         values
     }
 }
 
-/// Combinations of one value a part: first the first of each, then those with one other, with two, up to `most`.
+/// Combinations of one value per part, up to `most`: first the combination of first values, then those that differ in
+/// one part, in two parts, and so on.
 fn combined(parts: Vec<Vec<Option<Value>>>, most: usize) -> Vec<Vec<Option<Value>>> {
     let mut found = Vec::new();
     for others in 0..=parts.len() {
@@ -163,7 +164,7 @@ fn combined(parts: Vec<Vec<Option<Value>>>, most: usize) -> Vec<Vec<Option<Value
     found
 }
 
-/// Adds those that begin with `chosen` and have exactly so many others in the parts that follow.
+/// Adds the combinations that begin with `chosen` and differ in exactly `others` of the remaining parts.
 fn extend(
     parts: &[Vec<Option<Value>>],
     others: usize,
@@ -188,7 +189,7 @@ fn extend(
     }
 }
 
-/// The first of each, then the second of each, and so on.
+/// The first value of each list, then the second of each, and so on.
 fn interleaved(lists: Vec<Vec<Value>>) -> Vec<Value> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
     (0..longest).flat_map(|position| lists.iter().filter_map(move |list| list.get(position))).cloned().collect()
@@ -249,7 +250,7 @@ fn texts(fields: &Map<String, Value>) -> Vec<Value> {
         text.chars().chain(std::iter::repeat_n('x', padding)).take(most).collect::<String>()
     };
     if fields.contains_key("pattern") {
-        // None of them may fit: then a sample is needed.
+        // Possibly none of them matches the pattern: then the author must give a sample.
         let only = Schema::new(Value::Object(fields.clone()));
         let known = ["a", "A", "text", "1", "a-1", "a/b", "a.b", "0.1.0", "main", "TEXT", "#a", "@a", "_a", "12:00"];
         let hashes = [7, 32, 40, 64].map(|length| "0123456789abcdef".repeat(4)[..length].to_owned());
@@ -267,12 +268,13 @@ fn without(fields: &Map<String, Value>, keyword: &str) -> Value {
     Value::Object(fields.iter().filter(|(name, _)| *name != keyword).map(|(n, v)| (n.clone(), v.clone())).collect())
 }
 
-/// What is said beside a keyword, with what it leads to.
+/// The other keywords beside `keyword`, merged with `target`.
 fn beside(fields: &Map<String, Value>, keyword: &str, target: &Value) -> Value {
     merged(&without(fields, keyword), target)
 }
 
-/// Both schemas at once, as far as objects are concerned; elsewhere the second has the last word.
+/// Merges two schemas: properties and required names are combined, any other keyword of the second replaces that of the
+/// first.
 fn merged(one: &Value, other: &Value) -> Value {
     let (Value::Object(one), Value::Object(other)) = (one, other) else { return other.clone() };
     let mut both = one.clone();

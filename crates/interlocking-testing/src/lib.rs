@@ -1,24 +1,26 @@
 //! Tests of graphs of coding agents: [`Enumerator`] drives a graph through every route of its table.
 //!
-//! A graph's table says where each node may go. Whether its handlers ever go there, and what they do then, is for a test to find
-//! out. The enumerator runs the graph again and again, with its real handlers, and plays everybody whom they ask: agents answer
-//! with the samples that they are given and with what is made from their node's schema (one answer a variant, the bounds of
-//! the rest), or fail; people answer at once, late or never; messages come or do not. From each run it sees where another could have gone
-//! otherwise, until every route was taken. What was not is reported, with the nearest that a run came and what to do.
+//! A graph's table says where each node may go. A test must find out whether the handlers ever go there, and what they
+//! do then. The enumerator runs the graph again and again with its real handlers, and plays the agents, people and
+//! senders of messages. Agents answer with given samples and with values generated from their node's schema (one answer
+//! per variant, and the bounds of the other values), or fail. People answer at once, late or never. Messages arrive or
+//! do not. Each run shows where another run could have chosen differently, and the enumerator tries such runs until
+//! every route is taken. It reports the routes that were not taken, with how close a run came and what to do.
 //!
 //! The [README](https://docs.rs/crate/interlocking-testing/latest) has an example, which is compiled with this crate.
 //!
-//! - [`Enumerator`]: what is tried. [`Trial`]: one run, made afresh each time. [`Chance`]: what else may vary in it.
-//! - [`Report`]: what came of it; [`Report::assert_all_routes`] for tests.
-//! - [`Choices`]: what was chosen in a run, as text; [`Enumerator::replay`] makes it again.
+//! - [`Enumerator`]: configures and runs the search. [`Trial`]: one run, made anew each time. [`Chance`]: further
+//!   choices that may vary in a run.
+//! - [`Report`]: the result; [`Report::assert_all_routes`] is for tests.
+//! - [`Choices`]: the choices of a run, as text; [`Enumerator::replay`] repeats the run.
 //!
-//! **What counts as a route**: each `goto`, each branch of a fork with each of its alternatives, each `exhausted`, `timed_out` and
-//! `failed`, each `spawn`, and
-//! the `resume` of an event node. Routes of the graph itself, its own children included; a child graph of another type is
-//! a graph of its own, with a test of its own, and its agents and people are played all the same.
+//! **What counts as a route**: each `goto`, each branch of a fork with each of its alternatives, each `exhausted`,
+//! `timed_out` and `failed`, each `spawn`, each `adds_to`, and the `resume` of an event node. Only routes of the graph
+//! itself count, also in children that run the same graph. A child graph of another type needs a test of its own, but
+//! its agents and people are played too.
 //!
-//! **What is not tried**: other orders of what runs side by side than the one that the executor has. What handlers do by
-//! themselves, at random or by the clock, is not chosen here: give them a [`Chance`].
+//! **What is not tried**: other orders of concurrent executions than the executor's. The enumerator does not control
+//! random or time-dependent behaviour of handlers: give such handlers a [`Chance`].
 
 mod chance;
 mod choices;

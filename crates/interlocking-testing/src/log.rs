@@ -1,4 +1,4 @@
-//! What happens in one run, as far as a search must know it.
+//! The events of one run, as far as the search needs them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,18 +13,18 @@ use tokio::sync::Notify;
 
 use crate::route::{Route, RouteIndex, RouteKind, Routes};
 
-/// What happens in one run: told by its events and by its journal.
+/// Records one run from its events and its journal.
 pub(crate) struct Log {
     net: &'static Net,
     routes: std::sync::Arc<Routes>,
     /// How many executions may start before the run is interrupted.
     most_executions: u32,
-    /// The run that was started, once it has: nothing of another is told before that.
+    /// The root run, set by the first event, which is always the root's.
     root: OnceLock<RunId>,
     state: Mutex<State>,
-    /// Too many executions have started.
+    /// Notified when too many executions have started.
     pub(crate) exceeded: Notify,
-    /// Only people can take the run further.
+    /// Notified when the run waits only for people.
     pub(crate) waits: Notify,
 }
 
@@ -32,20 +32,20 @@ pub(crate) struct Log {
 struct State {
     taken: BTreeSet<RouteIndex>,
     entered: BTreeMap<String, u32>,
-    /// Nodes whose bound was reached where no route takes that up, and edges, `node → target`.
+    /// Nodes that exceeded a bound without an exhausted route, and such edges, as `node → target`.
     bounds: BTreeSet<String>,
     failed: Vec<(String, String)>,
     labels: BTreeSet<(String, String)>,
-    sessions: HashMap<SessionId, Who>,
-    /// By run, but for the one that was started: the graph's name.
+    sessions: HashMap<SessionId, Caller>,
+    /// By child run: the graph's name.
     graphs: HashMap<RunId, Name>,
     executions: u32,
 }
 
-/// Who has called an agent.
+/// The execution that has called an agent.
 #[derive(Clone, Debug)]
-pub(crate) struct Who {
-    /// The run, where it is a child.
+pub(crate) struct Caller {
+    /// The run, if it is a child; `None` for the root.
     pub(crate) run: Option<RunId>,
     pub(crate) graph: Name,
     pub(crate) node: Name,
@@ -53,13 +53,13 @@ pub(crate) struct Who {
     pub(crate) attempt: u32,
 }
 
-/// What is known of a run when it is over.
+/// The data of a run that is over.
 pub(crate) struct Seen {
     pub(crate) taken: BTreeSet<RouteIndex>,
     pub(crate) entered: BTreeMap<String, u32>,
     pub(crate) bounds: BTreeSet<String>,
     pub(crate) failed: Vec<(String, String)>,
-    /// What nodes have said with labels.
+    /// The labels that nodes have set.
     pub(crate) labels: BTreeSet<(String, String)>,
 }
 
@@ -69,12 +69,12 @@ impl Log {
         Self { net, routes, most_executions, root, state, exceeded, waits }
     }
 
-    /// The execution whose agent began this session last.
-    pub(crate) fn who(&self, session: &SessionId) -> Option<Who> {
+    /// The execution whose agent last began this session.
+    pub(crate) fn caller(&self, session: &SessionId) -> Option<Caller> {
         self.state().sessions.get(session).cloned()
     }
 
-    /// Whether the run has gone on for too long.
+    /// Whether too many executions have started.
     pub(crate) fn is_exceeded(&self) -> bool {
         self.state().executions > self.most_executions
     }
@@ -84,7 +84,7 @@ impl Log {
         self.state().executions
     }
 
-    /// The graph of a run. The graph itself may be among its own children.
+    /// The graph of a run; `None` stands for the root. A child may run the root's graph.
     pub(crate) fn graph_of(&self, run: Option<&RunId>) -> Name {
         match run {
             None => Cow::Borrowed(self.net.table().graph.as_str()),
@@ -96,7 +96,7 @@ impl Log {
         graph == self.net.table().graph
     }
 
-    /// An outcome was accepted in a run of the graph.
+    /// Records the routes of an outcome that was accepted in a run of the graph.
     pub(crate) fn outcome(&self, outcome: &NodeOutcome) {
         let Some(node) = self.net.node_named(&outcome.node) else { return };
         let row = self.net.row(node);
@@ -123,7 +123,7 @@ impl Log {
         self.state().taken.extend(found.into_iter().chain(spawned));
     }
 
-    /// Where the edge leads in whose place an alternative is taken.
+    /// The target of the spent edge that an alternative replaces.
     fn spent_edge(&self, alternative: u16) -> Option<&'static str> {
         let edge = self.net.alternative(self.net.alternative(alternative)?.instead_of?)?;
         Some(&self.net.place(*edge.only.first()?).name)
@@ -180,8 +180,9 @@ impl Log {
             }
             EventKind::Agent { node: NodeRef { node, visit, attempt }, agent } => {
                 if let AgentEvent::Started { session } = &**agent {
-                    let who = Who { run: run.cloned(), graph, node: node.clone(), visit: *visit, attempt: *attempt };
-                    self.state().sessions.insert(session.clone(), who);
+                    let caller =
+                        Caller { run: run.cloned(), graph, node: node.clone(), visit: *visit, attempt: *attempt };
+                    self.state().sessions.insert(session.clone(), caller);
                 }
             }
             EventKind::Waiting if run.is_none() => self.waits.notify_one(),
@@ -189,7 +190,7 @@ impl Log {
         }
     }
 
-    /// What this guards is whole between two statements, whoever panics.
+    /// Ignores poisoning: the data is consistent between any two statements.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,8 +204,8 @@ impl EventSink for Log {
     }
 }
 
-impl Who {
-    /// The name of the execution among all of a run's.
+impl Caller {
+    /// The key of the execution, unique in the tree of runs.
     pub(crate) fn key(&self) -> String {
         let Self { node, visit, attempt, .. } = self;
         match &self.run {

@@ -1,4 +1,4 @@
-//! One run, from its beginning to its end.
+//! Plays one run from its start to its end.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use crate::trial::Trial;
 /// How many messages from outside one run may have.
 const MESSAGES: u32 = 2;
 
-/// What the family of a node's choices is called after it in which is chosen whether it fails.
+/// The suffix of the family in which it is chosen whether a node fails.
 pub(crate) const ENDS: &str = " ends";
 
-/// How a run that was tried ended.
+/// How a trial ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// At its exit.
     Finished,
-    /// In a node that failed.
+    /// A node failed.
     Failed(Box<Failure>),
-    /// It stood still: only people could have taken it further, and nobody answered.
+    /// It was waiting only for answers of people, and no answer came.
     Unanswered,
-    /// It was given up, as it took too long: so much time, or so many executions of nodes.
+    /// It was aborted because it exceeded its time or its number of node executions.
     CutOff,
-    /// Otherwise: the outcome's [name](Outcome::name).
+    /// Any other outcome: the outcome's [name](Outcome::name).
     Other(&'static str),
     /// It did not start.
     NotStarted(StartError),
@@ -55,8 +55,8 @@ pub(crate) struct Played {
 }
 
 impl Ending {
-    /// Whether something is wrong with the graph or its handlers, whatever is asked of them: a panic, a step that is not in the
-    /// table, a run that is given up or does not start.
+    /// Whether the ending is an error of the graph or its handlers, whatever agents and people do: a panic, a step that
+    /// is not in the table, a run that is aborted or does not start.
     pub fn is_broken(&self) -> bool {
         match self {
             Self::Failed(failure) => matches!(
@@ -104,7 +104,7 @@ pub(crate) fn play<G: Graph>(
     let chance = Chance::new(choices);
     let log = Arc::new(Log::new(G::net(), routes.clone(), settings.executions));
     let ending = runtime.block_on(run(settings, samples, &chance, &log));
-    // What the run has left behind in the background does not hold up the next one.
+    // Background tasks that the run left behind must not delay the next run.
     runtime.shutdown_timeout(Duration::from_secs(10));
     Played { points: chance.points(), seen: log.seen(), ending }
 }
@@ -131,10 +131,10 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
         messages: AtomicU32::new(MESSAGES),
         is_virtual: settings.is_virtual,
     };
-    let fails = Fails { net: G::net(), chance: chance.clone(), log: log.clone() };
-    let results = Results { samples: samples.clone(), chance: chance.clone(), log: log.clone() };
+    let failures = FailureInjector { net: G::net(), chance: chance.clone(), log: log.clone() };
+    let results = ChildResults { samples: samples.clone(), chance: chance.clone(), log: log.clone() };
     let mut run = run
-        .with_injected_failures(move |run, by| fails.choose(run, by))
+        .with_injected_failures(move |run, by| failures.choose(run, by))
         .with_child_results(move |run, by| results.choose(run, by))
         .with_id(RunId::DEFAULT)
         .with_agent_for_others(Arc::new(player))
@@ -162,17 +162,17 @@ async fn run<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>, chance: &
     ending
 }
 
-/// Chooses of executions whose table says where they go when they fail whether they do.
-struct Fails {
+/// Chooses whether an execution fails, if the table has a route for that failure.
+struct FailureInjector {
     net: &'static Net,
     chance: Chance,
     log: Arc<Log>,
 }
 
-impl Fails {
+impl FailureInjector {
     fn choose(&self, run: &RunId, by: &By) -> Option<Injected> {
         let child = Some(run).filter(|run| **run != RunId::DEFAULT);
-        // Children of another graph want a test of their own.
+        // A child graph of another type needs a test of its own.
         if !self.log.is_ours(&self.log.graph_of(child)) {
             return None;
         }
@@ -187,14 +187,14 @@ impl Fails {
     }
 }
 
-/// Chooses what the children of graph nodes come to, of those for which there are results.
-struct Results {
+/// Chooses the results of the children of graph nodes for which results are given.
+struct ChildResults {
     samples: Arc<Samples>,
     chance: Chance,
     log: Arc<Log>,
 }
 
-impl Results {
+impl ChildResults {
     fn choose(&self, run: &RunId, by: &By) -> Option<String> {
         let child = Some(run).filter(|run| **run != RunId::DEFAULT);
         let graph = self.log.graph_of(child).to_string();
@@ -208,14 +208,14 @@ impl Results {
     }
 }
 
-/// Comes to its end when the run waits for people who will not come.
+/// Completes when the run waits for people who will not answer.
 async fn unanswered(log: &Log, is_virtual: bool) {
-    // Those who take their time have had it by then.
-    let patience = if is_virtual { Duration::from_secs(24 * 3_600) } else { Duration::from_millis(500) };
+    // Late answers have arrived by then.
+    let delay = if is_virtual { Duration::from_secs(24 * 3_600) } else { Duration::from_millis(500) };
     loop {
         log.waits.notified().await;
         let before = log.executions();
-        tokio::time::sleep(patience).await;
+        tokio::time::sleep(delay).await;
         if log.executions() == before {
             return;
         }

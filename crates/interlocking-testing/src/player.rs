@@ -24,7 +24,7 @@ pub(crate) struct Player {
 #[derive(Default)]
 struct State {
     begun: u32,
-    /// By execution: what it does in all of its calls, corrections and reminders included.
+    /// By execution: its behaviour in all of its calls, corrections and reminders included.
     behaviours: HashMap<String, Behaviour>,
 }
 
@@ -45,26 +45,29 @@ impl Player {
             .map_err(|error| AgentErrorKind::Other { message: message(&error), transient: false }.into())
     }
 
-    /// What the execution that calls does; chosen at its first call.
+    /// The behaviour of the calling execution, chosen at its first call.
     fn behaviour(&self, session: &SessionId, turn: &Turn) -> Result<Behaviour, AgentError> {
         let other = |message: String| AgentError::from(AgentErrorKind::Other { message, transient: false });
-        let who = self.log.who(session);
-        let who = who.ok_or_else(|| other(format!("nobody has said who asks in session `{session}`")))?;
-        let key = who.key();
+        let caller = self.log.caller(session);
+        let caller = caller.ok_or_else(|| other(format!("nobody has said who asks in session `{session}`")))?;
+        let key = caller.key();
         if let Some(behaviour) = self.state().behaviours.get(&key) {
             return Ok(behaviour.clone());
         }
         let schema = turn.schema.as_ref().map(|schema| schema.as_value());
         let (choices, mut behaviours): (Vec<_>, Vec<_>) =
-            self.samples.behaviours(&who.graph, &who.node, schema).into_iter().unzip();
+            self.samples.behaviours(&caller.graph, &caller.node, schema).into_iter().unzip();
         if !behaviours.iter().any(|behaviour| matches!(behaviour, Behaviour::Answers(_))) {
             return Err(other(format!(
                 "no answer is known for node `{}`, and none could be made from its schema: give one, `with_sample`",
-                who.node
+                caller.node
             )));
         }
-        let family =
-            if self.log.is_ours(&who.graph) { who.node.to_string() } else { format!("{}/{}", who.graph, who.node) };
+        let family = if self.log.is_ours(&caller.graph) {
+            caller.node.to_string()
+        } else {
+            format!("{}/{}", caller.graph, caller.node)
+        };
         let behaviour = behaviours.swap_remove(self.chance.choose(key.clone(), &family, choices, true));
         self.state().behaviours.insert(key, behaviour.clone());
         Ok(behaviour)
@@ -92,7 +95,7 @@ impl Agent for Player {
 
     async fn run(&self, context: &TurnContext<'_>, turn: &Turn) -> Result<Reply, AgentError> {
         let session = self.session(turn)?;
-        // Whoever listens to the run is told at once which execution that is for: so it is known who asks.
+        // This emits an event with the execution at once, by which the log knows the caller.
         context.started(&session)?;
         let behaviour = self.behaviour(&session, turn)?;
         let plain = Sample { value: serde_json::Value::Null, deed: None };

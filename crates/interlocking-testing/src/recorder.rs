@@ -1,4 +1,5 @@
-//! The journal of a run: it sees each outcome, answers questions in people's place, and sends messages from outside.
+//! The journal of a run: it observes each outcome, answers questions in place of people, and sends messages from
+//! outside.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,7 +17,7 @@ use crate::chance::{Chance, Choice, Sort};
 use crate::log::Log;
 use crate::samples::Samples;
 
-/// How much later a person answers who does not answer at once: when everything else has come to rest.
+/// After what time a late person answers: everything else in the run is idle by then.
 const LATE: Duration = Duration::from_secs(3_600);
 
 pub(crate) struct Recorder {
@@ -26,11 +27,11 @@ pub(crate) struct Recorder {
     pub(crate) log: Arc<Log>,
     /// The run that is started.
     pub(crate) root: RunId,
-    /// The graph's event nodes for which there are messages.
+    /// The graph's event nodes that have messages.
     pub(crate) takes_messages: Vec<String>,
     /// How many messages may still be sent.
     pub(crate) messages: AtomicU32,
-    /// Whether time costs nothing, so that people may take some.
+    /// Whether time is virtual, so that people may answer late.
     pub(crate) is_virtual: bool,
 }
 
@@ -43,7 +44,7 @@ impl Recorder {
         self.run(run).map_or_else(|| by.to_string(), |run| format!("{run}/{by}"))
     }
 
-    /// A person is asked.
+    /// Answers a question to a person, as chosen.
     async fn asked(&self, run: &RunId, by: &By, schema: &str) -> Result<(), JournalError> {
         let graph = self.log.graph_of(self.run(run).as_ref());
         let schema = serde_json::from_str(schema).ok();
@@ -66,7 +67,7 @@ impl Recorder {
         let body = LetterBody::Answer { to: by.clone(), answer: answer.to_string().into() };
         let (kept, run, letter) = (self.kept.clone(), run.clone(), Letter { key: None, body });
         if is_late {
-            // The run may be over by then.
+            // The run may have ended by then.
             tokio::spawn(async move {
                 tokio::time::sleep(LATE).await;
                 drop(kept.post(&run, letter).await);
@@ -76,7 +77,7 @@ impl Recorder {
         kept.post(&run, letter).await.map(drop)
     }
 
-    /// A moment at which a message may come.
+    /// Sends a message at a point where one may arrive, if one is chosen.
     async fn may_have_a_message(&self, run: &RunId, after: String) -> Result<(), JournalError> {
         if self.takes_messages.is_empty() || self.messages.load(Ordering::Relaxed) == 0 || *run != self.root {
             return Ok(());
@@ -119,7 +120,7 @@ impl Journal for Recorder {
 
     async fn append(&self, record: Record) -> Result<(), JournalError> {
         if self.log.is_exceeded() {
-            // It goes on for ever without waiting for anything; whoever runs it has been told to give it up.
+            // The run has exceeded its limit without ever waiting. `play` has been notified to abort it.
             std::future::pending::<()>().await;
         }
         let Record { run, entry, .. } = record.clone();

@@ -1,4 +1,4 @@
-//! What a search has found, in words.
+//! The result of a search, in words.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -12,26 +12,26 @@ use crate::play::Ending;
 use crate::recorder::event_nodes;
 use crate::route::{Route, RouteIndex, Routes};
 
-/// The routes of a graph that were taken, with the choices that lead there, and those that were not, with the nearest that a run
-/// came and what to do. Shown as text.
+/// The routes of a graph that were taken, with the choices that lead there, and those that were not, with how close a
+/// run came and what to do. Displays as text.
 pub struct Report {
     net: &'static Net,
     pub(crate) routes: Arc<Routes>,
     excused: Vec<(String, String)>,
     pub(crate) event_nodes: BTreeSet<String>,
     pub(crate) runs: usize,
-    /// How many runs were left to be tried.
+    /// How many candidate runs were left when the limit was reached.
     pub(crate) left: usize,
     pub(crate) taken: Vec<Taken>,
-    /// By node: how often it was entered, and the choices of the first run that did.
+    /// By node: how often it was entered, and the choices of the first run that entered it.
     pub(crate) entered: BTreeMap<String, (u32, Choices)>,
-    /// By node: how its failures read.
+    /// By node: the messages of its failures.
     pub(crate) failed: BTreeMap<String, Vec<String>>,
     pub(crate) bounds: BTreeSet<String>,
     pub(crate) broken: Vec<Broken>,
-    /// Labels that were to be said, and were not: node and label.
+    /// Required labels that did not occur: node and label.
     pub(crate) unsaid: Vec<(String, &'static str)>,
-    /// By what asks: the options there are, and those that were chosen.
+    /// By family of points: how many options there are, and which were chosen.
     pub(crate) asked: BTreeMap<String, Asked>,
 }
 
@@ -46,7 +46,7 @@ pub struct Taken {
     pub choices: Choices,
 }
 
-/// A run that [should not end like that](Ending::is_broken), whatever its agents and people do. The first of its kind.
+/// The first run with an ending of its kind that [is an error](Ending::is_broken), whatever its agents and people do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The number of the run, from 1.
@@ -80,35 +80,35 @@ impl Report {
         &self.taken
     }
 
-    /// The routes that were not taken, and have no excuse.
+    /// The routes that were not taken and are not excused.
     pub fn missing(&self) -> Vec<Route> {
         self.missed().map(|index| self.routes.all[index].clone()).collect()
     }
 
-    /// Labels that were [to be said](crate::Enumerator::with_labels) and were not: node and label.
+    /// [Required labels](crate::Enumerator::with_labels) that did not occur: node and label.
     pub fn unsaid(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.unsaid.iter().map(|(node, label)| (node.as_str(), *label))
     }
 
-    /// Runs that ended as none should, one of each kind.
+    /// Runs whose ending [is an error](Ending::is_broken), one of each kind.
     pub fn broken(&self) -> &[Broken] {
         &self.broken
     }
 
-    /// Nodes whose bound, `visits` or `attempts`, was exceeded where no `exhausted(…)` takes that up, and edges whose `times` was, as
-    /// `node → target`: there the run fails.
+    /// Nodes that exceeded their `visits` or `attempts` without an `exhausted(…)` route, and edges that exceeded their
+    /// `times` without one, as `node → target`. The run fails there.
     pub fn bounds_exceeded(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().map(String::as_str)
     }
 
-    /// The choices of the first run that took a route: `"review → exit"`, or with `->`. None if no run did.
+    /// The choices of the first run that took a route: `"review → exit"`, or with `->`. `None` if no run took it.
     pub fn choices_of(&self, route: &str) -> Option<&Choices> {
         let index = self.routes.named(route)?;
         self.taken.iter().find(|taken| taken.route == self.routes.all[index]).map(|taken| &taken.choices)
     }
 
-    /// Holds the graph to it: every route was taken but those that are excused, and none of these; every label was said that
-    /// was to be; no run ended as none should.
+    /// Asserts that every route was taken except the excused ones, that no excused route was taken, that every required
+    /// label occurred, and that no run's ending [is an error](Ending::is_broken).
     ///
     /// # Panics
     ///
@@ -138,7 +138,7 @@ impl Report {
         self.excused.iter().filter(|(name, _)| self.taken.iter().any(|taken| taken.route.to_string() == *name))
     }
 
-    /// How near a run came to a route.
+    /// How close a run came to a route.
     fn nearest(&self, index: RouteIndex) -> String {
         let route = &self.routes.all[index];
         let node = &route.from;
@@ -155,7 +155,7 @@ impl Report {
         said
     }
 
-    /// The way to a node that was never entered, as far as it was taken.
+    /// The path to a node that was never entered, from a node that was.
     fn way_to(&self, index: RouteIndex) -> String {
         let node = &self.routes.all[index].from;
         if self.event_nodes.contains(node) {
@@ -178,7 +178,7 @@ impl Report {
         format!("`{node}` was never entered")
     }
 
-    /// What could lead there.
+    /// Advice on how to reach a route.
     fn advice(&self, index: RouteIndex) -> String {
         let route = &self.routes.all[index];
         if !self.entered.contains_key(&route.from) {
@@ -220,7 +220,7 @@ impl Report {
             .to_owned()
     }
 
-    /// As the derive names the markers' module, unless the graph says otherwise.
+    /// The name of the markers' module, as the derive makes it by default.
     fn module(&self) -> String {
         let mut module = String::new();
         for character in self.net.table().graph.chars() {

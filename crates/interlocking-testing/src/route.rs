@@ -1,20 +1,21 @@
-//! The routes of a table: what a run can do at each of its steps.
+//! The routes of a table: the possible steps of a run.
 
 use std::fmt;
 
 use interlocking_core::net::{AlternativeIndex, Net, NodeIndex, PlaceIndex};
 use interlocking_core::table::NodeKind;
 
-/// One way on that a table has. Shown as `write → review`, and found by that text; `->` for the arrow will do.
+/// One route of a table. It is shown as `write → review`, and can be looked up by that text, with `→` or `->`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     /// The node that takes it.
     pub from: String,
-    /// The place that it leads to: a node, `join.slot` or `exit`. The node itself, where an event node leaves the run as it is.
+    /// The place that it leads to: a node, `join.slot` or `exit`. For an event node that leaves the run as it is, the
+    /// node itself.
     pub to: String,
     /// How it is taken.
     pub kind: RouteKind,
-    /// Where the edge leads that was chosen and is spent: of the route of an edge's budget.
+    /// For the exhausted route of an edge: the target of that edge.
     pub instead_of: Option<String>,
 }
 
@@ -25,7 +26,7 @@ pub enum RouteKind {
     Goto,
     /// By one of a fork's tokens: `fork(…)`; with alternatives, each is a route.
     Branch,
-    /// By a token for a node that may not be entered again, or by a node that chose an edge which may not be taken again:
+    /// By a token for a node that may not be entered again, or by a node that chose an edge whose budget is spent:
     /// `exhausted(…)`.
     Exhausted,
     /// In place of an execution that took too long: `timed_out(…)`.
@@ -34,9 +35,9 @@ pub enum RouteKind {
     Failed,
     /// Beside the graph: `spawn(…)`.
     Spawn,
-    /// By none, as a message changed nothing: `resume`.
+    /// Without a token, when a message changes nothing: `resume`.
     Resume,
-    /// By none, as a message added items to a map: `adds_to(…)`.
+    /// Without a token, when a message adds items to a map: `adds_to(…)`.
     AddsItems,
 }
 
@@ -78,7 +79,7 @@ impl Routes {
         self.all.iter().position(|route| route.from == from && route.to == to && route.kind == kind)
     }
 
-    /// The route of an edge's budget: who chose the edge, where that leads, and where the run goes instead.
+    /// The exhausted route of an edge, by the node that chose the edge, the edge's target, and the route's target.
     pub(crate) fn instead_of(&self, from: &str, edge: &str, to: &str) -> Option<RouteIndex> {
         let is = |route: &Route| route.from == from && route.to == to && route.instead_of.as_deref() == Some(edge);
         self.all.iter().position(is)
@@ -89,7 +90,8 @@ impl Routes {
         self.all.iter().position(|route| route.to_string() == text.trim())
     }
 
-    /// By node, how many steps it takes at least from there to the source of one of `wanted`; absent where no way leads there.
+    /// By node, the least number of steps from the node to the source of one of the wanted routes; nodes without a path
+    /// to one are absent.
     pub(crate) fn distances(&self, wanted: impl Fn(RouteIndex) -> bool) -> std::collections::HashMap<&str, usize> {
         let mut distances = std::collections::HashMap::new();
         let mut due: std::collections::VecDeque<(&str, usize)> = (0..self.all.len())
@@ -124,7 +126,7 @@ impl RouteKind {
 }
 
 impl Route {
-    /// The node that it leads to; `exit` is none, but has that name.
+    /// The name of the node that it leads to, or `exit`.
     pub fn target(&self) -> &str {
         self.to.split('.').next().unwrap_or_default()
     }

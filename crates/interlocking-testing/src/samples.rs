@@ -1,4 +1,4 @@
-//! What agents and people may answer, and messages from outside.
+//! The answers of agents and people, and messages from outside.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use crate::generate::generate;
 /// How many characters of a value a report shows.
 const SHOWN: usize = 72;
 
-/// What an agent does in its workspace before it answers.
+/// An action of an agent in its workspace before it answers.
 pub(crate) type Deed = Arc<dyn Fn(&Path) -> io::Result<()> + Send + Sync>;
 
 /// One answer.
@@ -24,21 +24,21 @@ pub(crate) struct Sample {
     pub(crate) deed: Option<Deed>,
 }
 
-/// What is known for each node, by graph and node.
+/// The possible answers for each node, by graph and node.
 #[derive(Default)]
 pub(crate) struct Samples {
     pub(crate) given: BTreeMap<(String, String), Vec<Sample>>,
-    /// How many are generated from a schema at most.
+    /// How many answers are generated from a schema at most.
     pub(crate) generated: usize,
     pub(crate) faults: Vec<Fault>,
-    /// What has been put together for a node: its schema is the same in all runs.
+    /// The cached answers of each node, whose schema is the same in all runs.
     answers: Mutex<BTreeMap<(String, String), Answers>>,
 }
 
-/// What may be answered at a node.
+/// The possible answers at a node.
 pub(crate) type Answers = Arc<Vec<(Choice, Sample)>>;
 
-/// What may happen at a point.
+/// The possible behaviour of an agent.
 #[derive(Clone)]
 pub(crate) enum Behaviour {
     Answers(Sample),
@@ -50,10 +50,10 @@ impl Samples {
         Self { generated, faults, ..Self::default() }
     }
 
-    /// Everything that an agent or a person may answer there.
+    /// All possible answers of an agent or a person at a node.
     pub(crate) fn answers(&self, graph: &str, node: &str, schema: Option<&Value>) -> Answers {
         let key = (graph.to_owned(), node.to_owned());
-        // What this guards is whole between two statements, whoever panics.
+        // Ignores poisoning: the data is consistent between any two statements.
         let mut known = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let given = self.given.get(&key).map(Vec::as_slice).unwrap_or_default();
         known.entry(key).or_insert_with(|| Arc::new(self.put_together(given, schema))).clone()
@@ -75,7 +75,7 @@ impl Samples {
         answers
     }
 
-    /// The same for an agent, which may fail as well.
+    /// The possible behaviours of an agent: all answers, and all faults.
     pub(crate) fn behaviours(&self, graph: &str, node: &str, schema: Option<&Value>) -> Vec<(Choice, Behaviour)> {
         let answers = self.answers(graph, node, schema);
         let answered = |(choice, sample): &(Choice, Sample)| (choice.clone(), Behaviour::Answers(sample.clone()));

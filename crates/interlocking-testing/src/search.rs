@@ -1,13 +1,13 @@
-//! Which runs are tried, and in which order.
+//! The search: which runs are tried, and in which order.
 //!
-//! A run is what its choices make it. The first has none, so everything is chosen by itself. Each run shows the points at which it
-//! could have gone otherwise; for each of these, and each other option, there is a run that is the same until then and goes
-//! otherwise there. All runs that there are can be reached so, and the search takes first
+//! A run is determined by its choices. The first run has none, so every point has its default. Each run shows its
+//! points of choice. For each other option at a point, there is a candidate run that is the same up to the point and
+//! takes that option there. All possible runs can be reached in this way. The search prefers
 //!
-//! 1. what no run has done yet: an option of a node that was never chosen, answers before messages before failures;
-//! 2. then what is near to a route that was not taken: by steps in the table from the node that chooses to the route's source. What
-//!    leads to no such route is not tried at all;
-//! 3. of options that did the same when they were tried first, one before the others.
+//! 1. an option of a node that no run has chosen yet: answers before messages before failures;
+//! 2. then a candidate near a route that was not taken, by steps in the table from the choosing node to the route's
+//!    source. A candidate that cannot lead to such a route is not tried;
+//! 3. among options that took the same routes when they were first tried, one before the others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::settings::Settings;
 /// A run that could be tried.
 struct Candidate {
     choices: Choices,
-    /// What is chosen otherwise, where.
+    /// The family of the point at which it differs.
     family: String,
     label: String,
     sort: Sort,
@@ -33,9 +33,9 @@ struct Candidate {
 
 /// An option that was chosen.
 struct Tried {
-    /// The routes of the first run in which it was.
+    /// The routes of the first run that chose it.
     taken: Vec<RouteIndex>,
-    /// How many options of its family had done the same before.
+    /// How many options of its family had taken the same routes before.
     alike: usize,
 }
 
@@ -45,7 +45,7 @@ type Rank = (u8, usize, usize, usize);
 struct Search<'r> {
     routes: &'r Routes,
     wanted: HashSet<RouteIndex>,
-    /// Labels that nobody has said.
+    /// Labels that have not occurred yet.
     unsaid: Vec<(String, &'static str)>,
     taken: BTreeMap<RouteIndex, (usize, Choices)>,
     /// By family and option.
@@ -86,7 +86,7 @@ pub(crate) fn search<G: Graph>(settings: &Settings<G>, samples: &Arc<Samples>) -
 }
 
 impl Search<'_> {
-    /// Takes in what a run has shown.
+    /// Records the results of a run.
     fn absorb(&mut self, played: Played, choices: &Choices) {
         self.report.runs += 1;
         let run = self.report.runs;
@@ -124,7 +124,7 @@ impl Search<'_> {
         self.branch(&points);
     }
 
-    /// Adds the runs that go otherwise at one of these points.
+    /// Adds the candidates that differ at one of these points.
     fn branch(&mut self, points: &[Point]) {
         let mut before = Choices::none();
         for point in points {
@@ -132,7 +132,7 @@ impl Search<'_> {
                 if index == point.chosen {
                     continue;
                 }
-                // What is chosen by itself need not be said.
+                // A default needs no entry in the choices.
                 let choices =
                     if index == point.default { before.clone() } else { before.with(&point.key, &option.label) };
                 if self.known.insert(choices.clone()) {
@@ -146,11 +146,11 @@ impl Search<'_> {
         }
     }
 
-    /// The best candidate, which is one no longer; none if none could lead to a route that was not taken.
+    /// Removes and returns the best candidate; `None` if no candidate could lead to a route that was not taken.
     fn next(&mut self) -> Option<Choices> {
-        let is_silent = |route: RouteIndex| self.unsaid.iter().any(|(node, _)| *node == self.routes.all[route].from);
-        let distances = self.routes.distances(|route| self.wanted.contains(&route) || is_silent(route));
-        // A message may come whatever node it comes after, and reaches its own node alone.
+        let lacks_label = |route: RouteIndex| self.unsaid.iter().any(|(node, _)| *node == self.routes.all[route].from);
+        let distances = self.routes.distances(|route| self.wanted.contains(&route) || lacks_label(route));
+        // The node after which a message arrives has no influence on where the message leads.
         let nodes: HashSet<&str> = self.routes.all.iter().map(|route| route.from.as_str()).collect();
         let rank = |candidate: &Candidate| -> Option<Rank> {
             let Candidate { choices, family, label, sort } = candidate;
@@ -158,7 +158,7 @@ impl Search<'_> {
             let depth = choices.chosen.len();
             let distance = match distances.get(node) {
                 Some(distance) => *distance,
-                // Only nodes of the graph have a place in it: for all others nothing is known.
+                // Only nodes of the graph have a distance; for other families nothing is known.
                 None if nodes.contains(node) => return None,
                 None => 0,
             };

@@ -1,4 +1,4 @@
-//! What holds for every run that is tried.
+//! The settings of all trials.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use interlocking_core::graph::Graph;
 use crate::chance::Chance;
 use crate::trial::Trial;
 
-/// What holds for every run that is tried.
+/// The settings of all trials.
 pub(crate) struct Settings<G: Graph> {
     pub(crate) stage: Stage<G>,
     /// Routes that need not be taken, each with the reason.
     pub(crate) excused: Vec<(String, String)>,
-    /// Labels that are to be said: node and label.
+    /// Labels that must occur in some run: node and label.
     pub(crate) labels: Vec<(String, &'static str)>,
     /// How many runs are tried at most.
     pub(crate) runs: usize,
@@ -20,9 +20,9 @@ pub(crate) struct Settings<G: Graph> {
     pub(crate) executions: u32,
     /// How long a run may take.
     pub(crate) longest: Duration,
-    /// Whether time passes only where all wait for it.
+    /// Whether time is virtual: it advances only when all tasks wait.
     pub(crate) is_virtual: bool,
 }
 
-/// What prepares a trial.
+/// The function that prepares a trial.
 pub(crate) type Stage<G> = Box<dyn Fn(&Chance) -> Trial<G>>;

@@ -1,14 +1,14 @@
-//! One run that is tried: prepared by the author of the test, played by the enumerator.
+//! One run of a search: the author of the test prepares it, the enumerator plays it.
 
 use std::any::Any;
 
 use interlocking_core::graph::Graph;
 use interlocking_runtime::Run;
 
-/// A run that has not begun, and what it may begin with. A pair of the two is one.
+/// A run that has not begun, and its possible entry values. A pair of a run and an entry value converts into a trial.
 ///
-/// Its settings are the author's, but for some that are the enumerator's: the run's name and journal, the clock where time is virtual, and
-/// the agent of every role that is not bound.
+/// The author sets the run's options. The enumerator replaces the run's name and journal, the clock where time is
+/// virtual, and the agent of every role that is not bound.
 pub struct Trial<G: Graph> {
     pub(crate) run: Run<G>,
     pub(crate) entries: Vec<G::Entry>,
@@ -17,19 +17,19 @@ pub struct Trial<G: Graph> {
 }
 
 impl<G: Graph> Trial<G> {
-    /// A run that begins with `entry`.
+    /// A trial whose run begins with `entry`.
     pub fn new(run: Run<G>, entry: G::Entry) -> Self {
         Self { run, entries: vec![entry], kept: Vec::new() }
     }
 
-    /// The same that may begin with `entry`, too.
+    /// Adds `entry` as another possible entry value.
     #[must_use]
     pub fn or(mut self, entry: G::Entry) -> Self {
         self.entries.push(entry);
         self
     }
 
-    /// Drops `value` when the run is over, and not before: a temporary directory in which it works.
+    /// Keeps `value` until the run is over, for instance a temporary directory in which the run works.
     #[must_use]
     pub fn keeping(mut self, value: impl Any) -> Self {
         self.kept.push(Box::new(value));
