@@ -1,5 +1,5 @@
-//! How often the executor allocates. Who asks brings what counts, because a counting allocator slows down whatever it is
-//! linked with.
+//! Counts the executor's allocations. The caller provides the counter, because a counting allocator slows down every
+//! program it is linked into.
 
 use crate::Ball;
 use crate::fan;
@@ -11,17 +11,17 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::runtime::Builder;
 
-/// Gives the number of allocations that its argument makes.
+/// Returns the number of allocations that its argument makes.
 pub type Measure = fn(&dyn Fn()) -> u64;
 
-/// Allocations of a thousand transitions: what a longer run allocates beyond a shorter one.
+/// Allocations of a thousand transitions: the difference between a longer and a shorter run.
 pub fn of_a_thousand_transitions(measure: Measure) -> u64 {
     let of = |count| measure(&|| run(What::Graph, count));
     of(10);
     of(1_010) - of(10)
 }
 
-/// Allocations of one fork and its join: what one more round adds.
+/// Allocations of one fork and its join: the difference that one more round makes.
 ///
 /// # Panics
 ///
@@ -33,10 +33,10 @@ pub fn of_a_fork(measure: Measure) -> u64 {
     (of(12) - of(2)) / 10
 }
 
-/// The bytes that a run holds while it waits in a node, beyond what its nodes hold: that is what a bare future holds that
-/// waits as they do. `held` gives the bytes that its argument leaves allocated.
+/// The bytes that a run holds while it waits in a node, minus those of its nodes, which are measured by a bare future
+/// that waits in the same way. `held` returns the bytes that its argument leaves allocated.
 ///
-/// Each is polled until it waits, and not spawned: a task of its own would add what tokio needs for that.
+/// Each run is polled until it waits, and is not spawned: a task would add the memory that tokio needs for it.
 ///
 /// # Panics
 ///
@@ -47,7 +47,7 @@ pub fn bytes_of_a_parked_run(held: Measure) -> u64 {
     (run - bare) / u64::from(RUNS)
 }
 
-/// How many are parked, and for how long.
+/// How many runs are parked, and for how long.
 const RUNS: u32 = 1_000;
 const PARKED: Duration = Duration::from_secs(3_600);
 
@@ -59,7 +59,7 @@ fn park<F: Future>(make: impl Fn(&Arc<Five>) -> F) {
     for _ in 0..RUNS {
         let mut run = Box::pin(make(&graph));
         assert!(run.as_mut().poll(&mut context).is_pending());
-        // What it holds is what is measured.
+        // The memory that it holds is measured, so it must not be freed.
         std::mem::forget(run);
     }
     drop(entered);

@@ -25,7 +25,7 @@ const EXIT: u16 = 1 + 2 * BRANCHES;
 #[derive(Debug)]
 pub struct Fan;
 
-/// What a run starts with: how many rounds to go, and the sum so far.
+/// The entry of a run: how many rounds are left, and the sum so far.
 pub type Rounds = (u32, u64);
 
 /// A payload in its place.
@@ -43,7 +43,7 @@ pub enum Spot {
     Exit(u64),
 }
 
-/// What a branch does.
+/// The work of a branch.
 pub async fn work(branch: u16, (left, sum): Rounds) -> Rounds {
     (left, sum.wrapping_mul(31).wrapping_add(branch.into()))
 }
@@ -52,7 +52,7 @@ fn gather(values: impl Iterator<Item = Rounds>) -> Rounds {
     values.fold((0, 0), |(_, sum), (left, value)| (left - 1, sum.wrapping_add(value)))
 }
 
-/// Forks and joins so many times, in the executor.
+/// Forks and joins `rounds` times in the executor.
 ///
 /// # Panics
 ///
@@ -127,7 +127,7 @@ impl Graph for Fan {
         None
     }
 
-    // As the derive writes it: no `async fn`, which would move its arguments once more.
+    // As the derive writes it: not an `async fn`, which would move its arguments once more.
     #[expect(clippy::manual_async_fn, reason = "an `async fn` keeps each argument twice")]
     fn step<'run>(&'run self, input: Spot, _: Entered<'run, Self>) -> impl Future<Output = Done<Self>> + Send + 'run {
         async move {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// A package that depends on what all of them depend on.
+/// The manifest of a package, with the dependencies of all generated crates.
 pub fn manifest(name: &str, interlocking: &str) -> String {
     format!(
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
@@ -12,17 +12,17 @@ pub fn manifest(name: &str, interlocking: &str) -> String {
     )
 }
 
-/// What the nodes take.
+/// The payload types of the nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payloads {
-    /// All the same type.
+    /// All nodes take the same type.
     One,
-    /// Each a type of its own.
+    /// Each node takes a type of its own.
     Each,
 }
 
 impl Payloads {
-    /// What `node` takes.
+    /// The payload type of `node`.
     fn of(self, node: usize) -> String {
         match self {
             Self::One => "Ball".to_owned(),
@@ -30,7 +30,7 @@ impl Payloads {
         }
     }
 
-    /// The payload of `node` from the last one's.
+    /// The expression for the payload of `node`, from the previous payload.
     fn made_for(self, node: usize) -> String {
         match self {
             Self::One => "ball".to_owned(),
@@ -38,7 +38,7 @@ impl Payloads {
         }
     }
 
-    /// The output from the last payload.
+    /// The expression for the output, from the last payload.
     fn made_for_exit(self) -> &'static str {
         match self {
             Self::One => "ball",
@@ -47,7 +47,7 @@ impl Payloads {
     }
 }
 
-/// The payloads alone, for what the compiler costs whatever is compiled.
+/// Only the payloads, to measure the fixed cost of the compiler.
 pub fn empty(size: usize, payloads: Payloads) -> String {
     let mut text = PAYLOAD.to_owned();
     if payloads == Payloads::Each {
@@ -58,7 +58,7 @@ pub fn empty(size: usize, payloads: Payloads) -> String {
     text
 }
 
-/// A ring of `size` nodes with the derive, its codec, and one handler a node.
+/// A ring of `size` nodes with the derive, its codec, and one handler per node.
 pub fn derived(size: usize, payloads: Payloads) -> String {
     let mut text = format!("{}{DERIVED}", empty(size, payloads));
     text.push_str("#[derive(Graph)]\n#[graph(output = Ball)]\npub struct Ring {\n");
@@ -86,8 +86,9 @@ pub fn derived(size: usize, payloads: Payloads) -> String {
     text
 }
 
-/// The ring's struct and handlers with the derive, but as ten branches of nine nodes between a fork and a join: two of them
-/// may clear all ten and start them again. What it takes longer than the ring is the check for soundness.
+/// The struct and handlers of a graph with the derive: ten branches of nine nodes between a fork and a join, of which
+/// two may clear all ten and start them again. The additional compile time compared to the ring is the check for
+/// soundness.
 pub fn branches() -> String {
     let mut text = format!("{}{DERIVED}", empty(0, Payloads::One));
     let list = |prefix: &str| (0..10).map(|branch| format!("{prefix}{branch}")).collect::<Vec<_>>();

@@ -1,10 +1,11 @@
-//! A chain of steps whose state gains 270 bytes a step: what a journal of whole states pays for with the square of the steps.
+//! A chain of steps whose state grows by 270 bytes per step: the cost of a journal of whole states is quadratic in the
+//! number of steps.
 
 use interlocking::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Steps, until there are enough.
+/// A node that repeats until there are enough entries.
 #[derive(Graph)]
 #[graph(output = usize)]
 pub struct Growing {

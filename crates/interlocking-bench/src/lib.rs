@@ -1,13 +1,13 @@
-//! What the benchmarks run, each beside its baseline: the same work by hand.
+//! The subjects of the benchmarks, each with its baseline: the same work by hand.
 //!
 //! - [`ping_pong`]: a graph of two nodes; [`services_loop`]: a loop with the same services; [`transitions`] runs either.
 //! - [`ring`] writes [`ring100`]: a graph of a hundred nodes, and the same as a hand-written `match`.
 //! - [`fan`]: a fork to a thousand branches, and the same with a bare `JoinSet`.
 //! - [`many`]: ten thousand runs at once, and as many bare tasks.
-//! - [`growing`]: a chain whose state grows.
+//! - [`growing`]: a chain of steps whose state grows.
 //! - [`generated`]: crates whose compilation is measured.
-//! - [`allocations`] counts them.
-//! - [`sink`]: what listens; [`rounds`]: how times are compared.
+//! - [`allocations`]: counts the executor's allocations.
+//! - [`sink`]: event sinks; [`rounds`]: the comparison of times.
 
 pub mod allocations;
 pub mod fan;
@@ -25,12 +25,12 @@ pub mod transitions;
 
 use serde::{Deserialize, Serialize};
 
-/// What travels: a counter and 200 bytes of text.
+/// The payload: a counter and 200 bytes of text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Ball {
     /// How often it was hit.
     pub hits: u64,
-    /// When to stop.
+    /// After how many hits to stop.
     pub limit: u64,
     /// The text.
     pub text: String,

@@ -40,13 +40,14 @@ macro_rules! waits {
 
 waits!(first to second, second to third, third to fourth, fourth to fifth, fifth to exit);
 
-/// The graph, each of whose nodes waits so long.
+/// The graph, in which each node waits for `wait`.
 pub fn five(wait: Duration) -> Arc<Five> {
     let node = || LogicNode(Wait(wait));
     Arc::new(Five { first: node(), second: node(), third: node(), fourth: node(), fifth: node() })
 }
 
-/// So many runs of the graph at once, begun one after the other and then spawned; gives the sum of their counts.
+/// Runs the graph `count` times at once; the runs are created one after the other and then spawned. Returns the sum of
+/// their counts.
 pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
@@ -56,7 +57,7 @@ pub async fn runs(graph: &Arc<Five>, count: u32) -> u64 {
     sum(tasks).await
 }
 
-/// The same, each begun in its own task, as by a service that answers requests.
+/// The same, with each run created in its own task, as in a service that answers requests.
 pub async fn requests(graph: &Arc<Five>, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {
@@ -77,7 +78,7 @@ async fn sum(mut tasks: JoinSet<Option<Ball>>) -> u64 {
     sum
 }
 
-/// The same without graphs.
+/// The same with bare tokio tasks.
 pub async fn tasks(wait: Duration, count: u32) -> u64 {
     let mut tasks = JoinSet::new();
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Writes the source of [`ring100`](crate::ring100): a graph whose nodes stand in a ring, and the same by hand.
+//! Writes the source of [`ring100`](crate::ring100): a graph with a ring of nodes, and the same by hand.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Compares two times in interleaved rounds: what disturbs one disturbs the other, and only ratios are reported.
+//! Compares two times in interleaved rounds: disturbances affect both, and ratios cancel them out.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ pub struct Comparison {
     rounds: Vec<(Duration, Duration)>,
 }
 
-/// Runs both `rounds` times, which goes first changing from round to round, after one round that does not count.
+/// Runs both `rounds` times, after one warm-up round that does not count. The order changes from round to round.
 pub fn compare(rounds: usize, mut subject: impl FnMut(), mut baseline: impl FnMut()) -> Comparison {
     compare_by(rounds, || time(&mut subject), || time(&mut baseline))
 }
 
-/// The same of whatever the two measure themselves.
+/// The same for functions that measure their own time.
 pub fn compare_by(
     rounds: usize,
     mut subject: impl FnMut() -> Duration,
@@ -43,12 +43,12 @@ fn time(work: &mut impl FnMut()) -> Duration {
 }
 
 impl Comparison {
-    /// How many times as long as its baseline the subject took: the least, the middle and the most of all rounds.
+    /// The time of the subject divided by that of the baseline: the minimum, the median and the maximum of all rounds.
     pub fn ratios(&self) -> [f64; 3] {
         spread(self.rounds.iter().map(|(subject, baseline)| subject.as_secs_f64() / baseline.as_secs_f64()).collect())
     }
 
-    /// The middle time of the subject and that of the baseline, each for one of `count` parts.
+    /// The median times of the subject and of the baseline, each divided by `count`.
     pub fn times(&self, count: u64) -> [Duration; 2] {
         let middle = |times: Vec<f64>| Duration::from_secs_f64(spread(times)[1] / count as f64);
         [
@@ -57,7 +57,7 @@ impl Comparison {
         ]
     }
 
-    /// A line of the report on `count` parts a round.
+    /// A line of the report, for `count` parts per round.
     pub fn line(&self, name: &str, count: u64, goal: Option<f64>) -> impl fmt::Display {
         let ([least, middle, most], [subject, baseline]) = (self.ratios(), self.times(count));
         let goal = goal.map_or_else(String::new, |goal| format!("  goal {goal:.2}"));

@@ -1,5 +1,5 @@
-//! The hand-written loop: the same handlers, and the same services a transition has in the executor: cancellation check,
-//! panic guard, visit counts, both typed events with a time, a journal hook.
+//! The hand-written loop: the same handlers, and the services that a transition has in the executor: cancellation
+//! check, panic guard, visit counts, both typed events with a time, a journal hook.
 
 use crate::{Ball, ping_pong};
 use interlocking::graph::Graph;
@@ -14,15 +14,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// A state machine by hand.
+/// A hand-written state machine.
 pub trait State: Sized + Send {
-    /// How many states there are, the end not counted.
+    /// How many states there are, without the end.
     const STATES: usize;
 
-    /// Where a ball begins.
+    /// The first state.
     fn start(ball: Ball) -> Self;
 
-    /// Where the states' names are: the table of the graph that does the same.
+    /// The net of the equivalent graph, which has the states' names.
     fn net() -> &'static Net;
 
     /// The state's position; `None` at the end.

@@ -1,4 +1,4 @@
-//! What listens to the events.
+//! Event sinks.
 
 use interlocking::runtime::event::{Event, EventSink, Transition};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// How many there were.
+    /// How many events there were.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
@@ -31,7 +31,7 @@ impl EventSink for Counter {
 pub struct OneByOne(AtomicU64);
 
 impl OneByOne {
-    /// How many there were.
+    /// How many events there were.
     pub fn count(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Runs a number of transitions and nothing else, for callgrind and for the clock.
+//! Runs a number of transitions and nothing else, for callgrind and for timing.
 
 use crate::ring100::{Ring, Ring100};
 use crate::services_loop::{self, PingPong};
@@ -9,18 +9,18 @@ use interlocking::runtime::{CancelToken, EventSink, Journal, MemoryJournal, Run}
 use std::sync::Arc;
 use tokio::runtime::Builder;
 
-/// What can be run.
+/// The subjects that can be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The graph of two nodes.
     Graph,
-    /// The same, recorded in memory.
+    /// The same, with a journal in memory.
     Journaled,
-    /// The same, heard by a listener that takes each event by itself.
+    /// The same, with an event sink that takes each event separately.
     GraphOneByOne,
     /// The hand-written loop over two states.
     Loop,
-    /// The same, heard by a listener that takes each event by itself.
+    /// The same, with an event sink that takes each event separately.
     LoopOneByOne,
     /// The graph of a hundred nodes.
     Ring,
@@ -29,7 +29,7 @@ pub enum What {
 }
 
 impl What {
-    /// What is called `name`.
+    /// The subject called `name`.
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "graph" => Self::Graph,
@@ -48,7 +48,7 @@ impl What {
 ///
 /// # Panics
 ///
-/// If there were not as many, or not two events each.
+/// If the number of transitions is wrong, or there are not two events for each.
 pub fn run(what: What, count: u64) {
     let (counter, one_by_one) = (Arc::new(Counter::default()), Arc::new(OneByOne::default()));
     let sink: Arc<dyn EventSink> = match what {

@@ -1,6 +1,7 @@
-//! Checks what does not depend on load: `cargo run --config crates/interlocking-bench/counts.toml -p interlocking-bench --bin counts`.
+//! Checks the counts that do not depend on the machine's load:
+//! `cargo run --config crates/interlocking-bench/counts.toml -p interlocking-bench --bin counts`.
 //!
-//! Instructions are counted by valgrind's callgrind, of this very program. A limit that is broken makes it fail.
+//! Valgrind's callgrind counts the instructions of this program itself. The program fails if a count exceeds its limit.
 
 #![expect(clippy::print_stdout, reason = "it reports to whoever runs it")]
 
@@ -50,7 +51,7 @@ fn counts() -> Result<Vec<Count>, String> {
         count("the same where the listener takes each event by itself", heard / heard_by_hand, 1.25),
         count("instructions a transition of 100 nodes, times a match's", ring / matched, 1.2),
         count("allocations in 1,000 transitions", allocations::of_a_thousand_transitions(measure) as f64, 0.0),
-        // The vectors of the fork and of the join, a few dozen for a thousand branches, are the rest.
+        // Includes the vectors of the fork and of the join, a few dozen for a thousand branches.
         count("allocations a forked branch", allocations::of_a_fork(measure) as f64 / f64::from(fan::BRANCHES), 2.0),
         count("crates of interlocking without its features, itself included", crates()?, 12.0),
     ])
@@ -60,7 +61,7 @@ fn measure(work: &dyn Fn()) -> u64 {
     allocation_counter::measure(work).count_total
 }
 
-/// Instructions of one transition: what many take beyond few.
+/// Instructions of one transition: the difference between many and few transitions.
 fn instructions(what: &str) -> Result<f64, String> {
     const FEW: u64 = 1_000;
     const MANY: u64 = 21_000;
@@ -86,7 +87,7 @@ fn collected(what: &str, count: u64) -> Result<f64, String> {
         .ok_or_else(|| format!("callgrind counted nothing for `{what} {count}`:\n{report}"))
 }
 
-/// How many crates someone compiles who takes the derive, the table and the frontier and nothing else.
+/// How many crates are compiled for the derive, the table and the frontier alone.
 fn crates() -> Result<f64, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
