@@ -4,7 +4,7 @@ use crate::agent_memory::SessionMemory;
 use crate::calls::{Call, Ended, Prompted, Returned};
 use crate::dialogue::{AGENT, Act, Does};
 use crate::mix::{mix, mix_text};
-use crate::world::{What, World};
+use crate::world::{LogEvent, World};
 use crate::{
     asked::{Asking, Said},
     asking::said,
@@ -99,7 +99,7 @@ impl SimulatedAgent {
         if let Some(after) = act.starts {
             pass(after).await;
             let begun = self.begin(turn, about);
-            self.world.log(What::Opened { run: about.run.clone(), by: about.by.clone(), session: begun.clone() });
+            self.world.log(LogEvent::Opened { run: about.run.clone(), by: about.by.clone(), session: begun.clone() });
             context.started(&begun)?;
             session = Some(begun);
         }
@@ -184,13 +184,13 @@ impl Agent for SimulatedAgent {
         let _open = Open(&self.open);
         let (run, by) = (about.run.clone(), about.by.clone());
         let session = turn.session.clone();
-        self.world.log(What::Called(Call { run: run.clone(), by: by.clone(), session, prompted, open }));
+        self.world.log(LogEvent::Called(Call { run: run.clone(), by: by.clone(), session, prompted, open }));
         let result = self.call(context, turn, &about).await;
         let (ended, session, usage) = match &result {
             Ok(reply) => (Ended::of_output(reply.output.as_ref()), Some(reply.session.clone()), reply.usage),
             Err(error) => (Ended::of_error(&error.kind), error.session.clone(), error.usage),
         };
-        self.world.log(What::Returned(Returned { run, by, ended, session, usage }));
+        self.world.log(LogEvent::Returned(Returned { run, by, ended, session, usage }));
         result
     }
 }

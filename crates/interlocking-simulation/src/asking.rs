@@ -8,7 +8,7 @@ use crate::graph::Simulated;
 use crate::markers::At;
 use crate::mix::{mix, mix_text};
 use crate::token::Token;
-use crate::world::{What, World};
+use crate::world::{LogEvent, World};
 use interlocking_agents::{AgentError, SessionOp, SessionOpKind, Slug};
 use interlocking_core::context::Cx;
 use interlocking_core::failure::NodeError;
@@ -58,7 +58,7 @@ impl Body {
             (SessionOpKind::Fork, Some(parent)) => SessionOp::ForkFrom { parent, slug },
             _ => SessionOp::StartFresh(slug),
         };
-        self.0.log(What::Asks { run: run.clone(), by: by.clone(), session: session.clone() });
+        self.0.log(LogEvent::Asks { run: run.clone(), by: by.clone(), session: session.clone() });
         Ok((Asking { level: LEVEL, run, by, input: input.to_vec() }, session))
     }
 
@@ -70,7 +70,7 @@ impl Body {
     ) -> u64 {
         let rounds = Some((reply.corrections, reply.nudges));
         let turned = Turned { run: cx.run_id().clone(), by: Self::by(cx), usage: reply.usage, rounds };
-        self.0.log(What::Turned(turned));
+        self.0.log(LogEvent::Turned(turned));
         reply.output.number
     }
 
@@ -82,7 +82,7 @@ impl Body {
         cx: &Cx<'_, At<LEVEL, INDEX>>,
     ) -> Result<u64, NodeError> {
         let turned = Turned { run: cx.run_id().clone(), by: Self::by(cx), usage: error.usage, rounds: None };
-        self.0.log(What::Turned(turned));
+        self.0.log(LogEvent::Turned(turned));
         match choice.dialogue.as_ref().is_some_and(|dialogue| dialogue.takes_over) {
             true => Ok(mix_text(&sort_of(&error.kind))),
             false => Err(error.into()),

@@ -5,7 +5,7 @@ use crate::graph::{Output, Simulated, Sum};
 use crate::markers::{Anywhere, At, Watcher};
 use crate::numbers::{enough, gathered, in_a_word, items, observed, question, report, sent, spawned};
 use crate::token::Token;
-use crate::world::{EVENT, Gathered, What, World};
+use crate::world::{EVENT, Gathered, LogEvent, World};
 use interlocking_core::context::{Cx, LabelType, Labelled, NewItem, Severity};
 use interlocking_core::failure::NodeError;
 use interlocking_core::graph::Node;
@@ -39,7 +39,7 @@ impl Body {
     /// Logs that the execution begins, and returns its choice.
     pub(crate) fn begin<const LEVEL: usize, const INDEX: NodeIndex>(&self, cx: &Cx<'_, At<LEVEL, INDEX>>) -> Choice {
         let (run, by) = (cx.run_id().clone(), Self::by(cx));
-        self.0.log(What::Begun { run, by, restarts: cx.restarts() });
+        self.0.log(LogEvent::Begun { run, by, restarts: cx.restarts() });
         self.choice(cx)
     }
 
@@ -59,7 +59,7 @@ impl Body {
             let (effect_run, effect_by) = (run.clone(), by.clone());
             let effect = async move { Ok(world.effect(&effect_run, effect_by)) };
             let value = cx.once("effect", effect).await?;
-            self.0.log(What::Got { run, by, value });
+            self.0.log(LogEvent::Got { run, by, value });
         }
         if let Some(adds) = choice.adds {
             cx.update_memory(move |sum: &mut Sum| sum.0 += adds);
@@ -76,7 +76,7 @@ impl Body {
         wait(choice.delays[1]).await;
         match choice.fate {
             Fate::Well | Fate::TimesOut => {
-                self.0.log(What::Left { run: cx.run_id().clone(), by: Self::by(cx) });
+                self.0.log(LogEvent::Left { run: cx.run_id().clone(), by: Self::by(cx) });
                 Ok(())
             }
             Fate::Fails => Err("it was to fail".into()),
@@ -194,7 +194,7 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> MapHandler<At<LEVEL, INDEX>> fo
         };
         let children: Vec<Gathered> = children.all().await.into_iter().map(gathers).collect();
         let extra = gathered(&children);
-        self.0.log(What::Gathered { run: cx.run_id().clone(), by: Self::by(cx), children });
+        self.0.log(LogEvent::Gathered { run: cx.run_id().clone(), by: Self::by(cx), children });
         self.work(&choice, cx).await?;
         Self::leave(&choice, input.numbers(), extra, cx)
     }
@@ -216,7 +216,7 @@ impl<const LEVEL: usize, const INDEX: NodeIndex> GraphHandler<At<LEVEL, INDEX>> 
         cx: &mut Cx<'_, At<LEVEL, INDEX>>,
     ) -> Route<At<LEVEL, INDEX>> {
         let (choice, number) = (self.choice(cx), output.number);
-        self.0.log(What::Given { run: cx.run_id().clone(), by: Self::by(cx), number });
+        self.0.log(LogEvent::Given { run: cx.run_id().clone(), by: Self::by(cx), number });
         self.work(&choice, cx).await?;
         Self::leave(&choice, input.numbers(), number, cx)
     }

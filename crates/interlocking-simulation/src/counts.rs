@@ -6,7 +6,7 @@ use crate::journal::Fault;
 use crate::oracle::Seen;
 use crate::plan::Cut;
 use crate::world::EVENT;
-use crate::world::{Logged, What};
+use crate::world::{LogEvent, Logged};
 use interlocking_core::failure::FailureKind;
 use interlocking_runtime::Outcome;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl Counts {
         self.add("children", followed.runs.len().saturating_sub(1));
         self.add("waits", history.waits as usize);
         self.add("executors", history.world.executor() as usize);
-        let kept_after = |line: &&Logged| matches!(line.what, What::KeptAfterRefusal { .. });
+        let kept_after = |line: &&Logged| matches!(line.what, LogEvent::KeptAfterRefusal { .. });
         self.add("kept after a refusal", followed.account.log.iter().filter(kept_after).count());
         self.add("too late", followed.account.log.iter().filter(|line| followed.is_too_late(line)).count());
         self.add("void wishes", followed.account.log.iter().filter(|line| is_void_wish(line)).count());
@@ -78,11 +78,11 @@ impl Counts {
         let mut asked = BTreeMap::new();
         for line in log {
             match &line.what {
-                What::Asks { run, by, session } => {
+                LogEvent::Asks { run, by, session } => {
                     asked.insert((run, by), session);
                     self.add(session.kind().name(), 1);
                 }
-                What::Called(Call { run, by, session, prompted, .. }) => {
+                LogEvent::Called(Call { run, by, session, prompted, .. }) => {
                     let is_beside = by.node == EVENT || by.node == "advisory";
                     // The first call of a turn is in the session that the node asks for, unless an earlier attempt was
                     // interrupted in a session.
@@ -93,7 +93,7 @@ impl Counts {
                     self.add("corrections", usize::from(*prompted == Prompted::Correction));
                     self.add("reminders", usize::from(*prompted == Prompted::Reminder));
                 }
-                What::Returned(Returned { ended, .. }) => self.add(
+                LogEvent::Returned(Returned { ended, .. }) => self.add(
                     match ended {
                         Ended::Interrupted => "interrupted",
                         Ended::Stumbled(_) => "provider errors",
@@ -159,12 +159,12 @@ impl Counts {
 
 /// Whether an execution waits for its turn.
 fn is_wait_for_a_turn(line: &Logged) -> bool {
-    matches!(&line.what, What::Event { text, .. } if text.starts_with("NodeWaits"))
+    matches!(&line.what, LogEvent::Event { text, .. } if text.starts_with("NodeWaits"))
 }
 
 /// Whether a failed run was sent a cancellation.
 fn is_void_wish(line: &Logged) -> bool {
-    matches!(&line.what, What::Harness(text) if text.starts_with("somebody wishes"))
+    matches!(&line.what, LogEvent::Harness(text) if text.starts_with("somebody wishes"))
 }
 
 fn interrupted(cut: Cut) -> &'static str {

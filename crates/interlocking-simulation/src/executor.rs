@@ -4,7 +4,7 @@ use crate::graph::Output;
 use crate::history::History;
 use crate::messages::post;
 use crate::plan::{Cut, HANG_LIMIT, Plan};
-use crate::world::{LogSink, What};
+use crate::world::{LogEvent, LogSink};
 use interlocking_runtime::clock::TokioClock;
 use interlocking_runtime::journal::{Letter, LetterBody};
 use interlocking_runtime::{CancelToken, Journal, Outcome, Report, StartError};
@@ -21,7 +21,7 @@ pub(crate) enum ExecutorEnd {
 pub(crate) async fn execute(history: &History, plan: &Plan, posted: &mut usize) -> Result<ExecutorEnd, String> {
     let (world, journal) = (&history.world, &history.journal);
     world.next_executor();
-    world.log(What::Harness(format!("a new executor: {:?}", plan.cut)));
+    world.log(LogEvent::Harness(format!("a new executor: {:?}", plan.cut)));
     journal.set_fault(plan.fault());
     journal.start_answering();
     let cancel = CancelToken::new();

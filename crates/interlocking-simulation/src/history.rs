@@ -8,7 +8,7 @@ use crate::mix::mix;
 use crate::places::Places;
 use crate::plan::{Cut, HANG_LIMIT, Plan, Surroundings, Way, Weather};
 use crate::spending::{killed, spent};
-use crate::world::{Logged, What, World};
+use crate::world::{LogEvent, Logged, World};
 use interlocking_core::run_id::RunId;
 use interlocking_reference_model::generate::Dice;
 use interlocking_runtime::budget::BudgetExceeded;
@@ -128,7 +128,7 @@ pub(crate) fn run(world: &Arc<World>, weather: Weather, way: Way) -> Result<Ende
                 continue;
             }
             if !runtime.block_on(outlives_late_records(&history)) {
-                world.log(What::Harness("its process ends with what is late".to_owned()));
+                world.log(LogEvent::Harness("its process ends with what is late".to_owned()));
                 runtime = self::runtime();
                 history.agent = SimulatedAgent::new(world.clone());
                 history.lasting = None;
@@ -228,13 +228,13 @@ impl History {
         let executor = self.world.executor();
         let log = self.world.logged();
         let is_refused =
-            |it: &Logged| it.executor == executor && matches!(it.what, What::Refused { left_behind: false, .. });
+            |it: &Logged| it.executor == executor && matches!(it.what, LogEvent::Refused { left_behind: false, .. });
         let refused = log.iter().position(is_refused);
         let records = self.journal.kept.records(&self.root);
         let end = records.iter().rfind(|it| it.entry.ending().is_some()).filter(|_| ending(&records).is_some());
         let end = end.map(|record| record.sequence);
         let had_ended = |refused: usize| {
-            let end_is_kept = |it: &Logged| matches!(&it.what, What::Kept { run, sequence } if *run == self.root && Some(*sequence) == end);
+            let end_is_kept = |it: &Logged| matches!(&it.what, LogEvent::Kept { run, sequence } if *run == self.root && Some(*sequence) == end);
             log[..refused].iter().any(end_is_kept)
         };
         refused.is_some_and(|refused| !had_ended(refused))
@@ -257,7 +257,7 @@ impl History {
     async fn cancel_too_late(&self) {
         let letter = Letter { key: None, body: LetterBody::Cancel };
         if self.journal.kept.post(&self.root, letter).await.is_ok() {
-            self.world.log(What::Harness("somebody wishes that it ends, which it has".to_owned()));
+            self.world.log(LogEvent::Harness("somebody wishes that it ends, which it has".to_owned()));
         }
     }
 
@@ -286,7 +286,7 @@ async fn outlives_late_records(history: &History) -> bool {
 
 /// Resumes a run that has ended.
 async fn resume_after_end(history: &History) -> Result<Report<Output>, String> {
-    history.world.log(What::Harness("it is resumed after its end".to_owned()));
+    history.world.log(LogEvent::Harness("it is resumed after its end".to_owned()));
     history.journal.set_fault(None);
     let resumed = tokio::time::timeout(HANG_LIMIT, history.prepared().resume()).await;
     let report = resumed.map_err(|_| "it hangs".to_owned())?.map_err(|error| error.to_string())?;

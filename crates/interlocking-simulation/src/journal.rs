@@ -1,6 +1,6 @@
 //! A journal that breaks as planned, and that posts people's answers to questions.
 
-use crate::world::{What, World};
+use crate::world::{LogEvent, World};
 use crate::{
     mix::{mix, mix_text},
     numbers::answer,
@@ -120,7 +120,7 @@ impl FaultyJournal {
             for answer in [Some(answer), twice.then_some(answer + 1)].into_iter().flatten() {
                 let body = LetterBody::Answer { to: by.clone(), answer: answer.to_string().into() };
                 if journal.kept.post(&run, Letter { key: None, body }).await.is_ok() {
-                    journal.world.log(What::Harness(format!("{by} of {run} is answered {answer}")));
+                    journal.world.log(LogEvent::Harness(format!("{by} of {run} is answered {answer}")));
                 }
             }
             journal.lock().open.remove(&(run, by));
@@ -140,7 +140,7 @@ impl FaultyJournal {
         if is_retried {
             self.world.retried(&run);
         }
-        self.world.log(What::Kept { run, sequence });
+        self.world.log(LogEvent::Kept { run, sequence });
         if let Some((run, by)) = asked {
             self.lock().open.insert((run.clone(), by.clone()), ());
             self.ask(run, by);
@@ -261,7 +261,7 @@ impl Journal for FaultyJournal {
             Some(Fault::Refuses | Fault::RefusesAWhile(_)) => {
                 let left_behind = !(is_at_work && self.lock().is_at_work);
                 self.lock().has_refused |= !left_behind;
-                self.world.log(What::Refused { run, sequence, left_behind });
+                self.world.log(LogEvent::Refused { run, sequence, left_behind });
                 return Err(JournalError::Storage { reason: "it was to refuse".to_owned() });
             }
             Some(fault) => {
@@ -276,9 +276,9 @@ impl Journal for FaultyJournal {
         }
         self.keep(record).await?;
         if has_refused {
-            self.world.log(What::KeptAfterRefusal { run: run.clone(), sequence });
+            self.world.log(LogEvent::KeptAfterRefusal { run: run.clone(), sequence });
         }
-        self.world.log(What::Acknowledged { run, sequence });
+        self.world.log(LogEvent::Acknowledged { run, sequence });
         Ok(())
     }
 

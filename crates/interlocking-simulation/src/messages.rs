@@ -3,7 +3,7 @@
 use crate::history::History;
 use crate::plan;
 use crate::world::EVENT;
-use crate::world::What;
+use crate::world::LogEvent;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{Journal, Letter, LetterBody};
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn send(history: &History, run: &RunId, number: u64, key: Option<String>) 
     }
     let body = LetterBody::Message { node: EVENT.to_owned(), message: number.to_string().into() };
     if history.journal.kept.post(run, Letter { key, body }).await.is_ok() {
-        history.world.log(What::Harness(format!("message {number} is posted to {run}")));
+        history.world.log(LogEvent::Harness(format!("message {number} is posted to {run}")));
     }
 }
 

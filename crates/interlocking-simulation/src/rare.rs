@@ -4,7 +4,7 @@ use crate::checks::Account;
 use crate::graph::set_nets;
 use crate::history;
 use crate::plan::{Way, Weather};
-use crate::world::{EVENT, What, World};
+use crate::world::{EVENT, LogEvent, World};
 use interlocking_core::net::Net;
 use interlocking_core::table::{NodeKind, NodeRow, Table};
 use interlocking_runtime::journal::{Entry, Record};
@@ -59,7 +59,7 @@ fn map() -> NodeRow {
 fn a_record_that_is_refused_when_its_executor_has_left_stops_nobody() {
     let parent = vec![map().goto("n1", &[]), node("n1", NodeKind::Human).asks("u64", "u64").goto("exit", &[])];
     let found = seeds_with(1_000, 1, parent, spawning(), |account| {
-        account.log.iter().any(|line| matches!(line.what, What::Refused { left_behind: true, .. }))
+        account.log.iter().any(|line| matches!(line.what, LogEvent::Refused { left_behind: true, .. }))
     });
     assert!(found >= 1, "in no seed");
 }
@@ -68,7 +68,8 @@ fn a_record_that_is_refused_when_its_executor_has_left_stops_nobody() {
 fn a_process_may_end_with_a_record_that_comes_after_its_runs_end() {
     let child = vec![node("n0", NodeKind::Logic).entry().goto("exit", &[])];
     let found = seeds_with(2_000, 3, spawning(), child, |account| {
-        let ends = |what: &What| matches!(what, What::Harness(text) if text.starts_with("its process ends with"));
+        let ends =
+            |what: &LogEvent| matches!(what, LogEvent::Harness(text) if text.starts_with("its process ends with"));
         account.log.iter().any(|line| ends(&line.what))
     });
     assert!(found >= 3, "only {found} seeds");

@@ -50,7 +50,7 @@ pub(crate) struct Logged {
     pub(crate) executor: u32,
     /// Milliseconds of virtual time since the executor's runtime began.
     pub(crate) at: u64,
-    pub(crate) what: What,
+    pub(crate) what: LogEvent,
 }
 
 /// The event node of every table that has one.
@@ -58,7 +58,7 @@ pub(crate) const EVENT: &str = "event";
 
 /// An event in the log.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum LogEvent {
     /// A handler began.
     Begun { run: RunId, by: By, restarts: u32 },
     /// A side effect was done, with this result.
@@ -173,7 +173,7 @@ impl World {
     }
 
     /// Adds a line to the log; panics if it has become too long.
-    pub(crate) fn log(&self, what: What) {
+    pub(crate) fn log(&self, what: LogEvent) {
         let mut moving = self.lock();
         let at = moving.epoch.elapsed().as_millis() as u64;
         let executor = moving.executor;
@@ -193,7 +193,7 @@ impl World {
             moving.effects += 1;
             moving.effects
         };
-        self.log(What::Effect { run: run.clone(), by, value });
+        self.log(LogEvent::Effect { run: run.clone(), by, value });
         value
     }
 
@@ -215,11 +215,13 @@ impl EventSink for LogSink {
         let Event { run, kind, .. } = event;
         let by = |node: &NodeRef| By { node: node.node.to_string(), visit: node.visit, attempt: node.attempt };
         self.0.log(match &kind {
-            EventKind::NodeStarted(node) => What::Started { run, by: by(node) },
-            EventKind::NodeFailed { node, took_ms, .. } => What::Failed { run, by: by(node), took: *took_ms },
-            EventKind::NodeCancelled(node) | EventKind::NodeSuspended(node) => What::Cancelled { run, by: by(node) },
-            EventKind::Reported { node, failure: Some(_), .. } => What::Reported { run, by: by(node) },
-            other => What::Event { run, text: format!("{other:?}") },
+            EventKind::NodeStarted(node) => LogEvent::Started { run, by: by(node) },
+            EventKind::NodeFailed { node, took_ms, .. } => LogEvent::Failed { run, by: by(node), took: *took_ms },
+            EventKind::NodeCancelled(node) | EventKind::NodeSuspended(node) => {
+                LogEvent::Cancelled { run, by: by(node) }
+            }
+            EventKind::Reported { node, failure: Some(_), .. } => LogEvent::Reported { run, by: by(node) },
+            other => LogEvent::Event { run, text: format!("{other:?}") },
         });
     }
 }
@@ -228,32 +230,32 @@ impl fmt::Debug for Logged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{} ms ", self.executor, self.at)?;
         match &self.what {
-            What::Begun { run, by, restarts } => write!(f, "{run}: {by} begins, after {restarts} restarts"),
-            What::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
-            What::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
-            What::Left { run, by } => write!(f, "{run}: {by} goes on"),
-            What::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
-            What::Given { run, by, number } => write!(f, "{run}: {by} is given {number}"),
-            What::Asks { run, by, session } => write!(f, "{run}: {by} asks, {session:?}"),
-            What::Called(call) => write!(f, "{call:?}"),
-            What::Opened { run, by, session } => write!(f, "{run}: the agent of {by} is in {session}"),
-            What::Returned(returned) => write!(f, "{returned:?}"),
-            What::Turned(turned) => write!(f, "{turned:?}"),
-            What::Failed { run, by, took } => write!(f, "{run}: {by} has failed after {took} ms"),
-            What::Cancelled { run, by } => write!(f, "{run}: {by} is stopped"),
-            What::Reported { run, by } => write!(f, "{run}: {by} has failed beside the graph"),
-            What::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
-            What::Refused { run, sequence, left_behind: false } => write!(f, "{run}: record {sequence} is refused"),
-            What::Refused { run, sequence, left_behind: true } => {
+            LogEvent::Begun { run, by, restarts } => write!(f, "{run}: {by} begins, after {restarts} restarts"),
+            LogEvent::Effect { run, by, value } => write!(f, "{run}: {by} has an effect, {value}"),
+            LogEvent::Got { run, by, value } => write!(f, "{run}: {by} got its effect's result, {value}"),
+            LogEvent::Left { run, by } => write!(f, "{run}: {by} goes on"),
+            LogEvent::Gathered { run, by, children } => write!(f, "{run}: {by} gathers {children:?}"),
+            LogEvent::Given { run, by, number } => write!(f, "{run}: {by} is given {number}"),
+            LogEvent::Asks { run, by, session } => write!(f, "{run}: {by} asks, {session:?}"),
+            LogEvent::Called(call) => write!(f, "{call:?}"),
+            LogEvent::Opened { run, by, session } => write!(f, "{run}: the agent of {by} is in {session}"),
+            LogEvent::Returned(returned) => write!(f, "{returned:?}"),
+            LogEvent::Turned(turned) => write!(f, "{turned:?}"),
+            LogEvent::Failed { run, by, took } => write!(f, "{run}: {by} has failed after {took} ms"),
+            LogEvent::Cancelled { run, by } => write!(f, "{run}: {by} is stopped"),
+            LogEvent::Reported { run, by } => write!(f, "{run}: {by} has failed beside the graph"),
+            LogEvent::Kept { run, sequence } => write!(f, "{run}: record {sequence} is kept"),
+            LogEvent::Refused { run, sequence, left_behind: false } => write!(f, "{run}: record {sequence} is refused"),
+            LogEvent::Refused { run, sequence, left_behind: true } => {
                 write!(f, "{run}: record {sequence} is refused, which an executor has left behind")
             }
-            What::KeptAfterRefusal { run, sequence } => {
+            LogEvent::KeptAfterRefusal { run, sequence } => {
                 write!(f, "{run}: record {sequence} was written though another was refused")
             }
-            What::Acknowledged { run, sequence } => write!(f, "{run}: record {sequence} is acknowledged"),
-            What::Started { run, by } => write!(f, "{run}: {by} is started"),
-            What::Event { run, text } => write!(f, "{run}: {text}"),
-            What::Harness(text) => f.write_str(text),
+            LogEvent::Acknowledged { run, sequence } => write!(f, "{run}: record {sequence} is acknowledged"),
+            LogEvent::Started { run, by } => write!(f, "{run}: {by} is started"),
+            LogEvent::Event { run, text } => write!(f, "{run}: {text}"),
+            LogEvent::Harness(text) => f.write_str(text),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::turn::Turn;
 use super::{Account, Followed};
 use crate::calls::Ended;
 use crate::tables::TIMEOUT_MS;
-use crate::world::{Logged, What};
+use crate::world::{LogEvent, Logged};
 use interlocking_agents::SessionId;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The sessions that the agent has reported, by execution.
 pub(super) fn opened(log: &[Logged]) -> BTreeSet<(RunId, By, SessionId)> {
     let opened = log.iter().filter_map(|line| match &line.what {
-        What::Opened { run, by, session } => Some((run.clone(), by.clone(), session.clone())),
+        LogEvent::Opened { run, by, session } => Some((run.clone(), by.clone(), session.clone())),
         _ => None,
     });
     opened.collect()
@@ -28,13 +28,13 @@ impl Account<'_> {
         let bounded = self.ended.history.surroundings.concurrency.is_some();
         for line in &self.log {
             match &line.what {
-                What::Returned(returned) if matches!(returned.ended, Ended::Stumbled(_)) => {
+                LogEvent::Returned(returned) if matches!(returned.ended, Ended::Stumbled(_)) => {
                     stumbled.insert(line.executor);
                 }
-                What::Started { run, by } => {
+                LogEvent::Started { run, by } => {
                     started.insert((run, by), (line.executor, line.at));
                 }
-                What::Failed { run, by, took: TIMEOUT_MS } | What::Reported { run, by } => {
+                LogEvent::Failed { run, by, took: TIMEOUT_MS } | LogEvent::Reported { run, by } => {
                     let (executor, at) = started.get(&(run, by)).copied().unwrap_or_default();
                     let waited = bounded || stumbled.contains(&line.executor);
                     if waited && executor == line.executor && line.at >= at + TIMEOUT_MS {
@@ -70,15 +70,15 @@ impl Followed<'_> {
         let mut closed: BTreeMap<u32, u64> = BTreeMap::new();
         for (nth, line) in self.account.log.iter().enumerate() {
             match &line.what {
-                What::Asks { run, by, session } => {
+                LogEvent::Asks { run, by, session } => {
                     let recorded = sessions.get(&(run, by)).into_iter().flatten().rfind(|(sequence, _)| {
                         kept.records.get(&(run, *sequence)).is_some_and(|position| *position < nth)
                     });
                     let recorded = recorded.map(|(_, session)| (*session).clone());
                     turns.insert((run, by), Turn::new(session.clone(), recorded));
                 }
-                What::Opened { run, by, session } => turn_of(&mut turns, run, by)?.session = Some(session.clone()),
-                What::Called(call) => {
+                LogEvent::Opened { run, by, session } => turn_of(&mut turns, run, by)?.session = Some(session.clone()),
+                LogEvent::Called(call) => {
                     let (run, by) = (&call.run, &call.by);
                     if kept.done.get(&(run, by.clone())).is_some_and(|position| *position < nth) {
                         return Err(format!("the agent is asked for {by} of {run}, which is done"));
@@ -92,7 +92,7 @@ impl Followed<'_> {
                     let why = |why| format!("line {nth} of the log, the agent of {by} of {run}: {why}");
                     turn_of(&mut turns, run, by)?.called(call, &nudges).map_err(why)?;
                 }
-                What::Returned(returned) => {
+                LogEvent::Returned(returned) => {
                     let (run, by) = (&returned.run, &returned.by);
                     if let Ended::Stumbled(Some(after)) = returned.ended {
                         let until = closed.entry(line.executor).or_default();
@@ -101,7 +101,7 @@ impl Followed<'_> {
                     let why = |why| format!("line {nth} of the log, the agent of {by} of {run}: {why}");
                     turn_of(&mut turns, run, by)?.returned(returned, &nudges).map_err(why)?;
                 }
-                What::Turned(turned) => {
+                LogEvent::Turned(turned) => {
                     let (run, by) = (&turned.run, &turned.by);
                     let why = |why| format!("line {nth} of the log, the agent of {by} of {run}: {why}");
                     turn_of(&mut turns, run, by)?.turned(turned, &nudges).map_err(why)?;

@@ -5,7 +5,7 @@ use super::Followed;
 use crate::calls::{Call, Returned};
 use crate::dialogue::INTERRUPTED_USAGE;
 use crate::spending::{by, killed, spent};
-use crate::world::What;
+use crate::world::LogEvent;
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
@@ -44,7 +44,7 @@ impl Followed<'_> {
         let is_beside = node.is_some_and(|node| self.account.net(run).row(node).kind == NodeKind::Advisory);
         let has_finished = self.runs.get(run).is_some_and(|oracle| matches!(oracle.ended, Some((None, false))));
         let ends = self.account.ended.history.lasting.is_none_or(|first| executor < first);
-        let is_refused = |what: &What| matches!(what, What::Refused { run: of, .. } if of == run);
+        let is_refused = |what: &LogEvent| matches!(what, LogEvent::Refused { run: of, .. } if of == run);
         is_beside && has_finished && (ends || self.account.log.iter().any(|line| is_refused(&line.what)))
     }
 
@@ -54,13 +54,13 @@ impl Followed<'_> {
         for line in &self.account.log {
             match &line.what {
                 // A task that was dropped with its run may take one more step after the next executor has begun.
-                What::Asks { run, by, .. } => drop(callers.insert((run, by), line.executor)),
+                LogEvent::Asks { run, by, .. } => drop(callers.insert((run, by), line.executor)),
                 // Until the call ends, it counts as interrupted.
-                What::Called(Call { run, by, .. }) => {
+                LogEvent::Called(Call { run, by, .. }) => {
                     let caller = callers.get(&(run, by)).copied().unwrap_or(line.executor);
                     *made.entry((caller, run, by.clone())).or_default() += INTERRUPTED_USAGE;
                 }
-                What::Returned(Returned { run, by, usage, .. }) => {
+                LogEvent::Returned(Returned { run, by, usage, .. }) => {
                     let caller = callers.get(&(run, by)).copied().unwrap_or(line.executor);
                     let bill: &mut Usage = made.entry((caller, run, by.clone())).or_default();
                     bill.calls = bill.calls.saturating_sub(INTERRUPTED_USAGE.calls);
@@ -81,8 +81,8 @@ impl Followed<'_> {
         let (mut recorded, mut callers) = (Bills::new(), BTreeMap::new());
         for line in &self.account.log {
             match &line.what {
-                What::Asks { run, by, .. } => drop(callers.insert((run, by.clone()), line.executor)),
-                What::Kept { run, sequence } => {
+                LogEvent::Asks { run, by, .. } => drop(callers.insert((run, by.clone()), line.executor)),
+                LogEvent::Kept { run, sequence } => {
                     let Some(record) = records.get(&(run, *sequence)) else { continue };
                     let Some(by) = by(record) else { continue };
                     let caller = callers.get(&(run, by.clone())).copied().unwrap_or(line.executor);
@@ -127,7 +127,7 @@ impl Followed<'_> {
     fn places(&self) -> BTreeMap<(&RunId, u64), (usize, u32)> {
         let log = self.account.log.iter().enumerate();
         let kept = log.filter_map(|(at, line)| match &line.what {
-            What::Kept { run, sequence } => Some(((run, *sequence), (at, line.executor))),
+            LogEvent::Kept { run, sequence } => Some(((run, *sequence), (at, line.executor))),
             _ => None,
         });
         kept.collect()

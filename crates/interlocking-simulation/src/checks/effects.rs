@@ -1,7 +1,7 @@
 //! Handlers, side effects and messages happen once.
 
 use super::Followed;
-use crate::world::What;
+use crate::world::LogEvent;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ impl Followed<'_> {
         let kept = self.kept()?;
         for (nth, line) in self.account.log.iter().enumerate() {
             match &line.what {
-                What::Begun { run, by, restarts } => {
+                LogEvent::Begun { run, by, restarts } => {
                     if kept.done.get(&(run, by.clone())).is_some_and(|position| *position < nth) {
                         return Err(format!("{by} of {run} is done again, at line {nth} of the log"));
                     }
@@ -31,13 +31,13 @@ impl Followed<'_> {
                         return Err(format!("{by} of {run} begins for the {starts}th time, and knows of {restarts}"));
                     }
                 }
-                What::Effect { run, by, .. } => {
+                LogEvent::Effect { run, by, .. } => {
                     let recorded = kept.effects.get(&(run, by.node.as_str(), by.visit));
                     if recorded.is_some_and(|(position, _)| *position < nth) {
                         return Err(format!("{by} of {run} has its effect again"));
                     }
                 }
-                What::Got { run, by, value } => {
+                LogEvent::Got { run, by, value } => {
                     let recorded =
                         kept.effects.get(&(run, by.node.as_str(), by.visit)).map(|(_, value)| value.as_str());
                     if recorded != Some(value.to_string().as_str()) {
@@ -53,7 +53,7 @@ impl Followed<'_> {
     pub(super) fn kept(&self) -> Result<Kept<'_>, String> {
         let mut kept = Kept::default();
         for (nth, line) in self.account.log.iter().enumerate() {
-            if let What::Kept { run, sequence } = &line.what {
+            if let LogEvent::Kept { run, sequence } = &line.what {
                 kept.records.insert((run, *sequence), nth);
             }
         }

@@ -29,7 +29,7 @@ pub(crate) use ways::Happened;
 
 use crate::history::Ended;
 use crate::oracle::{Facts, Oracle};
-use crate::world::{Gathered, Logged, What};
+use crate::world::{Gathered, LogEvent, Logged};
 use interlocking_core::failure::ChildFailure;
 use interlocking_core::frontier::Execution;
 use interlocking_core::net::Net;
@@ -172,7 +172,7 @@ impl<'e> Account<'e> {
 impl Followed<'_> {
     /// Whether this line is about a handler that ended although a join had cancelled its execution at a quorum.
     pub(crate) fn is_too_late(&self, line: &Logged) -> bool {
-        let What::Left { run, by } = &line.what else { return false };
+        let LogEvent::Left { run, by } = &line.what else { return false };
         let node = self.account.net(run).node_named(&by.node);
         let is_loser = |node| self.runs.get(run)?.losers.get(&(node, by.visit, by.attempt));
         node.and_then(is_loser).is_some()
@@ -182,7 +182,7 @@ impl Followed<'_> {
 fn given(log: &[Logged]) -> Given {
     let mut all = Given::new();
     for line in log {
-        if let What::Given { run, by, number } = &line.what {
+        if let LogEvent::Given { run, by, number } = &line.what {
             all.insert((run.clone(), by.clone()), *number);
         }
     }
@@ -192,7 +192,7 @@ fn given(log: &[Logged]) -> Given {
 fn gathered(log: &[Logged]) -> AllGathered {
     let mut all = AllGathered::new();
     for line in log {
-        if let What::Gathered { run, by, children } = &line.what {
+        if let LogEvent::Gathered { run, by, children } = &line.what {
             all.entry((run.clone(), by.clone())).or_default().push(children.clone());
         }
     }

@@ -1,7 +1,7 @@
 //! A journal that refuses for a while: the whole tree of runs stops, although the journal would take the next record.
 
 use super::Followed;
-use crate::world::What;
+use crate::world::LogEvent;
 use interlocking_runtime::journal::Entry;
 
 impl Followed<'_> {
@@ -9,7 +9,7 @@ impl Followed<'_> {
     /// what stopping leaves behind: the usage of agents, and records that were being written for a stopped node.
     pub(super) fn refusals(&self) -> Result<(), String> {
         for line in &self.account.log {
-            let What::KeptAfterRefusal { run, sequence } = &line.what else { continue };
+            let LogEvent::KeptAfterRefusal { run, sequence } = &line.what else { continue };
             let entry = self.account.records.get(run).and_then(|records| records.get(*sequence as usize));
             match entry.map(|record| &record.entry) {
                 Some(

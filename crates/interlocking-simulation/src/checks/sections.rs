@@ -1,7 +1,7 @@
 //! Sections: the child runs of exclusive graph nodes.
 
 use super::Followed;
-use crate::world::{Logged, What};
+use crate::world::{LogEvent, Logged};
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
 use interlocking_runtime::journal::{By, Entry};
@@ -12,7 +12,7 @@ impl Followed<'_> {
     pub(super) fn sections(&self) -> Result<(), String> {
         let mut open: Option<(RunId, By)> = None;
         for line in &self.account.log {
-            if let What::Begun { run, by, .. } = &line.what
+            if let LogEvent::Begun { run, by, .. } = &line.what
                 && let Some(other) = &open
                 && self.takes_turns(run, by)
                 && self.section_of(run).as_ref() != Some(other)
@@ -32,12 +32,12 @@ impl Followed<'_> {
 
     fn follow_section(&self, line: &Logged, open: &mut Option<(RunId, By)>) {
         match &line.what {
-            What::Kept { run, sequence: 0 } => {
+            LogEvent::Kept { run, sequence: 0 } => {
                 if let Some(section) = self.section_of(run) {
                     *open = Some(section);
                 }
             }
-            What::Kept { run, sequence } => {
+            LogEvent::Kept { run, sequence } => {
                 let record = self.account.records[run].iter().find(|record| record.sequence == *sequence);
                 let is_over = |(parent, by): &(RunId, By)| match record.map(|record| &record.entry) {
                     Some(Entry::Outcome(outcome)) => parent == run && outcome.by() == *by,
@@ -48,7 +48,7 @@ impl Followed<'_> {
             }
             // The section also ends if its node fails or is cancelled; a suspended section continues in the next
             // process.
-            What::Failed { run, by, .. } | What::Cancelled { run, by } if !self.is_done(run, by) => {
+            LogEvent::Failed { run, by, .. } | LogEvent::Cancelled { run, by } if !self.is_done(run, by) => {
                 *open = open.take().filter(|section| *section != (run.clone(), by.clone()));
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use super::Followed;
 use crate::world::EVENT;
-use crate::world::What;
+use crate::world::LogEvent;
 use interlocking_core::run_id::RunId;
 use interlocking_runtime::journal::{By, Entry};
 use std::collections::{BTreeMap, VecDeque};
@@ -48,10 +48,10 @@ impl Followed<'_> {
         let (mut acknowledged, mut started) = (Acknowledged::new(), Started::new());
         for line in &self.account.log {
             match &line.what {
-                What::Acknowledged { run, sequence } => {
+                LogEvent::Acknowledged { run, sequence } => {
                     acknowledged.insert((run, *sequence), (line.executor, line.at));
                 }
-                What::Started { run, by } => {
+                LogEvent::Started { run, by } => {
                     started.entry((run, by.clone(), line.executor)).or_default().push_back(line.at);
                 }
                 _ => {}

@@ -5,7 +5,7 @@ use super::{Account, Followed};
 use crate::graph::Output;
 use crate::history::{self, Ended};
 use crate::plan::{self, Way, Weather};
-use crate::world::{Logged, What, World};
+use crate::world::{LogEvent, Logged, World};
 use interlocking_agents::Usage;
 use interlocking_core::run_id::RunId;
 use interlocking_core::table::NodeKind;
@@ -132,14 +132,14 @@ impl Followed<'_> {
         let lines = account.ended.history.first.as_ref().map_or(usize::MAX, |(_, lines)| *lines);
         // A child may begin or end at the very moment when its map decides not to wait for it.
         let decides = |line: &Logged| match &line.what {
-            What::Kept { run, sequence } => {
+            LogEvent::Kept { run, sequence } => {
                 matches!(records.get(&(run, *sequence)).map(|it| &it.entry), Some(Entry::Decided { .. }))
             }
             _ => false,
         };
         let decided: BTreeSet<u64> = account.log.iter().filter(|line| decides(line)).map(|line| line.at).collect();
         let is_childs = |line: &Logged| match &line.what {
-            What::Started { run, .. } | What::Begun { run, .. } => *run != account.ended.history.root,
+            LogEvent::Started { run, .. } | LogEvent::Begun { run, .. } => *run != account.ended.history.root,
             _ => false,
         };
         if account.log.iter().any(|line| decided.contains(&line.at) && is_childs(line)) {
@@ -147,14 +147,16 @@ impl Followed<'_> {
         }
         for line in account.log.iter().take(lines) {
             let whose = match &line.what {
-                What::Kept { run, sequence } => records.get(&(run, *sequence)).and_then(|record| match &record.entry {
-                    Entry::Outcome(outcome) => Some((run, outcome.by())),
-                    Entry::Report { by, .. } => Some((run, by.clone())),
-                    _ => None,
-                }),
-                What::Failed { run, by, .. } | What::Reported { run, by } => Some((run, by.clone())),
-                What::Returned(returned) => Some((&returned.run, returned.by.clone())),
-                What::Asks { run, by, .. } if waits => Some((run, by.clone())),
+                LogEvent::Kept { run, sequence } => {
+                    records.get(&(run, *sequence)).and_then(|record| match &record.entry {
+                        Entry::Outcome(outcome) => Some((run, outcome.by())),
+                        Entry::Report { by, .. } => Some((run, by.clone())),
+                        _ => None,
+                    })
+                }
+                LogEvent::Failed { run, by, .. } | LogEvent::Reported { run, by } => Some((run, by.clone())),
+                LogEvent::Returned(returned) => Some((&returned.run, returned.by.clone())),
+                LogEvent::Asks { run, by, .. } if waits => Some((run, by.clone())),
                 _ => None,
             };
             let Some(whose) = whose else { continue };
@@ -179,12 +181,12 @@ impl Followed<'_> {
         // An advisory node may begin, or do its work, at the very moment when its run ends.
         let is_beside = |run: &RunId, by: &By| self.kind(run, by) == NodeKind::Advisory;
         let ends = account.log.iter().filter_map(|line| match &line.what {
-            What::Event { run, text } if text.starts_with("RunEnded") => Some((run, line.at)),
+            LogEvent::Event { run, text } if text.starts_with("RunEnded") => Some((run, line.at)),
             _ => None,
         });
         let ends: BTreeSet<_> = ends.collect();
         let begins_at_its_end = |line: &Logged| match &line.what {
-            What::Started { run, by } => is_beside(run, by) && ends.contains(&(run, line.at)),
+            LogEvent::Started { run, by } => is_beside(run, by) && ends.contains(&(run, line.at)),
             _ => false,
         };
         account.log.iter().any(begins_at_its_end)
@@ -209,11 +211,11 @@ impl Followed<'_> {
         }
         let mut gathered: BTreeMap<&RunId, &By> = BTreeMap::new();
         self.account.log.iter().any(|line| match &line.what {
-            What::Gathered { by, children, .. } => {
+            LogEvent::Gathered { by, children, .. } => {
                 children.iter().any(|child| gathered.insert(&child.run, by).is_some_and(|before| before != by))
             }
             // The entry may be stopped before it gathers.
-            What::Started { run, by } if by.visit > 1 => self.may_adopt(run, by),
+            LogEvent::Started { run, by } if by.visit > 1 => self.may_adopt(run, by),
             _ => false,
         })
     }
@@ -227,8 +229,7 @@ impl Followed<'_> {
             _ => false,
         };
         // A human node may be stopped before it asks.
-        let asks =
-            |line: &Logged| matches!(&line.what, What::Started { run, by } if self.kind(run, by) == NodeKind::Human);
+        let asks = |line: &Logged| matches!(&line.what, LogEvent::Started { run, by } if self.kind(run, by) == NodeKind::Human);
         plan::messages(&account.ended.history.world).is_empty()
             && !self.adopts()
             && !account.log.iter().any(asks)
@@ -258,30 +259,30 @@ fn same(expected: &Happened, other: &Ended, way: &str, trace: &mut String) -> Re
 /// steps have no order.
 fn line(Logged { at, what, .. }: Logged) -> Option<String> {
     let what = match what {
-        What::Effect { run, by, .. } => What::Effect { run, by, value: 0 },
-        What::Got { run, by, .. } => What::Got { run, by, value: 0 },
-        What::Called(mut call) => {
+        LogEvent::Effect { run, by, .. } => LogEvent::Effect { run, by, value: 0 },
+        LogEvent::Got { run, by, .. } => LogEvent::Got { run, by, value: 0 },
+        LogEvent::Called(mut call) => {
             call.open = 0;
-            What::Called(call)
+            LogEvent::Called(call)
         }
-        What::Begun { .. }
-        | What::Gathered { .. }
-        | What::Given { .. }
-        | What::Asks { .. }
-        | What::Opened { .. }
-        | What::Returned(_)
-        | What::Turned(_) => what,
-        What::Left { .. }
-        | What::Kept { .. }
-        | What::Failed { .. }
-        | What::Cancelled { .. }
-        | What::Reported { .. }
-        | What::Refused { .. }
-        | What::KeptAfterRefusal { .. }
-        | What::Acknowledged { .. }
-        | What::Started { .. }
-        | What::Event { .. }
-        | What::Harness(_) => return None,
+        LogEvent::Begun { .. }
+        | LogEvent::Gathered { .. }
+        | LogEvent::Given { .. }
+        | LogEvent::Asks { .. }
+        | LogEvent::Opened { .. }
+        | LogEvent::Returned(_)
+        | LogEvent::Turned(_) => what,
+        LogEvent::Left { .. }
+        | LogEvent::Kept { .. }
+        | LogEvent::Failed { .. }
+        | LogEvent::Cancelled { .. }
+        | LogEvent::Reported { .. }
+        | LogEvent::Refused { .. }
+        | LogEvent::KeptAfterRefusal { .. }
+        | LogEvent::Acknowledged { .. }
+        | LogEvent::Started { .. }
+        | LogEvent::Event { .. }
+        | LogEvent::Harness(_) => return None,
     };
     Some(without_numbers(&format!("{:?}", Logged { executor: 0, at, what })))
 }

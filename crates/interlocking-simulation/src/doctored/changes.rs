@@ -2,7 +2,7 @@
 
 use crate::calls::{Call, Ended as CallEnded, Returned};
 use crate::checks::Account;
-use crate::world::{EVENT, Logged, What};
+use crate::world::{EVENT, LogEvent, Logged};
 use interlocking_agents::{SessionId, SessionOp};
 use interlocking_core::failure::{ChildFailure, Failure, FailureKind};
 use interlocking_core::run_id::RunId;
@@ -68,7 +68,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
     }),
     ("a graph node was given what its child did not come to", 5, |account| {
         account.log.iter_mut().rev().find_map(|line| match &mut line.what {
-            What::Given { number, .. } => {
+            LogEvent::Given { number, .. } => {
                 *number ^= 1;
                 Some(())
             }
@@ -100,7 +100,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
         Some(())
     }),
     ("a node starts late", 30, |account| {
-        let line = account.log.iter_mut().find(|line| matches!(line.what, What::Started { .. }))?;
+        let line = account.log.iter_mut().find(|line| matches!(line.what, LogEvent::Started { .. }))?;
         line.at += 1;
         Some(())
     }),
@@ -115,7 +115,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
             _ => None,
         })?;
         let last = account.log.last()?.clone();
-        account.log.push(Logged { what: What::Effect { run, by, value: 0 }, ..last });
+        account.log.push(Logged { what: LogEvent::Effect { run, by, value: 0 }, ..last });
         Some(())
     }),
     ("an agent is asked for what is done", 10, |account| {
@@ -133,24 +133,25 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
         Some(())
     }),
     ("a session that was interrupted is not gone on with", 2, |account| {
-        let asks = |line: &Logged| matches!(&line.what, What::Asks { session: SessionOp::StartFresh(_), .. });
+        let asks = |line: &Logged| matches!(&line.what, LogEvent::Asks { session: SessionOp::StartFresh(_), .. });
         let asked: Vec<usize> = (0..account.log.len()).filter(|nth| asks(&account.log[*nth])).collect();
         let gone_on = asked.into_iter().find_map(|nth| {
             let next = account.log[nth + 1..].iter().position(|line| called(line).is_some())? + nth + 1;
-            let (What::Asks { run, by, session }, call) = (&account.log[nth].what, called(&account.log[next])?) else {
+            let (LogEvent::Asks { run, by, session }, call) = (&account.log[nth].what, called(&account.log[next])?)
+            else {
                 return None;
             };
             let same = (&call.run, &call.by) == (run, by) && call.session != *session;
             same.then(|| (next, session.clone()))
         });
         let (nth, fresh) = gone_on?;
-        let What::Called(call) = &mut account.log[nth].what else { return None };
+        let LogEvent::Called(call) = &mut account.log[nth].what else { return None };
         call.session = fresh;
         Some(())
     }),
     ("a bad output is taken for an answer", 5, |account| {
         let (nth, turned) = account.log.iter().enumerate().find_map(|(nth, line)| match &line.what {
-            What::Turned(turned) if turned.rounds.is_some() => Some((nth, turned.clone())),
+            LogEvent::Turned(turned) if turned.rounds.is_some() => Some((nth, turned.clone())),
             _ => None,
         })?;
         let mut returned = account.log[..nth].iter_mut().rev().filter_map(returned);
@@ -159,7 +160,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
         Some(())
     }),
     ("an agent is asked though its provider wants to be left alone", 2, |account| {
-        let stumbles = |line: &Logged| matches!(&line.what, What::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0);
+        let stumbles = |line: &Logged| matches!(&line.what, LogEvent::Returned(Returned { ended: CallEnded::Stumbled(Some(after)), .. }) if *after > 0);
         let log = &account.log;
         let (nth, next) = (0..log.len()).filter(|nth| stumbles(&log[*nth])).find_map(|nth| {
             let next =
@@ -184,7 +185,7 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
     ("more calls are under way than may be", 2, |account| {
         let limit = account.ended.history.surroundings.concurrency?;
         let call = account.log.iter_mut().find(|line| called(line).is_some())?;
-        let What::Called(call) = &mut call.what else { return None };
+        let LogEvent::Called(call) = &mut call.what else { return None };
         call.open = limit as usize + 1;
         Some(())
     }),
@@ -226,8 +227,8 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
         let (nth, _) = first(account, |_| true)?;
         let (run, sequence) = (account.ended.history.root.clone(), nth as u64);
         let refused =
-            account.log.iter().position(|line| matches!(line.what, What::Refused { left_behind: false, .. }))?;
-        let kept = Logged { what: What::KeptAfterRefusal { run, sequence }, ..account.log[refused].clone() };
+            account.log.iter().position(|line| matches!(line.what, LogEvent::Refused { left_behind: false, .. }))?;
+        let kept = Logged { what: LogEvent::KeptAfterRefusal { run, sequence }, ..account.log[refused].clone() };
         account.log.insert(refused + 1, kept);
         Some(())
     }),
@@ -238,9 +239,9 @@ pub(super) const CHANGES: [(&str, usize, Change); 32] = [
             return None;
         }
         let run = account.ended.history.root.clone();
-        let kept = |line: &Logged| matches!(&line.what, What::Kept { run: of, sequence } if *of == run && *sequence == retried);
+        let kept = |line: &Logged| matches!(&line.what, LogEvent::Kept { run: of, sequence } if *of == run && *sequence == retried);
         let nth = account.log.iter().position(kept)?;
-        let begun = What::Begun { run: run.clone(), by: done.by(), restarts: 0 };
+        let begun = LogEvent::Begun { run: run.clone(), by: done.by(), restarts: 0 };
         account.log.insert(nth + 1, Logged { what: begun, ..account.log[nth].clone() });
         Some(())
     }),
@@ -254,7 +255,7 @@ pub(super) fn retried_too_late(account: &mut Account<'_>) -> Option<()> {
         record.is_some_and(|record| matches!(record.entry, Entry::Retried { .. }))
     };
     let kept = |line: &Logged, is_root: bool| match &line.what {
-        What::Kept { run, sequence } => (*run == root) == is_root && is_retry(run, sequence),
+        LogEvent::Kept { run, sequence } => (*run == root) == is_root && is_retry(run, sequence),
         _ => false,
     };
     let child = account.log.iter().position(|line| kept(line, false))?;
@@ -273,16 +274,16 @@ pub(super) fn retried_alone(account: &mut Account<'_>) -> Option<()> {
     let (run, sequence) = (retried.run.clone(), retried.sequence);
     records.push(retried);
     let end = account.log.last()?.clone();
-    account.log.push(Logged { what: What::Kept { run, sequence }, ..end });
+    account.log.push(Logged { what: LogEvent::Kept { run, sequence }, ..end });
     Some(())
 }
 
 fn called(line: &Logged) -> Option<&Call> {
-    if let What::Called(call) = &line.what { Some(call) } else { None }
+    if let LogEvent::Called(call) = &line.what { Some(call) } else { None }
 }
 
 fn returned(line: &mut Logged) -> Option<&mut Returned> {
-    if let What::Returned(returned) = &mut line.what { Some(returned) } else { None }
+    if let LogEvent::Returned(returned) = &mut line.what { Some(returned) } else { None }
 }
 
 /// The root's records.
@@ -331,7 +332,7 @@ fn in_any(account: &mut Account<'_>, change: fn(&mut NodeOutcome) -> Option<()>)
 fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
     let records = root(account)?.clone();
     account.log.iter().find_map(|line| {
-        let What::Acknowledged { run, sequence } = &line.what else { return None };
+        let LogEvent::Acknowledged { run, sequence } = &line.what else { return None };
         let record = records.iter().find(|record| record.sequence == *sequence && record.run == *run)?;
         let Entry::Outcome(outcome) = &record.entry else { return None };
         // No check requires when an event node starts.
@@ -340,7 +341,7 @@ fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
         }
         account.log.iter().rposition(|other| {
             other.executor == line.executor
-                && matches!(&other.what, What::Started { run: of, by } if of == run
+                && matches!(&other.what, LogEvent::Started { run: of, by } if of == run
                     && (&by.node, by.visit, by.attempt) == (&outcome.node, outcome.visit, outcome.attempt))
         })
     })
@@ -350,6 +351,6 @@ fn came_to_its_end(account: &mut Account<'_>) -> Option<usize> {
 fn renumber(account: &mut Account<'_>) -> Option<()> {
     (0..).zip(root(account)?).for_each(|(sequence, record)| record.sequence = sequence);
     let root = &account.ended.history.root;
-    account.log.retain(|line| !matches!(&line.what, What::Acknowledged { run, .. } if run == root));
+    account.log.retain(|line| !matches!(&line.what, LogEvent::Acknowledged { run, .. } if run == root));
     Some(())
 }

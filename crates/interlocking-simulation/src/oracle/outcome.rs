@@ -1,6 +1,6 @@
 //! Checks an outcome: its execution, the tokens that it sends, and its step.
 
-use super::step::{Going, past};
+use super::step::{NodeStep, past};
 use super::{ExecutionKey, Facts, Oracle, carried, key, number, same};
 use crate::asking::heard;
 use crate::choice::{Choice, Fate};
@@ -14,7 +14,7 @@ use interlocking_runtime::journal::{By, NodeOutcome};
 use std::collections::BTreeSet;
 
 /// The data of an execution before its outcome.
-struct Had {
+struct ExecutionInput {
     input: Vec<u64>,
     past: BTreeSet<ExecutionKey>,
     /// Whether it is an event node's execution beyond its bound, for which no handler runs.
@@ -29,29 +29,29 @@ impl Oracle<'_> {
         }
         let execution = self.execution(&by)?;
         let choice = self.choice(execution);
-        let had = match self.net.row(execution.node).kind {
+        let consumed = match self.net.row(execution.node).kind {
             NodeKind::Event => self.handled(execution)?,
             _ => self.ran(&by, execution)?,
         };
-        self.executions.insert(key(execution), had.input.clone());
+        self.executions.insert(key(execution), consumed.input.clone());
         let expected = match &outcome.failed {
             Some(failure) => self.routed(&by, execution, failure, outcome, facts)?,
-            None if !had.beyond && choice.fate != Fate::Well => {
+            None if !consumed.beyond && choice.fate != Fate::Well => {
                 return Err(format!("{by} was to fail: {:?}", choice.fate));
             }
-            None => self.expected(&by, execution, &choice, &had, facts)?,
+            None => self.expected(&by, execution, &choice, &consumed, facts)?,
         };
-        let adds = choice.adds_items.as_ref().filter(|_| !had.beyond && outcome.failed.is_none());
+        let adds = choice.adds_items.as_ref().filter(|_| !consumed.beyond && outcome.failed.is_none());
         self.adds(&by, adds, outcome)?;
         let found = outcome.tokens.iter().map(|token| Ok((token.place.clone(), carried(&token.payload)?)));
         let found: Vec<(String, u64)> = found.collect::<Result<_, String>>()?;
         same(&format!("what {by} sends"), &found, &expected)?;
-        if !had.beyond && outcome.failed.is_none() {
+        if !consumed.beyond && outcome.failed.is_none() {
             self.effects(sequence, &by, execution, &choice, outcome)?;
         }
         let place = |name: &str| self.rules.places.iter().position(|known| known == name).unwrap_or(EXIT);
         let tokens: Vec<(usize, u64)> = found.iter().map(|(name, number)| (place(name), *number)).collect();
-        self.leave(&by, execution, &had, outcome, &tokens)?;
+        self.leave(&by, execution, &consumed, outcome, &tokens)?;
         self.seen.outcomes += 1;
         if self.outcomes.insert(key(execution), outcome.tokens.clone()).is_some() {
             return Err(format!("{by} comes to an end twice"));
@@ -87,16 +87,16 @@ impl Oracle<'_> {
     }
 
     /// The data of an execution that took tokens.
-    fn ran(&mut self, by: &By, execution: Execution) -> Result<Had, String> {
+    fn ran(&mut self, by: &By, execution: Execution) -> Result<ExecutionInput, String> {
         let running = self.running.remove(&usize::from(execution.node));
         let (running, taken) = running.ok_or_else(|| format!("{by} does not run"))?;
         same("the execution", running, execution)?;
         let input = taken.iter().map(|token| token.number).collect();
-        Ok(Had { input, past: past(&taken), beyond: false })
+        Ok(ExecutionInput { input, past: past(&taken), beyond: false })
     }
 
     /// The data of an event node's execution. Meanwhile only nodes may run that wait for a person or for children.
-    fn handled(&mut self, execution: Execution) -> Result<Had, String> {
+    fn handled(&mut self, execution: Execution) -> Result<ExecutionInput, String> {
         let node = usize::from(execution.node);
         let (to, message) = self.mailbox.pop_front().ok_or("an event node handles a message that nobody sent")?;
         same("the event node", to, node)?;
@@ -112,7 +112,7 @@ impl Oracle<'_> {
         let visits = self.net.row(execution.node).visits;
         let beyond = matches!(visits, Some(Visits::AtMost(limit)) if execution.visit > limit);
         self.raced.get_or_insert_with(|| "a message was handled".to_owned());
-        Ok(Had { input: vec![message], past: BTreeSet::new(), beyond })
+        Ok(ExecutionInput { input: vec![message], past: BTreeSet::new(), beyond })
     }
 
     /// The tokens that an execution must send: place and number.
@@ -121,25 +121,25 @@ impl Oracle<'_> {
         by: &By,
         execution: Execution,
         choice: &Choice,
-        had: &Had,
+        consumed: &ExecutionInput,
         facts: &Facts<'_>,
     ) -> Result<Vec<(String, u64)>, String> {
-        let extra = self.extra(by, execution, choice, &had.input, facts)?;
-        if had.beyond {
+        let extra = self.extra(by, execution, choice, &consumed.input, facts)?;
+        if consumed.beyond {
             let way = self.rules.nodes[usize::from(execution.node)].exhausted.as_ref();
             let way = way.ok_or("a bound without a route ended the run")?;
-            let number = along_route(way.blank != 0, exhausted(execution.node, &had.input));
+            let number = along_route(way.blank != 0, exhausted(execution.node, &consumed.input));
             return Ok(vec![(self.rules.place_name(way.tokens[0]).to_owned(), number)]);
         }
         if let Some((edge, way)) = self.spent_edge(execution, choice) {
             let instead = way.instead.as_ref().ok_or("an edge that is spent and has no route did not end the run")?;
             let place = self.rules.place_name(instead.tokens[0]).to_owned();
-            let number = spent(edge, sent(choice, &had.input, extra, 0));
+            let number = spent(edge, sent(choice, &consumed.input, extra, 0));
             return Ok(vec![(place, along_route(instead.blank != 0, number))]);
         }
         let places = choice.way.iter().flat_map(|way| &way.places).enumerate();
         let token = |(branch, place): (usize, &u16)| {
-            (self.net.place(*place).name.clone(), sent(choice, &had.input, extra, branch))
+            (self.net.place(*place).name.clone(), sent(choice, &consumed.input, extra, branch))
         };
         Ok(places.map(token).collect())
     }
@@ -224,7 +224,7 @@ impl Oracle<'_> {
         &mut self,
         by: &By,
         execution: Execution,
-        had: &Had,
+        consumed: &ExecutionInput,
         outcome: &NodeOutcome,
         tokens: &[(usize, u64)],
     ) -> Result<(), String> {
@@ -246,7 +246,7 @@ impl Oracle<'_> {
             way.instead.as_ref().is_some_and(|route| Some(route.alternative) == alternative) && self.is_spent(way)
         });
         let of = |way: &Way| (way.clears, way.blank);
-        let (step, (clears, blank)) = match (row.kind, had.beyond, taken) {
+        let (step, (clears, blank)) = match (row.kind, consumed.beyond, taken) {
             (NodeKind::Event, true, _) => (Move::Overrun { node }, row.exhausted.as_ref().map(of).unwrap_or_default()),
             (_, false, None) if instead.is_some() => {
                 let way = instead.unwrap_or_default();
@@ -271,6 +271,6 @@ impl Oracle<'_> {
             return Ok(());
         }
         self.seen.redirects += usize::from(row.kind == NodeKind::Event);
-        self.go(Going { step, execution, past: &had.past, clears, blank, tokens })
+        self.go(NodeStep { step, execution, past: &consumed.past, clears, blank, tokens })
     }
 }

@@ -9,7 +9,7 @@ use interlocking_reference_model::rules::{EXIT, Move, Outcome as Came, Rules, Se
 use std::collections::BTreeSet;
 
 /// A step of a node: the region that it clears, and its tokens with place and number.
-pub(super) struct Going<'g> {
+pub(super) struct NodeStep<'g> {
     pub(super) step: Move,
     pub(super) execution: Execution,
     /// The executions that led to it.
@@ -131,12 +131,12 @@ impl Oracle<'_> {
         let (place, clears, blank) = (way.tokens[0], way.clears, way.blank);
         let tokens = [(place, along_route(blank != 0, exhausted(execution.node, &numbers)))];
         let (step, past) = (Move::EndExhausted { node }, past(taken));
-        self.go(Going { step, execution, past: &past, clears, blank, tokens: &tokens })
+        self.go(NodeStep { step, execution, past: &past, clears, blank, tokens: &tokens })
     }
 
     /// Takes a step.
-    pub(super) fn go(&mut self, going: Going<'_>) -> Result<(), String> {
-        let Going { step, execution, past, clears, blank, tokens } = going;
+    pub(super) fn go(&mut self, node_step: NodeStep<'_>) -> Result<(), String> {
+        let NodeStep { step, execution, past, clears, blank, tokens } = node_step;
         let node = usize::from(execution.node);
         for place in places_of(self.rules.nodes[node].places) {
             self.tokens.held[place] = None;
