@@ -298,8 +298,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
         alone.then(|| Solo::new(self.net, &mut self.counts, Some(&mut self.marking), execution.node))
     }
 
-    /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due), or
-    /// `None` and no change.
+    /// One step of a [`Solo`]: the same as [`complete`](Self::complete) followed by [`next_due`](Self::next_due). Where
+    /// no such step is possible, returns `None` and changes nothing.
     #[doc(hidden)]
     pub fn relay(&mut self, execution: Execution, step: &Step<P>) -> Option<Execution> {
         let Step::One(alternative, token) = step else { return None };

@@ -27,7 +27,7 @@ pub enum Severity {
     Info,
     /// Something needs attention.
     Warn,
-    /// Work cannot go on as it was meant to.
+    /// Work cannot continue as planned.
     Blocker,
 }
 

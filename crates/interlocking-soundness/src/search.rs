@@ -22,9 +22,9 @@ use std::collections::VecDeque;
 pub(crate) enum Order<'g> {
     /// All of them.
     Everything,
-    /// Those of one stubborn set: enough to know whether a rule is broken.
+    /// The nodes of one stubborn set: enough to decide whether a rule is broken.
     Stubborn,
-    /// Those of a stubborn set around all that the goal needs: enough to find a shortest way to it.
+    /// The nodes of a stubborn set around the nodes that the goal needs: enough to find a shortest path to the goal.
     Towards(&'g Goal),
 }
 

@@ -43,8 +43,8 @@ impl<'f> Solo<'f> {
     /// If `alternative` leads plainly to `place` and that place's node may be entered, starts that node and returns its
     /// execution. The token never enters the frontier.
     ///
-    /// The same as [`complete`](super::Frontier::complete) followed by [`next_due`](super::Frontier::next_due), or `None` and no
-    /// change.
+    /// The same as [`complete`](super::Frontier::complete) followed by [`next_due`](super::Frontier::next_due).
+    /// Otherwise returns `None` and changes nothing.
     #[inline]
     pub fn relay(&mut self, alternative: AlternativeIndex, place: PlaceIndex) -> Option<Execution> {
         let shortcut = self.shortcuts.get(usize::from(alternative))?;
