@@ -1,13 +1,13 @@
 //! The struct as a graph: the parsed attributes, each with the tokens it was read from.
 //!
-//! A part that did not parse is missing here, and its node has a [doubt](Doubts): a rule then reports nothing where the
-//! missing part could be what the rule requires.
+//! A part that did not parse is missing here, and the node lists it as [unparsed](Unparsed): a rule then reports
+//! nothing where the missing part could be what the rule requires.
 
 mod attributes;
-mod doubts;
+mod unparsed;
 
 pub(crate) use self::attributes::{Attributes, Cancel, Fork, Given, Group, Memory, Quorum, Slot, Target, Visits};
-pub(crate) use self::doubts::Doubts;
+pub(crate) use self::unparsed::Unparsed;
 use crate::naming;
 use interlocking_core::table::{Isolation, NodeKind};
 use syn::ext::IdentExt;
@@ -39,7 +39,7 @@ pub(crate) struct Node<'a> {
     pub(crate) kind: Option<NodeKind>,
     pub(crate) attributes: Attributes,
     /// The parts that did not parse, which are reported already.
-    pub(crate) doubts: Doubts,
+    pub(crate) unparsed: Unparsed,
 }
 
 /// Where a target leads, by position in the model.
@@ -65,8 +65,8 @@ pub(crate) enum Unresolved {
     SeveralSlots(usize, Vec<usize>),
     /// The node of this index takes no token of the run.
     Beside(usize),
-    /// The join's own slots did not parse, which is reported already.
-    InDoubt,
+    /// The target's kind or the join's slots did not parse, which is reported already.
+    Unparsed,
 }
 
 impl GraphModel<'_> {
@@ -88,7 +88,7 @@ impl GraphModel<'_> {
         }
         let index = self.find(&target.node).ok_or(Unresolved::NoNode)?;
         let node = &self.nodes[index];
-        let Some(kind) = node.kind else { return Err(Unresolved::InDoubt) };
+        let Some(kind) = node.kind else { return Err(Unresolved::Unparsed) };
         if node.is_beside() {
             return Err(Unresolved::Beside(index));
         }
@@ -98,7 +98,8 @@ impl GraphModel<'_> {
         let slots = node.slots();
         if let Some(name) = &target.slot {
             let found = slots.iter().position(|slot| slot.name.unraw() == name.unraw());
-            let unresolved = if node.doubts.about("join") { Unresolved::InDoubt } else { Unresolved::NoSlot(index) };
+            let unresolved =
+                if node.unparsed.may_include("join") { Unresolved::Unparsed } else { Unresolved::NoSlot(index) };
             return found.map(|slot| Place::Slot(index, slot)).ok_or(unresolved);
         }
         let name = &self.nodes[source].name;
@@ -108,7 +109,7 @@ impl GraphModel<'_> {
             [slot, ref more @ ..] if more.iter().all(|&other| slots[other].name() == slots[slot].name()) => {
                 Ok(Place::Slot(index, slot))
             }
-            [] if node.doubts.about("join") || slots.is_empty() => Err(Unresolved::InDoubt),
+            [] if node.unparsed.may_include("join") || slots.is_empty() => Err(Unresolved::Unparsed),
             [] => Err(Unresolved::NoSource(index)),
             _ => Err(Unresolved::SeveralSlots(index, fed)),
         }
@@ -214,7 +215,7 @@ impl Node<'_> {
     /// The type of an LLM node's prompt where its row names none: its input.
     pub(crate) fn input_as_prompt(&self) -> Option<&Type> {
         let is_asked = self.kind == Some(NodeKind::Llm) && self.attributes.prompt.is_none();
-        self.input().filter(|_| is_asked && !self.doubts.about("prompt"))
+        self.input().filter(|_| is_asked && !self.unparsed.may_include("prompt"))
     }
 
     /// Whether it reports at the exit.

@@ -7,7 +7,7 @@ mod values;
 use self::edges::{cancelled, fork, goto, route, slots};
 use self::items::items;
 use self::values::{count, flag, isolation, memory, message, names, quorum, set, text, timeout, value, visits};
-use crate::ast::{Attributes, Doubts, Given};
+use crate::ast::{Attributes, Given, Unparsed};
 use crate::errors::Errors;
 use syn::{Attribute, Ident, Type};
 
@@ -62,8 +62,8 @@ pub(crate) const NODE_KEYS: [&str; 38] = [
 pub(crate) const GRAPH_KEYS: [&str; 3] = ["output", "module", "markings"];
 
 /// Reads a struct's `#[graph(…)]`.
-pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &mut Doubts, errors: &Errors) {
-    items(attribute, errors, doubts, "graph(output = Type)", &GRAPH_KEYS, |key, input| {
+pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, unparsed: &mut Unparsed, errors: &Errors) {
+    items(attribute, errors, unparsed, "graph(output = Type)", &GRAPH_KEYS, |key, input| {
         match key.to_string().as_str() {
             "output" => set(&mut into.output, key, value(key, input, "output = Article")?, errors),
             "module" => set(&mut into.module, key, value(key, input, "module = name")?, errors),
@@ -75,8 +75,8 @@ pub(crate) fn graph(attribute: &Attribute, into: &mut GraphAttributes, doubts: &
 }
 
 /// Reads a field's `#[node(…)]`.
-pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, doubts: &mut Doubts, errors: &Errors) {
-    items(attribute, errors, doubts, "node(input = Type, goto(exit))", &NODE_KEYS, |key, input| {
+pub(crate) fn node(attribute: &Attribute, into: &mut Attributes, unparsed: &mut Unparsed, errors: &Errors) {
+    items(attribute, errors, unparsed, "node(input = Type, goto(exit))", &NODE_KEYS, |key, input| {
         match key.to_string().as_str() {
             "entry" => flag(&mut into.entry, key, input, errors)?,
             "read_only" => flag(&mut into.read_only, key, input, errors)?,

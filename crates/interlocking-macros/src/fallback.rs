@@ -99,10 +99,10 @@ impl Fallback<'_, '_> {
                 });
             }
         }
-        if attributes.fork.is_some() || node.doubts.about("fork") {
+        if attributes.fork.is_some() || node.unparsed.may_include("fork") {
             more.extend(self.forks(index));
         }
-        if attributes.memory.is_some() || node.doubts.about("memory") || node.kind == Some(NodeKind::Observer) {
+        if attributes.memory.is_some() || node.unparsed.may_include("memory") || node.kind == Some(NodeKind::Observer) {
             let ty = self.or_unknown(node.memory_type());
             more.extend(quote!(impl __p::Remembers for #marker { type Memory = #ty; const GROUP: __p::u16 = 0; }));
         }
@@ -110,7 +110,7 @@ impl Fallback<'_, '_> {
             || attributes.read_only.is_some()
             || attributes.isolation.is_some()
             || attributes.blind_to.is_some();
-        if works || node.doubts.about("workspace") {
+        if works || node.unparsed.may_include("workspace") {
             more.extend(quote!(impl __p::Works for #marker {}));
         }
         let may_ask = matches!(node.kind, Some(NodeKind::Advisory | NodeKind::Event))

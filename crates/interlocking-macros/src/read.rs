@@ -1,7 +1,7 @@
 //! Reads the model from the derive input. Errors that keep the struct from being a graph are reported here; with any
 //! other error there is still a model, on which the rules continue.
 
-use crate::ast::{Attributes, Doubts, EXIT, GraphModel, Node};
+use crate::ast::{Attributes, EXIT, GraphModel, Node, Unparsed};
 use crate::attr::{self, GraphAttributes};
 use crate::errors::Errors;
 use crate::{naming, spelling, suggest};
@@ -52,11 +52,11 @@ pub(crate) fn graph<'a>(input: &'a DeriveInput, errors: &Errors) -> Option<Graph
         return None;
     }
     let mut attributes = GraphAttributes::default();
-    let mut doubts = Doubts::default();
+    let mut unparsed = Unparsed::default();
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("graph")) {
-        attr::graph(attribute, &mut attributes, &mut doubts, errors);
+        attr::graph(attribute, &mut attributes, &mut unparsed, errors);
     }
-    if attributes.output.is_none() && !doubts.about("output") {
+    if attributes.output.is_none() && !unparsed.may_include("output") {
         errors.over(&input.ident, "a graph ends with a value: say its type, `#[graph(output = Type)]`");
     }
     let module = match attributes.module {
@@ -97,21 +97,21 @@ fn node<'a>(field: &'a Field, errors: &Errors) -> Option<Node<'a>> {
     }
     let mut attributes = Attributes::default();
     let mut rows = field.attrs.iter().filter(|attribute| attribute.path().is_ident("node"));
-    let mut doubts = Doubts::default();
+    let mut unparsed = Unparsed::default();
     match rows.next() {
-        Some(row) => attr::node(row, &mut attributes, &mut doubts, errors),
+        Some(row) => attr::node(row, &mut attributes, &mut unparsed, errors),
         None => {
             let example = "#[node(input = Type, goto(exit))]";
             errors
                 .over(ident, format_args!("field `{name}` has no row: every field of a graph is a node, `{example}`"));
-            doubts.add_everything();
+            unparsed.add_everything();
         }
     }
     for row in rows {
         errors.over(row, format_args!("node `{name}` has two rows: put everything into one `#[node(…)]`"));
-        attr::node(row, &mut attributes, &mut doubts, errors);
+        attr::node(row, &mut attributes, &mut unparsed, errors);
     }
-    Some(Node { field, ident, name, kind: kind(&field.ty, errors), attributes, doubts })
+    Some(Node { field, ident, name, kind: kind(&field.ty, errors), attributes, unparsed })
 }
 
 /// The kind that a field's type stands for, by its last name.

@@ -34,9 +34,10 @@ pub(super) fn spawned_are_advisory(graph: &GraphModel<'_>, errors: &Errors) {
 /// An advisory node must be spawned by some node: otherwise it would be declared and never run.
 pub(super) fn advisories_are_spawned(graph: &GraphModel<'_>, errors: &Errors) {
     // If a `spawn` did not parse, or has an unknown name, the spawned nodes are not known.
-    let spawns_in_doubt =
-        |node: &Node<'_>| node.doubts.about("spawn") || node.spawned().iter().any(|name| graph.find(name).is_none());
-    if graph.nodes.iter().any(spawns_in_doubt) {
+    let has_unparsed_spawn = |node: &Node<'_>| {
+        node.unparsed.may_include("spawn") || node.spawned().iter().any(|name| graph.find(name).is_none())
+    };
+    if graph.nodes.iter().any(has_unparsed_spawn) {
         return;
     }
     for (index, node) in graph.nodes.iter().enumerate() {
@@ -80,9 +81,9 @@ pub(super) fn observed_are_known(graph: &GraphModel<'_>, errors: &Errors) {
 /// An event node must be able to leave the run as it is or to redirect it: otherwise its handler could not return.
 pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
-        let in_doubt = ["goto", "resume", "adds_to"].into_iter().any(|key| node.doubts.about(key));
+        let has_unparsed = ["goto", "resume", "adds_to"].into_iter().any(|key| node.unparsed.may_include(key));
         let may_stay = node.attributes.resume.is_some() || node.attributes.adds_to.is_some();
-        if node.attributes.goto.is_empty() && !may_stay && !in_doubt {
+        if node.attributes.goto.is_empty() && !may_stay && !has_unparsed {
             let name = &node.name;
             errors.over(
                 node.ident,
@@ -96,9 +97,9 @@ pub(super) fn events_lead_somewhere(graph: &GraphModel<'_>, errors: &Errors) {
 /// dropped.
 pub(super) fn transient_messages_can_be_used(graph: &GraphModel<'_>, errors: &Errors) {
     for node in graph.nodes.iter().filter(|node| node.kind == Some(NodeKind::Event)) {
-        let in_doubt = ["goto", "adds_to"].into_iter().any(|key| node.doubts.about(key));
+        let has_unparsed = ["goto", "adds_to"].into_iter().any(|key| node.unparsed.may_include(key));
         let leads_nowhere = node.attributes.goto.is_empty() && node.attributes.adds_to.is_none();
-        if let Some(transient) = node.attributes.transient.as_ref().filter(|_| leads_nowhere && !in_doubt) {
+        if let Some(transient) = node.attributes.transient.as_ref().filter(|_| leads_nowhere && !has_unparsed) {
             let name = &node.name;
             errors.over(
                 transient,

@@ -9,7 +9,8 @@ use syn::ext::IdentExt;
 /// A graph that runs itself could do so for ever, so the row must bound the depth.
 pub(super) fn recursion_has_a_depth(graph: &GraphModel<'_>, errors: &Errors) {
     let own = graph.input.ident.unraw().to_string();
-    for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.doubts.about("depth")) {
+    for node in graph.nodes.iter().filter(|node| node.attributes.depth.is_none() && !node.unparsed.may_include("depth"))
+    {
         if let Some(child) = node.child_graph().filter(|child| naming::last_name(child).as_ref() == Some(&own)) {
             let message = format!(
                 "`{own}` runs itself here, and could do so for ever: say how many runs deep its children may nest, `depth = 3`"

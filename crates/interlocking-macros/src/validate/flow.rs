@@ -1,6 +1,6 @@
 //! Flow: where a run starts, what it reaches, and whether it can end from there.
 
-use super::questions::{is_in_doubt, listed, places};
+use super::questions::{listed, may_have_unparsed_edges, places};
 use crate::ast::{EXIT, GraphModel, Node, Place};
 use crate::errors::Errors;
 use interlocking_core::table::NodeKind;
@@ -15,7 +15,7 @@ pub(super) fn there_is_one_entry(graph: &GraphModel<'_>, errors: &Errors) {
         }
         if graph.nodes.is_empty() {
             errors.over(&graph.input.ident, "a graph has a node at least: `#[node(entry, input = Type, goto(exit))]`");
-        } else if !graph.nodes.iter().any(|node| node.doubts.about("entry")) {
+        } else if !graph.nodes.iter().any(|node| node.unparsed.may_include("entry")) {
             errors
                 .over(&graph.input.ident, "no node is the entry: mark the one where a run starts, `#[node(entry, …)]`");
         }
@@ -51,7 +51,7 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
     let starts: Vec<usize> = entries.iter().copied().chain(events).collect();
     let reached = |node: usize| starts.iter().any(|&start| reach.leads(start, node));
     // Without an entry, or with a row that did not parse, the reachable nodes are not known.
-    if entries.is_empty() || (0..graph.nodes.len()).any(|node| reached(node) && reach.in_doubt[node]) {
+    if entries.is_empty() || (0..graph.nodes.len()).any(|node| reached(node) && reach.has_unparsed[node]) {
         return;
     }
     let entry = &graph.nodes[entries[0]].name;
@@ -75,7 +75,7 @@ pub(super) fn every_node_is_reached(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) {
     let reach = Reach::of(graph);
     let all = || 0..graph.nodes.len();
-    let ends = |node: usize| reach.in_doubt[node] || places(graph, node).any(|place| place == Place::Exit);
+    let ends = |node: usize| reach.has_unparsed[node] || places(graph, node).any(|place| place == Place::Exit);
     let stuck = |node: usize| !all().any(|end| ends(end) && reach.leads(node, end));
     let mut reported = vec![false; graph.nodes.len()];
     for index in all().filter(|&index| !graph.nodes[index].is_beside() && stuck(index)) {
@@ -112,7 +112,7 @@ pub(super) fn every_node_leads_to_exit(graph: &GraphModel<'_>, errors: &Errors) 
 /// Which node leads to which, over zero or more edges.
 struct Reach {
     leads: Vec<Vec<bool>>,
-    in_doubt: Vec<bool>,
+    has_unparsed: Vec<bool>,
 }
 
 impl Reach {
@@ -136,7 +136,7 @@ impl Reach {
         };
         Self {
             leads: (0..count).map(from).collect(),
-            in_doubt: (0..count).map(|node| is_in_doubt(graph, node)).collect(),
+            has_unparsed: (0..count).map(|node| may_have_unparsed_edges(graph, node)).collect(),
         }
     }
 

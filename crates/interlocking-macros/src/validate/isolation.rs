@@ -15,10 +15,12 @@ pub(super) fn isolation_has_an_agent(graph: &GraphModel<'_>, errors: &Errors) {
             attributes.blind_to.as_ref().map(|blind_to| &blind_to.key),
         ];
         let Some(key) = keys.into_iter().flatten().next() else { continue };
-        if node.workspace().is_none() && !node.doubts.about("workspace") {
+        if node.workspace().is_none() && !node.unparsed.may_include("workspace") {
             errors.over(key, format_args!("`{name}` has no workspace to be kept in: `workspace = \"name\"`"));
         }
-        let may_ask = node.doubts.about("prompt") || node.doubts.about("output") || node.doubts.about("agent");
+        let may_ask = node.unparsed.may_include("prompt")
+            || node.unparsed.may_include("output")
+            || node.unparsed.may_include("agent");
         // Kinds that never have an agent are reported by another rule.
         if node.is_beside() && !node.asks_an_agent() && !may_ask {
             let message = format!(
@@ -58,7 +60,7 @@ pub(super) fn a_worktree_hides_nothing(graph: &GraphModel<'_>, errors: &Errors) 
                 );
                 errors.at(own.at, message);
             }
-        } else if graph.isolation(index) == Some(Isolation::Worktree) && !node.doubts.about("isolation") {
+        } else if graph.isolation(index) == Some(Isolation::Worktree) && !node.unparsed.may_include("isolation") {
             let workspace = node.workspace().unwrap_or_default();
             let message = format!(
                 "`{name}` is blind, and its workspace `{workspace}` is a worktree, which hides nothing: make it a \"clone\" or a \"sandbox\""
@@ -81,7 +83,7 @@ pub(super) fn blind_to_names_other_workspaces(graph: &GraphModel<'_>, errors: &E
             let other = &graph.nodes[found];
             if found == index {
                 errors.over(name, format_args!("`{hidden}` cannot be blind to itself: name the nodes it must not see"));
-            } else if other.doubts.about("workspace") {
+            } else if other.unparsed.may_include("workspace") {
                 // Reported already.
             } else if other.workspace().is_none() {
                 let message = format!("`{hidden}` has no workspace, so there is nothing of it to be blind to");

@@ -1,6 +1,6 @@
 //! Joins: each waits for several slots, and each slot is filled only from the nodes that it lists.
 
-use super::questions::{instead, is_in_doubt, places};
+use super::questions::{instead, may_have_unparsed_edges, places};
 use crate::ast::{GraphModel, Node, Place, Slot};
 use crate::errors::Errors;
 use crate::suggest;
@@ -113,7 +113,7 @@ pub(super) fn slots_are_fed(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// Whether a node's edges are all parsed and the node can have edges: another rule reports sources beside the graph.
 fn may_feed(graph: &GraphModel<'_>, from: usize) -> bool {
-    !is_in_doubt(graph, from) && !graph.nodes[from].reports()
+    !may_have_unparsed_edges(graph, from) && !graph.nodes[from].reports()
 }
 
 /// The shortest spelling of a slot as a target of `from`.

@@ -119,7 +119,7 @@ pub(super) fn required_attributes_are_there(graph: &GraphModel<'_>, errors: &Err
         let Some(kind) = node.kind else { continue };
         let (name, attributes) = (&node.name, &node.attributes);
         let require = |is_there: bool, key: &str, what: &str, example: &str| {
-            if !is_there && !node.doubts.about(key) {
+            if !is_there && !node.unparsed.may_include(key) {
                 errors.over(node.ident, format_args!("{kind} `{name}` has no {what}: `{example}`"));
             }
         };
@@ -161,7 +161,7 @@ pub(super) fn reports_go_to_the_exit(graph: &GraphModel<'_>, errors: &Errors) {
         let Some(kind) = node.kind else { continue };
         let message = format!("{} reports to the exit: `reports_to(exit)`", with_article(kind));
         match &node.attributes.reports_to {
-            None if node.doubts.about("reports_to") => {}
+            None if node.unparsed.may_include("reports_to") => {}
             None => errors.over(node.ident, message),
             Some(targets) => {
                 let is_wrong = |(nth, target): &(usize, &Ident)| *nth > 0 || *target != EXIT;

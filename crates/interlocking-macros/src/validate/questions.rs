@@ -7,9 +7,9 @@ use syn::Ident;
 use syn::ext::IdentExt;
 
 /// Whether the node may have edges that are not known, because of an error that is reported already.
-pub(super) fn is_in_doubt(graph: &GraphModel<'_>, index: usize) -> bool {
+pub(super) fn may_have_unparsed_edges(graph: &GraphModel<'_>, index: usize) -> bool {
     let node = &graph.nodes[index];
-    node.doubts.about_edges()
+    node.unparsed.may_include_edges()
         || node.kind.is_none()
         || node.targets().any(|target| graph.resolve(index, target).is_err())
 }
@@ -105,6 +105,6 @@ pub(super) fn unresolved_message(
             (at, format!("`{from}` may fill several slots of join `{name}`: say which, {which}"))
         }
         Unresolved::Beside(index) => (at, format!("`{name}` {}", beside(graph.nodes[index].kind))),
-        Unresolved::InDoubt => return None,
+        Unresolved::Unparsed => return None,
     })
 }

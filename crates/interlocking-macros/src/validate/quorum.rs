@@ -41,14 +41,14 @@ pub(super) fn a_quorum_clears_the_rest(graph: &GraphModel<'_>, errors: &Errors) 
     for join in joins(graph) {
         let (name, attributes) = (&join.name, &join.attributes);
         match (&attributes.quorum, &attributes.cancels) {
-            (Some(quorum), None) if !join.doubts.about("cancels") => {
+            (Some(quorum), None) if !join.unparsed.may_include("cancels") => {
                 let message = format!(
                     "what comes to join `{name}` after its quorum would be a second token: say what is cleared then, \
                      `cancels(a, b)`"
                 );
                 errors.over(&quorum.key, message);
             }
-            (None, Some(cancels)) if !join.doubts.about("quorum") => errors.over(
+            (None, Some(cancels)) if !join.unparsed.may_include("quorum") => errors.over(
                 &cancels.key,
                 format_args!(
                     "only a join with a `quorum` clears something by itself: give `{name}` one, or say `goto(target, cancels(…))`"
@@ -89,7 +89,7 @@ pub(super) fn slots_fit_the_quorum(graph: &GraphModel<'_>, errors: &Errors) {
                 );
             }
             let Some(optional) = &slot.optional else { continue };
-            if !has_quorum && !join.doubts.about("quorum") {
+            if !has_quorum && !join.unparsed.may_include("quorum") {
                 errors.over(
                     optional,
                     format_args!(

@@ -1,6 +1,6 @@
 //! Rows: what one `#[node(…)]` may and must contain.
 
-use super::questions::is_in_doubt;
+use super::questions::may_have_unparsed_edges;
 use crate::ast::{GraphModel, Node, Place, Visits};
 use crate::errors::Errors;
 use crate::spelling;
@@ -44,7 +44,7 @@ pub(super) fn bounds_let_the_node_run(graph: &GraphModel<'_>, errors: &Errors) {
 pub(super) fn attempts_bound_an_edge(graph: &GraphModel<'_>, errors: &Errors) {
     for (index, node) in graph.nodes.iter().enumerate() {
         let Some(attempts) = &node.attributes.attempts else { continue };
-        if !node.is_beside() && !is_in_doubt(graph, index) && !leads_to_itself(graph, index) {
+        if !node.is_beside() && !may_have_unparsed_edges(graph, index) && !leads_to_itself(graph, index) {
             let name = &node.name;
             let message = format!(
                 "`attempts` bounds the edge from a node to itself, and `{name}` has none: add `goto({name})`, or bound a longer loop with `visits`"
@@ -68,8 +68,8 @@ fn leads_to_itself(graph: &GraphModel<'_>, index: usize) -> bool {
 
 /// An exhausted route is taken when a bound is reached, so there must be a bound.
 pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
-    let in_doubt = |node: &Node<'_>| node.doubts.about("visits") || node.doubts.about("attempts");
-    for node in graph.nodes.iter().filter(|node| !in_doubt(node)) {
+    let has_unparsed = |node: &Node<'_>| node.unparsed.may_include("visits") || node.unparsed.may_include("attempts");
+    for node in graph.nodes.iter().filter(|node| !has_unparsed(node)) {
         let bounded = matches!(&node.attributes.visits, Some(visits) if visits.value != Visits::Unbounded);
         if let Some(route) = &node.attributes.exhausted
             && !bounded
@@ -84,7 +84,7 @@ pub(super) fn exhausted_has_a_bound(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// The route of a timeout is taken when the timeout has passed, so there must be a timeout.
 pub(super) fn timed_out_has_a_timeout(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| !node.doubts.about("timeout")) {
+    for node in graph.nodes.iter().filter(|node| !node.unparsed.may_include("timeout")) {
         if let (Some(route), None) = (&node.attributes.timed_out, &node.attributes.timeout) {
             let name = &node.name;
             errors.over(&route.key, format_args!("`{name}` has no time to run out of: limit it, `timeout = \"10m\"`"));
@@ -94,7 +94,7 @@ pub(super) fn timed_out_has_a_timeout(graph: &GraphModel<'_>, errors: &Errors) {
 
 /// `read_only` says how a node uses its workspace, so there must be one.
 pub(super) fn read_only_has_a_workspace(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| !node.doubts.about("workspace")) {
+    for node in graph.nodes.iter().filter(|node| !node.unparsed.may_include("workspace")) {
         if let (Some(read_only), None) = (&node.attributes.read_only, &node.attributes.workspace) {
             let name = &node.name;
             errors

@@ -6,7 +6,7 @@ use interlocking_core::table::NodeKind;
 
 /// A node without a handler has one target: with several, a handler must choose.
 pub(super) fn a_handler_chooses(graph: &GraphModel<'_>, errors: &Errors) {
-    for node in graph.nodes.iter().filter(|node| node.passes_on() && !node.doubts.about_edges()) {
+    for node in graph.nodes.iter().filter(|node| node.passes_on() && !node.unparsed.may_include_edges()) {
         let is_one = node.gotos().count() == 1 && node.attributes.fork.is_none();
         if !is_one && (node.attributes.fork.is_some() || node.gotos().next().is_some()) {
             let (module, name) = (&graph.module, node.ident);

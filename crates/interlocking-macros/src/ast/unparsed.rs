@@ -2,12 +2,12 @@
 
 /// The attributes that may have been given, but did not parse.
 #[derive(Default)]
-pub(crate) struct Doubts {
+pub(crate) struct Unparsed {
     everything: bool,
     keys: Vec<String>,
 }
 
-impl Doubts {
+impl Unparsed {
     /// Records that the attribute `key` was given in a form that did not parse.
     pub(crate) fn add(&mut self, key: &str) {
         self.keys.push(key.to_owned());
@@ -19,12 +19,12 @@ impl Doubts {
     }
 
     /// Whether the attribute `key` may have been given.
-    pub(crate) fn about(&self, key: &str) -> bool {
-        self.everything || self.keys.iter().any(|doubtful| doubtful == key)
+    pub(crate) fn may_include(&self, key: &str) -> bool {
+        self.everything || self.keys.iter().any(|other| other == key)
     }
 
     /// Whether the node may have edges that did not parse.
-    pub(crate) fn about_edges(&self) -> bool {
-        ["goto", "fork", "exhausted", "timed_out", "failed"].into_iter().any(|key| self.about(key))
+    pub(crate) fn may_include_edges(&self) -> bool {
+        ["goto", "fork", "exhausted", "timed_out", "failed"].into_iter().any(|key| self.may_include(key))
     }
 }
