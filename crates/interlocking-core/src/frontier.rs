@@ -114,7 +114,7 @@ impl<'n, P: Payload> Frontier<'n, P> {
 
     /// Allocates the places where tokens wait.
     #[cold]
-    fn make_room(&mut self) {
+    fn allocate_places(&mut self) {
         let empty = |places: usize| -> Box<[Option<P>]> { (0..places).map(|_| None).collect() };
         self.waiting = empty(self.net.places().len());
         self.remembered = empty(self.net.features().kept);

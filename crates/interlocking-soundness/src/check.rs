@@ -3,7 +3,7 @@
 
 use crate::effort::Effort;
 use crate::goal::Goal;
-use crate::model::{Kept, Model, Role};
+use crate::model::{KeptBudgets, Model, Role};
 use crate::search::{Broken, Found, Order, Search};
 use crate::stubborn::Dependencies;
 use crate::together::{Together, mark_total};
@@ -45,7 +45,7 @@ pub fn decide(net: &Net, limit: usize, explain: usize) -> Verdict {
     let limits = Limits { markings: limit, explain, effort: &efforts[0], explaining: &efforts[1] };
     let mut violations: Vec<Violation> =
         cycles::unbounded(net, MAX_VIOLATIONS).into_iter().map(|cycle| unbounded_cycle(net, &cycle)).collect();
-    let found = Check::new(net, limits, Kept::GoingOn).and_then(|check| check.decide(&mut violations));
+    let found = Check::new(net, limits, KeptBudgets::NotFinal).and_then(|check| check.decide(&mut violations));
     match found {
         _ if !violations.is_empty() => Verdict::Unsound { violations },
         Some(markings) => Verdict::Sound { markings },
@@ -78,7 +78,7 @@ struct Check<'n> {
 
 impl<'n> Check<'n> {
     /// `None` where the preparation for the search exceeds the effort.
-    fn new(net: &'n Net, limits: Limits<'n>, kept: Kept) -> Option<Self> {
+    fn new(net: &'n Net, limits: Limits<'n>, kept: KeptBudgets) -> Option<Self> {
         let mut model = Model::new(net, kept);
         let together = Together::of(&model, limits.effort)?;
         mark_total(&mut model, &together);
@@ -98,7 +98,7 @@ impl<'n> Check<'n> {
         let mut markings = search.states();
         let mut reached_exit = search.reached_exit;
         if !reached_exit && self.has_final_routes() {
-            let every = Check::new(self.model.net, self.limits, Kept::Every)?;
+            let every = Check::new(self.model.net, self.limits, KeptBudgets::All)?;
             let search = every.search();
             reached_exit = search.reached_exit;
             markings += search.states();
@@ -113,7 +113,7 @@ impl<'n> Check<'n> {
         // Paths that need no exhausted budget may be enough to end every run. If not, an exact search includes the
         // budgets.
         if self.model.unbounded && !search.without_end().is_empty() {
-            let exact = Check::new(self.model.net, self.limits, Kept::Exactly)?;
+            let exact = Check::new(self.model.net, self.limits, KeptBudgets::AllExactly)?;
             let search = exact.search();
             if !search.complete {
                 return None;
@@ -321,7 +321,7 @@ impl<'n> Check<'n> {
             .nodes
             .iter()
             .zip(self.model.net.nodes())
-            .any(|(node, row)| row.exhausted.is_some() && node.budget.is_none() && node.role != Role::Aside)
+            .any(|(node, row)| row.exhausted.is_some() && node.budget.is_none() && node.role != Role::Beside)
             || self.model.has_final_edge_routes()
     }
 

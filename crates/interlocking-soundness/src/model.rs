@@ -78,13 +78,13 @@ pub(crate) struct Model<'n> {
 
 /// For which budgets a model keeps whether they may be exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum KeptBudgets {
     /// Budgets whose exhaustion does not end the run: the others cannot break a rule of tokens.
-    GoingOn,
+    NotFinal,
     /// All budgets: some run may reach its exit by an exhausted route.
-    Every,
+    All,
     /// All budgets, and states are compared exactly, because a violation may come from less behaviour.
-    Exactly,
+    AllExactly,
 }
 
 #[derive(Debug)]
@@ -115,7 +115,7 @@ pub(crate) enum Role {
     /// Takes no token.
     Event,
     /// Works beside the graph, and is never in the marking.
-    Aside,
+    Beside,
 }
 
 /// A latched slot and its bits.

@@ -205,7 +205,7 @@ impl Dependencies {
     ) -> impl Iterator<Item = usize> + 'd {
         let node = &model.nodes[index];
         let missing = node.places.clone().find(|&place| !model.has_value(node, place, state));
-        let missing = missing.filter(|_| node.role != Role::Event && node.role != Role::Aside);
+        let missing = missing.filter(|_| node.role != Role::Event && node.role != Role::Beside);
         let cleared = node.firings.iter().filter(|firing| node.role == Role::Event && !firing.total);
         let cleared = cleared.filter_map(|firing| firing.clears.as_ref()).flat_map(|clears| clears.places.iter());
         let producers = missing.into_iter().chain(cleared).flat_map(|place| self.producers[place].iter().copied());
@@ -249,7 +249,7 @@ struct Effects {
 impl Effects {
     /// `None` for a node that never fires.
     fn of(model: &Model<'_>, together: &Together, node: &Node, totals_wait: bool) -> Option<Self> {
-        if node.role == Role::Aside {
+        if node.role == Role::Beside {
             return None;
         }
         let beside = together.beside(model, node)?;

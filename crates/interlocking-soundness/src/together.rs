@@ -153,7 +153,7 @@ impl Together {
 pub(crate) fn mark_total(model: &mut Model<'_>, together: &Together) {
     for index in 0..model.nodes.len() {
         let beside = match model.nodes[index].role {
-            Role::Event | Role::Aside => Some(model.all_places.clone()),
+            Role::Event | Role::Beside => Some(model.all_places.clone()),
             Role::Plain | Role::Join => together.beside(model, &model.nodes[index]),
         };
         let Some(beside) = beside else { continue };

@@ -52,7 +52,7 @@ impl<P: Payload> Frontier<'_, P> {
     #[inline(always)]
     pub(super) fn arrive(&mut self, place: usize, token: P, from: Option<NodeIndex>) {
         if self.waiting.is_empty() {
-            self.make_room();
+            self.allocate_places();
         }
         self.waiting[place] = Some(token);
         let node = self.net.consumer(place).node;

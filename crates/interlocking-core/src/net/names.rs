@@ -16,7 +16,7 @@ pub(super) struct Names<'t> {
     /// Place by join and slot.
     slots: HashMap<(usize, &'t str), usize>,
     /// By join and source, the places of the slots that name the source.
-    fed: HashMap<(usize, &'t str), Vec<usize>>,
+    slots_by_source: HashMap<(usize, &'t str), Vec<usize>>,
     pub(super) places: Vec<NetPlace>,
 }
 
@@ -31,14 +31,14 @@ impl<'t> Names<'t> {
             nodes: HashMap::new(),
             first: Vec::new(),
             slots: HashMap::new(),
-            fed: HashMap::new(),
+            slots_by_source: HashMap::new(),
             places: Vec::new(),
         };
         for (index, row) in table.nodes.iter().enumerate() {
             if row.name == EXIT || names.nodes.insert(&row.name, index).is_some() {
                 return Err(NetError::Duplicate { name: row.name.clone() });
             }
-            is_a_name(row, &row.name)?;
+            check_name(row, &row.name)?;
             if row.slots.is_empty() == (row.kind == NodeKind::Join) {
                 return Err(NetError::Slots { node: row.name.clone() });
             }
@@ -54,14 +54,14 @@ impl<'t> Names<'t> {
                 });
             }
             for slot in &row.slots {
-                is_a_name(row, &slot.name)?;
+                check_name(row, &slot.name)?;
                 let name = format!("{}.{}", row.name, slot.name);
                 let place = names.places.len();
                 if names.slots.insert((index, &slot.name), place).is_some() {
                     return Err(NetError::Duplicate { name });
                 }
                 for source in &slot.sources {
-                    names.fed.entry((index, source)).or_default().push(place);
+                    names.slots_by_source.entry((index, source)).or_default().push(place);
                 }
                 names.places.push(NetPlace {
                     node,
@@ -93,19 +93,19 @@ impl<'t> Names<'t> {
             return narrow(self.places.len() - 1);
         }
         let &index = self.nodes.get(target.node.as_str()).ok_or_else(unknown)?;
-        let fed = self.fed.get(&(index, row.name.as_str())).map_or(&[][..], Vec::as_slice);
+        let candidates = self.slots_by_source.get(&(index, row.name.as_str())).map_or(&[][..], Vec::as_slice);
         let place = match &target.slot {
             Some(slot) => {
                 let &place = self.slots.get(&(index, slot.as_str())).ok_or_else(unknown)?;
-                if !fed.contains(&place) {
+                if !candidates.contains(&place) {
                     let reason = format!("slot `{target}` does not name it as a source: name it there");
                     return Err(NetError::Unfit { node: row.name.clone(), reason });
                 }
                 place
             }
-            None if self.table.nodes[index].kind == NodeKind::Join => {
-                *fed.first().ok_or_else(|| NetError::NoSlot { node: row.name.clone(), join: target.node.clone() })?
-            }
+            None if self.table.nodes[index].kind == NodeKind::Join => *candidates
+                .first()
+                .ok_or_else(|| NetError::NoSlot { node: row.name.clone(), join: target.node.clone() })?,
             None => usize::from(self.first[index]),
         };
         narrow(place)
@@ -162,7 +162,7 @@ impl<'t> Names<'t> {
 }
 
 /// Checks that a name is one word: regions and targets contain names in the forms `join.slot` and `*`.
-fn is_a_name(row: &NodeRow, name: &str) -> Result<(), NetError> {
+fn check_name(row: &NodeRow, name: &str) -> Result<(), NetError> {
     let splits = |letter: char| {
         letter.is_whitespace() || letter.is_control() || (letter.is_ascii_punctuation() && letter != '_')
     };

@@ -1,7 +1,8 @@
 //! Builds the model of a net.
 
 use super::{
-    Ahead, Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, Kept, Latched, Model, Node, Quorum, Role, quorum,
+    Ahead, Budget, Choice, Clears, EXIT_PLACE, Edge, Failing, Firing, KeptBudgets, Latched, Model, Node, Quorum, Role,
+    quorum,
 };
 use interlocking_core::bits::Bits;
 use interlocking_core::net::{Alternative, AlternativeIndex, Net, NetNode, Region};
@@ -16,7 +17,7 @@ const WIDE_FORK: usize = 64;
 const WIDE_FORK_TO_EXIT: usize = 4096;
 
 impl<'n> Model<'n> {
-    pub(crate) fn new(net: &'n Net, kept: Kept) -> Self {
+    pub(crate) fn new(net: &'n Net, kept: KeptBudgets) -> Self {
         let choices = choices(net);
         let places = net.places().len() - 1 + choices.len();
         let unbounded = net.table().nodes.iter().any(|row| row.visits == Some(Visits::Unbounded));
@@ -28,7 +29,7 @@ impl<'n> Model<'n> {
             all_places: Bits::new(0),
             events: Vec::new(),
             unbounded,
-            exact: kept == Kept::Exactly,
+            exact: kept == KeptBudgets::AllExactly,
             latching: Vec::new(),
             quorums: Vec::new(),
             marking_bits: places,
@@ -37,13 +38,13 @@ impl<'n> Model<'n> {
             ahead: None,
         };
         for index in 0..net.nodes().len() {
-            let node = model.node(index, kept != Kept::GoingOn);
+            let node = model.node(index, kept != KeptBudgets::NotFinal);
             if node.role == Role::Event {
                 model.events.push(index);
             }
             model.nodes.push(node);
         }
-        model.keep_budgeted_edges(kept != Kept::GoingOn);
+        model.keep_budgeted_edges(kept != KeptBudgets::NotFinal);
         let first_choice = net.places().len() - 1;
         for (at, choice) in model.choices.iter().enumerate() {
             let firing = |(&target, &is_blank): (&usize, &bool)| {
@@ -186,7 +187,7 @@ impl<'n> Model<'n> {
         let role = match row.kind {
             NodeKind::Join => Role::Join,
             NodeKind::Event => Role::Event,
-            NodeKind::Advisory | NodeKind::Observer => Role::Aside,
+            NodeKind::Advisory | NodeKind::Observer => Role::Beside,
             _ => Role::Plain,
         };
         Node {

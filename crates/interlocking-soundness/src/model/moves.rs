@@ -62,7 +62,7 @@ impl Model<'_> {
                     && (node.firings.iter().any(|way| self.may_redirect(way, state))
                         || self.counts_resuming(node, state))
             }
-            Role::Aside => false,
+            Role::Beside => false,
         }
     }
 
