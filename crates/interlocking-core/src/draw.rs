@@ -1,11 +1,11 @@
 //! Diagrams of a routing table: Mermaid and DOT.
 //!
-//! Both show the same. A node's shape shows its kind, with a first line of name and type and a second of kind and
-//! attributes. Edges are thick for the branches of a fork, dashed where a branch chooses among targets, and dotted for
-//! the routes that the run takes without the handler (exhausted, timed out, failed) and for activity beside the graph:
-//! the start of advisory nodes, observed outcomes, messages, and reports at the exit. An edge into a join is labelled
-//! with the slot, an edge that cancels with what it clears, an edge with a budget with the budget, and the route of an
-//! edge's exhausted budget with that edge. A join with a quorum shows how many of how many values it needs, and what it
+//! Both show the same. A node's shape shows its kind; its first line has name and type, its second kind and attributes.
+//! Edges are thick for the branches of a fork, dashed where a branch chooses among targets, and dotted for the routes
+//! that the run takes without the handler (exhausted, timed out, failed) and for activity beside the graph: the start
+//! of advisory nodes, observed outcomes, messages, and reports at the exit. An edge into a join is labelled with the
+//! slot, an edge that cancels with what it clears, an edge with a budget with the budget, and the route of an edge's
+//! exhausted budget with that edge. A join with a quorum shows how many of how many values it needs, and what it
 //! clears.
 
 use crate::table::{EXIT, Goto, NodeKind, NodeRow, Quorum, Table, Target, Visits};

@@ -182,8 +182,8 @@ impl<'n, P: Payload> Frontier<'n, P> {
     /// # Errors
     ///
     /// [`Violation::Stale`] where the execution was cancelled meanwhile or reported before, [`Violation::NotInTable`]
-    /// where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that [is
-    /// spent](Self::is_spent): nothing changes then. Any other violation means that the graph is unsound: the run
+    /// where the step is not the node's, and [`Violation::EdgeSpent`] where it takes an edge that
+    /// [is spent](Self::is_spent): nothing changes then. Any other violation means that the graph is unsound: the run
     /// cannot continue.
     pub fn complete(&mut self, execution: Execution, step: Step<P>) -> Result<Completed, Violation> {
         if !self.is_current(execution) {
