@@ -124,7 +124,8 @@ pub enum FailureKind {
         to: String,
         /// How often it may be taken in a run.
         times: u32,
-        /// The shortest loop that the edge closes, by the names of its nodes: from the node back to it. Empty where no way leads back.
+        /// The shortest loop that the edge closes, by the names of its nodes: from the node back to it. Empty where no
+        /// path leads back.
         cycle: Vec<String>,
     },
     /// The agent gave no valid answer.
