@@ -124,8 +124,8 @@ pub struct NetNode {
     pub failed: Option<AlternativeIndex>,
     /// The index of its memory group in [`Net::memory_groups`].
     pub memory: Option<u16>,
-    /// Its alternatives: gotos in table order, then the fork, then the routes: exhausted, timed out, failed, and those of its edges'
-    /// budgets.
+    /// Its alternatives: gotos in table order, then the fork, then the routes: exhausted, timed out, failed, and the
+    /// exhausted routes of its edges.
     pub alternatives: std::ops::Range<AlternativeIndex>,
 }
 

@@ -33,8 +33,8 @@ mod tests;
 use proc_macro2::TokenStream;
 use syn::{DeriveInput, parse_macro_input};
 
-/// Each field of the struct is a node, and its `#[node(…)]` is the node's row in the routing table. `interlocking::Graph` has an
-/// example.
+/// Each field of the struct is a node, and the field's `#[node(…)]` is the node's row in the routing table.
+/// `interlocking::Graph` has an example.
 ///
 /// A struct that compiles is a sound graph: no run of it hangs, leaves a branch behind or goes on for ever. If a run
 /// can, the compiler error shows how. `docs/book/src/soundness.md` in the repository has each rule with a graph that
