@@ -19,7 +19,7 @@ pub enum Base {
     /// The commit that this other workspace of the run is at when the workspace is made. A read-only workspace follows
     /// the other one.
     Workspace(String),
-    /// This branch's head when the run begins.
+    /// This branch's head when the workspace is first made.
     Branch(BranchName),
     /// This commit.
     Commit(CommitId),

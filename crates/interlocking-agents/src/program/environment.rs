@@ -95,7 +95,7 @@ impl Environment {
 
     /// All variables of this process: only for programs that are trusted with all of them.
     pub fn inherited() -> Self {
-        std::env::vars_os().fold(Self::empty(), |environment, (name, value)| environment.set(name, value))
+        std::env::vars_os().fold(Self::empty(), |environment, (name, _)| environment.inherit(name))
     }
 
     /// Adds a variable of this process, if it is set. A password in a proxy address is treated as a secret.

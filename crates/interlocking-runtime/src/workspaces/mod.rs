@@ -96,7 +96,8 @@ pub trait Workspaces: Any + Send + Sync {
     /// [`WorkspaceError`] where the differences cannot be found out.
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError>;
 
-    /// How far the place called `name` isolates an agent from everything outside, on this machine. By default, not at all.
+    /// How far the place called `name` isolates an agent from everything outside, on this machine. By default
+    /// [`Isolation::Worktree`], the weakest level.
     ///
     /// Called before a run starts or is resumed, for nodes that demand some `isolation`. The place need not exist yet.
     fn isolation(&self, name: &str) -> IsolationOffer {

@@ -189,7 +189,7 @@ impl Manifest {
             }
         }
         whole.push_str(&self.after);
-        Some(whole)
+        (whole.len() <= most).then_some(whole)
     }
 }
 
@@ -267,7 +267,9 @@ mod tests {
         manifest.parts = vec![manifest.parts[0].clone(); 100];
         let part = |_: &Digest| Some(texts[0].text.clone());
         assert!(manifest.join(4 * LARGE, part).is_none());
-        assert!(manifest.join(101 * LARGE, part).is_some());
+        let whole = manifest.join(101 * LARGE, part).unwrap();
+        assert!(manifest.join(whole.len(), part).is_some());
+        assert!(manifest.join(whole.len() - 1, part).is_none());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use rustix::process::{Pid, WaitOptions, child_subreaper, getpid, set_child_subre
 
 use super::limit::Limit;
 use super::process::Process;
-use super::scan::{Scan, is_started, programs};
+use super::scan::{Scan, is_started, own_children, programs};
 use super::stop::stop_and_kill;
 
 /// While a value of this type exists, orphans become children of this process.
@@ -89,7 +89,7 @@ fn run_reaper() {
 /// Reaps the orphans of programs that have ended, as no other code does. Returns how many orphans are left.
 pub(super) fn reap() -> usize {
     let own = rustix::process::Pid::as_raw(Some(getpid()));
-    let Some(children) = Process::look(own).and_then(|own| own.children().ok()) else { return 0 };
+    let Ok(children) = own_children() else { return 0 };
     let started = programs();
     let mut left = 0;
     for child in children.into_iter().filter(|child| !started.contains_key(child)) {

@@ -296,6 +296,12 @@ pub(super) fn own() -> io::Result<Process> {
     Ok(Process::look(number).ok_or(io::ErrorKind::NotFound)?)
 }
 
+/// The children of this process.
+pub(super) fn own_children() -> io::Result<Vec<i32>> {
+    let own = own()?;
+    ChildLists::new(&own)?.children(&own)
+}
+
 impl ChildLists {
     fn new(own: &Process) -> io::Result<Self> {
         static KERNEL_LISTS: OnceLock<bool> = OnceLock::new();
