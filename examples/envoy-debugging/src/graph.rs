@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 
-/// What is wrong.
+/// The bug to fix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bug {
-    /// What is seen.
+    /// Its symptom.
     pub symptom: String,
 }
 
@@ -25,12 +25,12 @@ pub struct Findings {
     pub logs: Vec<String>,
 }
 
-/// What the fix is to follow from.
+/// The input of the fix.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// What the logs told.
+    /// What the logs showed.
     pub findings: Findings,
-    /// What the project's check said of the fix before this one, once the logs were gone.
+    /// The output of the project's check for the previous fix, once the logs were removed.
     pub feedback: Option<String>,
 }
 
@@ -48,8 +48,8 @@ pub struct Fixed {
     pub commit: String,
 }
 
-/// A bug is investigated with logs and fixed by an agent that follows the `debugging` protocol. What the protocol leaves to
-/// a machine, a machine does: the logs are removed, the project is checked after that, and only then is anything merged.
+/// An agent that follows the `debugging` protocol investigates a bug with logs and fixes it. The mechanical steps of the protocol
+/// are nodes: the logs are removed, the project is checked after that, and only then is anything merged.
 #[derive(Graph)]
 #[graph(output = Fixed)]
 pub struct Debugging {
@@ -74,8 +74,7 @@ impl Debugging {
     ///
     /// # Errors
     ///
-    /// Where the protocol cannot be resolved, or lacks a step that a prompt includes: then there is no graph, and so nothing
-    /// that could be run.
+    /// If the protocol cannot be resolved, or lacks a step that a prompt includes: then no graph is made, and nothing can be run.
     pub fn new(library: &Library, site: &Site) -> Result<Self, Box<dyn Error>> {
         let protocol = library.resolve(&"debugging".parse::<ProtocolName>()?)?;
         let steps = |first: &str, last: &str| -> Result<_, Box<dyn Error>> {

@@ -46,7 +46,7 @@ impl LLMHandler<debugging::fix> for Fix {
     }
 }
 
-/// How long the project's check may take. The agent may have written a loop into what it checks.
+/// The time limit of the project's check. The checked code may contain an endless loop of the agent's.
 const LONGEST_CHECK: Duration = Duration::from_secs(60);
 
 pub(crate) struct CleanUp {
@@ -61,8 +61,8 @@ impl LogicHandler<debugging::clean_up> for CleanUp {
             if let Some(failure) = report.failures.first() {
                 return Err(NodeError::from(failure.clone()));
             }
-            // Its own word for it is not taken, and not that it was right before the logs went (CON-127). What is checked is the
-            // commit, which nobody changes afterwards.
+            // The agent's claim is not trusted, nor is a check from before the logs were removed (CON-127). The check runs on the
+            // commit, which cannot change afterwards.
             let commit = site.commit(&walkthrough)?;
             Ok((report.markers_removed, commit, site.check(commit, LONGEST_CHECK)?))
         };

@@ -1,8 +1,8 @@
 //! A graph whose agent follows a protocol: `debugging`, as `envoy protocol debugging` prints it.
 //!
-//! The prompts include the steps that their node is about, so the agent reads them as a person would; what the protocol
-//! leaves to a machine is a node of its own. A project's own `.claude/protocols/debugging.yaml` takes the place of the one
-//! that comes along, and one that cannot be resolved leaves no graph to run.
+//! The prompts include the steps that their node is about, so the agent reads them as a person would; the mechanical steps of the
+//! protocol are nodes of their own. A project's own `.claude/protocols/debugging.yaml` replaces the built-in protocol. If it
+//! cannot be resolved, no graph is made.
 //!
 //! Read `graph` first, then `handlers`, `prompts` and `site`.
 
@@ -32,7 +32,7 @@ pub fn bug() -> Bug {
 ///
 /// # Errors
 ///
-/// Where the protocol cannot be resolved.
+/// If the protocol cannot be resolved.
 pub fn demonstration(
     library: &Library,
     site: &Site,
@@ -47,7 +47,7 @@ pub fn demonstration(
 ///
 /// # Errors
 ///
-/// Where its script cannot be read, which would be a mistake in this crate.
+/// If its script cannot be read, which would be a mistake in this crate.
 pub fn developer() -> Result<Arc<ScriptedAgent>, Box<dyn Error>> {
     let script = Script::parse("demo/script.toml", include_str!("../demo/script.toml"))?;
     Ok(Arc::new(ScriptedAgent::new(script)))

@@ -1,6 +1,6 @@
 //! Runs the demonstration in a temporary directory: the agent is scripted, the files, logs, checks and commits are real.
 //!
-//! The protocol is that of the project in which it is started, if it has one, else the one that comes along.
+//! The protocol is that of the project in which it is started, if it has one, else the built-in one.
 
 #![expect(clippy::print_stdout, reason = "a demonstration tells whoever runs it what happened")]
 

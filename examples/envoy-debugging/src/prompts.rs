@@ -1,10 +1,10 @@
-//! What the agent is told: the task, and the protocol's steps for it.
+//! The agent's prompts: the task, and the protocol's steps for it.
 
 use crate::graph::{Bug, Task};
 use askama::Template;
 use interlocking::envoy::Excerpt;
 
-/// For the logs.
+/// The prompt for adding logs.
 #[derive(Template)]
 #[template(source = "{{ bug.symptom }}.\n\nFollow these steps of the debugging protocol:\n\n{{ steps }}", ext = "txt")]
 pub(crate) struct InvestigatePrompt<'a> {
@@ -12,7 +12,7 @@ pub(crate) struct InvestigatePrompt<'a> {
     pub(crate) steps: &'a Excerpt,
 }
 
-/// For the fix.
+/// The prompt for the fix.
 #[derive(Template)]
 #[template(
     source = "\

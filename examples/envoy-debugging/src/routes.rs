@@ -1,4 +1,4 @@
-//! Every route of the table is taken, with the real site: git, the removal of logs, the project's check.
+//! A test that every route of the table is taken, with the real site: git, the removal of logs, the project's check.
 
 use crate::graph::{Debugging, Walkthrough, debugging};
 use crate::site::Site;
@@ -8,7 +8,7 @@ use interlocking::runtime::workspaces::Directories;
 use interlocking_testing::{Enumerator, Trial};
 use std::sync::Arc;
 
-/// What holds, logs or no logs.
+/// A fix that holds with and without logs.
 const MENDED: &str =
     "#!/bin/sh\nheight=$((120 - 40 * $1))\n[ \"$1\" -le 6 ] || height=$((40 * $1 - 360))\necho \"$height\"\n";
 

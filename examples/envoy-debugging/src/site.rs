@@ -1,4 +1,4 @@
-//! Where it happens: a small project under git, and a worktree of it for the agent.
+//! The project of a run: a small project under git, and a worktree of it for the agent.
 
 use interlocking::agents::program::{Environment, Invocation};
 use interlocking::prelude::NodeError;
@@ -26,7 +26,7 @@ impl Site {
     ///
     /// # Errors
     ///
-    /// Where they cannot be written.
+    /// If they cannot be written.
     pub fn create(directory: &Path) -> Result<Self, Box<dyn Error>> {
         let repository = Repository::init_with(directory.join("project"), Configuration::RepositoryOnly)?;
         let project = repository.main_worktree()?.ok_or("the new repository has no working tree")?;
@@ -34,18 +34,19 @@ impl Site {
             std::fs::write(project.path().join(name), content)?;
         }
         let base = project.commit_all(&author()?, "Tides")?.ok_or("nothing was committed")?;
-        // As the protocol has it: beside the feature's branch, for git holds no branch below another.
+        // As in the protocol: beside the feature's branch, since git allows no branch below another.
         let branch = BranchName::new("main-prompts/implementation-1")?;
         let worktree = repository.create_worktree(directory.join("worktree"), branch, base)?;
         Ok(Self { repository, base, worktree })
     }
 
-    /// Commits what is in the worktree, as one commit after the project's: fixes that did not hold are none of it.
+    /// Commits the contents of the worktree, as one commit after the project's: commits of fixes that did not hold are not part
+    /// of it.
     pub(crate) fn commit(&self, message: &str) -> Result<CommitId, NodeError> {
         Ok(self.worktree.squash_since(self.base, &author()?, message)?.unwrap_or(self.base))
     }
 
-    /// Runs the project's check in a fresh checkout of a commit; what it says where it fails.
+    /// Runs the project's check in a fresh checkout of a commit; returns the check's output if it fails.
     pub(crate) fn check(&self, commit: CommitId, longest: Duration) -> Result<Result<(), String>, NodeError> {
         let place = tempfile::tempdir()?;
         let checkout = self.repository.create_detached_worktree(place.path().join("checkout"), commit)?;
@@ -62,15 +63,16 @@ impl Site {
 
 /// Runs the check of the project that is in a directory.
 ///
-/// The agent could write to all that is run here. So it gets no variable of this process but those that are named, it is kept in
-/// that directory where the system can do that, and whatever it started ends with it, or when its time is over.
+/// The agent could have written any of the code that runs here. So the check gets only the named variables of this process, it is
+/// confined to that directory where the system can enforce that, and its descendants are ended with it, or when its time limit is
+/// reached.
 fn run_check(place: &Path, longest: Duration) -> Result<Result<(), String>, NodeError> {
-    // A runtime of its own, for a clock of its own: that of a test may run ahead while a program is waited for.
+    // A runtime of its own has a clock of its own: a paused clock of a test could advance while the program runs.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         match tokio::time::timeout(longest, checked(place)).await {
             Ok(checked) => checked,
-            // What runs ends when the future is dropped.
+            // The program and its descendants are ended when the future is dropped.
             Err(_) => Ok(Err(format!("the check took longer than {longest:?}, and was ended"))),
         }
     })
@@ -106,7 +108,7 @@ mod tests {
         (run_check(site.worktree.path(), longest).unwrap(), place)
     }
 
-    /// Cargo sets variables of this process that nobody named.
+    /// Cargo sets variables of this process that the check does not name.
     #[test]
     fn a_check_sees_no_variable_that_was_not_named() {
         assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
@@ -119,7 +121,7 @@ mod tests {
     fn a_check_that_goes_on_is_ended_with_all_that_it_started() {
         let script = "trap '' TERM INT HUP\n(setsid sh -c 'echo $$ > child.txt; exec sleep 1000' &)\n\
                       exec >&- 2>&-\nsleep 1000";
-        // On a busy machine the child may take its time to begin.
+        // On a busy machine the child may start late.
         let child = [250, 2_000, 16_000].map(Duration::from_millis).into_iter().find_map(|longest| {
             let (outcome, place) = checked(script, longest);
             assert_eq!(outcome, Err(format!("the check took longer than {longest:?}, and was ended")));
@@ -127,7 +129,7 @@ mod tests {
             Some(child.trim().to_owned()).filter(|child| !child.is_empty())
         });
         let child = child.expect("the check starts a child");
-        // Whoever was killed may take a moment to be gone.
+        // A killed process may take a moment to disappear.
         let lives = || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
         let begun = std::time::Instant::now();
         while lives() {

@@ -1,4 +1,4 @@
-//! Why a request is refused, and the status that says so.
+//! Refusals of requests, and their status codes.
 
 use axum::Json;
 use axum::http::StatusCode;
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::fmt;
 
 pub(crate) enum Refused {
-    /// Nobody executes the run in this process.
+    /// No executor in this process has the run.
     NotExecutedHere,
     Service(ServiceError),
     Answer(AnswerError),
@@ -50,7 +50,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// What each operation refuses with.
+/// Converts each operation's errors to refusals.
 macro_rules! refused {
     ($($error:ty => $variant:ident),+) => {
         $(impl From<$error> for Refused {

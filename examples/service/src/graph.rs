@@ -1,11 +1,11 @@
-//! A letter is written by an agent, and goes out once a person has approved it.
+//! An agent writes a letter, which is sent once a person has approved it.
 
 use askama::Template;
 use interlocking::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The graph that every run of the service is of.
+/// The graph of every run of the service.
 #[derive(Graph, Default)]
 #[graph(output = Letter)]
 pub struct Correspondence {
@@ -15,7 +15,7 @@ pub struct Correspondence {
     approve: HumanNode<Approve>,
 }
 
-/// What a run is started with.
+/// The entry value of a run.
 #[derive(Debug, Serialize, Deserialize, Template)]
 #[template(
     source = "Write a letter about {{ about }}.{% if let Some(wish) = wish %} What is wanted: {{ wish }}{% endif %}",
@@ -24,7 +24,7 @@ pub struct Correspondence {
 pub struct Assignment {
     /// The subject.
     pub about: String,
-    /// What the person who read the last one wants otherwise.
+    /// What the person who read the last letter wants changed.
     #[serde(default)]
     pub wish: Option<String>,
 }
@@ -46,7 +46,7 @@ pub struct Approval {
     pub wish: Option<String>,
 }
 
-/// Where an answer leads.
+/// Routes a person's answer.
 #[derive(Default)]
 struct Approve;
 

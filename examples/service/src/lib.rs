@@ -2,10 +2,10 @@
 //!
 //! | | |
 //! |---|---|
-//! | `PUT /runs/ID` | starts a run with the body as its entry value: 201; 200 where there is one that was started so |
+//! | `PUT /runs/ID` | starts a run with the body as its entry value: 201; 200 if a run with that value exists |
 //! | `GET /runs/ID` | what it has done, with its `output` once it has finished |
-//! | `GET /runs/ID/events` | what happens from now on, as server-sent events, until it is no longer executed here |
-//! | `GET /runs/ID/questions` | what it asks people |
+//! | `GET /runs/ID/events` | its events from this moment on, as server-sent events, until it is no longer executed here |
+//! | `GET /runs/ID/questions` | its open questions to people |
 //! | `POST /runs/ID/answers` | `{"to": BY, "answer": …}`: an answer to the question that says `"by": BY` |
 //! | `DELETE /runs/ID` | ends it for good |
 
@@ -34,7 +34,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// What all requests share: the runs, and who writes letters.
+/// State shared by all requests: the runs, and the agent that writes letters.
 #[derive(Clone)]
 pub struct Office {
     /// The runs.
@@ -44,7 +44,7 @@ pub struct Office {
 }
 
 impl Office {
-    /// A run as each is, new or taken up.
+    /// Makes a run, to be started or resumed.
     pub fn run(&self) -> Run<Correspondence> {
         run(self.writer.clone())
     }
@@ -55,7 +55,7 @@ pub fn run(writer: Arc<dyn Agent>) -> Run<Correspondence> {
     Run::new(Correspondence::default()).with_agent("write", writer).with_budgets(Budgets::unlimited().with_calls(10))
 }
 
-/// What the service answers to.
+/// The requests of the service.
 pub fn router(office: Office) -> Router {
     Router::new()
         .route("/runs/{id}", put(start).get(show).delete(cancel))

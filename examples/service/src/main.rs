@@ -48,7 +48,7 @@ fn writer() -> Result<Arc<ScriptedAgent>, CommandError> {
     Ok(Arc::new(ScriptedAgent::parse("writer.toml", SCRIPT)?))
 }
 
-/// Serves until the program is interrupted; the next one takes up what is under way then.
+/// Serves until the program is interrupted; the next process resumes the runs that are under way then.
 async fn serve(Serve { address, common }: Serve, cx: CommandContext) -> Result<Exit, CommandError> {
     let journal = common.open_or_make_journal()?;
     let service = Service::new(Arc::new(journal)).with_limits(SharedLimits::new(Some(16)));

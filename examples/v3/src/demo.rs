@@ -1,4 +1,4 @@
-//! The demonstration: a crate with nothing in it, the specification of a URL shortener, and what the scripted agents do.
+//! The demonstration: an empty crate, the specification of a URL shortener, and the script of the agents.
 //!
 //! Everything is embedded, so that an installed program can show a run anywhere, without a network: the crate has no dependency.
 
@@ -18,16 +18,16 @@ pub const SEED: [EmbeddedFile; 4] = [
 ///
 /// # Errors
 ///
-/// [`SpecError`]: never of what is embedded.
+/// [`SpecError`]: never, for the embedded specification.
 pub fn spec() -> Result<Spec, SpecError> {
     Spec::parse(include_str!("../demo/spec.toml"))
 }
 
-/// What the scripted agents do: each writes its files, runs its tests and commits.
+/// The script of the agents: each writes its files, runs its tests and commits.
 ///
 /// # Errors
 ///
-/// [`ScriptError`]: never of what is embedded.
+/// [`ScriptError`]: never, for the embedded script.
 pub fn script() -> Result<Script, ScriptError> {
     Script::parse("the demonstration's agents", include_str!("../demo/script.toml"))
 }

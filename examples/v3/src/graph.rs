@@ -2,7 +2,7 @@
 //!
 //! The protocol has five roles, each an agent of its own: `scaffold`, `tdd` (three nodes), `impl`, `merger` and `rebaser`.
 //!
-//! A handler goes where the table says that its node may go, with what is taken there:
+//! A handler goes only to the targets in its node's row, with the payload that the target takes:
 //!
 //! ```
 //! use interlocking::prelude::*;
@@ -30,7 +30,7 @@
 //! # }
 //! ```
 //!
-//! Nor does a way that the table does not have (V3-124):
+//! Nor does a route that the table does not have (V3-124):
 //!
 //! ```compile_fail,E0277
 //! # use interlocking::prelude::*;
@@ -63,7 +63,7 @@ use interlocking::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Tests that are there, and what a review had found wrong before they were written.
+/// The tests, and what a review had found wrong before they were written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Tests {
@@ -73,8 +73,8 @@ pub struct Tests {
     pub critiques: Vec<Critique>,
 }
 
-/// One node of the tree: it splits its work, has its children do their parts, writes tests that fail and what makes them pass, and merges
-/// that into its parent's branch. Its children run the same graph.
+/// One node of the tree: it splits its work, runs children for the parts, writes tests that fail and code that makes them pass,
+/// and merges that into its parent's branch. Its children run the same graph.
 #[derive(Graph)]
 #[graph(output = V3Outcome)]
 pub struct V3 {
@@ -104,7 +104,7 @@ pub struct V3 {
         goto(write_tests), attempts = 5, exhausted(exit, cancels(*)), goto(exit, cancels(*)), memory(tdd: TddMem))]
     pub write_tests: LLMNode<WriteTests>,
 
-    /// Waits for the tests and for all children, whose merges it remembers, and puts the tests on the branch.
+    /// Waits for the tests and for all children, whose merges it keeps, and puts the tests on the branch.
     #[node(join(tests: Tests from(write_tests), merges: Merges from(integrate, fork) latched), workspace = "impl",
         goto(implement), goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), goto(exit, cancels(*)),
         memory(impl_mem: ImplMem))]
@@ -116,27 +116,28 @@ pub struct V3 {
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(barrier)), memory(impl_mem: ImplMem))]
     pub implement: LLMNode<Implement>,
 
-    /// Reviews what makes the tests pass.
+    /// Reviews the implementation.
     #[node(input = ReviewInput, prompt = ReviewPrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "impl", read_only,
         goto(merge_queue, exit), goto(write_tests, times = 5, exhausted(exit, cancels(*))), memory(tdd: TddMem))]
     pub review: LLMNode<Review>,
 
-    /// Waits until no sibling is merging, and this node stands on what they have merged. It is this node's turn then until it is merged,
-    /// or sent back.
+    /// Waits until no sibling is merging, and this node's work is based on what they have merged. This node then keeps its turn
+    /// until it is merged, or sent back.
     #[node(input = MergerInput, goto(merger), goto(merge_queue), attempts = 16)]
     pub merge_queue: LogicNode<MergeQueue>,
 
-    /// Makes one commit of it on the parent's branch, off to the side, and runs build, contract and all tests there.
+    /// Makes one commit of the work on the parent's branch, in a workspace of its own, and runs build, contract and all tests
+    /// there.
     #[node(input = MergerInput, prompt = MergerPrompt<'_>, output = MergerExit, workspace = "candidate",
         goto(judge, exit), goto(implement, times = 5, exhausted(exit, cancels(*))), memory(integration: Integration))]
     pub merger: LLMNode<Merger>,
 
-    /// The parent's say on that commit, before it lands: it knows what the parent's scaffold knew.
+    /// Judges that commit for the parent before it lands, with the knowledge of the parent's scaffold session.
     #[node(input = JudgeInput, prompt = JudgePrompt<'_>, output = ReviewExit, agent = "tdd", workspace = "candidate", read_only,
         goto(exit), goto(review, times = 5, exhausted(exit, cancels(*))), goto(merger, times = 16, exhausted(exit, cancels(*))))]
     pub judge: LLMNode<Judge>,
 
-    /// The parent's branch has moved: puts this node's work on top of it, while nothing else of this node runs.
+    /// Handles a move of the parent's branch: rebases this node's work onto it, while nothing else of this node runs.
     #[node(on(ParentMoved), prompt = RebaserPrompt<'_>, output = RebaserExit, workspace = "impl", resume,
         goto(scaffold, times = 5, exhausted(exit, cancels(*)), cancels(*)),
         goto(write_tests, times = 16, exhausted(exit, cancels(*)),

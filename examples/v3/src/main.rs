@@ -1,4 +1,4 @@
-//! Runs V3 from the command line: the demonstration, or one's own specification, agents, repository.
+//! Runs V3 from the command line: the demonstration, or a specification, agents and repository of your own.
 
 use clap::Args;
 use interlocking::agents::backends::BuildAccess;
@@ -42,12 +42,12 @@ struct New {
     location: Location,
 }
 
-/// What is remembered of a run beside where it is.
+/// Facts stored with a run beside its location.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Facts {
-    /// Whether the demonstration's agents play all roles that nobody else plays.
+    /// Whether the demonstration's agents play all roles that no other agent plays.
     is_demonstration: bool,
-    /// How it is built and tested, where its user says so.
+    /// How it is built and tested, if its user says so.
     toolchain: Option<Toolchain>,
 }
 
@@ -95,7 +95,7 @@ async fn resume(options: RepositoryOptions, start: Start) -> Result<Prepared<V3>
     prepare(RepositoryRun::resume(&options, start).await?).await
 }
 
-/// What an agent runs to see where it is, and to commit what it has done.
+/// The commands with which an agent inspects its repository and commits its work.
 const GIT: [&str; 5] = ["git rev-parse", "git status", "git diff", "git add", "git commit"];
 
 async fn prepare(repository_run: RepositoryRun<Facts>) -> Result<Prepared<V3>, CommandError> {

@@ -1,4 +1,4 @@
-//! What nodes remember in a run. Each group of nodes has a memory that no other node can see; no agent is ever asked for one.
+//! The memories of nodes in a run. Each group of nodes has a memory that no other node can see; no agent is ever asked for one.
 
 use crate::types::shared::{MergeEvent, PlannedTest};
 use interlocking::prelude::{SessionId, SessionOp, Slug};
@@ -6,7 +6,7 @@ use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What Scaffold remembers.
+/// Scaffold's memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScaffoldMem {
@@ -14,13 +14,13 @@ pub struct ScaffoldMem {
     pub session: Option<SessionId>,
 }
 
-/// What TDD remembers: shared by `write_tests` and `review`.
+/// TDD's memory: shared by `write_tests` and `review`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TddMem {
-    /// What the role talks about, whichever session it is in.
+    /// The role's conversation, whichever session it is in.
     pub conversation_id: Option<String>,
-    /// Its last session, and the workspace that it is in.
+    /// Its last session, and the workspace of that session.
     pub thread: Option<Thread>,
     /// The criteria whose tests pass.
     pub covered_criteria: BTreeSet<String>,
@@ -28,31 +28,31 @@ pub struct TddMem {
     pub pending_tests: Vec<PlannedTest>,
 }
 
-/// A session, and where it is.
+/// A session, and its workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Thread {
     /// The session.
     pub session: SessionId,
-    /// The workspace that it is in.
+    /// Its workspace.
     pub place: String,
 }
 
-/// What Impl remembers: shared by `implement` and `barrier`.
+/// Impl's memory: shared by `implement` and `barrier`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImplMem {
-    /// What the role talks about, whichever session it is in.
+    /// The role's conversation, whichever session it is in.
     pub conversation_id: Option<String>,
     /// Its session.
     pub session_id: Option<SessionId>,
-    /// The tests that passed last.
+    /// The tests that passed in the last attempt.
     pub passed_tests: Vec<String>,
-    /// Each attempt that has not done it.
+    /// Each attempt that did not succeed.
     pub attempt_history: Vec<AttemptRecord>,
 }
 
-/// An attempt that has not done it.
+/// An attempt that did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptRecord {
@@ -62,27 +62,27 @@ pub struct AttemptRecord {
     pub outcome: String,
 }
 
-/// What is known of the parent's branch: shared by `merger` and `rebaser`.
+/// The state of the parent's branch: shared by `merger` and `rebaser`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Integration {
     /// What siblings have merged while this node was at work.
     pub heard: Vec<MergeEvent>,
-    /// Those on which this node's branch does not stand yet.
+    /// The merges onto which this node's branch was not rebased yet.
     pub ahead: Vec<MergeEvent>,
-    /// What the last candidate is made on.
+    /// The base of the last candidate.
     #[serde(default)]
     pub onto: Option<CommitId>,
     /// Why the last candidate could not be made, if it could not.
     pub conflict: Option<String>,
 }
 
-/// The session of a turn (CON-19, CON-141): the thread goes on in its own place, and is forked in another; before there is one, `parent` is
-/// forked, if there is that.
+/// The session of a turn (CON-19, CON-141): the thread is continued in its own workspace, and forked in another; if there is no
+/// thread yet, `parent` is forked, if there is one.
 ///
 /// # Errors
 ///
-/// Never, of the names that nodes have.
+/// Never, for the names that nodes have.
 pub fn session_of(
     thread: Option<(&SessionId, &str)>,
     place: &str,

@@ -1,4 +1,4 @@
-//! What agents are asked: templates over borrowed data. The sentences are ours.
+//! The prompts: templates over borrowed data. The sentences are ours.
 
 use crate::memory::{ImplMem, TddMem};
 use crate::types::implementation::ImplInput;
@@ -13,7 +13,7 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(path = "scaffold.md", escape = "none")]
 pub struct ScaffoldPrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a ScaffoldInput,
     /// Whether the work may be split further.
     pub may_split: bool,
@@ -23,9 +23,9 @@ pub struct ScaffoldPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "write_tests.md", escape = "none")]
 pub struct WriteTestsPrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a WriteTestsInput,
-    /// What it remembers.
+    /// The node's memory.
     pub memory: TddMem,
 }
 
@@ -33,13 +33,13 @@ pub struct WriteTestsPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "implement.md", escape = "none")]
 pub struct ImplPrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a ImplInput,
-    /// What it remembers.
+    /// The node's memory.
     pub memory: ImplMem,
     /// Which attempt it is, from 1.
     pub attempt: u32,
-    /// Whether there is no further one.
+    /// Whether it is the last one.
     pub is_final: bool,
 }
 
@@ -47,25 +47,25 @@ pub struct ImplPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "review.md", escape = "none")]
 pub struct ReviewPrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a ReviewInput,
 }
 
-/// Asks Merger what a merge means to others.
+/// Asks Merger for the impact of a merge on other nodes.
 #[derive(Debug, Template)]
 #[template(path = "merger.md", escape = "none")]
 pub struct MergerPrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a MergerInput,
     /// Why the commit could not be made, if it could not.
     pub conflict: Option<String>,
 }
 
-/// Asks the judge for the parent's say.
+/// Asks the judge for the parent's verdict.
 #[derive(Debug, Template)]
 #[template(path = "judge.md", escape = "none")]
 pub struct JudgePrompt<'a> {
-    /// What it takes.
+    /// The node's input.
     pub input: &'a JudgeInput,
 }
 
@@ -73,13 +73,13 @@ pub struct JudgePrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "rebaser.md", escape = "none")]
 pub struct RebaserPrompt<'a> {
-    /// What it is about.
+    /// The rebase.
     pub input: &'a RebaserInput,
-    /// What was merged before that, and this branch was not rebased onto either.
+    /// Earlier merges onto which this branch was not rebased either.
     pub before: &'a [MergeEvent],
-    /// The greatest impact of all of it.
+    /// The greatest impact of all these merges.
     pub impact: ImpactLevel,
-    /// The files in which both sides have changed the same lines: the sibling's stand there now.
+    /// The files in which both sides have changed the same lines: they have the sibling's lines.
     pub gave_way: Vec<String>,
     /// The tests that passed before, and fail now.
     pub failing_tests: Vec<String>,

@@ -1,4 +1,4 @@
-//! What handlers work with that is no part of the protocol: commands that build and test, and files of commits.
+//! Tools of handlers that are not part of the protocol: commands that build and test, and files of commits.
 
 use crate::checks::Violation;
 use crate::checks::build::build_violations;
@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// The longest file that is read, in bytes.
 pub(crate) const LONGEST: u64 = 2 << 20;
 
-/// What the command is called that runs the tests of one file.
+/// The name of the command that runs the tests of one file.
 const SUITE: &str = "suite";
 
-/// How work is built and tested, and what may not be in it.
+/// How work is built and tested, and what it may not contain.
 #[derive(Clone, Debug)]
 pub struct Workbench {
     /// Its commands.
@@ -32,18 +32,18 @@ pub struct Workbench {
     pub target_directory: PathBuf,
     /// The directory around the checkouts that are built.
     pub checkouts: PathBuf,
-    /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
+    /// Whether a run goes on if this system cannot confine the agents' code while it is built and tested.
     pub accept_weaker_isolation: bool,
-    /// Who answers in the place of programs, and notes what was asked, in a test.
+    /// In a test: records the commands and returns prepared results in place of programs.
     pub recorder: Option<Arc<Recorder>>,
 }
 
-/// What came of a run of tests.
+/// The result of a run of tests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What came of each test.
+    /// The result of each test.
     pub outcome: TestOutcome,
-    /// Why there is no verdict, if there is none: the tests do not build, or something answers for them.
+    /// Why there is no verdict, if there is none: the tests do not build, or code fakes their results.
     pub none: Option<String>,
 }
 
@@ -57,23 +57,23 @@ impl Verdict {
         self.none.is_none() && self.outcome.all_passed() && !self.outcome.passed.is_empty()
     }
 
-    /// The tests that have failed otherwise than at a stub: what they test is there, and wrong.
+    /// The tests that have failed other than at a stub: the tested code exists, and is wrong.
     pub fn broken(&self) -> Vec<String> {
         let is_at_stub = |failed: &&StructuredFailure| failed.failure_type != FailureType::UndefinedHit;
         self.outcome.failed.iter().filter(is_at_stub).map(|failed| failed.property_name.clone()).collect()
     }
 
-    /// Whether nothing has failed but at stubs, which others have yet to fill.
+    /// Whether tests have failed only at stubs, which other nodes have yet to fill.
     pub fn is_free_of_failures(&self) -> bool {
         self.none.is_none() && self.broken().is_empty() && !self.outcome.timed_out
     }
 
-    /// What has failed, at stubs too.
+    /// The failed tests, including those that failed at stubs.
     pub fn failing(&self) -> Vec<String> {
         self.outcome.failed.iter().map(|failed| failed.property_name.clone()).collect()
     }
 
-    /// What that said.
+    /// Their messages.
     pub fn details(&self) -> String {
         let said = self.outcome.failed.iter().map(|failed| format!("{}: {}", failed.property_name, failed.message));
         self.none.iter().cloned().chain(said).collect::<Vec<_>>().join("\n")
@@ -81,7 +81,7 @@ impl Verdict {
 }
 
 impl Workbench {
-    /// The usual one of a cargo project.
+    /// The default workbench of a cargo project.
     pub fn cargo(target_directory: PathBuf, checkouts: PathBuf) -> Self {
         Self {
             toolchain: Toolchain::default(),
@@ -94,8 +94,8 @@ impl Workbench {
         }
     }
 
-    /// Builds and tests as a user says. The command called `suite`, if there is one, runs the tests of one file: `{path}` in it is the file,
-    /// `{name}` its name without directory and ending.
+    /// Builds and tests with the user's toolchain. The command called `suite`, if there is one, runs the tests of one file:
+    /// `{path}` in it is the file, `{name}` its name without directory and ending.
     pub fn use_toolchain(&mut self, toolchain: Toolchain) {
         if let Some(suite) = toolchain.commands.get(SUITE) {
             self.suite_command = suite.command.clone();
@@ -103,7 +103,8 @@ impl Workbench {
         self.toolchain = toolchain;
     }
 
-    /// What an agent may run to build and test, as one types it: of the command for one file what stands before that file.
+    /// The commands with which an agent may build and test, as one types them: of the command for one file, the part before that
+    /// file.
     pub fn commands(&self) -> Vec<String> {
         let others = self.toolchain.commands.iter().filter(|(name, _)| *name != SUITE).map(|(_, other)| &other.command);
         let whole = [&self.toolchain.build_command, &self.toolchain.test_command].into_iter().chain(others);
@@ -116,7 +117,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// Where no build could be run at all.
+    /// If no build could be run at all.
     pub async fn build(&self, checkout: &FreshCheckout) -> Result<BuildOutcome, NodeError> {
         Ok(self.runner(self.toolchain.clone())?.build(&Checkout::at(checkout.path())).await?)
     }
@@ -125,7 +126,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// Where no test could be run at all.
+    /// If no test could be run at all.
     pub async fn suite(
         &self,
         checkout: &FreshCheckout,
@@ -145,11 +146,11 @@ impl Workbench {
         self.tests(SUITE, toolchain, checkout, file, names).await
     }
 
-    /// Runs every test, of which those of one file are known by name.
+    /// Runs every test; those of one file are known by name.
     ///
     /// # Errors
     ///
-    /// Where no test could be run at all.
+    /// If no test could be run at all.
     pub async fn every_test(&self, checkout: &FreshCheckout, file: &FilePath) -> Result<Verdict, NodeError> {
         self.tests("test", self.toolchain.clone(), checkout, file, &[]).await
     }
@@ -191,11 +192,11 @@ impl Workbench {
         })
     }
 
-    /// What differs between two commits of what decides how everything is built, and agents may not change (V3-80).
+    /// The changes between two commits to files that decide how everything is built, which agents may not make (V3-80).
     ///
     /// # Errors
     ///
-    /// Where the repository cannot be read.
+    /// If the repository cannot be read.
     pub async fn build_violations(
         &self,
         repository: Repository,
@@ -206,11 +207,11 @@ impl Workbench {
         in_repository(repository, move |repository| build_violations(repository, (before, now), &allowed)).await
     }
 
-    /// What stands for what is not written yet.
+    /// The markers of code that is not written yet.
     ///
     /// # Errors
     ///
-    /// Where a marker that is configured is no Rust expression.
+    /// If a configured marker is not a Rust expression.
     pub fn markers(&self) -> Result<StubMarkers, NodeError> {
         Ok(self.toolchain.source.markers()?)
     }
@@ -222,7 +223,7 @@ pub(crate) async fn text_in(checkout: &FreshCheckout, file: &FilePath) -> Result
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
-/// Whether one commit is another, or below it; not, where either is not there.
+/// Whether `older` is `newer` or an ancestor of it; false if either does not exist.
 pub(crate) async fn is_below(repository: Repository, older: CommitId, newer: CommitId) -> Result<bool, NodeError> {
     in_repository(repository, move |repository| {
         let is_there = |commit| repository.commit(commit).is_ok();

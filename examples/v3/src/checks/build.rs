@@ -1,4 +1,4 @@
-//! What decides how everything is built: no agent's to change, but for dependencies on registries.
+//! Files that decide how everything is built: agents may not change them, except for dependencies on registries.
 
 use super::Violation;
 use interlocking::prelude::NodeError;
@@ -6,12 +6,12 @@ use interlocking::rust_source::{RefusedConstruct, build_time, manifest_changes};
 use interlocking::workspaces::Pattern;
 use interlocking::worktree::{CommitId, Repository, RepositoryPath};
 
-/// What differs between two commits of what runs while tests are built, or decides how they are: it could say what they are to say (V3-80).
-/// `allowed` names what a person allows, as a refusal names it. Git work.
+/// The forbidden changes between two commits to files that run while tests are built, or decide how tests are built: such files
+/// could fake the results (V3-80). `allowed` names what a person permits, as a refusal names it. Git work.
 ///
 /// # Errors
 ///
-/// Where the repository cannot be read.
+/// If the repository cannot be read.
 pub fn build_violations(
     repository: &Repository,
     (before, now): (CommitId, CommitId),
@@ -47,13 +47,13 @@ pub fn build_violations(
     Ok(refused.iter().map(|refused| Violation::Source(refused.to_string())).collect())
 }
 
-/// Whether a file is its package's build script, or of a package of procedural macros.
+/// Whether a file is its package's build script, or belongs to a package of procedural macros.
 fn runs_at_build_time(repository: &Repository, commit: CommitId, path: &str) -> Result<bool, NodeError> {
     let mut directory = path;
     while !directory.is_empty() {
         directory = directory.rsplit_once('/').map_or("", |(directory, _)| directory);
         let inside = |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
-        // What has no name here was not made by way of it.
+        // A path that is not a valid repository path was not made through it.
         let Ok(manifest) = inside("Cargo.toml").parse() else { return Ok(true) };
         if let Some(manifest) = text_at(repository, commit, &manifest)? {
             let found = build_time(&manifest);

@@ -1,4 +1,4 @@
-//! What is held against agents' answers: each check gives everything that it finds, in words for the agent.
+//! Checks of agents' answers: each returns all of its findings, as messages for the agent.
 
 pub mod violation;
 pub mod plan;

@@ -1,4 +1,4 @@
-//! A scaffold's plan, held against its specification. Nothing on disk is looked at here.
+//! Checks a scaffold's plan against its specification, without reading files.
 
 use super::Violation;
 use crate::types::scaffold::{ClarificationNeeded, InitWork};
@@ -45,7 +45,7 @@ pub fn violations(spec: &Spec, work: &InitWork) -> Vec<Violation> {
     found
 }
 
-/// What is wrong with a question: that its sentence is not in the specification (V3-35).
+/// Checks a question: its sentence must be in the specification (V3-35).
 pub fn question_violations(spec: &Spec, question: &ClarificationNeeded) -> Vec<Violation> {
     let sentence = question.spec_sentence.trim();
     let is_there = !sentence.is_empty() && spec.text().contains(sentence);

@@ -1,21 +1,21 @@
-//! The implementation's source, held against its scaffold: of files that are Rust.
+//! Compares the implementation's source with its scaffold: only for Rust files.
 
 use super::Violation;
 use interlocking::rust_source::{Change, Denied, PublicApi, StubMarkers, denied_code, stubs_in};
 use interlocking::workspaces::FilePath;
 
-/// A file as it was at the scaffold, and as it is.
+/// A file at the scaffold, and its current version.
 #[derive(Clone, Debug)]
 pub struct Versions {
     /// The file.
     pub path: FilePath,
     /// At the scaffold; none if it was not there.
     pub before: Option<String>,
-    /// Now; none if it is gone.
+    /// The current version; none if it was removed.
     pub now: Option<String>,
 }
 
-/// Whether the interface in a file is what it was: its signatures, and not its bodies (V3-61, V3-80).
+/// Whether the interface in a file is unchanged: its signatures, not its bodies (V3-61, V3-80).
 pub fn interface_violations(file: &Versions) -> Vec<Violation> {
     let Some(before) = file.before.as_deref().filter(|_| file.path.is_rust()) else { return Vec::new() };
     let Some(now) = &file.now else { return vec![Violation::NoSuchFile { path: file.path.clone() }] };
@@ -28,7 +28,7 @@ pub fn interface_violations(file: &Versions) -> Vec<Violation> {
     }
 }
 
-/// Stub markers that are left (V3-61), and code that is denied (V3-62).
+/// Remaining stub markers (V3-61), and denied code (V3-62).
 pub fn code_violations(file: &Versions, markers: &StubMarkers, denied: &Denied) -> Vec<Violation> {
     let Some(now) = file.now.as_deref().filter(|_| file.path.is_rust()) else { return Vec::new() };
     let path = file.path.as_str();
@@ -44,7 +44,7 @@ pub fn code_violations(file: &Versions, markers: &StubMarkers, denied: &Denied) 
     found
 }
 
-/// What others see of the change of a file: whether anything is new, gone or different.
+/// The public changes in a file: what is new, removed or different.
 pub fn seen_by_others(file: &Versions) -> Vec<Change> {
     if !file.path.is_rust() {
         return Vec::new();

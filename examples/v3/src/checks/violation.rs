@@ -7,12 +7,12 @@ use interlocking::worktree::CommitId;
 /// What is wrong with an agent's answer, in words for that agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
-    /// The commit that it names is not the one that its branch stands at.
+    /// The commit that it names is not the head of its branch.
     #[error("you name the commit {claimed}, and your branch stands at {found}: commit, and name that commit")]
     NotYourCommit {
-        /// What it names.
+        /// The named commit.
         claimed: CommitId,
-        /// What is there.
+        /// The branch's head.
         found: CommitId,
     },
     /// Nothing was committed.
@@ -42,7 +42,7 @@ pub enum Violation {
         /// The criterion.
         criterion: String,
     },
-    /// A criterion is not one.
+    /// A name is not a criterion of the specification.
     #[error(
         "{place} names the criterion `{criterion}`, and there is none: the criteria are those of the specification"
     )]
@@ -155,7 +155,7 @@ pub enum Violation {
         /// The files.
         paths: Vec<String>,
     },
-    /// What is found in the source, at its place.
+    /// A finding in the source, with its place.
     #[error("{0}")]
     Source(String),
 }

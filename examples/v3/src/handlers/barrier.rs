@@ -1,4 +1,4 @@
-//! The barrier: tests and children's merges are there, and the tests come onto the node's branch.
+//! The barrier: once tests and children's merges are there, the tests are put onto the node's branch.
 
 use super::Barrier;
 use super::places::{IMPL, SKELETON, TESTS};
@@ -55,7 +55,8 @@ impl JoinHandler<v3::barrier> for Barrier {
     }
 }
 
-/// The last commit of tests that is on the branch already. Nobody else changes their file there, so it is the one with the same contents.
+/// The last commit of tests that is already on the branch. No other node changes their file there, so it is the commit with the
+/// same contents.
 async fn picked(
     repository: Repository,
     file: &FilePath,

@@ -71,7 +71,7 @@ impl MapHandler<v3::children> for RunChildren {
     }
 }
 
-/// What makes it the same child in another scaffold: its whole specification (CON-11).
+/// The key that makes it the same child in another scaffold: its whole specification (CON-11).
 fn key(child: &ChildSpec) -> Result<String, NodeError> {
     let digest = Sha256::digest(serde_json::to_vec(child)?);
     let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();

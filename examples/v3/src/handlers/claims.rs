@@ -1,4 +1,4 @@
-//! What an agent says of its commits, held against its branch.
+//! Checks an agent's claims about its commits against its branch.
 
 use crate::checks::Violation;
 use interlocking::prelude::NodeError;
@@ -7,16 +7,16 @@ use interlocking::worktree::CommitId;
 
 /// What an agent has committed.
 pub(crate) struct Committed {
-    /// Where its branch stood before.
+    /// The head of its branch before the turn.
     pub(crate) before: CommitId,
-    /// Where it stands.
+    /// The head of its branch.
     pub(crate) tip: CommitId,
-    /// What is wrong with what it says.
+    /// What is wrong with the claim.
     pub(crate) violations: Vec<Violation>,
 }
 
-/// Takes over what an agent has committed, and holds the commit that it names against that (V3-42, V3-64, V3-82). `may_be_none` where it need
-/// not have committed anything.
+/// Adopts an agent's commits, and compares the named commit with the branch's head (V3-42, V3-64, V3-82). With `may_be_none` the
+/// agent need not have committed anything.
 pub(crate) async fn committed(
     tree: &mut Checkout<'_>,
     claimed: CommitId,
@@ -48,7 +48,7 @@ pub(crate) fn touched_interfaces<'p>(
     (!paths.is_empty()).then_some(Violation::TouchesInterfaces { paths })
 }
 
-/// Violations as an agent is told them.
+/// Violations as messages for an agent.
 pub(crate) fn told(violations: &[Violation]) -> Vec<String> {
     violations.iter().map(ToString::to_string).collect()
 }

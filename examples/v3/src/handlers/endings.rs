@@ -1,11 +1,11 @@
-//! Runs that end because an agent knows no other way.
+//! Ends of runs whose agent is stuck.
 
 use crate::checks::Violation;
 use crate::types::outcome::{Stuck, V3Outcome};
 use interlocking::agents::{AgentError, AgentErrorKind};
 use interlocking::prelude::NodeError;
 
-/// The end of a node whose agent decides nothing, however often it is reminded (V3-136). Whatever else its agent fails with is not of the
+/// The end of a node whose agent makes no decision, despite all reminders (V3-136). Other errors of the agent are not part of the
 /// protocol.
 pub(crate) fn undecided(error: AgentError, attempts: u32) -> Result<V3Outcome, NodeError> {
     match *error.kind {

@@ -48,7 +48,7 @@ impl LLMHandler<v3::implement> for Implement {
             ImplExit::RequestRetry(retry) => {
                 let mut tree = cx.worktree().await?;
                 let before = tree.head();
-                // What is there goes on with the next attempt, in a commit: the branch may be rebased meanwhile.
+                // Commits the unfinished work for the next attempt, because the branch may be rebased meanwhile.
                 let message = format!("{}: unfinished", input.spec.id);
                 tree.commit(message).await?;
                 let tip = tree.head();
@@ -80,7 +80,7 @@ impl LLMHandler<v3::implement> for Implement {
 }
 
 impl Implement {
-    /// Where an implementation goes that says its tests pass: to the review, if they do.
+    /// Routes an implementation whose agent claims that its tests pass: to the review, if they do.
     async fn passed(
         &self,
         input: ImplInput,
@@ -110,7 +110,7 @@ impl Implement {
         again(input, retry, false, critiques, cx)
     }
 
-    /// The tests that pass, and what is wrong with an implementation. Commits that touch what they must not are taken back.
+    /// The tests that pass, and the violations of an implementation. Commits with forbidden changes are reset.
     async fn violations(
         &self,
         input: &ImplInput,
@@ -132,8 +132,8 @@ impl Implement {
     }
 }
 
-/// What an attempt has changed that it must not, tests, interfaces and how they are built (V3-80), whatever it answers. Where it has, its
-/// commits are taken back.
+/// The forbidden changes of an attempt, to tests, interfaces and the build (V3-80), whatever the agent answers. If there are any,
+/// its commits are reset.
 async fn refused(
     bench: &Workbench,
     input: &ImplInput,
@@ -161,7 +161,7 @@ async fn refused(
     Ok(refused)
 }
 
-/// Violations as the next attempt is told them.
+/// Violations as critiques for the next attempt.
 fn critiques(input: &ImplInput, violations: &[Violation]) -> Vec<Critique> {
     let critique = |violation: &Violation| Critique {
         file: input.spec.target_path.clone(),

@@ -15,7 +15,7 @@ impl LogicHandler<v3::integrate> for Integrate {
         for child in &input.children {
             match &child.outcome {
                 V3Outcome::Merged(merge) => merges.merged.push(merge.clone()),
-                // V3-45: what a child asks, its parent's planner is asked.
+                // V3-45: a child's question is passed on to its parent's planner.
                 V3Outcome::ClarificationNeeded(needed) => {
                     let clarification = Some(Clarification::SpecAmbiguity {
                         spec_sentence: needed.spec_sentence.clone(),
@@ -60,7 +60,7 @@ impl LogicHandler<v3::integrate> for Integrate {
     }
 }
 
-/// Whether a test's name has a child's name in it, as a word: `contract_codec_round_trip`.
+/// Whether a test's name contains a child's name as a word: `contract_codec_round_trip`.
 fn names_child(test: &str, child: &str) -> bool {
     let child = child.replace('-', "_");
     format!("_{}_", test.replace("::", "_")).contains(&format!("_{child}_"))

@@ -1,4 +1,4 @@
-//! The judge: the parent's say on a candidate, before the parent's branch advances (CON-32).
+//! The judge: approves or refuses a candidate for the parent, before the parent's branch advances (CON-32).
 
 use super::Judge;
 use super::endings::undecided;
@@ -17,9 +17,9 @@ use interlocking::worktree::FastForwardError;
 
 impl LLMHandler<v3::judge> for Judge {
     async fn before<'a>(&'a self, input: &'a JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Ask<JudgePrompt<'a>> {
-        // It is, unless another process has begun this.
+        // This node has its turn already, unless another process began this execution.
         take_turn(cx).await?;
-        // CON-139, CON-33: it is the parent's session that is asked, each time anew.
+        // CON-139, CON-33: each judgement is a new fork of the parent's session.
         let parent = cx.entry()?.lineage.session.clone();
         let slug = Slug::new("judge")?;
         let session = match parent {
@@ -70,14 +70,14 @@ impl LLMHandler<v3::judge> for Judge {
     }
 }
 
-/// Whether the candidate landed before the process was killed in which it was approved: whatever is answered now comes too late.
+/// Whether the candidate had landed before the process that approved it was killed: then the new answer comes too late.
 async fn has_landed(input: &JudgeInput, cx: &Cx<'_, v3::judge>) -> Result<bool, NodeError> {
     let (_, target) = cx.target().await?;
     Ok(cx.restarts() > 0 && is_below(cx.repository()?, input.merge.merge_commit, target).await?)
 }
 
-/// Advances the parent's branch to the candidate, and tells the siblings that are still at work. Where the branch has moved since the
-/// candidate was made, that is made again (CON-142).
+/// Advances the parent's branch to the candidate, and notifies the siblings that are still at work. If the branch has moved since
+/// the candidate was made, the candidate is made again (CON-142).
 async fn land(input: JudgeInput, cx: &mut Cx<'_, v3::judge>) -> Route<v3::judge> {
     match cx.land(input.merge.merge_commit).await {
         Ok(_) => {}

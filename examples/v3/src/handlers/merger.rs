@@ -1,5 +1,5 @@
-//! Merger: one commit on the parent's branch, made and verified off to the side (CON-31). The parent's branch stays where it is until that
-//! commit is judged.
+//! Merger: makes and verifies one commit on the parent's branch in a workspace of its own (CON-31). The parent's branch stays
+//! where it is until that commit is judged.
 
 use super::Merger;
 use super::claims::touched_interfaces;
@@ -22,15 +22,15 @@ use interlocking::workspaces::{Checkout, FilePath, GitWorkspacesError, changed_p
 use interlocking::worktree::{CherryPickError, CommitId, CommitRecord, FastForwardError, MergeError, RebaseError};
 use std::ops::Range;
 
-/// How many candidates the root makes, each time because the branch to land on has moved (CON-142).
+/// How many candidates the root makes at most. Each further one is made because the branch to land on has moved (CON-142).
 const MOST_CANDIDATES: u32 = 16;
 
 impl LLMHandler<v3::merger> for Merger {
     async fn before<'a>(&'a self, input: &'a MergerInput, cx: &mut Cx<'_, v3::merger>) -> Ask<MergerPrompt<'a>> {
-        // It is, unless another process has begun this.
+        // This node has its turn already, unless another process began this execution.
         take_turn(cx).await?;
         let conflict = match landed(cx).await? {
-            // Nothing is left to be made.
+            // The merge has landed: there is nothing left to make.
             Some(merge) => {
                 cx.worktree_of(CANDIDATE).await?.reset(merge.merge_commit).await?;
                 None
@@ -89,7 +89,8 @@ impl LLMHandler<v3::merger> for Merger {
     }
 }
 
-/// What is known of a merge of the candidate, whatever is said: which commit it is, whose, and what can be seen of what it means to others.
+/// The facts of a merge of the candidate, whatever the agent claims: its commit, its author, and at least the impact that can be
+/// detected.
 async fn as_seen(claim: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<MergeComplete, NodeError> {
     let merge_commit = cx.worktree_of(CANDIDATE).await?.head();
     let seen = impact(cx, made_on(cx)?, merge_commit).await?;
@@ -111,12 +112,12 @@ async fn judge(merge: MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Route<v3::m
     goto!(cx, v3::judge, judged)
 }
 
-/// What the effects are called that record what the root is about to land.
+/// The name of the recorded effect for the root's intended landing `number`.
 fn landing(number: u32) -> String {
     format!("root lands {number}")
 }
 
-/// Lands the root's candidate, which is recorded before. Not, where the branch has moved since that was made.
+/// Records the root's candidate, then lands it. Returns `false` if the branch has moved since the candidate was made.
 async fn land(merge: &MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<bool, NodeError> {
     for number in 1.. {
         let intended = cx.once(&landing(number), std::future::ready(Ok(merge.clone()))).await?;
@@ -133,7 +134,7 @@ async fn land(merge: &MergeComplete, cx: &mut Cx<'_, v3::merger>) -> Result<bool
     }
 }
 
-/// What the root has landed, if the process was killed before that counted: whatever is answered now comes too late.
+/// The merge that the root had landed before the process was killed and its outcome recorded: then the new answer comes too late.
 async fn landed(cx: &mut Cx<'_, v3::merger>) -> Result<Option<MergeComplete>, NodeError> {
     if cx.restarts() == 0 || cx.parent().is_some() {
         return Ok(None);
@@ -154,12 +155,12 @@ async fn landed(cx: &mut Cx<'_, v3::merger>) -> Result<Option<MergeComplete>, No
     Ok(None)
 }
 
-/// No process was about to do it.
+/// No process had recorded that it would land.
 #[derive(Debug, thiserror::Error)]
 #[error("it is not recorded")]
 struct NotRecorded;
 
-/// Makes the candidate, and remembers on what, or why that cannot be done.
+/// Makes the candidate, and stores its base, or why it could not be made.
 async fn prepare(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let (_, target) = cx.target().await?;
     let conflict = make_candidate(target, cx).await?;
@@ -171,17 +172,17 @@ async fn prepare(cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeErro
     Ok(conflict)
 }
 
-/// What the candidate is made on: where the branch was on which it is to land.
+/// The commit on which the candidate is made: the head of the branch on which it is to land.
 fn made_on(cx: &Cx<'_, v3::merger>) -> Result<CommitId, NodeError> {
     cx.memory().onto.ok_or_else(|| NotRecorded.into())
 }
 
-/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root's keeps the commit of each
-/// child, and those of the scaffolds on which they stand. Gives why that cannot be done.
+/// Puts the node's work on the parent's branch, in the candidate's workspace: as one commit (V3-89). The root keeps the commit of
+/// each child, and those of the scaffolds below them. Returns the reason if that cannot be done.
 async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result<Option<String>, NodeError> {
     let id = cx.entry()?.spec.id.clone();
     let (is_root, repository, at) = (cx.parent().is_none(), cx.repository()?, standing(cx).await?);
-    // Not where the parent was rebased meanwhile, and the message is on its way.
+    // False if the parent was rebased meanwhile, and the message about it has not arrived yet.
     let stands_on_target = is_below(repository.clone(), at.base, target).await?;
     let mut candidate = cx.worktree_of(CANDIDATE).await?;
     let made = async {
@@ -218,7 +219,7 @@ async fn make_candidate(target: CommitId, cx: &mut Cx<'_, v3::merger>) -> Result
     }
 }
 
-/// Puts commits on top as one.
+/// Adds commits as one.
 async fn squash(
     candidate: &mut Checkout<'_>,
     commits: Range<CommitId>,
@@ -231,7 +232,7 @@ async fn squash(
 }
 
 impl Merger {
-    /// What is wrong with the candidate: build, contract and every test, in this order (V3-90, V3-91).
+    /// Why the candidate is rejected: build, contract and every test are run, in this order (V3-90, V3-91).
     async fn rejection(
         &self,
         input: &MergerInput,
@@ -260,7 +261,7 @@ impl Merger {
             return rejected(RejectionReason::ContractViolation, contract.details(), contract.failing());
         }
         let all = self.0.every_test(&checkout, &spec.test_path).await?;
-        // Of a child's, those of the nodes above still reach what the others have to write.
+        // Tests of the nodes above a child may still hit stubs that other nodes have to write.
         let is_fine = if cx.parent().is_none() { all.is_green() } else { all.is_free_of_failures() };
         match is_fine {
             true => Ok(None),
@@ -269,7 +270,7 @@ impl Merger {
     }
 }
 
-/// What a change means to others, as far as it can be seen in the source.
+/// The impact of a change on other nodes, as far as it can be detected in the source.
 async fn impact(cx: &mut Cx<'_, v3::merger>, from: CommitId, to: CommitId) -> Result<ImpactLevel, NodeError> {
     let repository = cx.repository()?;
     let mut impact = ImpactLevel::Trivial;

@@ -1,5 +1,5 @@
-//! The workspaces of a node of the tree. Where their branches stand is what counts: a rebase moves them all, and whatever commits
-//! travelled before that are those that were checked then.
+//! The workspaces of a node of the tree. The heads of their branches count: a rebase moves them all, and commits in earlier
+//! payloads are those that were checked then.
 
 use crate::types::node_id::NodeId;
 use crate::types::shared::NodeInfo;
@@ -13,19 +13,19 @@ use std::collections::BTreeSet;
 /// The node's work: scaffold, what children merge, tests, implementation, in a line of commits.
 pub(crate) const IMPL: &str = "impl";
 
-/// Its tests, on the scaffold alone: there they are red.
+/// Its tests, on the scaffold alone: there they fail.
 pub(crate) const TESTS: &str = "tests";
 
-/// Where the scaffold is.
+/// The head of the scaffold.
 pub(crate) const SKELETON: &str = "skeleton";
 
-/// What the work stands on, of the parent's branch.
+/// The commit of the parent's branch on which the work is based.
 pub(crate) const BASE: &str = "base";
 
 /// What is to be merged, as one commit on the parent's branch.
 pub(crate) const CANDIDATE: &str = "candidate";
 
-/// Where a node's branches stand.
+/// The heads of a node's branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Standing {
     /// The scaffold.
@@ -34,11 +34,11 @@ pub(crate) struct Standing {
     pub(crate) tests: CommitId,
     /// The work.
     pub(crate) head: CommitId,
-    /// What the work stands on, of the parent's branch.
+    /// The commit of the parent's branch on which the work is based.
     pub(crate) base: CommitId,
 }
 
-/// Where the branches stand of a node that has a scaffold.
+/// The heads of the branches of a node that has a scaffold.
 pub(crate) async fn standing<N: Node>(cx: &mut Cx<'_, N>) -> Result<Standing, NodeError> {
     let skeleton = cx.worktree_of(SKELETON).await?.head();
     let tests = cx.worktree_of(TESTS).await?.head();
@@ -47,7 +47,7 @@ pub(crate) async fn standing<N: Node>(cx: &mut Cx<'_, N>) -> Result<Standing, No
     Ok(Standing { skeleton, tests, head, base })
 }
 
-/// Who a node is, and the branch of its work.
+/// The id of a node, and the branch of its work.
 pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Result<NodeInfo, NodeError> {
     let (repository, path) = (cx.repository()?, cx.worktree_of(IMPL).await?.path().to_owned());
     let branch = in_repository(repository, move |repository| {
@@ -57,18 +57,18 @@ pub(crate) async fn node_info<N: Node>(cx: &mut Cx<'_, N>, id: &NodeId) -> Resul
     Ok(NodeInfo { node_id: id.to_string(), branch: branch.await? })
 }
 
-/// What the commit of a merged child says.
+/// The subject of the commit of a merged child.
 pub(crate) fn merge_subject(id: &NodeId) -> String {
     format!("feat({id}): implement")
 }
 
-/// Whether a commit that says this is what a child of the node has merged.
+/// Whether a commit with this subject is the merge of a child of the node.
 pub(crate) fn is_merge_of_child(id: &NodeId, subject: &str) -> bool {
     let author = subject.strip_prefix("feat(").and_then(|rest| rest.strip_suffix("): implement"));
     author.and_then(|author| NodeId::new(author).ok()).is_some_and(|author| author.is_child_of(id))
 }
 
-/// The last of a node's commits that is its scaffold's, or a child's: what came after is tests and implementation.
+/// The last of a node's commits that belongs to its scaffold, or to a child: the later commits are tests and implementation.
 pub(crate) async fn before_own_work(
     repository: Repository,
     id: &NodeId,
@@ -89,7 +89,7 @@ pub(crate) fn is_test(path: &str, spec: &Spec, contract_suite: &FilePath) -> boo
     path == spec.test_path.as_str() || path == contract_suite.as_str() || spec.is_in_test_directory(path)
 }
 
-/// The Rust files that differ between two commits, but for tests.
+/// The Rust files that differ between two commits, except tests.
 pub(crate) async fn changed_sources(
     repository: Repository,
     (from, to): (CommitId, CommitId),
@@ -98,6 +98,6 @@ pub(crate) async fn changed_sources(
 ) -> Result<Vec<FilePath>, NodeError> {
     let paths: BTreeSet<String> = changed_paths(repository, from, to).await?;
     let sources = paths.into_iter().filter(|path| path.ends_with(".rs") && !is_test(path, spec, contract_suite));
-    // What cannot be named as a path of the repository was not made by way of it.
+    // A path that is not a valid path of the repository was not made through it.
     Ok(sources.map(FilePath::new).collect::<Result<_, _>>()?)
 }

@@ -1,4 +1,4 @@
-//! Moving a node's branches onto another commit of the parent's, and back where that cannot be.
+//! Moves a node's branches onto another commit of the parent's, and restores them where that fails.
 
 use super::places::{BASE, IMPL, SKELETON, Standing, TESTS};
 use interlocking::graph::Node;
@@ -7,16 +7,16 @@ use interlocking::workspaces::{GitWorkspacesError, in_repository};
 use interlocking::worktree::{CommitId, RebaseError, Repository};
 use std::ops::Range;
 
-/// What a rebase has come to.
+/// The result of a rebase.
 pub(crate) enum Moved {
-    /// All branches stand on the new base.
+    /// All branches are on the new base.
     To {
-        /// Where they stand.
+        /// Their heads.
         standing: Standing,
-        /// The files in which both sides had changed the same lines: the other side's are there now.
+        /// The files in which both sides had changed the same lines: they have the other side's lines.
         gave_way: Vec<String>,
     },
-    /// They are where they were.
+    /// They are unchanged.
     Refused {
         /// The file.
         file: String,
@@ -25,8 +25,8 @@ pub(crate) enum Moved {
     },
 }
 
-/// Moves the work that stands on `from.base`, with scaffold and tests, onto `onto`; of lines that both have changed those of `onto` stay
-/// (V3-101).
+/// Rebases the work on `from.base`, with scaffold and tests, onto `onto`; where both have changed the same lines, those of `onto`
+/// stay (V3-101).
 pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: CommitId) -> Result<Moved, NodeError> {
     let repository = cx.repository()?;
     let own = ids(repository.clone(), from.base..from.skeleton).await?.len();
@@ -57,7 +57,7 @@ pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: Comm
     Ok(Moved::To { standing: Standing { skeleton, tests, head, base: onto }, gave_way })
 }
 
-/// Takes all branches of a node back to where they stood (V3-105).
+/// Resets all branches of a node to earlier heads (V3-105).
 pub(crate) async fn back<N: Node>(cx: &mut Cx<'_, N>, to: Standing) -> Result<(), NodeError> {
     for (place, commit) in [(IMPL, to.head), (SKELETON, to.skeleton), (TESTS, to.tests), (BASE, to.base)] {
         cx.worktree_of(place).await?.reset(commit).await?;

@@ -1,5 +1,5 @@
-//! Rebaser: the parent's branch has moved, and this node's follows. Nothing else of this node runs meanwhile, but its children, none of
-//! which is merged.
+//! Rebaser: the parent's branch has moved, and this node's branch follows. Nothing else of this node runs meanwhile, except its
+//! children, and none of them is merged.
 
 use super::Rebaser;
 use super::endings::undecided;
@@ -27,14 +27,14 @@ impl EventHandler<v3::rebaser> for Rebaser {
             memory.ahead.push(event.clone());
         });
         if cx.has_mail().await? {
-            // The branch is moved once, onto what was merged last.
+            // Later messages are waiting: the branch is moved once, onto the last merge.
             return cx.resume();
         }
         hold_off_children(cx).await?;
         let ahead = cx.memory().ahead;
         cx.update_memory(|memory| memory.ahead.clear());
         let (_, target) = cx.target().await?;
-        // The parent may have been taken back since.
+        // The parent's branch may have been reset since.
         let to = match is_below(cx.repository()?, moved.new_parent_head, target).await? {
             true => moved.new_parent_head,
             false => target,
@@ -58,7 +58,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
             return cx.resume();
         }
         let Ok(fork) = cx.input_of::<v3::fork>() else {
-            // Nothing has begun but the scaffold: whoever makes it looks at both.
+            // Only the scaffold exists: the node that makes it again sees both sides.
             back(cx, from).await?;
             let file = gave_way.into_iter().next().unwrap_or_default();
             let why = format!("the scaffold does not fit what is there now; failing: {}", failing.join(", "));
@@ -135,7 +135,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
 }
 
 impl Rebaser {
-    /// The tests that fail where the branch stands now, and did not before (V3-104). Where it does not build, that is one.
+    /// The tests that fail at the branch's new head, and did not before (V3-104). A failed build counts as one.
     async fn newly_failing(
         &self,
         before: CommitId,
@@ -159,7 +159,7 @@ impl Rebaser {
         Ok(verdict.failing())
     }
 
-    /// Why what an agent has adapted is more than mechanical, or does not do (V3-103).
+    /// Why an agent's adaptation is more than mechanical, or does not work (V3-103).
     async fn not_mechanical(
         &self,
         from: Standing,
@@ -201,7 +201,7 @@ fn conflict(file: String, ahead: &[MergeEvent], why: String, cx: &mut Cx<'_, v3:
     ask_scaffold(found, cx)
 }
 
-/// Whose merges they are.
+/// The authors of the merges.
 fn authors(events: &[MergeEvent]) -> String {
     events.iter().map(|event| event.author.as_str()).collect::<Vec<_>>().join(" and ")
 }
@@ -212,7 +212,7 @@ fn ask_scaffold(clarification: Clarification, cx: &mut Cx<'_, v3::rebaser>) -> R
     goto!(cx, v3::scaffold, asked)
 }
 
-/// Tells this node's own children that the branch that they stand on has moved (CON-147).
+/// Notifies this node's own children that their parent's branch has moved (CON-147).
 async fn tell_children(ahead: &[MergeEvent], head: CommitId, cx: &mut Cx<'_, v3::rebaser>) -> Result<(), NodeError> {
     let running: Vec<_> =
         cx.children::<v3::children>().await?.into_iter().filter(|child| child.ended.is_none()).collect();

@@ -1,4 +1,4 @@
-//! TDD, reviewing: what a person would look at. What can be looked up is not asked.
+//! TDD, reviewing: the agent judges only what cannot be checked mechanically.
 
 use super::Review;
 use super::endings::undecided;
@@ -41,7 +41,7 @@ impl LLMHandler<v3::review> for Review {
             ReviewExit::MoreTests(more) => return more_tests(input, more, cx),
             ReviewExit::Reject(reject) => return goto!(cx, v3::exit, V3Outcome::Rejected(reject)),
         };
-        // CON-24: an approval that leaves out a criterion is none.
+        // CON-24: an approval that leaves out a criterion does not count.
         let missing = missing_criteria(&input.spec, &approval);
         if !missing.is_empty() {
             let plan = input.scaffold.test_plan.iter();
@@ -87,7 +87,7 @@ impl LLMHandler<v3::review> for Review {
     }
 }
 
-/// The criteria that an approval leaves out, whether it says so or not.
+/// The criteria that an approval leaves out, whether or not it lists them.
 pub(crate) fn missing_criteria(spec: &Spec, approval: &TddApproval) -> BTreeSet<String> {
     let report = &approval.coverage_report;
     let covered: BTreeSet<&str> = report.criteria_with_tests.iter().map(|(criterion, _)| criterion.as_str()).collect();
@@ -107,7 +107,7 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
 }
 
 impl Review {
-    /// What makes an approval impossible, whatever the agent says (V3-61, V3-62).
+    /// What rules out an approval, whatever the agent says (V3-61, V3-62).
     async fn violations(&self, input: &ReviewInput, cx: &mut Cx<'_, v3::review>) -> Result<Vec<Violation>, NodeError> {
         let (repository, at) = (cx.repository()?, standing(cx).await?);
         let (spec, contract) = (&input.spec, &input.scaffold.contract_suite);

@@ -20,7 +20,7 @@ use interlocking::worktree::CommitId;
 impl LLMHandler<v3::scaffold> for Scaffold {
     async fn before<'a>(&'a self, input: &'a ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Ask<ScaffoldPrompt<'a>> {
         input.spec.check()?;
-        // Whoever looks on sees runs, and nodes of the tree by this alone.
+        // An observer sees only runs: this note links the run to its node of the tree.
         cx.note(format!("plans {}", input.spec.id));
         start_over(input, cx).await?;
         let own = cx.memory().session;
@@ -74,14 +74,14 @@ impl LLMHandler<v3::scaffold> for Scaffold {
 }
 
 impl Scaffold {
-    /// What is wrong with a scaffold. One that is takes its commits back.
+    /// The violations of a scaffold. If there are any, its commits are reset.
     async fn violations(
         &self,
         input: &ScaffoldInput,
         work: &InitWork,
         cx: &mut Cx<'_, v3::scaffold>,
     ) -> Result<Vec<Violation>, NodeError> {
-        // Whoever is asked again may find that nothing has to change.
+        // An agent that is asked again may find that nothing has to change.
         let may_be_none = input.clarification.is_some() || input.lineage.sent_back.is_some();
         let repository = cx.repository()?;
         let mut tree = cx.worktree().await?;
@@ -126,13 +126,13 @@ impl Scaffold {
     }
 }
 
-/// Whether children of this node would not be too deep in the tree (V3-161).
+/// Whether children of this node are within the tree's depth limit (V3-161).
 fn may_split(cx: &Cx<'_, v3::scaffold>) -> bool {
     cx.depth_limit::<v3::children>().is_none_or(|limit| cx.depth() < limit)
 }
 
-/// Takes away what does not count: what an earlier attempt has left, and of an earlier scaffold the tests and the implementation. What
-/// children have merged stays (CON-11).
+/// Resets discarded work: the changes of an earlier attempt, and the tests and the implementation for an earlier scaffold.
+/// Commits that children have merged stay (CON-11).
 async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
     let head = cx.worktree().await?.head();
     if cx.visit() == 1 {
@@ -153,8 +153,8 @@ async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Res
     Ok(())
 }
 
-/// Has the scaffold, which could not be rebased as it was, made again where the parent's branch stands now: on what is left of it, or else on
-/// nothing. Where children have merged what does not fit either, it is made where it was.
+/// Moves a scaffold that could not be rebased as it was to the new head of the parent's branch, to be made again there: on what
+/// is left of it, or else on nothing. If commits that children have merged do not fit either, it stays where it was.
 async fn move_to(target: CommitId, from: Standing, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
     cx.worktree_of(TESTS).await?.reset(from.tests).await?;
     let refused = matches!(onto(cx, from, target).await?, Moved::Refused { .. });

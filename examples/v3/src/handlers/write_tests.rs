@@ -28,7 +28,7 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         let head = tree.head();
         tree.reset(head).await?;
         if input.feedback.is_none() {
-            // Those of an earlier scaffold are gone.
+            // The tests of an earlier scaffold are gone.
             cx.update_memory(|memory| {
                 memory.covered_criteria.clear();
                 memory.pending_tests.clear();
@@ -89,13 +89,13 @@ impl LLMHandler<v3::write_tests> for WriteTests {
     }
 }
 
-/// The tests that a phase has to write.
+/// The tests to be written in this phase.
 fn wanted(input: &WriteTestsInput) -> &[PlannedTest] {
     input.feedback.as_ref().map_or(&input.scaffold.test_plan, |feedback| &feedback.additional_tests)
 }
 
 impl WriteTests {
-    /// What is wrong with tests. Those that it is take their commits back.
+    /// The violations of tests. If there are any, the agent's commits are reset.
     async fn violations(
         &self,
         input: &WriteTestsInput,
@@ -121,7 +121,7 @@ impl WriteTests {
         if !others.is_empty() {
             violations.push(Violation::NotATestFile { paths: others, allowed: allowed.clone() });
         }
-        // A plan may call anything a file of tests.
+        // A plan may name any file as a file of tests.
         violations.extend(self.0.build_violations(repository, claim.before, claim.tip).await?);
         let criteria = input.spec.criteria();
         let unknown = ready.pending_criteria.iter().filter(|criterion| !criteria.contains(criterion.as_str()));
@@ -138,8 +138,8 @@ impl WriteTests {
         Ok(violations)
     }
 
-    /// Whether each planned test is there, and fails where nothing is implemented (V3-65). Of a node that was sent back some of its former
-    /// work is there, and passes: one test of its own has to fail.
+    /// Checks that each planned test is there, and fails without an implementation (V3-65). In a node that was sent back some
+    /// former work is there, and its tests pass: then one new test has to fail.
     async fn red_violations(
         &self,
         input: &WriteTestsInput,

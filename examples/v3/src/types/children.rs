@@ -1,4 +1,4 @@
-//! What becomes of children.
+//! The results of children.
 
 use super::lineage::SentBack;
 use super::node_id::NodeId;
@@ -8,13 +8,13 @@ use super::shared::MergeComplete;
 use interlocking::prelude::RunId;
 use serde::{Deserialize, Serialize};
 
-/// What the children node takes.
+/// The input of the children node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildrenInput {
-    /// The scaffold, which says who they are.
+    /// The scaffold, which lists them.
     pub fork: ForkInput,
-    /// Those that are sent back: their runs, and why.
+    /// The children that are sent back: their runs, and why.
     #[serde(default)]
     pub sent_back: Vec<ChildSentBack>,
 }
@@ -23,23 +23,23 @@ pub struct ChildrenInput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildSentBack {
-    /// Who it is.
+    /// Its id.
     pub node_id: NodeId,
-    /// The run that has done what does not do.
+    /// The run whose work is not good enough.
     pub run: RunId,
     /// Why.
     pub why: SentBack,
 }
 
-/// What all children have come to.
+/// The results of all children.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IntegrateInput {
-    /// The scaffold, which says who they are.
+    /// The scaffold, which lists them.
     pub fork: ForkInput,
     /// Each child, in the scaffold's order.
     pub children: Vec<ChildEnded>,
-    /// Those that were sent back before.
+    /// The children that were sent back before.
     pub sent_back: Vec<ChildSentBack>,
 }
 
@@ -47,15 +47,15 @@ pub struct IntegrateInput {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildEnded {
-    /// Who it is.
+    /// Its id.
     pub node_id: NodeId,
     /// Its run.
     pub run: RunId,
-    /// What it has come to.
+    /// Its outcome.
     pub outcome: V3Outcome,
 }
 
-/// What the barrier is told of the children: none where the work was not split.
+/// The children's results for the barrier: none if the work was not split.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Merges {
@@ -63,7 +63,7 @@ pub struct Merges {
     pub is_split: bool,
     /// The children that were merged.
     pub merged: Vec<MergeComplete>,
-    /// Those that were not.
+    /// The children that were not merged.
     pub failed: Vec<ChildFailed>,
 }
 
@@ -71,7 +71,7 @@ pub struct Merges {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChildFailed {
-    /// Who it is.
+    /// Its id.
     pub node_id: NodeId,
     /// Why, in a sentence.
     pub why: String,

@@ -1,4 +1,4 @@
-//! Impl: what it takes, and what its agent may come to.
+//! Impl: its input, and the possible answers of its agent.
 
 use super::children::ChildFailed;
 use super::merge::MergeRejected;
@@ -12,7 +12,7 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What Impl takes.
+/// The input of Impl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ImplInput {
@@ -22,15 +22,15 @@ pub struct ImplInput {
     pub scaffold: InitWorkPayload,
     /// The tests that are there.
     pub tests_ready: TestsReadyPayload,
-    /// What the children have merged: an entry a child that succeeded; none where the work was not split.
+    /// The merges of the children: one for each child that succeeded; none if the work was not split.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_merges: Option<Vec<MergeComplete>>,
-    /// Which attempt it is, from 1. The runtime counts: what stands here is only shown.
+    /// The number of the attempt, from 1. The runtime counts attempts: this value is only shown.
     pub attempt_count: u32,
     /// What a review has found wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critique_list: Option<Vec<Critique>>,
-    /// Why the last attempt has not done it (CON-16).
+    /// Why the last attempt did not succeed (CON-16).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_feedback: Option<RequestRetry>,
     /// Why it could not be merged (CON-17).

@@ -1,4 +1,4 @@
-//! Where a node stands in the tree: what a run begins with beside its specification (CON-138).
+//! A node's position in the tree: what a run begins with beside its specification (CON-138).
 
 use super::shared::NodeInfo;
 use interlocking::prelude::SessionId;
@@ -6,25 +6,25 @@ use interlocking::workspaces::FilePath;
 use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 
-/// Where a node stands in the tree. The root's is empty.
+/// A node's position in the tree. The root's is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Lineage {
-    /// The parent; none of the root.
+    /// The parent; none for the root.
     pub parent: Option<NodeInfo>,
-    /// The session of the parent's scaffold: what the judge goes by, and what this node's own agents know of (CON-139).
+    /// The session of the parent's scaffold: the judge forks it, and this node's own agents know it (CON-139).
     pub session: Option<SessionId>,
-    /// The files of the interfaces that the nodes above have defined: nobody below changes them.
+    /// The files of the interfaces that the nodes above have defined: no node below may change them.
     pub interface_files: Vec<FilePath>,
-    /// What it has to do better, if its parent has sent it back (CON-144).
+    /// What it has to improve, if its parent has sent it back (CON-144).
     pub sent_back: Option<SentBack>,
 }
 
-/// A child that is sent back, because what it has merged does not do.
+/// Why a child is sent back: what it has merged is not good enough.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SentBack {
-    /// What it had merged.
+    /// The commit that it had merged.
     pub merge_commit: CommitId,
     /// The contract's tests that fail.
     pub failing_tests: Vec<String>,
@@ -32,7 +32,7 @@ pub struct SentBack {
     pub details: String,
 }
 
-/// What a child is given of its parent.
+/// What a child receives from its parent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParentContext {

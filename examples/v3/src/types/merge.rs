@@ -1,4 +1,4 @@
-//! Merger: what it takes, and what its agent may come to.
+//! Merger: its input, and the possible answers of its agent.
 
 use super::shared::{MergeComplete, NodeInfo};
 use super::tdd::TddApproval;
@@ -8,15 +8,15 @@ use interlocking::workspaces::FilePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What Merger takes.
+/// The input of Merger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MergerInput {
-    /// Whose branch the work is merged into.
+    /// The node into whose branch the work is merged.
     pub parent_node: NodeInfo,
-    /// Whose work it is.
+    /// The node whose work it is.
     pub child_node: NodeInfo,
-    /// That it was approved.
+    /// The approval.
     pub tdd_approval: TddApproval,
     /// The tests that must pass.
     pub contract_suite: FilePath,

@@ -1,6 +1,6 @@
-//! What travels: a specification, and for each node what it takes and what its agent may come to.
+//! Payloads: a specification, and for each node its input and the possible answers of its agent.
 //!
-//! On the wire names of fields are in camel case, and a variant of an agent's answer is an object with one field of its name.
+//! In JSON, names of fields are in camel case, and a variant of an agent's answer is an object with one field of its name.
 
 pub mod node_id;
 pub mod spec;

@@ -10,7 +10,7 @@ use std::fmt;
 #[schemars(with = "String", inline)]
 pub struct NodeId(String);
 
-/// A text is no node's id.
+/// The error for a text that is not a node's id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is no id: give words of lower-case letters, digits and dashes, those of the parents first, such as `shortener/codec`"
@@ -24,11 +24,11 @@ impl NodeId {
     /// The longest word, in bytes.
     pub const LONGEST_WORD: usize = 40;
 
-    /// An id.
+    /// Checks an id.
     ///
     /// # Errors
     ///
-    /// [`NodeIdError`] where it is none.
+    /// [`NodeIdError`] if it is not an id.
     pub fn new(text: impl Into<String>) -> Result<Self, NodeIdError> {
         let text = text.into();
         let is_plain = |word: &str| {

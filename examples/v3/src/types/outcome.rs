@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! The outcome of a run.
 
 use super::scaffold::ClarificationNeeded;
 use super::shared::MergeComplete;
@@ -8,13 +8,13 @@ use interlocking::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a run comes to (CON-05).
+/// The outcome of a run (CON-05).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub enum V3Outcome {
     /// The work is merged.
     Merged(MergeComplete),
-    /// The specification has to be made clear first.
+    /// The specification has to be clarified first.
     ClarificationNeeded(ClarificationNeeded),
     /// The work was rejected.
     Rejected(Reject),

@@ -1,4 +1,4 @@
-//! Rebaser: what it is told, what its agent is asked, and what that may come to.
+//! Rebaser: its message, its agent's input, and the possible answers of the agent.
 
 use super::shared::{MergeEvent, NodeInfo};
 use crate::graph::v3;
@@ -8,19 +8,19 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The message: the parent's branch stands elsewhere, because a sibling was merged, or the parent itself was rebased (CON-147).
+/// The message that the parent's branch has moved, because a sibling was merged, or the parent itself was rebased (CON-147).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ParentMoved {
     /// The parent's branch.
     pub parent_branch: String,
-    /// Where it stands.
+    /// Its new head.
     pub new_parent_head: CommitId,
-    /// The merge that is the reason.
+    /// The merge that moved it.
     pub merge_event: MergeEvent,
 }
 
-/// What Rebaser's agent is asked.
+/// The input of Rebaser's agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RebaserInput {
@@ -28,9 +28,9 @@ pub struct RebaserInput {
     pub node: NodeInfo,
     /// The parent's branch.
     pub parent_branch: String,
-    /// Where that stands.
+    /// Its new head.
     pub new_parent_head: CommitId,
-    /// The merge that is the reason.
+    /// The merge that moved it.
     pub merge_event: MergeEvent,
 }
 

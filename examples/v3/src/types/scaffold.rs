@@ -1,4 +1,4 @@
-//! Scaffold: what it takes, and what its agent may come to.
+//! Scaffold: its input, and the possible answers of its agent.
 
 use super::lineage::{Lineage, ParentContext};
 use super::shared::{InterfaceFile, PlannedTest};
@@ -10,22 +10,22 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What Scaffold takes, and what a run begins with.
+/// The input of Scaffold, and of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScaffoldInput {
     /// What is to be built.
     pub spec: Spec,
-    /// What a child is given of its parent.
+    /// What a child receives from its parent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_context: Option<ParentContext>,
     /// Why it is asked again, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
-    /// What was wrong with its last scaffold, as far as that could be seen without anybody's judgement.
+    /// The violations of its last scaffold that were found mechanically.
     #[serde(default)]
     pub violations: Vec<String>,
-    /// Where the node stands in the tree.
+    /// The node's position in the tree.
     #[serde(default)]
     pub lineage: Lineage,
 }
@@ -47,7 +47,7 @@ pub enum Clarification {
         /// Where it was expected.
         expected_location: String,
     },
-    /// The implementation needs what is not there.
+    /// The implementation needs a symbol that does not exist.
     BlockedDependency {
         /// The symbol.
         missing_symbol: String,
@@ -138,7 +138,7 @@ pub struct ClarificationNeeded {
     pub spec_sentence: String,
 }
 
-/// What tests and implementation are given of the scaffold.
+/// The part of the scaffold that tests and implementation receive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct InitWorkPayload {
@@ -159,7 +159,7 @@ impl From<&InitWork> for InitWorkPayload {
     }
 }
 
-/// What the work is divided among.
+/// The work that is divided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ForkInput {
@@ -167,6 +167,6 @@ pub struct ForkInput {
     pub spec: Spec,
     /// The scaffold.
     pub work: InitWork,
-    /// The session in which it was made: that of tests and implementation begin as its forks (CON-19).
+    /// The session in which it was made: the sessions of tests and implementation begin as its forks (CON-19).
     pub session: SessionId,
 }

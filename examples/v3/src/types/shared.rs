@@ -1,4 +1,4 @@
-//! What several nodes have to do with.
+//! Types that several nodes use.
 
 use super::node_id::NodeId;
 use interlocking::workspaces::FilePath;
@@ -103,15 +103,15 @@ pub struct MergeComplete {
     pub changes: Vec<ChangeEntry>,
 }
 
-/// What siblings are told of a merge.
+/// What siblings are told about a merge.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MergeEvent {
-    /// Whose work was merged.
+    /// The node whose work was merged.
     pub author: NodeId,
-    /// How much it means to others.
+    /// Its impact on other nodes.
     pub impact_level: ImpactLevel,
-    /// What others see of it.
+    /// Its public changes.
     pub changes: Vec<ChangeEntry>,
 }
 

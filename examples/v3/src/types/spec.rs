@@ -1,4 +1,4 @@
-//! What is to be built.
+//! Specifications.
 
 use super::node_id::NodeId;
 use interlocking::workspaces::FilePath;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Spec {
-    /// Who builds it: unique in the tree.
+    /// The id of its node: unique in the tree.
     pub id: NodeId,
     /// What it is.
     pub description: String,
@@ -20,12 +20,12 @@ pub struct Spec {
     pub target_path: FilePath,
     /// The file of its tests.
     pub test_path: FilePath,
-    /// How much time and space it may take.
+    /// Limits of time and space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complexity_constraints: Option<Constraints>,
 }
 
-/// How much time and space something may take.
+/// Limits of time and space.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraints {
@@ -63,7 +63,7 @@ pub struct ChildSpec {
     pub test_path: FilePath,
 }
 
-/// A specification cannot be worked on.
+/// The error for an unusable specification.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// It is not TOML, or lacks a field.
@@ -72,16 +72,16 @@ pub enum SpecError {
         /// The parser's words.
         reason: String,
     },
-    /// There is nothing to satisfy.
+    /// It has no criteria.
     #[error("`{id}` has no acceptance criteria: give at least one")]
     NoCriteria {
-        /// Whose.
+        /// The node.
         id: NodeId,
     },
     /// Two criteria have one id.
     #[error("`{id}` has two criteria `{criterion}`: give each an id of its own")]
     SameCriterion {
-        /// Whose.
+        /// The node.
         id: NodeId,
         /// The criterion.
         criterion: String,
@@ -89,7 +89,7 @@ pub enum SpecError {
     /// Tests and implementation are in one file.
     #[error("`{id}` has its tests in the file of its implementation, {path}: give them a file of their own")]
     OneFile {
-        /// Whose.
+        /// The node.
         id: NodeId,
         /// The file.
         path: FilePath,
@@ -99,7 +99,7 @@ pub enum SpecError {
         "`{id}` has the file of its implementation, {target}, in the directory of its tests, {tests}: give the tests a directory of their own"
     )]
     AmongTests {
-        /// Whose.
+        /// The node.
         id: NodeId,
         /// The file of the implementation.
         target: FilePath,
@@ -113,18 +113,18 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// [`SpecError`] for the first thing that is wrong with it.
+    /// [`SpecError`] for the first mistake.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         let spec: Self = toml::from_str(text).map_err(|error| SpecError::Unreadable { reason: error.to_string() })?;
         spec.check()?;
         Ok(spec)
     }
 
-    /// Whether it can be worked on.
+    /// Checks whether it is usable.
     ///
     /// # Errors
     ///
-    /// [`SpecError`] for the first thing that is wrong with it.
+    /// [`SpecError`] for the first mistake.
     pub fn check(&self) -> Result<(), SpecError> {
         let id = || self.id.clone();
         if self.acceptance_criteria.is_empty() {
@@ -144,7 +144,7 @@ impl Spec {
         Ok(())
     }
 
-    /// Whether a file is in the directory of the tests, if they have one: there is nothing else in it.
+    /// Whether a file is in the tests' own directory, if they have one.
     pub(crate) fn is_in_test_directory(&self, path: &str) -> bool {
         let directory = self.test_path.as_str().rsplit_once('/').map(|(directory, _)| directory);
         directory.and_then(|directory| path.strip_prefix(directory)).is_some_and(|rest| rest.starts_with('/'))
@@ -155,7 +155,7 @@ impl Spec {
         self.acceptance_criteria.iter().map(|criterion| criterion.id.as_str()).collect()
     }
 
-    /// Everything that it says, as one text: what a question about it can quote.
+    /// All of its texts as one text, which a question about it can quote.
     pub fn text(&self) -> String {
         let criteria = self.acceptance_criteria.iter().map(|criterion| criterion.text.as_str());
         [self.description.as_str()].into_iter().chain(criteria).collect::<Vec<_>>().join("\n")
@@ -163,7 +163,7 @@ impl Spec {
 }
 
 impl ChildSpec {
-    /// As a specification: with its parent's constraints (CON-36).
+    /// Converts it to a specification, with its parent's constraints (CON-36).
     pub fn to_spec(&self, parent: &Spec) -> Spec {
         let Self { id, description, acceptance_criteria, target_path, test_path } = self.clone();
         let complexity_constraints = parent.complexity_constraints.clone();

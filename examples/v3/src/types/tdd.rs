@@ -1,4 +1,5 @@
-//! TDD: what its two nodes take, and what its agent may come to. A mode has a node, so it cannot answer for the other (CON-02).
+//! TDD: the inputs of its two nodes, and the possible answers of its agent. Each mode has a node of its own, so it cannot answer
+//! for the other (CON-02).
 
 use super::implementation::ImplResult;
 use super::rebase::Adaptation;
@@ -12,7 +13,7 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the role does: derived from which node runs, and never an agent's to choose (V3-49).
+/// The role's mode: derived from the node that runs, and never chosen by an agent (V3-49).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum TddMode {
@@ -20,14 +21,14 @@ pub enum TddMode {
     WriteTests,
     /// Reviews an implementation.
     ReviewImpl {
-        /// What the implementation says of itself.
+        /// The implementation's own report.
         impl_result: ImplResult,
-        /// What it has changed since the scaffold.
+        /// Its changes since the scaffold.
         diff: String,
     },
 }
 
-/// What writing tests takes.
+/// The input of writing tests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WriteTestsInput {
@@ -41,13 +42,13 @@ pub struct WriteTestsInput {
     /// What a rebase has adapted since the tests were written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adaptations: Vec<Adaptation>,
-    /// What was wrong with the last tests, as far as that could be seen without anybody's judgement.
+    /// The violations of the last tests that were found mechanically.
     #[serde(default)]
     pub violations: Vec<String>,
 }
 
 impl WriteTestsInput {
-    /// The mode of the node that takes it.
+    /// The mode of this node.
     pub fn mode(&self) -> TddMode {
         TddMode::WriteTests
     }
@@ -99,7 +100,7 @@ pub struct InvalidScaffold {
     pub expected_location: String,
 }
 
-/// What a review takes.
+/// The input of a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ReviewInput {
@@ -107,17 +108,17 @@ pub struct ReviewInput {
     pub spec: Spec,
     /// The scaffold.
     pub scaffold: InitWorkPayload,
-    /// What the implementation says of itself.
+    /// The implementation's own report.
     pub impl_result: ImplResult,
-    /// What it has changed since the scaffold (V3-83).
+    /// Its changes since the scaffold (V3-83).
     pub diff: String,
-    /// What the parent's judge has refused it for.
+    /// Why the parent's judge has refused it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judgement: Option<JudgeRefusal>,
 }
 
 impl ReviewInput {
-    /// The mode of the node that takes it.
+    /// The mode of this node.
     pub fn mode(&self) -> TddMode {
         TddMode::ReviewImpl { impl_result: self.impl_result.clone(), diff: self.diff.clone() }
     }
@@ -129,11 +130,11 @@ impl ReviewInput {
 pub struct JudgeRefusal {
     /// In a sentence.
     pub reason: String,
-    /// What it wants to be put right.
+    /// What has to be corrected.
     pub critiques: Vec<Critique>,
-    /// The tests that it wants.
+    /// The tests that have to be added.
     pub additional_tests: Vec<PlannedTest>,
-    /// The criteria that it misses.
+    /// The criteria that are not satisfied.
     pub missing_criteria: Vec<String>,
 }
 
@@ -182,7 +183,7 @@ pub struct Reject {
     pub missing_criteria: Vec<String>,
 }
 
-/// What the judge takes: a candidate for the parent's branch (V3-163, CON-32).
+/// The input of the judge: a candidate for the parent's branch (V3-163, CON-32).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct JudgeInput {
@@ -190,10 +191,10 @@ pub struct JudgeInput {
     pub child_spec: Spec,
     /// The parent's criteria that it has to satisfy.
     pub assigned_criteria: Vec<String>,
-    /// What the candidate changes on the parent's branch.
+    /// The candidate's changes to the parent's branch.
     pub diff: String,
     /// What siblings have merged meanwhile.
     pub sibling_changes: Vec<MergeEvent>,
-    /// The merge that is to be accepted.
+    /// The merge to be judged.
     pub merge: super::shared::MergeComplete,
 }
