@@ -49,6 +49,6 @@ pub(crate) fn touched_interfaces<'p>(
 }
 
 /// Violations as messages for an agent.
-pub(crate) fn told(violations: &[Violation]) -> Vec<String> {
+pub(crate) fn messages(violations: &[Violation]) -> Vec<String> {
     violations.iter().map(ToString::to_string).collect()
 }

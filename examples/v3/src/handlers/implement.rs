@@ -3,7 +3,7 @@
 use super::Implement;
 use super::claims::{committed, touched_interfaces};
 use super::endings::{own_loop, undecided};
-use super::places::{IMPL, is_test, standing};
+use super::places::{IMPL, heads, is_test};
 use crate::checks::Violation;
 use crate::checks::source::{Versions, interface_violations};
 use crate::graph::v3;
@@ -90,7 +90,7 @@ impl Implement {
         let (passed, violations) = self.violations(&input, &result, cx).await?;
         if violations.is_empty() {
             cx.update_memory(move |memory| memory.passed_tests.clone_from(&passed));
-            let (repository, at) = (cx.repository()?, standing(cx).await?);
+            let (repository, at) = (cx.repository()?, heads(cx).await?);
             let diff = in_repository(repository, move |repository| Ok(repository.unified_diff(at.skeleton, at.head)?));
             let ImplInput { spec, scaffold, .. } = input;
             let review = ReviewInput { spec, scaffold, impl_result: result, diff: diff.await?, judgement: None };
@@ -150,7 +150,7 @@ async fn refused(
     }
     refused.extend(bench.build_violations(repository.clone(), before, tip).await?);
     refused.extend(touched_interfaces(&touched, &cx.entry()?.lineage.interface_files));
-    let skeleton = standing(cx).await?.skeleton;
+    let skeleton = heads(cx).await?.skeleton;
     let path = input.scaffold.interface_file.clone();
     let planned = text_at(repository.clone(), skeleton, &path).await?;
     let now = text_at(repository, tip, &path).await?;

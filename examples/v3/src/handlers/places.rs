@@ -27,7 +27,7 @@ pub(crate) const CANDIDATE: &str = "candidate";
 
 /// The heads of a node's branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct Heads {
     /// The scaffold.
     pub(crate) skeleton: CommitId,
     /// The tests.
@@ -39,12 +39,12 @@ pub(crate) struct Standing {
 }
 
 /// The heads of the branches of a node that has a scaffold.
-pub(crate) async fn standing<N: Node>(cx: &mut Cx<'_, N>) -> Result<Standing, NodeError> {
+pub(crate) async fn heads<N: Node>(cx: &mut Cx<'_, N>) -> Result<Heads, NodeError> {
     let skeleton = cx.worktree_of(SKELETON).await?.head();
     let tests = cx.worktree_of(TESTS).await?.head();
     let head = cx.worktree_of(IMPL).await?.head();
     let base = cx.worktree_of(BASE).await?.head();
-    Ok(Standing { skeleton, tests, head, base })
+    Ok(Heads { skeleton, tests, head, base })
 }
 
 /// The id of a node, and the branch of its work.

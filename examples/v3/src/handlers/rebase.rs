@@ -1,6 +1,6 @@
 //! Moves a node's branches onto another commit of the parent's, and restores them where that fails.
 
-use super::places::{BASE, IMPL, SKELETON, Standing, TESTS};
+use super::places::{BASE, Heads, IMPL, SKELETON, TESTS};
 use interlocking::graph::Node;
 use interlocking::prelude::*;
 use interlocking::workspaces::{GitWorkspacesError, in_repository};
@@ -12,7 +12,7 @@ pub(crate) enum Moved {
     /// All branches are on the new base.
     To {
         /// Their heads.
-        standing: Standing,
+        heads: Heads,
         /// The files in which both sides had changed the same lines: they have the other side's lines.
         gave_way: Vec<String>,
     },
@@ -27,7 +27,7 @@ pub(crate) enum Moved {
 
 /// Rebases the work on `from.base`, with scaffold and tests, onto `onto`; where both have changed the same lines, those of `onto`
 /// stay (V3-101).
-pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: CommitId) -> Result<Moved, NodeError> {
+pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Heads, onto: CommitId) -> Result<Moved, NodeError> {
     let repository = cx.repository()?;
     let own = ids(repository.clone(), from.base..from.skeleton).await?.len();
     let before = ids(repository, from.base..from.head).await?.len();
@@ -54,11 +54,11 @@ pub(crate) async fn onto<N: Node>(cx: &mut Cx<'_, N>, from: Standing, onto: Comm
     };
     cx.worktree_of(SKELETON).await?.reset(skeleton).await?;
     cx.worktree_of(BASE).await?.reset(onto).await?;
-    Ok(Moved::To { standing: Standing { skeleton, tests, head, base: onto }, gave_way })
+    Ok(Moved::To { heads: Heads { skeleton, tests, head, base: onto }, gave_way })
 }
 
 /// Resets all branches of a node to earlier heads (V3-105).
-pub(crate) async fn back<N: Node>(cx: &mut Cx<'_, N>, to: Standing) -> Result<(), NodeError> {
+pub(crate) async fn restore<N: Node>(cx: &mut Cx<'_, N>, to: Heads) -> Result<(), NodeError> {
     for (place, commit) in [(IMPL, to.head), (SKELETON, to.skeleton), (TESTS, to.tests), (BASE, to.base)] {
         cx.worktree_of(place).await?.reset(commit).await?;
     }

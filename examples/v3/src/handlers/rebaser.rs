@@ -4,8 +4,8 @@
 use super::Rebaser;
 use super::endings::undecided;
 use super::merge_queue::{give_turn_back, hold_off_children};
-use super::places::{Standing, changed_sources, node_info, standing};
-use super::rebase::{Moved, back, onto};
+use super::places::{Heads, changed_sources, heads, node_info};
+use super::rebase::{Moved, onto, restore};
 use crate::graph::v3;
 use crate::prompts::RebaserPrompt;
 use crate::types::rebase::{ParentMoved, RebaseAdapted, RebaseClean, RebaseConflict, RebaserExit, RebaserInput};
@@ -39,7 +39,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
             true => moved.new_parent_head,
             false => target,
         };
-        let from = standing(cx).await?;
+        let from = heads(cx).await?;
         if is_below(cx.repository()?, to, from.head).await?
             && is_below(cx.repository()?, from.skeleton, from.head).await?
         {
@@ -48,7 +48,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
         let id = cx.entry()?.spec.id.clone();
         cx.note(format!("moves {id} onto what {} has merged", authors(&ahead)));
         let (now, gave_way) = match onto(cx, from, to).await? {
-            Moved::To { standing, gave_way } => (standing, gave_way),
+            Moved::To { heads, gave_way } => (heads, gave_way),
             Moved::Refused { file, why } => return conflict(file, &ahead, why, cx),
         };
         let failing = self.newly_failing(from.head, now.head, cx).await?;
@@ -59,7 +59,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
         }
         let Ok(fork) = cx.input_of::<v3::fork>() else {
             // Only the scaffold exists: the node that makes it again sees both sides.
-            back(cx, from).await?;
+            restore(cx, from).await?;
             let file = gave_way.into_iter().next().unwrap_or_default();
             let why = format!("the scaffold does not fit what is there now; failing: {}", failing.join(", "));
             return conflict(file, &ahead, why, cx);
@@ -78,7 +78,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
             Ok(reply) => reply,
             Err(error) => {
                 let stuck = undecided(*error.downcast::<AgentError>()?, cx.attempt())?;
-                back(cx, from).await?;
+                restore(cx, from).await?;
                 return goto!(cx, v3::exit, stuck);
             }
         };
@@ -91,7 +91,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
                 their_change,
                 why_unresolvable,
             }) => {
-                back(cx, from).await?;
+                restore(cx, from).await?;
                 let conflict_file = conflict_file.to_string();
                 return ask_scaffold(
                     Clarification::RebaseConflict { conflict_file, our_change, their_change, why_unresolvable },
@@ -105,7 +105,7 @@ impl EventHandler<v3::rebaser> for Rebaser {
             cx.note(format!("the agent says that the branch stands on {new_base}, and it stands on {to}"));
         }
         if let Some(why) = self.not_mechanical(from, now, cx).await? {
-            back(cx, from).await?;
+            restore(cx, from).await?;
             return ask_scaffold(
                 Clarification::RebaseConflict {
                     conflict_file: fork.spec.target_path.to_string(),
@@ -162,8 +162,8 @@ impl Rebaser {
     /// Why an agent's adaptation is more than mechanical, or does not work (V3-103).
     async fn not_mechanical(
         &self,
-        from: Standing,
-        now: Standing,
+        from: Heads,
+        now: Heads,
         cx: &mut Cx<'_, v3::rebaser>,
     ) -> Result<Option<String>, NodeError> {
         let (repository, spec) = (cx.repository()?, cx.entry()?.spec.clone());

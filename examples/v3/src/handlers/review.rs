@@ -2,7 +2,7 @@
 
 use super::Review;
 use super::endings::undecided;
-use super::places::{IMPL, changed_sources, node_info, standing};
+use super::places::{IMPL, changed_sources, heads, node_info};
 use crate::checks::Violation;
 use crate::checks::source::{Versions, code_violations, interface_violations};
 use crate::graph::v3;
@@ -109,7 +109,7 @@ fn more_tests(input: ReviewInput, more: MoreTests, cx: &mut Cx<'_, v3::review>) 
 impl Review {
     /// What rules out an approval, whatever the agent says (V3-61, V3-62).
     async fn violations(&self, input: &ReviewInput, cx: &mut Cx<'_, v3::review>) -> Result<Vec<Violation>, NodeError> {
-        let (repository, at) = (cx.repository()?, standing(cx).await?);
+        let (repository, at) = (cx.repository()?, heads(cx).await?);
         let (spec, contract) = (&input.spec, &input.scaffold.contract_suite);
         let mut violations = Vec::new();
         let markers = self.0.markers()?;

@@ -1,9 +1,9 @@
 //! Scaffold: signatures, contract, plan, and children.
 
 use super::Scaffold;
-use super::claims::{committed, told, touched_interfaces};
+use super::claims::{committed, messages, touched_interfaces};
 use super::endings::{still_wrong, undecided};
-use super::places::{BASE, IMPL, SKELETON, Standing, TESTS, before_own_work, standing};
+use super::places::{BASE, Heads, IMPL, SKELETON, TESTS, before_own_work, heads};
 use super::rebase::{Moved, onto};
 use crate::checks::{Violation, plan};
 use crate::graph::v3;
@@ -60,7 +60,7 @@ impl LLMHandler<v3::scaffold> for Scaffold {
         if cx.is_final_attempt() {
             return goto!(cx, v3::exit, still_wrong("scaffold", &violations, cx.attempt()));
         }
-        goto!(cx, self, ScaffoldInput { violations: told(&violations), ..input })
+        goto!(cx, self, ScaffoldInput { violations: messages(&violations), ..input })
     }
 
     async fn unanswered(
@@ -142,20 +142,20 @@ async fn start_over(input: &ScaffoldInput, cx: &mut Cx<'_, v3::scaffold>) -> Res
         cx.worktree().await?.reset(head).await?;
         return Ok(());
     }
-    let from = standing(cx).await?;
+    let from = heads(cx).await?;
     let kept = before_own_work(cx.repository()?, &input.spec.id, from.skeleton, from.head).await?;
     cx.worktree().await?.reset(kept).await?;
     let (_, target) = cx.target().await?;
     let is_behind = !is_below(cx.repository()?, target, from.base).await?;
     if is_behind && matches!(input.clarification, Some(Clarification::RebaseConflict { .. })) {
-        move_to(target, Standing { tests: from.skeleton, head: kept, ..from }, cx).await?;
+        move_to(target, Heads { tests: from.skeleton, head: kept, ..from }, cx).await?;
     }
     Ok(())
 }
 
 /// Moves a scaffold that could not be rebased as it was to the new head of the parent's branch, to be made again there: on what
 /// is left of it, or else on nothing. If commits that children have merged do not fit either, it stays where it was.
-async fn move_to(target: CommitId, from: Standing, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
+async fn move_to(target: CommitId, from: Heads, cx: &mut Cx<'_, v3::scaffold>) -> Result<(), NodeError> {
     cx.worktree_of(TESTS).await?.reset(from.tests).await?;
     let refused = matches!(onto(cx, from, target).await?, Moved::Refused { .. });
     if refused && from.head == from.skeleton {

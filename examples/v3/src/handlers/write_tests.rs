@@ -1,7 +1,7 @@
 //! TDD, writing tests: they have to fail.
 
 use super::WriteTests;
-use super::claims::{committed, told};
+use super::claims::{committed, messages};
 use super::endings::{still_wrong, undecided};
 use super::places::TESTS;
 use crate::checks::Violation;
@@ -76,7 +76,7 @@ impl LLMHandler<v3::write_tests> for WriteTests {
         if cx.is_final_attempt() {
             return goto!(cx, v3::exit, still_wrong("write_tests", &violations, cx.attempt()));
         }
-        goto!(cx, self, WriteTestsInput { violations: told(&violations), ..input })
+        goto!(cx, self, WriteTestsInput { violations: messages(&violations), ..input })
     }
 
     async fn unanswered(
