@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The options of the command line.
 
 use clap::{ArgGroup, Args};
 use hybrid::demo::{self, Scenario};
@@ -41,7 +41,7 @@ pub(crate) struct Options {
 }
 
 impl Specification {
-    /// Reads it.
+    /// Reads the task.
     pub(crate) fn task(&self) -> Result<Task, SpecError> {
         match &self.spec {
             Some(path) => Task::read(path),
@@ -49,15 +49,15 @@ impl Specification {
         }
     }
 
-    /// Whether it is the demonstration's.
+    /// Whether the task is the demonstration's.
     pub(crate) fn is_the_demonstration(&self) -> bool {
         self.spec.is_none()
     }
 }
 
 impl Options {
-    /// How the demonstration's agents are to behave, where the options say who plays: not at all, if only others do. `None` where they
-    /// say nothing.
+    /// The scenario of the demonstration's agents, if the options bind agents: `Some(None)` if other agents play all roles,
+    /// `None` if the options bind none.
     pub(crate) fn scenario(&self) -> Option<Option<Scenario>> {
         (self.scenario.is_some() || self.repository.name_agents()).then_some(self.scenario)
     }

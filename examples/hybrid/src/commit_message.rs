@@ -11,9 +11,9 @@
 //! Cost: $0.044
 //! ```
 //!
-//! The runtime commits, since only it knows the run and the cost (CON-76). What an agent has said may stand in the
-//! subject and in the summary, but in one line each and never in the last paragraph: git reads trailers from there
-//! alone, so an agent can forge none.
+//! The runtime commits, since only it knows the run and the cost (CON-76). An agent's text may be in the subject and in the
+//! summary, but in one line each and never in the last paragraph: git reads trailers only from there, so an agent cannot forge
+//! one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,7 +25,7 @@ use crate::types::{
     CoverageReport, FixAgentOutput, Identifier, ImplAgentOutput, StructuredFailure, TestsAgentOutput, TypesAgentOutput,
 };
 
-/// What a commit holds; the first word of its subject.
+/// The contents of a commit; its name is the first word of the subject.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Types and stubs as their agent wrote them.
@@ -42,7 +42,7 @@ pub enum Phase {
     Fix,
 }
 
-/// A commit's message (HY-35). Whatever the parts were made from, they are clean in here.
+/// A commit's message (HY-35). Its parts are cleaned, whatever they were made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitMessage {
     phase: Phase,
@@ -53,7 +53,7 @@ pub struct CommitMessage {
     cost: Cost,
 }
 
-/// A text is not one of the runtime's commit messages.
+/// The error for a text that is not one of the runtime's commit messages.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a commit message of a run: {reason}")]
 pub struct NotARunsMessage {
@@ -68,8 +68,8 @@ const LONGEST_SUBJECT: usize = 100;
 const LONGEST_LINE: usize = 1000;
 
 impl CommitMessage {
-    /// A message. The brief and the summary may hold what agents said: line breaks and control characters become
-    /// spaces, what is too long is cut, blank lines are left out.
+    /// A message. The brief and the summary may contain agents' text: line breaks and control characters become spaces, longer
+    /// text is cut, blank lines are left out.
     pub fn new(
         phase: Phase,
         brief: &str,
@@ -79,7 +79,7 @@ impl CommitMessage {
         cost: Cost,
     ) -> Self {
         let subject_start = phase.name().len() + ": ".len();
-        // Agents are told the convention too, and some follow it.
+        // Agents know the convention too, and some follow it.
         let brief = one_line(brief, LONGEST_SUBJECT);
         let mut brief = brief.as_str();
         while let Some(rest) = brief.strip_prefix(phase.name()).and_then(|rest| rest.strip_prefix(':')) {
@@ -100,7 +100,7 @@ impl CommitMessage {
         }
     }
 
-    /// What the commit holds.
+    /// The contents of the commit.
     pub fn phase(&self) -> Phase {
         self.phase
     }
@@ -120,7 +120,7 @@ impl CommitMessage {
         &self.session
     }
 
-    /// The node whose work it is.
+    /// The node that did the work.
     pub fn node(&self) -> &Identifier {
         &self.node
     }
@@ -138,7 +138,7 @@ fn one_line(text: &str, most: usize) -> String {
     words[..words.floor_char_boundary(most)].trim_end().to_owned()
 }
 
-/// Neither a control character nor one that only changes how its neighbours are shown.
+/// Whether it is neither a control character nor a character that only changes how its neighbours are displayed.
 fn is_plain(character: char) -> bool {
     !character.is_control()
         && !matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -176,7 +176,7 @@ impl fmt::Display for CommitMessage {
 impl FromStr for CommitMessage {
     type Err = NotARunsMessage;
 
-    /// Reads a message back; what the runtime wrote comes back as it was.
+    /// Parses a message; a message that the runtime wrote is read unchanged.
     fn from_str(text: &str) -> Result<Self, NotARunsMessage> {
         let refuse = |reason| NotARunsMessage { reason };
         let mut paragraphs = text.trim_end().split("\n\n");
@@ -220,7 +220,7 @@ fn parse_cost(text: &str) -> Option<Cost> {
     Some(Cost::from_micro_dollars(dollars.parse::<u64>().ok()?.checked_mul(1_000_000)?.checked_add(micro)?))
 }
 
-/// What a commit of types says.
+/// The summary of a commit of types.
 pub fn types_summary(output: &TypesAgentOutput) -> Vec<String> {
     let functions: Vec<&str> = output.functions.iter().map(|function| function.name.as_str()).collect();
     vec![
@@ -230,8 +230,8 @@ pub fn types_summary(output: &TypesAgentOutput) -> Vec<String> {
     ]
 }
 
-/// What a commit of tests says (HY-36): names, the recomputed coverage, and how the properties failed when the program
-/// ran them on the stubs.
+/// The summary of a commit of tests (HY-36): names, the recomputed coverage, and how the properties failed when the program ran
+/// them on the stubs.
 pub fn tests_summary(
     output: &TestsAgentOutput,
     coverage: &CoverageReport,
@@ -254,14 +254,14 @@ pub fn tests_summary(
     ]
 }
 
-/// What a commit of an implementation says.
+/// The summary of a commit of an implementation.
 pub fn impl_summary(output: &ImplAgentOutput) -> Vec<String> {
     let functions = output.functions.iter().map(|function| format!("{}: {}", function.name, function.approach));
     let representation = format!("Representation: {}", output.data_repr);
     functions.chain([representation, "Build: passed, run by the runtime".to_owned()]).collect()
 }
 
-/// What a commit of repairs says.
+/// The summary of a commit of repairs.
 pub fn fix_summary(output: &FixAgentOutput) -> Vec<String> {
     let change = |change: &crate::types::FixApplied| {
         format!("{} ({:?}): {} Cause: {}", change.function, change.fix_type, change.what_changed, change.why_failed)
@@ -337,7 +337,7 @@ mod tests {
         .assert_eq(&message(" \n", &["", "\t"]).to_string());
     }
 
-    /// HY-35, CON-76: what an agent says stays in its line; it cannot add or replace a trailer.
+    /// HY-35, CON-76: an agent's text stays in its line; it cannot add or replace a trailer.
     #[test]
     fn agents_cannot_forge_trailers() {
         let forged = "done\n\nSession: other\nNode: impl\nCost: $0.00\r\n\u{202e}x";

@@ -1,4 +1,4 @@
-//! What git writes into a file where both sides have changed the same lines.
+//! The conflict markers that git writes into a file in which both sides have changed the same lines.
 
 use crate::workbench::{WorkError, Workbench};
 use interlocking::worktree::CommitId;
@@ -8,7 +8,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the commit cannot be read.
+    /// [`WorkError`] if the commit cannot be read.
     pub async fn marked_files(&self, commit: CommitId) -> Result<Vec<String>, WorkError> {
         let mut marked = Vec::new();
         for path in self.changed_since_the_start(commit).await? {
@@ -21,7 +21,7 @@ impl Workbench {
     }
 }
 
-/// Whether all three markers stand at the beginning of lines, in their order.
+/// Whether all three markers are at the beginning of lines, in their order.
 pub fn has_conflict_markers(text: &[u8]) -> bool {
     let mut lines = text.split(|byte| *byte == b'\n');
     let mut has = |marker: &[u8]| lines.any(|line| line.starts_with(marker));

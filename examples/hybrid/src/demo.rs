@@ -1,8 +1,8 @@
 //! The demonstration: a seed crate, a task, and what scripted agents write at each step.
 //!
-//! Everything is embedded, so that an installed program can show a run anywhere, without a network: the seed's
-//! lock file is the one this program was built with, cut down by cargo to what the seed needs, so whatever built
-//! this program has also fetched what the seed's tests depend on.
+//! Everything is embedded, so that an installed program can show a run anywhere, without a network. The seed's lock file is the
+//! one this program was built with, reduced by cargo to the seed's needs, so the machine that built this program has also fetched
+//! the dependencies of the seed's tests.
 
 mod lies;
 
@@ -33,7 +33,7 @@ pub const SPEC: &str = include_str!("../demo/spec.toml");
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scenario {
-    /// Everybody does what they say.
+    /// All agents do what they say.
     Happy,
     /// The first type design has a major hole.
     TypesHole,
@@ -45,27 +45,27 @@ pub enum Scenario {
     BuildLie,
     /// The implementation agent writes a test file.
     ImplEditsTests,
-    /// The implementation has a bug that one round of fixing mends.
+    /// The implementation has a bug that one round of fixing repairs.
     FixRound,
-    /// A property is said to call what it does not call.
+    /// An agent claims that a property calls a function that it does not call.
     ClaimedCoverage,
     /// The properties are about a type of the test file's own.
     TestsOfAnotherType,
     /// A test catches its own panics.
     SwallowedPanics,
-    /// Of the tests one is ignored, and one not compiled.
+    /// One of the tests is ignored, and one is not compiled.
     TestsLeftOut,
     /// A test reads the implementation as text.
     TestsReadTheSource,
-    /// The implementation does something else where it is not tested.
+    /// The implementation behaves differently outside tests.
     DetectsTests,
-    /// The verified tests are changed by the agent that is to mend the implementation.
+    /// The agent that is to fix the implementation changes the verified tests.
     EditsAfterCommit,
     /// The implementation comes with a build script that prints what the harness prints.
     FakedHarness,
 }
 
-/// There is no such scenario.
+/// The error for an unknown scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no scenario `{name}`; the scenarios are {}", Scenario::ALL.map(Scenario::name).join(", "))]
 pub struct UnknownScenario {
@@ -73,7 +73,7 @@ pub struct UnknownScenario {
     pub name: String,
 }
 
-/// The scripts that are made of others.
+/// The scripts that are derived from other scripts.
 static LIES: LazyLock<BTreeMap<Scenario, String>> = LazyLock::new(|| {
     Scenario::ALL.into_iter().filter_map(|scenario| Some((scenario, scenario.lie()?.script()))).collect()
 });
@@ -98,7 +98,7 @@ impl Scenario {
         Self::FakedHarness,
     ];
 
-    /// What it is called on the command line and in its file's name.
+    /// Its name on the command line and in its file's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Happy => "happy",
@@ -133,7 +133,7 @@ impl Scenario {
         }
     }
 
-    /// What its agent lies about, where that is told by a change to another script.
+    /// Its lie, if the script is another script with one turn changed.
     fn lie(self) -> Option<&'static Lie> {
         Some(match self {
             Self::ClaimedCoverage => &lies::CLAIMED_COVERAGE,

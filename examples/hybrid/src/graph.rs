@@ -19,10 +19,10 @@ use crate::workbench::Workbench;
 use interlocking::prelude::*;
 use std::sync::Arc;
 
-/// Tests and implementation, written blind to each other and held together by checks that no agent can talk round.
+/// Tests and implementation, written blind to each other, with checks that no agent can influence.
 ///
-/// Every loop is bounded twice: by the task's own `maxFixAttempts`, which ends in a typed result, and by `visits`, which is
-/// the most that a task may ask for.
+/// Every loop is bounded twice: by the task's own `maxFixAttempts`, which ends in a typed result, and by `visits`, which is the
+/// most that a task may ask for.
 #[derive(Graph)]
 #[graph(output = HybridResult)]
 pub struct Hybrid {
@@ -40,17 +40,17 @@ pub struct Hybrid {
         workspace = "types-review", read_only, goto(gate), memory(run: HybridMemory), timeout = "30m")]
     pub(crate) adversary: LLMNode<TypeAdversary>,
 
-    /// Lets types pass that hold, and sends the others back.
+    /// Passes sound types on, and sends the others back.
     #[node(join(skeleton: SkeletonState, adversary: TypeAdversaryResult), goto(blind_fork, types_fix, exit),
         memory(run: HybridMemory))]
     pub(crate) gate: JoinNode<Gate>,
 
-    /// Repairs the types; skeleton and adversary look at them again.
+    /// Repairs the types; skeleton and adversary check them again.
     #[node(input = TypeHolesFound, prompt = TypesFixTpl<'_>, output = TypesAgentOutput, workspace = "skeleton",
         fork(skeleton, adversary), goto(exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) types_fix: LLMNode<TypesFix>,
 
-    /// Gives each side what it may know. Each works in a clone of its own, of the same commit.
+    /// Gives each side its part of the contract. Each works in a clone of its own, of the same commit.
     #[node(input = GatedState, fork(tests, implementation), memory(run: HybridMemory))]
     pub(crate) blind_fork: ForkNode<BlindFork>,
 
@@ -73,7 +73,7 @@ pub struct Hybrid {
         memory(run: HybridMemory))]
     pub(crate) verify: LogicNode<Verify>,
 
-    /// Puts the tests worktree back and says what was wrong.
+    /// Resets the tests worktree and reports what was wrong.
     #[node(input = TrivialTestsError, goto(tests, exit), visits = 10, memory(run: HybridMemory))]
     pub(crate) tests_reject: LogicNode<TestsReject>,
 
@@ -81,7 +81,7 @@ pub struct Hybrid {
     #[node(input = VerifiedResults, goto(validate, conflict, exit), workspace = "merge", memory(run: HybridMemory))]
     pub(crate) merge: LogicNode<Merge>,
 
-    /// Resolves what both sides have written to the same lines.
+    /// Resolves conflicts in lines that both sides have written.
     #[node(input = ConflictState, prompt = ConflictTpl<'_>, output = ConflictResolveOutput, workspace = "merge",
         goto(validate, exit), visits = 11, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) conflict: LLMNode<Conflict>,
@@ -90,31 +90,31 @@ pub struct Hybrid {
     #[node(input = MergedState, goto(post_validate, fix, exit), workspace = "merge", memory(run: HybridMemory))]
     pub(crate) validate: LogicNode<Validate>,
 
-    /// Mends the implementation; the verified tests are not its to change.
+    /// Repairs the implementation; it may not change the verified tests.
     #[node(input = ValidationFailure, prompt = FixTpl<'_>, output = FixAgentOutput, workspace = "merge",
         goto(validate, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) fix: LLMNode<Fix>,
 
-    /// Has the tests attacked: beside the run, or as a part of it where the task says that survivors block.
+    /// Starts the attack on the tests: beside the run, or as a part of it if the task says that survivors block.
     #[node(input = ValidatedState, goto(finish, mutation), spawn(mutation_advisory), memory(run: HybridMemory))]
     pub(crate) post_validate: LogicNode<PostValidate>,
 
-    /// Looks for changes of the implementation that no test notices; reads the merged code, and may not write.
+    /// Looks for changes of the implementation that no test detects; reads the merged code, and may not write.
     #[node(input = MutationTemplateCtx, prompt = MutationAdversaryTpl<'_>, output = MutationAdversaryOutput,
         workspace = "mutation-review", read_only, goto(settle), memory(run: HybridMemory), timeout = "30m")]
     pub(crate) mutation: LLMNode<Mutation>,
 
-    /// Lets tests pass that catch every mutant, and has the others strengthened.
+    /// Passes tests on that catch every mutant, and has the others strengthened.
     #[node(input = MutationAdversaryResult, goto(finish, mutation_fix), memory(run: HybridMemory))]
     pub(crate) settle: LogicNode<Settle>,
 
-    /// Adds the properties that would have caught the survivors; the tests that are there stay.
+    /// Adds the properties that would have caught the survivors; the existing tests stay.
     #[node(input = MutationFixInput, prompt = MutationFixTpl<'_>, output = TestsAgentOutput, agent = "tests",
         workspace = "tests",
         blind_to(implementation), goto(verify, exit), visits = 10, memory(run: HybridMemory), timeout = "30m")]
     pub(crate) mutation_fix: LLMNode<MutationFix>,
 
-    /// Draws up the result.
+    /// Makes the result.
     #[node(input = ValidatedState, goto(exit), memory(run: HybridMemory))]
     pub(crate) finish: LogicNode<Completion>,
 
@@ -124,7 +124,7 @@ pub struct Hybrid {
         visits = 11, timeout = "30m")]
     pub(crate) mutation_advisory: AdvisoryNode<MutationAdvisory>,
 
-    /// Keeps an account of what each node did. It steers nothing.
+    /// Records what each node did. It steers nothing.
     #[node(observes(types, skeleton, adversary, gate, types_fix, blind_fork, tests, implementation, blind, verify,
         tests_reject, merge, conflict, validate, fix, post_validate, mutation, settle, mutation_fix, finish,
         mutation_advisory), report = WitnessReport, reports_to(exit))]

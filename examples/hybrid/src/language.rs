@@ -1,16 +1,15 @@
-//! In which language a task's files are, and what that means for how they are looked at.
+//! The language of a task's files, and how files in it are analysed.
 
 use crate::types::{CratePath, StackSpec};
 use interlocking::code_intelligence::ServerProgram;
 use std::path::Path;
 
-/// A language whose files can be held against what agents say of them.
+/// A language in which agents' claims can be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// Read as syntax; a language server tells what the text does not.
+    /// Read as syntax; a language server answers what the text leaves open.
     Rust,
-    /// A language server alone tells which functions there are and what is called. What it cannot tell is in
-    /// [`Unchecked`](crate::types::Unchecked).
+    /// Only a language server finds the functions and calls. What it cannot find is in [`Unchecked`](crate::types::Unchecked).
     Python,
 }
 
@@ -24,12 +23,12 @@ impl Language {
         }
     }
 
-    /// The language of a task's implementation. One in another language is refused where a run begins.
+    /// The language of a task's implementation. A task in an unsupported language is refused when a run begins.
     pub fn of_task(spec: &StackSpec) -> Self {
         Self::of(&spec.impl_path).unwrap_or(Self::Rust)
     }
 
-    /// The server that is asked: the one that the task names, or the language's usual one where it names that of Rust, as it does by
+    /// The server to ask: the one that the task names, or the language's usual server if the task names Rust's, which is the
     /// default.
     pub fn server(self, named: &Path) -> ServerProgram {
         match self {
@@ -39,7 +38,7 @@ impl Language {
         }
     }
 
-    /// A line that is only for people.
+    /// A comment line.
     pub fn comment(self, text: &str) -> String {
         match self {
             Self::Rust => format!("//! {text}\n"),
@@ -48,8 +47,8 @@ impl Language {
     }
 }
 
-/// What a task names where it wants no language server.
+/// The name with which a task switches the language server off.
 pub const NO_SERVER: &str = "none";
 
-/// The language server where a task does not say another.
+/// The language server of a task that names none.
 pub const RUST_ANALYZER: &str = "rust-analyzer";

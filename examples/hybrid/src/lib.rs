@@ -1,4 +1,4 @@
-//! The Hybrid protocol as a graph: tests and implementation written blind to each other, attacked, then verified.
+//! The Hybrid protocol as a graph: tests and implementation are written blind to each other, attacked, then verified.
 
 pub mod types;
 

@@ -1,4 +1,4 @@
-//! Runs the Hybrid protocol from the command line: the demonstration, or one's own specification, agents, repository.
+//! Runs the Hybrid protocol from the command line: the demonstration, or a specification, agents and repository of your own.
 
 mod cli;
 mod session;

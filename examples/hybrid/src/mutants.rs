@@ -1,5 +1,5 @@
-//! Changes that no test is said to notice, tried: each is made in a scratch checkout, built and tested. So are mutants of our own making,
-//! so that it is not a word alone that the tests catch mutants.
+//! Tries the changes that an agent says no test detects: each is made in a scratch checkout, built and tested. Mutants of the
+//! program's own making are tried too, so that the verdict on the tests does not rest on the agent's word alone.
 
 use crate::language::Language;
 use crate::types::{
@@ -16,12 +16,12 @@ use interlocking::workspaces::FreshCheckout;
 const MOST_TRIED: usize = 20;
 
 impl Workbench {
-    /// Tries what an adversary reports, what has survived in `earlier` rounds and still can be made, and mutants of our own making, one after
-    /// the other.
+    /// Tries, one after the other, the changes that an adversary reports, the survivors of `earlier` rounds that still can be
+    /// made, and mutants of the program's own making.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the checkout cannot be read, or its tests do not pass without any change.
+    /// [`WorkError`] if the checkout cannot be read, or its tests do not pass without any change.
     pub async fn try_mutants(
         &self,
         checked_out: &FreshCheckout,
@@ -72,7 +72,7 @@ impl Workbench {
         Ok(mutation_adversary_result(output, survivors, refuted, mechanical, tried_again))
     }
 
-    /// What comes of a change that is reported, or why it is none that could be tried.
+    /// The result of a reported change, or why it cannot be tried.
     async fn tried(
         &self,
         trials: &mut MutantTrials,
@@ -92,7 +92,7 @@ impl Workbench {
         })
     }
 
-    /// The change that an agent reports, or why it is none that could be tried.
+    /// The change that an agent reports, or why it cannot be tried.
     fn claimed(&self, text: &str, survivor: &SurvivingMutant, spec: &StackSpec) -> Result<Edit, String> {
         let path = spec.impl_path.as_str();
         let Some(claim) = &survivor.edit else {
@@ -109,7 +109,7 @@ impl Workbench {
     }
 }
 
-/// The text with a change that is found by its words alone.
+/// The text with a change that is found by its text alone.
 fn replaced(text: &str, survivor: &SurvivingMutant) -> Result<String, String> {
     let Some(MutantEdit { original, replacement }) = &survivor.edit else {
         return Err("the change is not given, so it cannot be tried".to_owned());
@@ -120,7 +120,7 @@ fn replaced(text: &str, survivor: &SurvivingMutant) -> Result<String, String> {
     }
 }
 
-/// What notices a change; none if nothing does.
+/// How a change was detected; none if it was not.
 fn refutation(verdict: MutantVerdict) -> Option<String> {
     match verdict {
         MutantVerdict::Survived => None,
@@ -140,7 +140,7 @@ async fn try_our_own(
     text: &str,
     wanted: usize,
 ) -> Result<MechanicalMutants, WorkError> {
-    // What is not Rust has not been built.
+    // A file that is not Rust has not been built.
     let all = mutants(spec.impl_path.as_str(), text).unwrap_or_default();
     let mut found = MechanicalMutants { tried: 0, caught: 0, survivors: Vec::new() };
     for mutant in sample(&all, wanted) {

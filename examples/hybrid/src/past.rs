@@ -1,4 +1,4 @@
-//! What a run has done that another process began, as its journal has it.
+//! What a run has already done in another process, read from its journal.
 
 use crate::places::SKELETON;
 use crate::types::{HybridMemory, NodeObservation, StackSpec};
@@ -8,36 +8,36 @@ use interlocking::runtime::journal::account::account;
 use interlocking::runtime::journal::{Encoded, Entry, Journal, JournalError, RecordedPayload, ending};
 use interlocking::worktree::{CommitId, ObjectIdError};
 
-/// What whoever takes a run up must know of it.
+/// The facts that resuming a run needs.
 #[derive(Debug)]
 pub struct Past {
-    /// Where `main` was when it started.
+    /// The head of `main` when it started.
     pub base: CommitId,
     /// What it is to build.
     pub spec: StackSpec,
-    /// Whether it goes on: one that is over only tells again how it ended, unless it [is retried](Self::retried).
+    /// Whether it goes on: a run that is over only reports its end again, unless it [is retried](Self::retried).
     pub goes_on: bool,
-    /// The merged code, if it has come to that, the last repair included.
+    /// The merged code, if there is any, the last repair included.
     pub merged: Option<CommitId>,
     /// Whether it may have places that another process has made; otherwise they [are made anew](Self::without_places).
     pub has_places: bool,
 }
 
-/// Why a run's past cannot be told.
+/// Why a run's past cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PastError {
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// The journal does not say how the run began.
+    /// The journal does not record how the run began.
     #[error("the journal of `{run}` does not say {what}: it is no run of this program, or of an older one")]
     Missing {
         /// The run.
         run: RunId,
-        /// What is not there.
+        /// What is missing.
         what: &'static str,
     },
-    /// What it was to build is no specification.
+    /// Its task is not a specification.
     #[error("what `{run}` is to build cannot be read: {reason}")]
     Spec {
         /// The run.
@@ -45,7 +45,7 @@ pub enum PastError {
         /// The parser's words.
         reason: serde_json::Error,
     },
-    /// What its nodes remember is not what this program's do.
+    /// Its nodes' memory does not fit this program.
     #[error("what `{run}` remembers cannot be read: {reason}; it is a run of another version of this program")]
     Memory {
         /// The run.
@@ -53,7 +53,7 @@ pub enum PastError {
         /// The parser's words.
         reason: serde_json::Error,
     },
-    /// Where `main` was is no commit.
+    /// The head of `main` is not a commit.
     #[error(transparent)]
     Base(#[from] ObjectIdError),
 }
@@ -78,16 +78,16 @@ impl Past {
         Ok(Self { base, spec, goes_on, merged, has_places: true })
     }
 
-    /// The same of a run that has failed and is [retried](interlocking::runtime::Run::retry): it goes on at the node that failed.
+    /// Marks a failed run as [retried](interlocking::runtime::Run::retry): it goes on at the node that failed.
     #[must_use]
     pub fn retried(mut self) -> Self {
         self.goes_on = true;
         self
     }
 
-    /// The same of a run that has no places here, because they were taken away when it was over, or because it is a
-    /// [fork](interlocking::runtime::journal::fork) that nobody has resumed yet. They are made at the commits that its journal tells of,
-    /// under names that nothing else may have.
+    /// Marks a run that has no places here, because they were removed when it was over, or because it is a
+    /// [fork](interlocking::runtime::journal::fork) that was not resumed yet. They are made at the commits in its journal, under
+    /// names that nothing else may have.
     #[must_use]
     pub fn without_places(mut self) -> Self {
         self.has_places = false;
@@ -99,16 +99,16 @@ impl Past {
 ///
 /// # Errors
 ///
-/// [`PastError`] where it cannot be read.
+/// [`PastError`] if it cannot be read.
 pub(crate) async fn told(journal: &dyn Journal, run: &RunId) -> Result<Vec<NodeObservation>, PastError> {
     Ok(recalled(&account(journal, run).await?))
 }
 
-/// The memory as the last accepted outcome left it; an empty one where no outcome has touched it yet.
+/// The memory after the last accepted outcome; an empty memory if no outcome has changed it yet.
 ///
 /// # Errors
 ///
-/// [`PastError`] where it cannot be read.
+/// [`PastError`] if it cannot be read.
 pub(crate) async fn last_memory(journal: &dyn Journal, run: &RunId) -> Result<HybridMemory, PastError> {
     let records = journal.load(run).await?;
     let missing = |what| PastError::Missing { run: run.clone(), what };

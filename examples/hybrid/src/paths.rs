@@ -1,11 +1,12 @@
-//! Who may change which files: the barrier between the blind agents, as paths.
+//! Which role may change which files: the barrier between the blind agents, as paths.
 //!
-//! Every path belongs to one [`Territory`]. The test file and everything below `tests/` and
-//! `proptest-regressions/` is the tests'; the implementation file and everything else below its first directory
-//! (`src/`) is the implementation's. Both are those of the package that is worked on: in a workspace the others are nobody's. What defines the build (`Cargo.toml`, `Cargo.lock`, `build.rs`, `.cargo/`, the
-//! toolchain file) belongs to neither: both blind agents start from the same build and the merge must not have to
-//! choose between two, and a build script could carry what the barrier keeps apart. Only the types agent and the
-//! skeleton may change the manifest and its lock, before the fork. All other files are nobody's.
+//! Every path belongs to one [`Territory`]. The test file and everything below `tests/` and `proptest-regressions/` belongs to
+//! the tests; the implementation file and everything else below its first directory (`src/`) belongs to the implementation. Both
+//! are those of the package that is worked on: in a workspace no role may change the other packages. The files that define the
+//! build (`Cargo.toml`, `Cargo.lock`, `build.rs`, `.cargo/`, the toolchain file) belong to neither: both blind agents start from
+//! the same build and the merge must not have to choose between two, and a build script could pass on what the barrier keeps
+//! apart. Only the types agent and the skeleton may change the manifest and its lock, before the fork. No role may change any
+//! other file.
 
 use interlocking::workspaces::Pattern;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use std::path::Path;
 
 use crate::types::{CratePath, StackSpec};
 
-/// What a path belongs to.
+/// The owner of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Territory {
     /// Written by the tests agent.
@@ -27,11 +28,11 @@ pub enum Territory {
     Manifest,
     /// Anything else that decides how the crate is built.
     BuildDefinition,
-    /// Everything else, and every path that leads out of the crate.
+    /// Everything else, and every path outside the crate.
     Outside,
 }
 
-/// Who changed the files.
+/// The role that changed the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Role {
     /// The types agent and the types fix agent.
@@ -42,7 +43,7 @@ pub enum Role {
     Tests,
     /// The implementation agent.
     Implementation,
-    /// The fix agent: verified tests are gospel (HY-191).
+    /// The fix agent: it may not change verified tests (HY-191).
     Fix,
     /// The conflict agent: it changes the files that conflict, and no other (HY-251).
     Conflict,
@@ -54,16 +55,16 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{} may not change `{path}`, which {}", role.name(), territory.belongs())]
 pub struct PathViolation {
-    /// Who changed it.
+    /// The role that changed it.
     pub role: Role,
     /// What was changed.
     pub path: String,
-    /// What that belongs to.
+    /// The territory of that path.
     pub territory: Territory,
 }
 
 impl Territory {
-    /// What a path belongs to in this task. Where both could claim it, it is the tests'.
+    /// The territory of a path in this task. A path that both could claim belongs to the tests.
     pub fn of(path: &str, spec: &StackSpec) -> Self {
         let Ok(path) = CratePath::new(path) else {
             return Self::Outside;
@@ -80,7 +81,7 @@ impl Territory {
         let (text, package) = (path.as_str(), package_of(&spec.impl_path));
         match text.rsplit_once('/').unwrap_or(("", text)) {
             (_, "Cargo.lock") => return Self::Manifest,
-            // Another package's is no part of the task.
+            // Another package's manifest is not part of the task.
             (directory, "Cargo.toml") => {
                 return if Path::new(package).starts_with(directory) { Self::Manifest } else { Self::Outside };
             }
@@ -155,8 +156,8 @@ pub fn violations<'p>(role: Role, changed: impl IntoIterator<Item = &'p str>, sp
     violations
 }
 
-/// The directory of the package that an implementation is in: what its `src/` lies in, the repository's top if that is there or if there
-/// is none.
+/// The directory of the package that an implementation is in: the directory that contains its `src/`, or the repository's top if
+/// `src/` is there or does not exist.
 pub fn package_of(implementation: &CratePath) -> &str {
     implementation.as_str().rsplit_once("/src/").map_or("", |(package, _)| package)
 }
@@ -166,8 +167,8 @@ pub fn defines_the_build(path: &CratePath) -> bool {
     Pattern::build_definitions().iter().any(|pattern| pattern.matches(path.as_str()))
 }
 
-/// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above what is written. By
-/// their paths relative to it; `Cargo.lock`, which every build may write, is none of them.
+/// The files that decide how a crate is built, if they are where cargo or rustup look: at its top, and above the written files.
+/// By their paths relative to the crate; `Cargo.lock`, which every build may write, is not among them.
 pub fn steering_paths(spec: &StackSpec) -> BTreeSet<String> {
     const NAMES: [&str; 6] =
         [".cargo/config", ".cargo/config.toml", "Cargo.toml", "build.rs", "rust-toolchain", "rust-toolchain.toml"];
@@ -247,7 +248,7 @@ mod tests {
         }
     }
 
-    /// HY-34: tests that live beside the implementation are the tests' all the same.
+    /// HY-34: tests among the implementation's files belong to the tests all the same.
     #[test]
     fn a_test_file_among_the_sources_is_the_tests() {
         let spec = spec("src/stack.rs", "src/stack_properties.rs");

@@ -1,21 +1,21 @@
-//! Where each node works: which place begins where. `GitWorkspaces` makes them, finds them again, and takes them away.
+//! The workspaces of the nodes: where each begins. `GitWorkspaces` makes them, finds them again, and removes them.
 //!
 //! | place | branch | begins at | used by |
 //! |---|---|---|---|
 //! | `skeleton` | `RUN/skeleton` | `main` | types, types fix, skeleton |
-//! | `types-review` | none, detached | the types commit, where the types agents' handlers put it | the type adversary, read-only |
+//! | `types-review` | none, detached | the types commit, to which the types agents' handlers move it | the type adversary, read-only |
 //! | `tests`, a clone | `RUN/tests` | the skeleton commit | tests, red check |
 //! | `impl`, a clone | `RUN/impl` | the skeleton commit | implementation |
 //! | `merge` | `RUN/merge` | the skeleton commit | merge, conflict, validate, fix |
-//! | `mutation-review` | none, detached | where `merge` stands | the mutation adversary, read-only |
+//! | `mutation-review` | none, detached | the head of `merge` | the mutation adversary, read-only |
 //!
-//! The two blind sides have a repository each with the skeleton commit and nothing else, so that git there shows nothing of
-//! the other. What is committed in a clone is brought back to the user's repository at once, to a branch of the same name.
+//! Each of the two blind sides has a repository with the skeleton commit and nothing else, so that git there shows nothing of the
+//! other side. Commits in a clone are fetched to the user's repository at once, to a branch of the same name.
 //!
-//! Nothing is built or tested in any of them, but in a fresh checkout of the commit that is judged.
+//! Nothing is built or tested in any of them; that happens in a fresh checkout of the commit that is judged.
 //!
-//! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the
-//! run started.
+//! **Invariant:** `main` moves once, forward, at the very end of a run that succeeded, and only if it still is where the run
+//! started.
 
 use interlocking::workspaces::{Base, GitWorkspaces};
 use interlocking::worktree::{BranchName, CommitId, Keep, Repository, Signature, SignatureError};
@@ -38,7 +38,7 @@ pub const MUTATION_REVIEW: &str = "mutation-review";
 ///
 /// # Errors
 ///
-/// [`SignatureError`]: who commits is nobody.
+/// [`SignatureError`]: the committer's name or address is not valid.
 pub fn workspaces(
     repository: &Repository,
     main: &BranchName,
@@ -56,7 +56,7 @@ pub fn workspaces(
         .with_base(MUTATION_REVIEW, Base::Workspace(MERGE.to_owned())))
 }
 
-/// The same of a run that began, or begins, at a commit.
+/// Sets the commit at which a run began, or begins.
 #[must_use]
 pub fn beginning_at(workspaces: GitWorkspaces, base: CommitId) -> GitWorkspaces {
     let base = || Base::Commit(base);

@@ -1,4 +1,5 @@
-//! What a project must have before agents are asked for anything: otherwise each of them could only be paid for.
+//! The requirements of a project, checked before agents are asked for anything: otherwise their work would be paid for without a
+//! result.
 
 use crate::language::Language;
 use crate::paths::package_of;
@@ -10,13 +11,13 @@ use interlocking::worktree::{CommitId, GitError, PathError, Repository, Reposito
 use std::path::Path;
 use toml::{Table, Value};
 
-/// Libraries that draw inputs for properties: a project in Rust has one of them among its dependencies.
+/// Libraries that generate inputs for properties: a project in Rust needs one of them among its dependencies.
 const OF_RUST: [&str; 5] = ["proptest", "quickcheck", "bolero", "arbtest", "test-strategy"];
 
-/// The same, and what runs tests, of Python.
+/// The test runner and the library for properties of a project in Python.
 const OF_PYTHON: [&str; 2] = ["pytest", "hypothesis"];
 
-/// Something that the project, or this machine, lacks.
+/// A requirement that the project, or this machine, does not meet.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unmet {
     /// The implementation is in no package.
@@ -37,7 +38,7 @@ pub enum Unmet {
         /// The directory where it belongs.
         expected: String,
     },
-    /// There is nothing to write properties with.
+    /// There is no library for properties.
     #[error(
         "`{manifest}` has no library for properties among its dependencies ({}), and builds have no network: run `cargo add --dev proptest`, build once, and commit",
         OF_RUST.join(", ")
@@ -46,7 +47,7 @@ pub enum Unmet {
         /// The package's manifest.
         manifest: String,
     },
-    /// Rust's harness is to run tests that are not Rust.
+    /// Rust's harness is configured for tests that are not Rust.
     #[error(
         "`{tests}` is not Rust, and `harness` is Rust's own: say in `toolchain` what runs the tests (`testCommand`) and how its output is read, such as `harness = {{ junit = {{ report = \"report.xml\" }} }}`"
     )]
@@ -54,7 +55,7 @@ pub enum Unmet {
         /// The tests' file.
         tests: CratePath,
     },
-    /// Nothing reads the implementation's file.
+    /// The implementation's file is in an unsupported language.
     #[error(
         "`{file}` is neither Rust nor Python: nothing tells which functions it has; write `implPath` and `testPath` with `.rs` or `.py`"
     )]
@@ -78,16 +79,16 @@ pub enum Unmet {
     },
 }
 
-/// The project cannot be looked at.
+/// The project cannot be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum RequirementsError {
     /// Its files cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A path is none of a repository's.
+    /// A path is not a valid path of a repository.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// Nothing can be run to see what is installed.
+    /// The command that shows what is installed cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
     /// No directory can be made to run it in.
@@ -95,11 +96,11 @@ pub enum RequirementsError {
     Directory(std::io::Error),
 }
 
-/// Everything that a project lacks as it is at a commit, and this machine with it.
+/// Everything that a project at a commit lacks, and that this machine lacks for it.
 ///
 /// # Errors
 ///
-/// [`RequirementsError`] where it cannot be looked at.
+/// [`RequirementsError`] if it cannot be examined.
 pub async fn unmet(
     repository: &Repository,
     base: CommitId,
@@ -150,8 +151,8 @@ fn of_rust(repository: &Repository, base: CommitId, task: &Task) -> Result<Vec<U
     Ok(unmet)
 }
 
-/// Whether a manifest has one of these packages among its dependencies, those of one platform, or under another name, included. One that
-/// is no TOML is cargo's to complain about.
+/// Whether a manifest has one of these packages among its dependencies, including those of one platform, or under another name. A
+/// manifest that is not TOML passes: cargo reports it.
 fn has_one_of(manifest: &str, packages: &[&str]) -> bool {
     let Ok(manifest) = manifest.parse::<Table>() else { return true };
     let of_platforms = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|of| of.values());
@@ -181,7 +182,7 @@ async fn of_python(task: &Task, program: &str, weaker_isolation: bool) -> Result
     std::fs::create_dir(&checkout).map_err(RequirementsError::Directory)?;
     let runner = match Runner::new(toolchain.clone(), &target, directory.path()) {
         Ok(runner) => runner,
-        // What this system cannot confine is said where the run is set up.
+        // If this system cannot confine it, the set-up of the run reports that.
         Err(_) if !weaker_isolation => return Ok(None),
         Err(_) => Runner::with_weaker_isolation(toolchain, &target, directory.path()),
     };
@@ -190,7 +191,7 @@ async fn of_python(task: &Task, program: &str, weaker_isolation: bool) -> Result
         Ok(TestRun::Ran(outcome)) if outcome.all_passed() => return Ok(None),
         Ok(TestRun::Ran(outcome)) => outcome.failed.into_iter().map(|failure| failure.message).collect(),
         Ok(_) => String::new(),
-        // The directory is our own.
+        // The directory is our own, so this is about the program.
         Err(RunError::Start { source, .. }) => source.to_string(),
         Err(error) => return Err(error.into()),
     };

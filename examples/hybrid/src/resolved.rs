@@ -1,4 +1,4 @@
-//! What is true of a commit's code, whatever an agent says of it: a language server is asked, started once a run, when it is first needed.
+//! Facts about a commit's code, whatever an agent says: from a language server, started once a run, when it is first needed.
 
 use crate::language::{Language, NO_SERVER};
 use crate::types::StackSpec;
@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-/// What a language server has told of properties.
+/// A language server's answers about properties.
 #[derive(Debug, Default)]
 pub struct ResolvedCalls {
-    /// Who has told it, with the reason where that is the syntax alone.
+    /// The source of the answers, with the reason if that is the syntax alone.
     pub provider: String,
     /// By property: the calls of the implementation's functions, each with the function.
     calls: BTreeMap<String, Vec<(Position, String)>>,
 }
 
 impl ResolvedCalls {
-    /// Whether a property calls a function where the call is run as far as its text tells.
+    /// Whether a property contains a call of a function that runs, as far as its text shows.
     pub fn has_live_call(&self, property: &PropertyTest, function: &str) -> bool {
         self.calls.get(&property.name).into_iter().flatten().any(|(at, called)| {
             let is_live = TestFile::has_live_call(property, at.line as usize, at.column as usize);
@@ -43,7 +43,7 @@ pub struct Resolver {
     project: Mutex<Option<Project>>,
 }
 
-/// A copy of the project's files that no agent is given, and who looks at it.
+/// A copy of the project's files that no agent has access to, and the server that analyses it.
 #[derive(Debug)]
 struct Project {
     directory: TempDir,
@@ -52,17 +52,17 @@ struct Project {
 }
 
 impl Resolver {
-    /// With this server, a path or a name that is looked for in `PATH`. The copy of the project's files lies in `copies`, which goes with
-    /// the run.
+    /// A resolver with this server, a path or a name that is looked for in `PATH`. The copy of the project's files is in
+    /// `copies`, which is removed with the run.
     pub fn new(server: PathBuf, copies: PathBuf) -> Self {
         Self { server, copies, project: Mutex::new(None) }
     }
 
-    /// A commit's files. Those of the commit before are gone until what is given is dropped.
+    /// A commit's files. The next commit's files cannot be requested until the returned value is dropped.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the project's files cannot be copied.
+    /// [`WorkError`] if the project's files cannot be copied.
     pub async fn at(
         &self,
         repository: &Repository,
@@ -98,11 +98,11 @@ impl Resolver {
     }
 }
 
-/// The files of one commit, and who looks at them. Where that one cannot tell, it says so in who has told it.
+/// The files of one commit, and their analyser. If the server cannot answer, the provider's name says so.
 pub struct ProjectAt<'a>(MappedMutexGuard<'a, Project>);
 
 impl ProjectAt<'_> {
-    /// Who looks at them.
+    /// The source of the answers.
     pub fn provider(&self) -> String {
         self.0.code.provider().to_string()
     }
@@ -111,16 +111,17 @@ impl ProjectAt<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the server cannot be asked.
+    /// [`WorkError`] if the server cannot be asked.
     pub async fn symbols(&self, spec: &StackSpec) -> Result<Vec<Symbol>, WorkError> {
         self.0.code.document_symbols(Path::new(spec.impl_path.as_str())).await.map_err(WorkError::Code)
     }
 
-    /// What these properties of the test file call of the implementation. One that the file has not, or more than once, is left out.
+    /// The functions of the implementation that these properties of the test file call. A property that the file lacks, or has
+    /// more than once, is left out.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the server cannot be asked.
+    /// [`WorkError`] if the server cannot be asked.
     pub async fn told_properties<'n>(
         &self,
         spec: &StackSpec,
@@ -129,7 +130,7 @@ impl ProjectAt<'_> {
         self.0.told(spec, properties).await.map_err(WorkError::Code)
     }
 
-    /// What the properties of the test file call. Where the server cannot tell it of one, that has no calls here.
+    /// The calls of the properties of the test file. A property about which the server cannot answer has no calls here.
     pub async fn resolve(&self, spec: &StackSpec, properties: &TestFile) -> ResolvedCalls {
         let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
         let (calls, provider) = self.told(self.0.calls(tests, implementation, properties).await);
@@ -179,7 +180,7 @@ impl Project {
         Ok(told)
     }
 
-    /// Has the files of another commit.
+    /// Replaces the files by those of another commit.
     async fn advance(&mut self, repository: &Repository, to: CommitId) -> Result<(), WorkError> {
         let changes = repository.diff(self.commit, to)?;
         let paths: BTreeSet<RepositoryPath> = changes.iter().flat_map(|it| it.touched().cloned()).collect();
@@ -187,7 +188,7 @@ impl Project {
         let files: Vec<PathBuf> = paths.iter().map(RepositoryPath::to_path).collect();
         copy(repository, self.directory.path(), paths, to).await?;
         self.commit = to;
-        // A server that was not told would answer by the files of the commit before.
+        // Without this the server would answer with the files of the previous commit.
         self.code.files_changed(&files).await.map_err(WorkError::Code)
     }
 
@@ -197,7 +198,7 @@ impl Project {
         let mut constraints = Vec::new();
         for symbol in self.code.document_symbols(file).await?.iter().filter(|symbol| symbol.kind == SymbolKind::Type) {
             let told = self.code.hover(file, symbol.position).await?;
-            // Where nobody knows more of it, as it is written.
+            // If nothing more is known, the declaration as it is written.
             let told = told.unwrap_or_else(|| declaration(&text, symbol));
             constraints.push(told.trim().to_owned());
         }
@@ -235,7 +236,7 @@ fn declaration(text: &str, symbol: &Symbol) -> String {
     format!("```rust\n{}\n```", lines.join("\n"))
 }
 
-/// Writes files as a commit has them; what it has not is taken away.
+/// Writes files as in a commit; files that the commit lacks are removed.
 async fn copy(
     repository: &Repository,
     directory: &Path,

@@ -22,17 +22,18 @@ use interlocking::worktree::{BranchName, CommitId, GitError, NameError, OpenErro
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Everything a run needs to be told.
+/// The settings of a run.
 pub struct Settings {
     /// The task and its toolchain.
     pub task: Task,
-    /// What a run has done that is resumed, that has failed and is to be retried, or whose history a fork has; none of a new one.
+    /// What a run has already done that is resumed, or has failed and is retried, or whose history a fork has; none for a new
+    /// run.
     pub past: Option<Past>,
     /// The user's repository.
     pub repository: PathBuf,
     /// The branch to start from and to advance.
     pub main: String,
-    /// The branch to advance in place of that one. It has to be where the run began, or is made.
+    /// The branch to advance in place of that one. It has to be where the run began, or is created.
     pub land_on: Option<String>,
     /// The run's name.
     pub run: RunId,
@@ -40,40 +41,40 @@ pub struct Settings {
     pub directory: PathBuf,
     /// Where builds put their artefacts: one place for all worktrees, so that nothing is compiled twice without need.
     pub target_directory: PathBuf,
-    /// Who does the agents' work.
+    /// The agents of the roles.
     pub roles: Roles,
-    /// Who is told what happens.
+    /// The listener for events.
     pub sink: Arc<dyn EventSink>,
     /// How to stop it.
     pub cancel: CancelToken,
-    /// Whether the worktrees are left in place, for whoever wants to look.
+    /// Whether the worktrees are left in place, for inspection.
     pub keep: bool,
-    /// Whether it goes on where this system cannot keep the agents' code in its place while it is built and tested.
+    /// Whether it goes on if this system cannot confine the agents' code while it is built and tested.
     pub accept_weaker_isolation: bool,
 }
 
-/// What came of a run.
+/// The end of a run.
 #[derive(Debug)]
 pub struct Ended {
     /// The result, on success and on failure; `None` if the run was cancelled, or stopped before its end.
     pub result: Option<HybridResult>,
-    /// Where `main` was, and is now: the same unless the run succeeded.
+    /// The head of `main` at the start and at the end: the same unless the run succeeded.
     pub main: (CommitId, CommitId),
     /// Every agent call.
     pub ledger: Ledger,
     /// How long it took.
     pub took: Elapsed,
-    /// What is left of its worktrees although it was to be removed.
+    /// Remains of its worktrees that could not be removed.
     pub left_behind: Option<String>,
 }
 
-/// Why a run could not start. Nothing was done, but for [`SetUpError::Past`].
+/// Why a run could not start. Nothing was done, except for [`SetUpError::Past`].
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The repository cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The branch's name is none.
+    /// The branch's name is not valid.
     #[error(transparent)]
     Branch(#[from] NameError),
     /// The main branch does not exist.
@@ -92,19 +93,19 @@ pub enum SetUpError {
         branch: BranchName,
         /// Where the run began.
         base: CommitId,
-        /// Where the branch is; none if it is gone.
+        /// The head of the branch; none if it is gone.
         found: Option<CommitId>,
     },
     /// The repository cannot be read.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The run's name is taken, for one.
+    /// The run's name is taken, for example.
     #[error(transparent)]
     Workspaces(#[from] GitWorkspacesError),
-    /// A configured stub marker is no Rust expression.
+    /// A configured stub marker is not a Rust expression.
     #[error(transparent)]
     Marker(#[from] UnreadableMarker),
-    /// The author's name or address is none.
+    /// The author's name or address is not valid.
     #[error(transparent)]
     Author(#[from] SignatureError),
     /// The directory for worktrees cannot be written to.
@@ -115,10 +116,10 @@ pub enum SetUpError {
         /// Why not.
         reason: std::io::Error,
     },
-    /// This system cannot confine what agents wrote.
+    /// This system cannot confine the agents' code.
     #[error(transparent)]
     Unconfined(#[from] Unconfined),
-    /// The graph lacks something.
+    /// The run lacks something that the graph needs.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The run is over, and what it did cannot be read.
@@ -126,11 +127,11 @@ pub enum SetUpError {
     Past(#[from] PastError),
 }
 
-/// A run that was set up, and what is to be done at its end.
+/// A run that was set up, and what has to be done at its end.
 pub struct UnderWay {
     task: Task,
     base: CommitId,
-    /// None where they are to be kept.
+    /// None if they are to be kept.
     workspaces: Option<GitWorkspaces>,
     started: Elapsed,
 }
@@ -139,7 +140,7 @@ pub struct UnderWay {
 ///
 /// # Errors
 ///
-/// [`SetUpError`], all but one before anything is done; whatever happens later is in the result.
+/// [`SetUpError`], all but one before anything is done; later failures are in the result.
 pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
     let (spec, cancel) = (settings.task.spec.clone(), settings.cancel.clone());
     let journal = Arc::new(MemoryJournal::new());
@@ -148,7 +149,7 @@ pub async fn run(settings: Settings) -> Result<Ended, SetUpError> {
     Ok(under_way.conclude(report, &*journal).await?)
 }
 
-/// Makes ready for a run: whoever starts it, or takes it up, gives it a journal, and hands over its report.
+/// Sets a run up: the caller starts or resumes it with a journal, and passes its report to [`UnderWay::conclude`].
 ///
 /// # Errors
 ///
@@ -185,7 +186,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
         let is_blocked = task.spec.strictness.mutation_blocking;
         let merged = past.as_ref().and_then(|past| Some((past.merged?, past.has_places)));
         let has_landed = |found| match merged {
-            // What a fork of a run that has landed adds to that lands nowhere: it has landed where there is nothing to add.
+            // A fork of a run that has landed counts as landed only if it has nothing to add.
             Some((merged, false)) => found == merged && !is_blocked,
             Some((merged, true)) => repository.is_ancestor(merged, found).unwrap_or(false),
             None => false,
@@ -203,7 +204,7 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     if is_new_here {
         share(&directory)?;
     }
-    // Also of a run that is resumed: what lies above the checkouts is ours, whoever has written to it since.
+    // Also for a run that is resumed: the directory above the checkouts is ours, but may have been changed since.
     share(&checkouts)?;
     let runner = Runner::with_weaker_isolation_if(toolchain, &target_directory, &checkouts, accept_weaker_isolation)?;
     let places = RunPlaces { run: run.clone(), workspaces: workspaces.clone(), base };
@@ -218,8 +219,9 @@ pub fn set_up(settings: Settings) -> Result<(Run<Hybrid>, UnderWay), SetUpError>
     Ok((run, UnderWay { task, base, workspaces, started }))
 }
 
-/// Refuses a branch to land on that is not where the run began, before any agent is asked for anything: whatever the run makes stands on
-/// that commit, and is never merged onto another. `has_landed` says of where the branch is whether this run has advanced it to there.
+/// Refuses a branch to land on that is not where the run began, before any agent is asked for anything: the run's commits are
+/// based on that commit, and are never merged onto another. `has_landed` tells whether this run has advanced the branch to its
+/// current head.
 fn refuse_moved(
     repository: &Repository,
     main: &BranchName,
@@ -235,8 +237,8 @@ fn refuse_moved(
     }
 }
 
-/// Takes away what a run has made that is cancelled, and that nobody executes any more. Its commits stay in the archive. Gives what
-/// could not be removed, and why.
+/// Removes what a cancelled run has made, once no process executes it. Its commits stay in the archive. Returns what could not be
+/// removed, and why.
 ///
 /// # Errors
 ///
@@ -255,12 +257,12 @@ pub async fn take_away(
 }
 
 impl UnderWay {
-    /// Tells what came of the run, whose end has removed its worktrees. One that has stopped before its end stays as it is, to be taken
-    /// up. `journal` is the one that it was given.
+    /// Makes the end of the run, whose worktrees were removed when it ended. A run that has stopped before its end stays as it
+    /// is, to be resumed. `journal` is the run's journal.
     ///
     /// # Errors
     ///
-    /// [`PastError`] where what its nodes remember cannot be read: this can be done again.
+    /// [`PastError`] if its nodes' memory cannot be read: call this again.
     pub async fn conclude(self, report: Report<HybridResult>, journal: &dyn Journal) -> Result<Ended, PastError> {
         let Self { task, base, workspaces, started } = self;
         let (is_over, run) = (has_ended(&report), report.run);
@@ -274,7 +276,7 @@ impl UnderWay {
                 head = result.merge_commit.filter(|_| result.succeeded()).unwrap_or(base);
                 Some(result)
             }
-            // What the nodes gathered until then is in the journal, up to the last outcome that counts.
+            // The results of the nodes until then are in the journal, up to the last accepted outcome.
             Outcome::Failed(failure) => {
                 let mut result = result_of(&task.spec, memory, Some(failure.into()));
                 witness::tell(&mut result, told(journal, &run).await?);
@@ -294,12 +296,12 @@ impl UnderWay {
     }
 }
 
-/// What is left of a run that is over, in words.
+/// The remains of a run that is over, in words.
 async fn left_behind(workspaces: &GitWorkspaces, run: &RunId) -> Option<String> {
     let left = match workspaces.left_of(run).await {
         Ok(left) => left?,
         Err(error) => return Some(error.to_string()),
     };
-    // What is in the way of the one is in the way of the other.
+    // The same obstacle prevents both.
     left.remove().await.err().map(|error| error.to_string())
 }

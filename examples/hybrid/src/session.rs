@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What is remembered of a run beside where it is.
+/// Facts stored with a run beside its location.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts {
@@ -32,17 +32,17 @@ pub(crate) struct Facts {
     resolve_conflicts: bool,
     mutation_deadline: Duration,
     mechanical_mutants: usize,
-    /// Whose agents play what nobody else does: none of the demonstration, if others do.
+    /// The scenario whose agents play the roles that no other agent plays; none if other agents play all.
     scenario: Option<Scenario>,
 }
 
-/// What is kept for a run while this process executes it.
+/// State kept for a run while this process executes it.
 struct Session {
     run: RepositoryRun<Facts>,
     under_way: UnderWay,
 }
 
-/// Makes ready for a new run.
+/// Sets up a new run.
 pub(crate) async fn begin(
     options: Options,
     specification: Specification,
@@ -81,7 +81,7 @@ pub(crate) async fn begin(
     Ok((spec, prepare(run, task, roles, None)?))
 }
 
-/// Makes ready for a run that another process began, or that is a fork.
+/// Sets up a run that another process began, or that is a fork.
 pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<Hybrid>, CommandError> {
     let mut run = RepositoryRun::<Facts>::resume(&options.repository, start).await?;
     if let Some(scenario) = options.scenario() {
@@ -111,14 +111,14 @@ async fn refuse_unmet(run: &RepositoryRun<Facts>, task: &Task) -> Result<(), Com
     let failed = |error: &dyn std::error::Error| CommandError::new(format!("the project cannot be looked at: {error}"));
     let repository = Repository::open(run.repository()).map_err(|error| failed(&error))?;
     let branch = BranchName::new(run.branch()).map_err(|error| failed(&error))?;
-    // A branch that is not there is told of where the run is set up.
+    // The set-up of the run reports a missing branch.
     let Some(base) = repository.branch_head(&branch).map_err(|error| failed(&error))? else { return Ok(()) };
     let unmet = unmet(&repository, base, task, run.start().accepts_weaker_isolation).await;
     let unmet: Vec<_> = unmet.map_err(|error| failed(&error))?.iter().map(ToString::to_string).collect();
     if unmet.is_empty() { Ok(()) } else { Err(CommandError::new(unmet.join("\n"))) }
 }
 
-/// Who plays which role. Agents build and test what they write, each below a directory of its own.
+/// Binds the roles to agents. Agents build and test what they write, each below a directory of its own.
 async fn bind_roles(run: &RepositoryRun<Facts>) -> Result<Roles, CommandError> {
     let Facts { toolchain, scenario, .. } = run.own();
     let commands = toolchain.configured().map(ToString::to_string);
@@ -219,7 +219,7 @@ impl RunSession<Hybrid> for Session {
         let next = next.filter(|_| !account.success);
         let told = Told { exit, lines, next, left_behind: ended.left_behind };
         let ending = run.finish(&account, told, is_over, has_failed)?;
-        // What is to be done with a run that is not over is in the usual lines.
+        // The usual lines say what to do with a run that is not over.
         Ok(Ending { summary: is_over.then(String::new), ..ending })
     }
 
@@ -228,7 +228,7 @@ impl RunSession<Hybrid> for Session {
     }
 }
 
-/// Removes what a run has made that was cancelled while nobody executed it.
+/// Removes what a run has made that was cancelled while no process executed it.
 pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
     let Some(run) = RepositoryRun::<Facts>::cancelled(start)? else { return Ok(()) };
     let left_behind = match run.keeps() {
@@ -238,7 +238,7 @@ pub(crate) async fn clear_cancelled(start: Start) -> Result<(), CommandError> {
     run.clear_cancelled(left_behind.map(|problem| problem.to_string()).as_deref())
 }
 
-/// How a run that is over and has not come to its aim can be taken further.
+/// How a run that is over without success can be continued.
 fn next(report: &Report<HybridResult>, run: &RunId) -> Option<String> {
     match &report.outcome {
         Outcome::Failed(_) => Some(format!(

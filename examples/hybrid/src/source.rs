@@ -1,8 +1,8 @@
-//! Holding what the types agent claims against what is on disk.
+//! Checks the types agent's claims against the files.
 
 use interlocking::rust_source::{PublicFunction, meant_among};
 
-/// A claim about the contract's functions that the file does not bear out.
+/// A claim about the contract's functions that the file contradicts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ContractMismatch {
     /// A function of the contract is not there, or not public (HY-143).
@@ -25,8 +25,8 @@ pub enum ContractMismatch {
     },
 }
 
-/// Compares the contract's functions with the public functions on disk, both ways (HY-161). Private functions
-/// are nobody's business (CON-95).
+/// Compares the contract's functions with the public functions on disk, both ways (HY-161). Private functions are not compared
+/// (CON-95).
 pub fn check_claimed_functions(claimed: &[&str], on_disk: &[PublicFunction]) -> Vec<ContractMismatch> {
     let names = || on_disk.iter().map(|function| function.name.as_str());
     let meant: Vec<Option<&str>> = claimed.iter().map(|name| meant_among(names(), name)).collect();
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(check_stubs(&on_disk), [ContractMismatch::StubNotUndefined { name: "done".to_owned() }]);
     }
 
-    /// The demonstration's own code is none of what is refused.
+    /// The demonstration's own code contains nothing that is refused.
     #[test]
     fn the_demonstration_only_computes() {
         for file in ["types/lib.rs", "implementation/lib.rs", "implementation_buggy/lib.rs"] {

@@ -1,4 +1,4 @@
-//! Lays out the demonstration: the seed crate as a repository with one commit, ready for a run.
+//! Writes the demonstration's files: the seed crate as a repository with one commit, ready for a run.
 
 use crate::demo;
 use interlocking::cli::repository::LayOutError;
@@ -7,13 +7,13 @@ use interlocking::worktree::Repository;
 use std::fs;
 use std::path::Path;
 
-/// Why the demonstration could not be laid out.
+/// Why the demonstration could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum StageError {
     /// The repository could not be made.
     #[error(transparent)]
     LayOut(#[from] LayOutError),
-    /// This system cannot confine what is built.
+    /// This system cannot confine the builds.
     #[error(transparent)]
     Unconfined(#[from] Unconfined),
     /// Cargo could not be run.
@@ -27,9 +27,9 @@ pub enum StageError {
     },
 }
 
-/// Makes the repository in `directory`, which must be empty or absent, and whose parent must be the demonstration's own:
-/// builds below that parent share their dependencies. Builds the seed once, which compiles what every
-/// worktree shares and cuts the lock file down to what the seed needs.
+/// Makes the repository in `directory`, which must be empty or absent, and whose parent must be the demonstration's own: builds
+/// below that parent share their dependencies. Builds the seed once, which compiles the shared dependencies of all worktrees and
+/// reduces the lock file to the seed's needs.
 ///
 /// # Errors
 ///
@@ -45,10 +45,10 @@ pub async fn lay_out(
     let toolchain = Toolchain::default();
     let runner = Runner::with_weaker_isolation_if(toolchain, target_directory, parent, accept_weaker_isolation)?;
     let build = async |directory: &Path| {
-        // What tests depend on is compiled for tests alone, and the seed has none.
+        // The dependencies of tests are compiled only for tests, and the seed has none.
         let tests = directory.join("tests");
         fs::create_dir(&tests).and_then(|()| fs::write(tests.join("none.rs"), "")).map_err(files)?;
-        // No agent has been there yet.
+        // No agent has worked there yet.
         let build = runner.build(&Checkout::at(directory)).await?;
         fs::remove_dir_all(&tests).map_err(files)?;
         match build.passed() {

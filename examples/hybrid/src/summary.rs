@@ -1,4 +1,4 @@
-//! What came of a run in lines, for whoever waited for it.
+//! The end of a run as lines for people.
 
 use hybrid::types::{
     Action, Check, CheckReport, HybridFailure, HybridResult, MutationAdversary, VerificationStatus, WorkItem,
@@ -7,13 +7,13 @@ use interlocking::cli::repository::Account;
 use interlocking::cli::{Style, harmless, quoted};
 use std::fmt::Write;
 
-/// How many lines of what a build printed are shown; the JSON has them all.
+/// How many lines of a build's output are shown; the JSON has them all.
 const MOST_LINES: usize = 20;
 
 /// The width of the line that names a check.
 const LONGEST_LABEL: usize = 39;
 
-/// The account in lines: how it ended, and what for.
+/// The account as lines: how it ended, and why.
 pub(crate) fn lines(account: &Account<HybridResult>) -> Vec<(Style, String)> {
     let style = if account.success { Style::Good } else { Style::Bad };
     let (headline, details) = (headline(account), details(account));
@@ -59,7 +59,7 @@ fn details(account: &Account<HybridResult>) -> String {
     text + &account.cost()
 }
 
-/// What the protocol has found out beside the checks.
+/// The protocol's findings besides the checks.
 fn result_lines(result: &HybridResult, text: &mut String) {
     mutant_lines(&result.mutation_adversary, text);
     let _ = writeln!(text, "Fix rounds  {}", result.attempts);
@@ -138,7 +138,7 @@ fn to_do(action: Action) -> &'static str {
     }
 }
 
-/// What a success rests on that nobody has looked at.
+/// The unchecked assumptions of a success.
 fn unchecked_lines(result: &HybridResult, text: &mut String) {
     for (number, what) in result.unchecked.iter().enumerate() {
         let title = if number == 0 { "Unchecked" } else { "" };
@@ -170,14 +170,14 @@ fn label(check: Check) -> &'static str {
     }
 }
 
-/// The reason's name, as the JSON has it.
+/// The failure's name, as in the JSON.
 fn reason(failure: &HybridFailure) -> String {
     let value = serde_json::to_value(failure).unwrap_or_default();
     let name = value.as_object().and_then(|object| object.keys().next().cloned());
     name.unwrap_or_else(|| value.to_string())
 }
 
-/// What the reason rests on, one line each.
+/// The evidence for the failure, one line each.
 fn evidence(failure: &HybridFailure) -> Vec<String> {
     use HybridFailure as F;
     match failure {
@@ -278,7 +278,7 @@ fn advice(failure: &HybridFailure) -> &'static str {
     }
 }
 
-/// The last lines of what a build printed.
+/// The last lines of a build's output.
 fn end_of(diagnostics: &str) -> Vec<String> {
     let lines: Vec<&str> = diagnostics.lines().filter(|line| !line.trim().is_empty()).collect();
     let dropped = lines.len().saturating_sub(MOST_LINES);

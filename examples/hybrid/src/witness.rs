@@ -1,23 +1,23 @@
-//! The account of a run: what each node did, in order (HY-14, CON-93). An observer has seen it; of a run that has failed at a node the
-//! journal tells it.
+//! The account of a run: what each node did, in order (HY-14, CON-93). An observer makes it; for a run that has failed at a node
+//! it is read from the journal.
 
 use crate::types::{HybridResult, MutationAdversary, NodeObservation, WitnessReport};
 use crate::verdicts::{code_among_words, work_items};
 use interlocking::prelude::Observation;
 use interlocking::runtime::journal::account::{ExecutionState, RunAccount};
 
-/// What an outcome shows of its node.
+/// The observation of an outcome.
 pub fn observed(seen: &Observation) -> NodeObservation {
     let Observation(outcome) = seen;
     let to: Vec<&str> = outcome.tokens.iter().map(|token| token.place.as_str()).collect();
     match outcome.node.as_str() {
-        // It reports to the exit, and nothing goes on from it.
+        // It reports to the exit, and nothing follows it.
         "mutation_advisory" => told(&outcome.node, outcome.visit, "reported".to_owned(), Vec::new()),
         node => went_on(node, outcome.visit, &to.join(" and ")),
     }
 }
 
-/// Puts the account of a run, and what is left to do, into its result: once all else is known.
+/// Puts the account of a run, and what is left to do, into its result, once everything else is known.
 pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
     result.work_items = work_items(result);
     let steps: Vec<String> = observations.iter().map(|seen| format!("{} {}", seen.node, seen.progress)).collect();
@@ -43,7 +43,7 @@ pub fn tell(result: &mut HybridResult, observations: Vec<NodeObservation>) {
     result.witness = WitnessReport { narrative, observations, concerns, suggestions };
 }
 
-/// Where agents have put code among their words, of what is in the result (HY-08).
+/// The fields of the result in which agents have put code into prose (HY-08).
 fn code_in(result: &HybridResult) -> impl Iterator<Item = String> {
     let type_adversary = result.type_adversary.as_ref().map(|found| code_among_words(&found.output));
     let mutation_adversary = match &result.mutation_adversary {
@@ -57,7 +57,8 @@ fn code_in(result: &HybridResult) -> impl Iterator<Item = String> {
         .chain(places("understanding.", code_among_words(&result.understanding)))
 }
 
-/// What a journal tells of a run, in the order in which it was recorded. What was interrupted begins again, and is told then.
+/// The account of a run from its journal, in the order of the records. An interrupted execution begins again, and is listed when
+/// it ends.
 pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
     let mut executions: Vec<_> = account.executions.iter().collect();
     executions.sort_by_key(|execution| execution.record.unwrap_or(u64::MAX));

@@ -1,4 +1,4 @@
-//! What the handlers work with: the user's repository and the toolchain, and the checks that several of them make.
+//! The tools of the handlers: the user's repository and the toolchain, and the checks that several handlers make.
 
 mod error;
 mod conduct;
@@ -20,7 +20,7 @@ use interlocking::toolchain::{BuildOutcome, Checkout, KnownTests, RunError, Runn
 use interlocking::workspaces::{self, FreshCheckout, GitWorkspaces, GitWorkspacesError};
 use interlocking::worktree::{CommitId, PathError, Repository, RepositoryPath};
 
-/// What the handlers of one run have in common.
+/// State shared by the handlers of one run.
 #[derive(Debug)]
 pub struct Workbench {
     /// The user's repository: to read what was committed.
@@ -30,7 +30,7 @@ pub struct Workbench {
     /// Builds and tests checkouts.
     runner: Runner,
     markers: StubMarkers,
-    /// Tells what the text of tests does not.
+    /// Answers what the text of tests leaves open.
     resolver: Resolver,
     resolves_conflicts: bool,
     mechanical_mutants: usize,
@@ -53,7 +53,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`UnreadableMarker`] where a configured stub marker is no Rust expression.
+    /// [`UnreadableMarker`] if a configured stub marker is not a Rust expression.
     pub fn new(repository: Repository, run: RunPlaces, runner: Runner, task: &Task) -> Result<Self, UnreadableMarker> {
         let markers = runner.toolchain().source.markers()?;
         let resolver = Resolver::new(task.language_server.clone(), run.workspaces.checkouts_of(&run.run));
@@ -67,12 +67,12 @@ impl Workbench {
         self.resolves_conflicts
     }
 
-    /// How many mutants of our own making are tried.
+    /// How many mutants of the program's own making are tried.
     pub fn mechanical_mutants(&self) -> usize {
         self.mechanical_mutants
     }
 
-    /// Who builds and tests checkouts.
+    /// The runner that builds and tests checkouts.
     pub fn runner(&self) -> &Runner {
         &self.runner
     }
@@ -81,7 +81,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`GitWorkspacesError`] where it has moved meanwhile, or somebody's changes are in the way.
+    /// [`GitWorkspacesError`] if it has moved meanwhile, or uncommitted changes are in the way.
     pub async fn land(&self, commit: CommitId) -> Result<(), GitWorkspacesError> {
         let RunPlaces { run, workspaces, base } = &self.run;
         workspaces.land_from(run, *base, commit).await
@@ -91,7 +91,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`RunError`] where no build could be run at all.
+    /// [`RunError`] if no build could be run at all.
     pub async fn build(&self, checked_out: &FreshCheckout) -> Result<BuildOutcome, RunError> {
         self.runner.build(&Checkout::at(checked_out.path())).await
     }
@@ -100,7 +100,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`RunError`] where no test could be run at all.
+    /// [`RunError`] if no test could be run at all.
     pub async fn test(&self, checked_out: &FreshCheckout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
         self.runner.test(&Checkout::at(checked_out.path()), known).await
     }
@@ -110,7 +110,7 @@ impl Workbench {
         self.runner.toolchain()
     }
 
-    /// What every agent is told about its work.
+    /// The ground rules for every agent's system prompt.
     pub fn ground_rules(&self) -> Option<String> {
         // Two commands in a text: rendering it cannot fail.
         GroundRules::new(self.toolchain(), self.language).render().ok()
@@ -120,16 +120,16 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the repository cannot be read.
+    /// [`WorkError`] if the repository cannot be read.
     pub async fn changed_since_the_start(&self, commit: CommitId) -> Result<Vec<String>, WorkError> {
         self.changed(self.run.base, commit).await
     }
 
-    /// The paths in which two commits differ; of a renamed file both.
+    /// The paths in which two commits differ; both paths of a renamed file.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the repository cannot be read.
+    /// [`WorkError`] if the repository cannot be read.
     pub async fn changed(&self, from: CommitId, to: CommitId) -> Result<Vec<String>, WorkError> {
         let changes = self.in_repository(move |repository| Ok(repository.diff(from, to)?)).await?;
         Ok(changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect())
@@ -141,7 +141,7 @@ impl Workbench {
         self.in_repository(move |repository| Ok(repository.read_file(commit, &path)?)).await
     }
 
-    /// What a repository does is synchronous: it is done where it may block.
+    /// Runs a synchronous operation of the repository where it may block.
     async fn in_repository<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Repository) -> Result<T, WorkError> + Send + 'static,
@@ -155,7 +155,7 @@ impl Workbench {
 ///
 /// # Errors
 ///
-/// [`WorkError`] where it cannot be written.
+/// [`WorkError`] if it cannot be written.
 pub async fn write_if_absent(
     worktree: &mut workspaces::Checkout<'_>,
     path: &CratePath,
@@ -168,11 +168,12 @@ pub async fn write_if_absent(
     Ok(())
 }
 
-/// Puts the lock file that a build has left in a checkout into the worktree that it was made of. Whether it differs.
+/// Copies the lock file that a build has left in a checkout into the worktree that the checkout was made from. Returns whether it
+/// differs.
 ///
 /// # Errors
 ///
-/// [`WorkError`] where it cannot be read or written.
+/// [`WorkError`] if it cannot be read or written.
 pub async fn take_over_lock(
     worktree: &mut workspaces::Checkout<'_>,
     checked_out: &FreshCheckout,

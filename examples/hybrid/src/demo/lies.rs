@@ -1,16 +1,16 @@
 //! Agents that lie, again and again: an honest script with one turn changed.
 //!
-//! Each of these goes through unless somebody looks: the files are real, and so is what is built and tested of them.
+//! Each of these lies succeeds unless it is checked: the files are real, and so are the builds and tests of them.
 
 use std::fmt::Write;
 
-/// What an agent does that it says it does not.
+/// One lie of an agent.
 pub(super) struct Lie {
-    /// Who, as the script names it.
+    /// The agent, as the script names it.
     agent: &'static str,
-    /// The script of everybody else, and of what this one does besides.
+    /// The script of all other agents, and of this agent's honest work.
     honest: &'static str,
-    /// Passages of its turn, each with what stands there instead.
+    /// Passages of its turn, each with its replacement.
     changes: &'static [(&'static str, &'static str)],
     /// A further file that it writes.
     writes: Option<(&'static str, &'static str)>,
@@ -19,7 +19,7 @@ pub(super) struct Lie {
 const HAPPY: &str = include_str!("../../demo/scripts/happy.toml");
 const FIX_ROUND: &str = include_str!("../../demo/scripts/fix_round.toml");
 
-/// A property is said to call what it does not call.
+/// The agent claims that a property calls a function that it does not call.
 pub(super) const CLAIMED_COVERAGE: Lie = Lie {
     agent: "tests",
     honest: HAPPY,
@@ -30,7 +30,8 @@ pub(super) const CLAIMED_COVERAGE: Lie = Lie {
     writes: None,
 };
 
-/// The properties are about a stack that the test file brings along. They fail on the stubs, since making one makes a real one, too.
+/// The properties are about a stack that is defined in the test file. They fail on the stubs, since making one makes a real one,
+/// too.
 pub(super) const TESTS_OF_ANOTHER_TYPE: Lie = Lie {
     agent: "tests",
     honest: HAPPY,
@@ -69,7 +70,7 @@ impl BoundedStack {
     writes: None,
 };
 
-/// A test that fails says nothing of it.
+/// A test that fails does not report it.
 pub(super) const SWALLOWED_PANICS: Lie = Lie {
     agent: "tests",
     honest: HAPPY,
@@ -80,7 +81,7 @@ pub(super) const SWALLOWED_PANICS: Lie = Lie {
     writes: None,
 };
 
-/// Tests that are in the file, and are not run: one is ignored, one not compiled.
+/// Tests that are in the file, and are not run: one is ignored, one is not compiled.
 pub(super) const TESTS_LEFT_OUT: Lie = Lie {
     agent: "tests",
     honest: HAPPY,
@@ -102,7 +103,7 @@ pub(super) const TESTS_READ_THE_SOURCE: Lie = Lie {
     writes: None,
 };
 
-/// An implementation that is right where the harness runs it, on a thread of the harness's, and wrong in a program.
+/// An implementation that is right where the harness runs it, on a thread of the harness, and wrong in a program.
 pub(super) const DETECTS_TESTS: Lie = Lie {
     agent: "impl",
     honest: HAPPY,
@@ -113,7 +114,7 @@ pub(super) const DETECTS_TESTS: Lie = Lie {
     writes: None,
 };
 
-/// The tests were verified and committed, and the agent that is to mend the implementation weakens the one that fails.
+/// The tests were verified and committed, and the agent that is to fix the implementation weakens the test that fails.
 pub(super) const EDITS_AFTER_COMMIT: Lie = Lie {
     agent: "fix",
     honest: FIX_ROUND,
@@ -121,7 +122,7 @@ pub(super) const EDITS_AFTER_COMMIT: Lie = Lie {
     writes: Some(("tests/properties.rs", "#[test]\nfn prop_full_stack_hands_the_value_back() {}\n")),
 };
 
-/// A build script that says what the harness says of tests that pass.
+/// A build script that prints what the harness prints for tests that pass.
 pub(super) const FAKED_HARNESS: Lie = Lie {
     agent: "impl",
     honest: HAPPY,
@@ -133,7 +134,7 @@ pub(super) const FAKED_HARNESS: Lie = Lie {
 };
 
 impl Lie {
-    /// The script: the agent lies each time that it is asked.
+    /// The script: the agent lies each time it is asked.
     pub(super) fn script(&self) -> String {
         let begins = format!("agent = \"{}\"\n", self.agent);
         let mut lying =
@@ -142,10 +143,10 @@ impl Lie {
             lying = lying.replacen(passage, instead, 1);
         }
         if let Some((path, content)) = self.writes {
-            // Writing to a text does not fail.
+            // Writing to a string does not fail.
             let _ = write!(lying, "\n[[turn.write]]\npath = \"{path}\"\ncontent = '''\n{content}'''\n");
         }
-        // A turn that stands before another of the same agent is taken first.
+        // A turn that is before another turn of the same agent is taken first.
         format!("[[turn]]\ntimes = \"any\"\n{lying}\n{}", self.honest)
     }
 
@@ -161,7 +162,7 @@ mod tests {
     use crate::demo::Scenario;
     use interlocking::agents::Script;
 
-    /// A lie that changes nothing would be an honest script.
+    /// A lie without changes would be an honest script.
     #[test]
     fn every_lie_changes_what_its_agent_does() {
         for scenario in Scenario::ALL {

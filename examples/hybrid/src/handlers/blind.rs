@@ -1,4 +1,4 @@
-//! The blind phase: tests and implementation written at once, each without the other.
+//! The blind phase: tests and implementation are written at the same time, each without the other.
 
 use super::ending::{end, forget_checks, node_name, note_check};
 use super::{Blind, BlindFork, Implementation, Tests};
@@ -119,7 +119,7 @@ impl JoinHandler<hybrid::blind> for Blind {
     }
 }
 
-/// Holds what a tests agent reports against the disk, runs the tests on the stubs, and commits them.
+/// Checks a tests agent's report against the disk, runs the tests on the stubs, and commits them.
 pub(super) async fn accept_tests<N>(
     bench: &Workbench,
     cx: &mut Cx<'_, N>,
@@ -129,15 +129,15 @@ where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory> + Works,
 {
     let (spec, memory, node) = (cx.entry()?.clone(), cx.memory(), cx.node());
-    // Whatever was seen of earlier tests is not about these.
+    // Results of earlier tests do not apply to these.
     forget_checks(cx, [Check::TestsFailForTheirAgent, Check::TestsFailOnSkeleton, Check::CoverageConfirmed]);
     let output = reply.output;
     let worktree = cx.worktree().await?;
     if let Some(failure) = bench.misconduct(node, Role::Tests, &worktree, &output, &spec).await? {
         return Ok(Err(failure));
     }
-    // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that
-    // are not red are committed all the same; the red check sends them back, and the archive keeps them.
+    // The agent's word is not enough: run them here too, before anything is committed (HY-28, CON-80). Tests that are not red are
+    // committed all the same; the red check sends them back, and the archive keeps them.
     let names: Vec<String> = output.properties.iter().map(|property| property.name.clone()).collect();
     let known = spec.known_tests(&names);
     let (path, since) = (worktree.path().to_owned(), worktree.head());

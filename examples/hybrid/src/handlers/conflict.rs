@@ -1,4 +1,4 @@
-//! Conflicts of the merge: an agent resolves them, and what it has done is held against the files.
+//! Conflicts of the merge: an agent resolves them, and its work is checked in the files.
 
 use super::Conflict;
 use super::ending::{end, node_name};
@@ -22,8 +22,8 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         };
         let mut worktree = cx.worktree().await?;
         let head = worktree.head();
-        // Both versions go into the files here, and not where the conflict was found: nothing of that is committed, and an agent that is
-        // interrupted begins again with what is.
+        // Both versions are written into the files here, and not where the conflict was found: the files with markers are not
+        // committed, and an agent that is interrupted begins again with the committed state.
         worktree.reset(head).await?;
         worktree.rebase_until_conflict(since..until, head).await?;
         let marked = worktree.examine().await?.commit();
@@ -44,7 +44,7 @@ impl LLMHandler<hybrid::conflict> for Conflict {
         }
         let marked = cx.memory().marked_conflict.ok_or(WorkError::Missing { what: "the conflict as it was" })?;
         let resolved = cx.worktree().await?.examine().await?;
-        // What is in the files counts, not which of them its agent names.
+        // The contents of the files count, not the files that its agent names.
         let changed = self.0.changed(marked, resolved.commit()).await?;
         let violations: Vec<_> = changed
             .iter()

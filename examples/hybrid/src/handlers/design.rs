@@ -56,7 +56,7 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
     ) -> Ask<TypesFixTpl<'a>> {
         let session = match cx.memory().types_session.and_then(|had| had.of(cx.run_id())) {
             Some(session) => SessionOp::ContinueFrom(session),
-            // The prompt says all that there is to know.
+            // The prompt contains everything, so a fresh session is enough.
             None => SessionOp::StartFresh(Slug::new("types")?),
         };
         Ok((TypesFixTpl::new(found, cx.entry()?, self.0.toolchain()), session))
@@ -86,7 +86,7 @@ impl LLMHandler<hybrid::types_fix> for TypesFix {
 
 impl LogicHandler<hybrid::skeleton> for Skeleton {
     async fn run(&self, types: TypesResult, cx: &mut Cx<'_, hybrid::skeleton>) -> Route<hybrid::skeleton> {
-        // Whatever was seen of an earlier skeleton is not about this one.
+        // Results of an earlier skeleton do not apply to this one.
         forget_checks(cx, [Check::SkeletonBuilds, Check::SkeletonIsStubs]);
         let spec = cx.entry()?.clone();
         let mut worktree = cx.worktree().await?;
@@ -97,7 +97,7 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
         if let Some(failure) = self.examine(&checked_out, &spec, cx).await? {
             return end(cx, failure);
         }
-        // A build that resolved new dependencies has written which.
+        // A build that resolved new dependencies has written them to the lock file.
         let mut worktree = cx.worktree().await?;
         if take_over_lock(&mut worktree, &checked_out).await? {
             let examined = checked_out.commit();
@@ -119,7 +119,7 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
             interlocking::agents::Cost::ZERO,
         );
         let committed = cx.worktree().await?.commit_examined(examined, message.to_string()).await?;
-        // After a repair of the types the scaffold is there already, and the types commit is the skeleton.
+        // After a repair of the types the scaffold is already there, and the types commit is the skeleton.
         let commit = committed.unwrap_or(since);
         cx.update_memory(move |memory| memory.skeleton_commit = Some(commit));
         let StackSpec { impl_path, test_path, .. } = spec;
@@ -128,7 +128,7 @@ impl LogicHandler<hybrid::skeleton> for Skeleton {
 }
 
 impl Skeleton {
-    /// Holds the skeleton against what it is to be: what is wrong with it, if something is.
+    /// Checks the skeleton: what is wrong with it, if something is.
     async fn examine(
         &self,
         checked_out: &FreshCheckout,
@@ -180,7 +180,7 @@ impl LLMHandler<hybrid::adversary> for TypeAdversary {
         let (constraints, told_by) = self.0.project_at(commit, &spec).await?.constraints(&spec).await;
         let provider = told_by.clone();
         cx.update_memory(move |memory| memory.ground_truth.type_constraints = Some(provider.clone()));
-        // Always a stranger: an adversary that had built the types would defend them (HY-07).
+        // Always a fresh session: an adversary that had built the types would defend them (HY-07).
         let prompt = TypeAdversaryTpl::new(types, &spec.impl_path, constraints, told_by);
         Ok((prompt, SessionOp::StartFresh(Slug::new("type-adversary")?)))
     }
@@ -195,8 +195,8 @@ impl LLMHandler<hybrid::adversary> for TypeAdversary {
     }
 }
 
-/// Holds a types agent's report against the disk, commits its work, puts the adversary's place at the commit, and remembers what later
-/// rounds need of it.
+/// Checks a types agent's report against the disk, commits its work, moves the adversary's place to the commit, and stores what
+/// later rounds need.
 async fn accept_types<N>(
     bench: &Workbench,
     cx: &mut Cx<'_, N>,

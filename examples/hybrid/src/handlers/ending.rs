@@ -1,4 +1,4 @@
-//! Ending a run, and noting what came of its checks on the way.
+//! Ending a run, and recording the results of its checks.
 
 use crate::graph::{Hybrid, hybrid};
 use crate::language::Language;
@@ -9,7 +9,7 @@ use crate::types::{
 use interlocking::graph::{Edge, Node, Remembers};
 use interlocking::prelude::*;
 
-/// A node of this graph that remembers, and may end the run.
+/// A node of this graph that has the run's memory, and may end the run.
 pub(super) trait Ends:
     Node<Graph = Hybrid> + Remembers<Memory = HybridMemory> + Edge<hybrid::exit, To = hybrid::exit>
 {
@@ -26,8 +26,8 @@ pub(super) fn end<N: Ends>(cx: &Cx<'_, N>, failure: HybridFailure) -> Route<N> {
     cx.goto::<hybrid::exit>(result)
 }
 
-/// What a run has come to: a success if there is no failure and every check that blocks holds. What is found beside the run, whether
-/// `main` could be advanced, the account and what is left to do are added at the graph's exit; the cost by whoever ran it.
+/// The result of a run: a success if there is no failure and every blocking check holds. Findings beside the run, whether `main`
+/// could be advanced, the account and what is left to do are added at the graph's exit; the caller that ran it adds the cost.
 pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridFailure>) -> HybridResult {
     let lattice = LatticeReport::new(spec.strictness, &memory.checks);
     HybridResult {
@@ -50,7 +50,7 @@ pub fn result_of(spec: &StackSpec, memory: HybridMemory, failure: Option<HybridF
     }
 }
 
-/// Notes what came of one of the nine checks; what was noted before is replaced, since checks are repeated in loops.
+/// Records the result of one of the nine checks; it replaces an earlier result, since checks are repeated in loops.
 pub(super) fn note_check<N>(cx: &mut Cx<'_, N>, check: Check, held: bool, detail: impl Into<String>)
 where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
@@ -59,7 +59,8 @@ where
     cx.update_memory(move |memory| _ = memory.checks.insert(check, outcome.clone()));
 }
 
-/// Forgets what came of checks, because what they were about is replaced: until they are made again, they are not reached.
+/// Discards the results of checks, because what they checked is replaced: until the checks are made again, they count as not
+/// reached.
 pub(super) fn forget_checks<N, const LENGTH: usize>(cx: &mut Cx<'_, N>, checks: [Check; LENGTH])
 where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,

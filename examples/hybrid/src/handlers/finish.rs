@@ -1,4 +1,4 @@
-//! The end of a run: what worked beside it is heard, the result is drawn up, and the branch is advanced if all holds.
+//! The end of a run: reports from beside the run are added, the result is made, and the branch is advanced if everything holds.
 
 use super::ending::result_of;
 use super::{Completion, Witness};
@@ -17,7 +17,7 @@ use interlocking::worktree::FastForwardError;
 
 impl LogicHandler<hybrid::finish> for Completion {
     async fn run(&self, _: ValidatedState, cx: &mut Cx<'_, hybrid::finish>) -> Route<hybrid::finish> {
-        // A success only if every check that blocks holds: one that nothing has reached does not.
+        // A success only if every blocking check holds; a check that was not reached does not hold.
         let mut result = result_of(cx.entry()?, cx.memory(), None);
         fail_for_critical_survivors(&mut result);
         goto!(cx, hybrid::exit, result)
@@ -43,7 +43,7 @@ impl Finish for Hybrid {
     }
 }
 
-/// Takes in what the adversary beside the run has found.
+/// Adds the findings of the adversary beside the run.
 fn hear(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
     match report {
         Ok(found) => {
@@ -60,7 +60,8 @@ fn hear(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<F
     }
 }
 
-/// Critical survivors are no success, whether survivors block or not (HY-187, CON-68). All that was found stays in the result.
+/// With critical survivors a run does not succeed, whether survivors block or not (HY-187, CON-68). All findings stay in the
+/// result.
 fn fail_for_critical_survivors(result: &mut HybridResult) {
     let MutationAdversary::Ran(found) = &result.mutation_adversary else { return };
     let survivors = critical_survivors(&found.survivors);
@@ -75,8 +76,8 @@ fn fail_for_critical_survivors(result: &mut HybridResult) {
 }
 
 impl Completion {
-    /// Advances the branch if the run succeeded: here alone, and from where the run began, because what was verified stands on that (HY-25,
-    /// HY-261, CON-70, CON-71).
+    /// Advances the branch if the run succeeded: only here, and only from where the run began, because the verified commits are
+    /// based on that (HY-25, HY-261, CON-70, CON-71).
     async fn land(&self, result: &mut HybridResult) -> Result<(), NodeError> {
         if !result.succeeded() {
             return Ok(());
@@ -91,7 +92,7 @@ impl Completion {
                 });
                 Ok(())
             }
-            // Somebody's changes are in the way, for one: it is tried again when the run is retried.
+            // Uncommitted changes may be in the way, for example: landing is tried again when the run is retried.
             landed => Ok(landed?),
         }
     }

@@ -1,4 +1,4 @@
-//! The gate: types that hold pass, the others are repaired while the budget lasts.
+//! The gate: sound types pass, the others are repaired while the budget lasts.
 
 use super::Gate;
 use super::ending::{end, note_check};

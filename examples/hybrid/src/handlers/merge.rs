@@ -15,17 +15,17 @@ use interlocking::prelude::*;
 use interlocking::workspaces::GitWorkspacesError;
 use interlocking::worktree::{CherryPickError, Conflict};
 
-/// What came of picking commits.
+/// The result of picking commits.
 pub(super) enum Picked {
-    /// All are there.
+    /// All were picked.
     All,
-    /// One does not fit: it is the first of those that remain, and nothing of it is there.
+    /// One conflicts: it is the first of `remaining`, and nothing of it was applied.
     Conflict {
         /// The files.
         files: Vec<CratePath>,
         /// Whether both sides can be shown in each of them.
         can_be_marked: bool,
-        /// What is to be picked, that commit's range first.
+        /// The ranges that remain to be picked, that commit's range first.
         remaining: Vec<Commits>,
     },
 }
@@ -36,8 +36,8 @@ impl LogicHandler<hybrid::merge> for Merge {
         let from = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         let blind = &verified.blind_results;
         let (tests, implementation) = (blind.tests.commit_hash, blind.implementation.commit_hash);
-        // Tests first, then the implementation; all commits of each side since the skeleton (HY-19, CON-75). Of tests that were
-        // strengthened what is new: the implementation is there, with all its repairs.
+        // Tests first, then the implementation; all commits of each side since the skeleton (HY-19, CON-75). Of strengthened
+        // tests only the new commits: the implementation is already merged, with all its repairs.
         let to_pick = match memory.merged_tests {
             None => vec![Commits { since: from, until: tests }, Commits { since: from, until: implementation }],
             Some(merged) => vec![Commits { since: merged, until: tests }],
@@ -74,7 +74,7 @@ impl LogicHandler<hybrid::merge> for Merge {
     }
 }
 
-/// Picks ranges of commits in the node's worktree, up to the first that does not fit.
+/// Picks ranges of commits in the node's worktree, up to the first that conflicts.
 pub(super) async fn pick<N>(cx: &mut Cx<'_, N>, ranges: Vec<Commits>) -> Result<Picked, GitWorkspacesError>
 where
     N: Node<Graph = Hybrid> + Works,
@@ -99,7 +99,7 @@ pub(super) fn paths(conflicts: &[Conflict]) -> Vec<CratePath> {
     conflicts.iter().filter_map(|conflict| CratePath::new(conflict.path.to_text()).ok()).collect()
 }
 
-/// Says in a commit what was merged, and takes away the places that nobody needs any more.
+/// Records in a commit what was merged, and removes the places that are no longer needed.
 pub(super) async fn finish_merge<N>(
     cx: &mut Cx<'_, N>,
     verified: VerifiedResults,
@@ -123,8 +123,8 @@ where
         Cost::ZERO,
     );
     let commit = cx.worktree().await?.commit_empty(message.to_string()).await?;
-    // What they led to is in the merge now, and from here on nobody works anywhere else, but who may have to strengthen the tests. What
-    // cannot be taken away now, the end does.
+    // The merge contains their commits, and from here on no agent works in them, except an agent that may have to strengthen the
+    // tests. Places that cannot be removed here are removed at the end.
     let keeps_tests = cx.entry()?.strictness.mutation_blocking;
     for name in [SKELETON, TYPES_REVIEW, TESTS, IMPLEMENTATION] {
         if (name != TESTS || !keeps_tests)

@@ -1,8 +1,8 @@
 //! What the nodes do, in the order of a run.
 //!
-//! Every handler of an agent's node does five things, in this order: it takes the agent's output, holds it against the
-//! disk, adds what the agent cannot know (session, cost, commit), derives what follows, and routes (HY-167). An agent's
-//! word is never taken for a mechanical fact (HY-09).
+//! Every handler of an agent's node does five things, in this order: it takes the agent's output, checks it against the disk,
+//! adds what the agent cannot know (session, cost, commit), derives the consequences, and routes (HY-167). An agent's word is
+//! never taken for a mechanical fact (HY-09).
 
 mod design;
 mod gate;
@@ -77,7 +77,7 @@ pub struct Settle;
 /// Handler of `mutation_fix` (HY-250).
 pub struct MutationFix(pub Arc<Workbench>);
 
-/// Handler of `finish`, which has what the graph does at its exit.
+/// Handler of `finish`, and of the graph's exit.
 pub struct Completion(pub Arc<Workbench>);
 
 /// Handler of `mutation_advisory` (HY-53).

@@ -1,5 +1,5 @@
-//! The tests under attack: whoever finds a change of the code that no test notices has it tried, and the tests are strengthened where the
-//! task says so.
+//! The attack on the tests: changes of the code that an adversary says no test detects are tried, and the tests are strengthened
+//! if the task says so.
 
 use super::blind::accept_tests;
 use super::ending::{end, forget_checks, note_check};
@@ -48,7 +48,7 @@ impl LLMHandler<hybrid::mutation> for Mutation {
         context: &'a MutationTemplateCtx,
         cx: &mut Cx<'_, hybrid::mutation>,
     ) -> Ask<MutationAdversaryTpl<'a>> {
-        // Always a stranger (HY-07).
+        // Always a fresh session (HY-07).
         Ok((MutationAdversaryTpl::new(context, self.0.toolchain()), cx.fresh_session()))
     }
 
@@ -58,7 +58,7 @@ impl LLMHandler<hybrid::mutation> for Mutation {
         reply: Reply<MutationAdversaryOutput>,
         cx: &mut Cx<'_, hybrid::mutation>,
     ) -> Route<hybrid::mutation> {
-        // The commit that the adversary has read: each change that no test is said to notice is made in it, and the tests are run.
+        // The commit that the adversary has read: each reported change is made in it, and the tests are run.
         let (spec, merged) = (cx.entry()?.clone(), cx.worktree_of(MUTATION_REVIEW).await?.head());
         let checked_out = cx.fresh_checkout(merged).await?;
         let found = self.0.try_mutants(&checked_out, &spec, reply.output, &cx.memory().survived).await?;
@@ -87,7 +87,7 @@ impl AdvisoryHandler<hybrid::mutation_advisory> for MutationAdvisory {
         let output = cx.converse_as(self.0.ground_rules(), prompt, session).await?.output;
         match cx.fresh_checkout(merged).await {
             Ok(checked_out) => Ok(self.0.try_mutants(&checked_out, &spec, output, &[]).await?),
-            // It is late: what it says is an addendum.
+            // The run is over: the report is an addendum.
             Err(GitWorkspacesError::Over) => Ok(untried_mutants(output, "not tried: the run is over")),
             Err(error) => Err(error.into()),
         }
@@ -140,7 +140,7 @@ impl LLMHandler<hybrid::mutation_fix> for MutationFix {
         reply: Reply<TestsAgentOutput>,
         cx: &mut Cx<'_, hybrid::mutation_fix>,
     ) -> Route<hybrid::mutation_fix> {
-        // What was seen of the code with other tests is not about this.
+        // Results of the code with other tests do not apply to this.
         forget_checks(cx, [Check::MutantsCaught, Check::MergedTestsPass]);
         let implementation = input.validated.merged_state.verified_results.blind_results.implementation;
         match accept_tests(&self.0, cx, reply).await? {

@@ -1,4 +1,4 @@
-//! The red check: tests that hold nothing against the stubs are sent back, while the budget lasts.
+//! The red check: tests that do not fail on the stubs are sent back, while the budget lasts.
 
 use super::ending::{end, note_check};
 use super::{TestsReject, Verify};
@@ -31,7 +31,7 @@ const ONLY_WHAT_CAN_BE_SEEN: &str = "Claim only what can be read in the file, or
 enum Refusal {
     /// They are not red, or their agent never ran them.
     Trivial(TrivialTestsFeedback),
-    /// They do not do what their agent says.
+    /// Their agent's claims are not true.
     Claims(TrivialTestsFeedback, ClaimMismatch),
     /// Required properties are missing.
     Coverage(TrivialTestsFeedback, Vec<String>),
@@ -70,7 +70,7 @@ impl Verify {
             properties_wrote: names.clone(),
             suggestion: suggestion.to_owned(),
         };
-        // The tests commit is the skeleton and the tests, and nothing else: no implementation has ever been there.
+        // The tests commit contains the skeleton and the tests, and nothing else: there has never been an implementation in it.
         let checked_out = cx.fresh_checkout(blind.tests.commit_hash).await?;
         let (refused, how) = match self.0.refused(&checked_out, Side::Tests, spec).await? {
             Ok(refused) => {
@@ -122,7 +122,7 @@ impl Verify {
         let verified = verified_claims(&self.0, cx, &checked_out, &output.properties, &on_disk).await?;
         let coverage = verified.coverage.clone();
         cx.update_memory(move |memory| memory.coverage = Some(coverage.clone()));
-        // What is not so is the better reason; what cannot be seen is one, too.
+        // A false claim is the better reason; a claim that cannot be decided is a reason, too.
         let is_wrong = |mismatch: &&ClaimMismatch| !matches!(mismatch, ClaimMismatch::NotVerified { .. });
         let wrong = verified.mismatches.iter().find(is_wrong);
         if let Some(mismatch) = wrong.or(verified.mismatches.first()) {
@@ -142,7 +142,8 @@ impl Verify {
         Ok(None)
     }
 
-    /// The tests that were verified before these, and that are not among them: to strengthen tests takes none away (HY-250).
+    /// The tests that were verified before these, and that are missing from these: strengthening tests must not remove any
+    /// (HY-250).
     async fn gone(
         &self,
         commit: CommitId,
@@ -155,7 +156,7 @@ impl Verify {
     }
 }
 
-/// Holds what a tests agent claims against a checkout. Who had to be asked is remembered.
+/// Checks a tests agent's claims against a checkout. The source of the answers is stored.
 pub(super) async fn verified_claims<N>(
     bench: &Workbench,
     cx: &mut Cx<'_, N>,
@@ -173,7 +174,7 @@ where
         return Ok(told);
     }
     let verified = verify_claims(&functions, claimed, on_disk, None);
-    // The text may not tell of what types values are; nobody is said to have claimed what is not so before that is known.
+    // The text may not show the types of values; no claim is called false before the types are known.
     if verified.mismatches.is_empty() {
         return Ok(verified);
     }
@@ -183,7 +184,7 @@ where
     Ok(verify_claims(&functions, claimed, on_disk, Some(&resolved)))
 }
 
-/// The reason of a run that ends because a claim does not hold, where the claim's own kind has one.
+/// The failure of a run that ends because of a false claim, if that kind of claim has one.
 pub(super) fn failed_claim(mismatch: ClaimMismatch) -> Option<HybridFailure> {
     match mismatch {
         ClaimMismatch::TargetsNotCalled { property, actual_targets, .. } => {
@@ -199,7 +200,7 @@ pub(super) fn failed_claim(mismatch: ClaimMismatch) -> Option<HybridFailure> {
     }
 }
 
-/// What was seen of a check, if it does not hold.
+/// The detail of a check, if it does not hold.
 fn unmet(cx: &Cx<'_, hybrid::verify>, check: Check) -> Option<String> {
     match cx.memory().checks.remove(&check) {
         Some(CheckOutcome { status: VerificationStatus::Verified, .. }) => None,
@@ -237,8 +238,8 @@ impl LogicHandler<hybrid::tests_reject> for TestsReject {
         let memory = cx.memory();
         let skeleton = memory.skeleton_commit.ok_or(WorkError::Missing { what: "the skeleton commit" })?;
         let gated = memory.gated.ok_or(WorkError::Missing { what: "the state that passed the gate" })?;
-        // Back to the stubs, or to the tests that were to be strengthened; the refused commit is kept in the archive (CON-74). The
-        // implementation stays as it is.
+        // Reset to the stubs, or to the tests that were to be strengthened; the refused commit is kept in the archive (CON-74).
+        // The implementation stays as it is.
         cx.worktree_of(TESTS).await?.reset(memory.verified_tests.unwrap_or(skeleton)).await?;
         let (attempt, feedback) = (refused.attempt, refused.feedback.clone());
         cx.update_memory(move |memory| {

@@ -1,4 +1,4 @@
-//! The fix loop: merged tests pass, or the implementation is mended while that leads somewhere.
+//! The fix loop: merged tests pass, or the implementation is repaired while that makes progress.
 
 use super::ending::{end, node_name, note_check};
 use super::red::{failed_claim, verified_claims};
@@ -27,7 +27,7 @@ enum Validation {
     Failed(Vec<StructuredFailure>, Vec<FailurePattern>),
     /// It did not build.
     Broken(String),
-    /// It cannot be verified, whatever its tests say.
+    /// It cannot be verified, whatever its tests report.
     Disbelieved(HybridFailure),
 }
 
@@ -83,7 +83,7 @@ impl LogicHandler<hybrid::validate> for Validate {
 impl Validate {
     async fn validate(&self, merged: &MergedState, cx: &mut Cx<'_, hybrid::validate>) -> Result<Validation, NodeError> {
         let spec = &cx.entry()?.clone();
-        // The commit that will be landed, and nothing that lies beside it.
+        // The commit that will be landed, without any other files.
         let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
         let files = self.0.marked_files(commit).await?;
         if !files.is_empty() {
@@ -121,8 +121,8 @@ impl Validate {
 }
 
 impl Validate {
-    /// Holds what both sides claim against the code with every repair: each function of the contract is there and is no stub any more
-    /// (HY-159), and the properties, all of which have run and passed, do what is said of them (HY-160).
+    /// Checks both sides' claims against the code with every repair: each function of the contract is there and is no longer a
+    /// stub (HY-159), and the properties, all of which have run and passed, do what their agent claims (HY-160).
     async fn claims(
         &self,
         checked_out: &FreshCheckout,
@@ -187,7 +187,7 @@ impl LLMHandler<hybrid::fix> for Fix {
         if let Some(failure) = self.0.misconduct(node, Role::Fix, &worktree, &output, &spec).await? {
             return end(cx, failure);
         }
-        // A fix that broke the build is a failed round like any other, and validation will say so (CON-61).
+        // A fix that broke the build is a failed round like any other, and validation reports it (CON-61).
         let since = worktree.head();
         let commit = worktree.commit(message.to_string()).await?.unwrap_or(since);
         let mut merged = failure.merged_state;

@@ -1,7 +1,7 @@
-//! What agents are asked, as templates over borrowed data.
+//! The agents' prompts, as templates over borrowed data.
 //!
-//! Prompts describe; none contains code to modify (HY-233). A field that a template names and its context lacks is a
-//! compile error (HY-234). Commands come from the configured toolchain, and what else they name from the project's language.
+//! Prompts describe; none contains code to modify (HY-233). A field that a template names and its context lacks is a compile
+//! error (HY-234). Commands come from the configured toolchain, other words from the project's language.
 
 mod words;
 
@@ -81,7 +81,7 @@ pub struct FixTpl<'a> {
     words: &'static Words,
 }
 
-/// Asks for changes that no test notices.
+/// Asks for changes that no test detects.
 #[derive(Debug, Clone, Template)]
 #[template(path = "mutation_adversary.md", escape = "none")]
 pub struct MutationAdversaryTpl<'a> {
@@ -90,7 +90,7 @@ pub struct MutationAdversaryTpl<'a> {
     words: &'static Words,
 }
 
-/// Asks for tests that notice them.
+/// Asks for tests that detect them.
 #[derive(Debug, Clone, Template)]
 #[template(path = "mutation_fix.md", escape = "none")]
 pub struct MutationFixTpl<'a> {
@@ -99,14 +99,14 @@ pub struct MutationFixTpl<'a> {
     words: &'static Words,
 }
 
-/// Asks to bring together what both sides have written to the same lines.
+/// Asks to resolve conflicts in lines that both sides have written.
 #[derive(Debug, Clone, Template)]
 #[template(path = "conflict.md", escape = "none")]
 pub struct ConflictTpl<'a> {
     state: &'a ConflictState,
 }
 
-/// What every agent is told about its work, whatever it is asked: beside its own system prompt.
+/// Rules that every agent gets, whatever it is asked: added to its own system prompt.
 #[derive(Debug, Clone, Template)]
 #[template(path = "ground_rules.md", escape = "none")]
 pub struct GroundRules<'a> {
@@ -138,7 +138,7 @@ impl<'a> TypesFixTpl<'a> {
 }
 
 impl<'a> TypeAdversaryTpl<'a> {
-    /// A prompt for these types, which are in that file, with what somebody knows of each of them.
+    /// A prompt for these types, which are in that file, with what is known of each of them.
     pub fn new(types: &'a TypesAgentOutput, impl_path: &CratePath, constraints: Vec<String>, told_by: String) -> Self {
         let constructors = code_list(&types.constructors, ", ");
         let words = Words::of(impl_path);

@@ -1,4 +1,4 @@
-//! What prompts call things, by the language of the project.
+//! The words of prompts, by the language of the project.
 
 use crate::language::Language;
 use crate::types::CratePath;
@@ -8,51 +8,51 @@ use crate::types::CratePath;
 pub(super) struct Words {
     /// The language's name.
     pub(super) language: &'static str,
-    /// What an agent stands in.
+    /// What the agent's project is called.
     pub(super) project: &'static str,
-    /// What the project is worked on with.
+    /// The tools of the project.
     pub(super) tools: &'static str,
-    /// What nobody but the types agent may change, beside files of others.
+    /// The files that only the types agent may change, besides files of others.
     pub(super) fixed: &'static str,
-    /// What the types agent may change beside its own file, and what it has to provide for the tests.
+    /// What the types agent may change besides its own file, and what it has to provide for the tests.
     pub(super) dependencies: &'static str,
-    /// The same where the types are changed once more.
+    /// The same for a repair of the types.
     pub(super) unchanged: &'static str,
-    /// What makes values impossible that must not exist.
+    /// How types rule out values that must not exist.
     pub(super) sound_types: &'static str,
-    /// What a type may be.
+    /// The possible kinds of a type.
     pub(super) kinds: &'static str,
     /// How a method is named.
     pub(super) method: &'static str,
     /// How an example's outcome is written, and why.
     pub(super) outcomes: &'static str,
-    /// What a body does that is a stub; a list of markers follows.
+    /// What the body of a stub does; a list of markers follows.
     pub(super) stub: &'static str,
-    /// What draws inputs.
+    /// The generators of inputs.
     pub(super) generators: &'static str,
-    /// How a test fails that says nothing of what it tests.
+    /// Failures that show nothing about the tested code.
     pub(super) not_a_failure: &'static str,
-    /// How it can be seen that a property calls and compares what it is said to.
+    /// How a property shows that it calls and compares what is claimed.
     pub(super) claims: &'static str,
-    /// What a function does that has no answer.
+    /// What a function without an answer does.
     pub(super) fails: &'static str,
-    /// A condition, and the same turned round.
+    /// A condition, and its inversion.
     pub(super) flipped: [&'static str; 2],
-    /// An operator of logic, and what takes its place.
+    /// A logical operator, and its replacement.
     pub(super) swapped: [&'static str; 2],
     /// A complete entry of the contract.
     pub(super) entry: &'static str,
-    /// What a file may not contain; empty where nobody looks for that.
+    /// What a file may not contain; empty if that is not checked.
     pub(super) refused: &'static str,
 }
 
 impl Words {
-    /// Those of the language that a file is in.
+    /// The words for the language of a file.
     pub(super) fn of(path: &CratePath) -> &'static Self {
         Self::in_language(Language::of(path).unwrap_or(Language::Rust))
     }
 
-    /// Those of a language.
+    /// The words for a language.
     pub(super) fn in_language(language: Language) -> &'static Self {
         match language {
             Language::Rust => &RUST,

@@ -4,7 +4,7 @@ use interlocking::document::{Field, Fields, Problems};
 use interlocking::toolchain::{CommandLine, NamedCommand, Toolchain};
 use std::collections::BTreeMap;
 
-/// Reads the table; an empty one where there is none.
+/// Reads the table; an empty one if there is none.
 pub(super) fn read_commands(
     fields: &mut Fields<'_>,
     problems: &mut Problems,

@@ -19,10 +19,10 @@ pub enum SpecError {
         /// The file.
         file: String,
     },
-    /// It is not well-formed, or says something that cannot be.
+    /// It is not well-formed, or contains an impossible value.
     #[error("{problems}")]
     Bad {
-        /// Everything that was found wrong.
+        /// All mistakes that were found.
         problems: Problems,
     },
 }

@@ -1,4 +1,4 @@
-//! Reading a task from a file: TOML or JSON, every problem at once, each with its place.
+//! Reads a task from a file: TOML or JSON, every problem at once, each with its place.
 
 mod commands;
 mod error;
@@ -19,26 +19,26 @@ use interlocking::document::{Document, Field, Fields, Limits, Problems, Source, 
 use interlocking::rust_source::{SourceRules, StubMarkers};
 use interlocking::toolchain::Toolchain;
 
-/// What a specification file holds: the task, and how the project is built and tested.
+/// The contents of a specification file: the task, and how the project is built and tested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
     /// What to build.
     pub spec: StackSpec,
-    /// With which commands: the file's `toolchain` table, cargo and proptest where it says nothing.
+    /// The commands: the file's `toolchain` table, by default cargo and proptest.
     pub toolchain: Toolchain,
-    /// The language server that tells what the text of tests does not: rust-analyzer, or Pyright's
-    /// `pyright-langserver`, as a path, or a name that is looked for in `PATH`; `none` for none.
+    /// The language server that answers what the text of tests leaves open: rust-analyzer, or Pyright's `pyright-langserver`, as
+    /// a path, or a name that is looked for in `PATH`; `none` for none.
     pub language_server: PathBuf,
     /// Whether an agent resolves conflicts of the merge. Otherwise they end the run.
     pub resolve_conflicts: bool,
-    /// How long the run waits at its exit for the mutation adversary that works beside it. What that finds later is an addendum in the run's
-    /// journal, if the process goes on and the run's places are kept; otherwise it does not count.
+    /// How long the run waits at its exit for the mutation adversary that works beside it. Later findings are an addendum in the
+    /// run's journal, if the process goes on and the run's places are kept; otherwise they do not count.
     pub mutation_deadline: Duration,
-    /// How many mutants of the program's own making are tried beside those that the adversary reports.
+    /// How many mutants of the program's own making are tried besides those that the adversary reports.
     pub mechanical_mutants: usize,
 }
 
-/// How a specification is written.
+/// The format of a specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpecFormat {
     /// TOML.
@@ -47,10 +47,10 @@ pub enum SpecFormat {
     Json,
 }
 
-/// How long the run waits for the mutation adversary where a task does not say so.
+/// How long the run waits for the mutation adversary if a task does not say.
 const MUTATION_DEADLINE_SECONDS: u64 = 600;
 
-/// How many mutants of the program's own making are tried where a task does not say so.
+/// How many mutants of the program's own making are tried if a task does not say.
 const MECHANICAL_MUTANTS: usize = 8;
 
 /// How many repairs a task may allow.
@@ -71,7 +71,7 @@ impl Task {
         }
     }
 
-    /// Parses a specification; the name stands for it in messages.
+    /// Parses a specification; messages refer to it by this name.
     pub fn parse(name: &str, text: &(impl AsRef<[u8]> + ?Sized), format: SpecFormat) -> Result<Self, SpecError> {
         let source = Source::new(name, text);
         let document = match format {

@@ -1,10 +1,10 @@
-//! Agents that say they could not finish.
+//! Agents that report that they could not finish.
 
 use super::{ConflictResolveOutput, FixAgentOutput, ImplAgentOutput, TestsAgentOutput, TypesAgentOutput};
 
 /// An agent's output that may say what kept the agent from finishing (HY-98).
 pub trait MayBeBlocked {
-    /// What stands in the way; blank text counts as nothing.
+    /// The reported obstacle; blank text counts as none.
     fn blocked_by(&self) -> Option<&str>;
 }
 

@@ -11,7 +11,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
 }
 
-/// The same for a commit that may not be there yet.
+/// The same for an optional commit.
 pub(super) mod option {
     use super::{CommitId, Deserialize as _, Deserializer, Serializer, de};
 

@@ -1,10 +1,10 @@
-//! What prompts are rendered from. None of these is a schema, and none holds a worktree path, a session or a cost (HY-106).
+//! The contexts of prompts. None of these has a schema, and none contains a worktree path, a session or a cost (HY-106).
 
 use super::{CratePath, FunctionSpec, Identifier, MutationFixTarget, UnderstandingState};
 use interlocking::toolchain::StructuredFailure;
 use serde::{Deserialize, Serialize};
 
-/// What the tests agent is told (HY-103).
+/// The context of the tests agent (HY-103).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestsTemplateCtx {
@@ -31,7 +31,7 @@ pub struct TestsTemplateCtx {
     pub hardening_hints: Vec<HardeningHint>,
 }
 
-/// What the implementation agent is told (HY-104).
+/// The context of the implementation agent (HY-104).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ImplTemplateCtx {
@@ -55,7 +55,7 @@ pub struct ImplTemplateCtx {
     pub hardening_hints: Vec<HardeningHint>,
 }
 
-/// What the mutation adversary is told (HY-105); it reads the files itself.
+/// The context of the mutation adversary (HY-105); it reads the files itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationTemplateCtx {
@@ -71,12 +71,12 @@ pub struct MutationTemplateCtx {
     /// The functions of the implementation, private ones too, as its symbols have them (HY-164).
     #[serde(alias = "mtcTargets", default)]
     pub targets: Vec<String>,
-    /// Who has told those: a language server, or the syntax alone and why.
+    /// The source of those: a language server, or the syntax alone and why.
     #[serde(alias = "mtcTargetsBy", default)]
     pub targets_by: String,
 }
 
-/// What the agent that strengthens the tests is told.
+/// The context of the agent that strengthens the tests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MutationFixTemplateCtx {
@@ -92,7 +92,7 @@ pub struct MutationFixTemplateCtx {
     pub max_attempts: u8,
 }
 
-/// What the fix agent is told (CON-62).
+/// The context of the fix agent (CON-62).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FixTemplateCtx {
@@ -106,7 +106,7 @@ pub struct FixTemplateCtx {
     pub impl_path: CratePath,
 }
 
-/// What the tests agent is told after its tests were refused (HY-114).
+/// The feedback for the tests agent after its tests were refused (HY-114).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrivialTestsFeedback {
@@ -131,12 +131,12 @@ pub struct HardeningHint {
     /// What to do about it.
     #[serde(alias = "hhGuidance")]
     pub guidance: String,
-    /// Who found it: `typeAdversary` or `mutationAdversary`.
+    /// The finder: `typeAdversary` or `mutationAdversary`.
     #[serde(alias = "hhSource")]
     pub source: String,
 }
 
-/// Names that one blind side lets the other see: shape, never substance (HY-11, HY-101).
+/// Names that one blind side publishes to the other: only names, no code and no prose (HY-11, HY-101).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EchoChannel {

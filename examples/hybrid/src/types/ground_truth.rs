@@ -1,9 +1,9 @@
-//! Who has told what is so.
+//! The sources of a run's facts.
 
 use serde::{Deserialize, Serialize};
 
-/// Who has told what the checks and the prompts of a run rest on (HY-166): each a language server with its version, or the syntax alone and
-/// why. `None` of what nobody was asked.
+/// The sources of the facts that the checks and the prompts of a run rest on (HY-166): each is a language server with its
+/// version, or the syntax alone with the reason. `None` if the question was not asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct GroundTruth {

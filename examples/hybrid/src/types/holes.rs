@@ -1,4 +1,4 @@
-//! What the type adversary finds, and what follows from it.
+//! The type adversary's findings, and their consequences.
 
 use super::TypesAgentOutput;
 use schemars::JsonSchema;
@@ -76,7 +76,7 @@ impl Severity {
     }
 }
 
-/// What the holes amount to (HY-118).
+/// The verdict on the holes (HY-118).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TypeSystemVerdict {
     /// No hole at all.
@@ -94,7 +94,7 @@ pub struct TypeAdversaryResult {
     /// What the agent reported.
     #[serde(alias = "tarOutput")]
     pub output: TypeAdversaryOutput,
-    /// What that amounts to.
+    /// The verdict on that.
     #[serde(alias = "tarVerdict")]
     pub verdict: TypeSystemVerdict,
 }
@@ -103,7 +103,7 @@ pub struct TypeAdversaryResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypeHolesFound {
-    /// The types as they stand.
+    /// The current types.
     #[serde(alias = "thfOriginalTypes")]
     pub original_types: TypesAgentOutput,
     /// What is wrong with them.

@@ -1,4 +1,4 @@
-//! Names that are nothing but names.
+//! Names that contain neither code nor prose.
 
 use std::fmt;
 

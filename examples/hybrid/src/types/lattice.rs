@@ -1,16 +1,16 @@
-//! The nine checks of a run, each with what came of it.
+//! The nine checks of a run, each with its result.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::StrictnessConfig;
 
-/// Whether a claim was borne out (HY-123).
+/// Whether a claim was confirmed (HY-123).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VerificationStatus {
-    /// The program itself saw it.
+    /// The program itself has confirmed it.
     Verified,
-    /// It was not seen: the check failed, or was never reached.
+    /// It was not confirmed: the check failed, or was never reached.
     NotVerified,
 }
 
@@ -37,40 +37,41 @@ pub enum Check {
     SkeletonIsStubs,
 }
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckReport {
     /// The check.
     pub check: Check,
-    /// What came of it.
+    /// Its result.
     pub status: VerificationStatus,
-    /// Whether the run had to stop without it.
+    /// Whether a run cannot succeed without it.
     pub blocking: bool,
-    /// What was seen, or why not.
+    /// The evidence, or why there is none.
     pub detail: String,
 }
 
-/// What was seen of one check.
+/// The outcome of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CheckOutcome {
-    /// What came of it.
+    /// Its result.
     pub status: VerificationStatus,
-    /// What was seen, or why not.
+    /// The evidence, or why there is none.
     pub detail: String,
 }
 
-/// What came of the nine checks (HY-155), in the order of their numbers: always all nine, and all that have to block do.
+/// The results of the nine checks (HY-155), in the order of their numbers: always all nine, with the right ones marked as
+/// blocking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<CheckReport>", into = "Vec<CheckReport>")]
 pub struct LatticeReport(Vec<CheckReport>);
 
-/// Nine checks of which every one that blocks holds. A success cannot be made of anything else.
+/// Nine checks in which every blocking check holds. A success can only be made from this.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldLattice(LatticeReport);
 
-/// A list of checks that is none of a run.
+/// The error for a list of checks that is not complete and consistent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not the nine checks in their order, with all blocking but the mutants'")]
 pub struct NotALattice;
@@ -89,14 +90,14 @@ impl Check {
         Self::SkeletonIsStubs,
     ];
 
-    /// Whether the run has to stop without it: all but the mutants always, those when the task says so.
+    /// Whether a run cannot succeed without it: the mutants block if the task says so, all others always.
     pub fn blocks(self, strictness: StrictnessConfig) -> bool {
         self != Self::MutantsCaught || strictness.mutation_blocking
     }
 }
 
 impl CheckOutcome {
-    /// What was seen, and whether it is as it should be.
+    /// An outcome with its evidence.
     pub fn new(holds: bool, detail: impl Into<String>) -> Self {
         let status = if holds { VerificationStatus::Verified } else { VerificationStatus::NotVerified };
         Self { status, detail: detail.into() }
@@ -118,7 +119,7 @@ impl LatticeReport {
         Self(Check::ALL.map(report).into())
     }
 
-    /// The same with what came of one check.
+    /// A copy with the result of one check.
     #[must_use]
     pub fn with(&self, check: Check, CheckOutcome { status, detail }: CheckOutcome) -> Self {
         let mut reports = self.clone();
@@ -133,7 +134,7 @@ impl LatticeReport {
         &self.0
     }
 
-    /// The checks that block and do not hold, because they failed or because nothing has reached them.
+    /// The blocking checks that do not hold, because they failed or were not reached.
     pub fn unmet(&self) -> Vec<CheckReport> {
         let is_unmet = |report: &&CheckReport| report.blocking && report.status != VerificationStatus::Verified;
         self.0.iter().filter(is_unmet).cloned().collect()

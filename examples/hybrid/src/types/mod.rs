@@ -1,16 +1,14 @@
 //! The protocol's vocabulary.
 //!
-//! In reading order: the task ([`StackSpec`]), the contract ([`FunctionSpec`]), what each agent reports
-//! ([`TypesAgentOutput`], [`TypeAdversaryOutput`], [`TestsAgentOutput`], [`ImplAgentOutput`],
-//! [`FixAgentOutput`], [`MutationAdversaryOutput`]), what the program works out by itself
-//! ([`StructuredFailure`], [`UnderstandingState`], the verdicts), and what prompts are rendered from.
+//! In reading order: the task ([`StackSpec`]), the contract ([`FunctionSpec`]), what each agent reports ([`TypesAgentOutput`],
+//! [`TypeAdversaryOutput`], [`TestsAgentOutput`], [`ImplAgentOutput`], [`FixAgentOutput`], [`MutationAdversaryOutput`]), what the
+//! program derives ([`StructuredFailure`], [`UnderstandingState`], the verdicts), and the contexts of prompts.
 //!
 //! # On the wire
 //!
-//! One form is written: the Rust field's name in camelCase, without any prefix (`edge_case` is `edgeCase`);
-//! an enum's variant as it is spelt in Rust (`"Inverse"`, `{"Other": "distributive"}`). On input the
-//! protocol's original names, which carry a prefix per type (`fnName`, `ceEdgeCase`), are understood as well
-//! (HY-70). Only what an agent has to produce has a JSON schema.
+//! One form is written: the Rust field's name in camelCase, without any prefix (`edge_case` is `edgeCase`); an enum's variant as
+//! it is spelt in Rust (`"Inverse"`, `{"Other": "distributive"}`). On input the protocol's original names, which carry a prefix
+//! per type (`fnName`, `ceEdgeCase`), are accepted as well (HY-70). Only agents' outputs have a JSON schema.
 
 mod blocker;
 mod commit_text;

@@ -1,4 +1,4 @@
-//! What the mutation adversary finds, and what follows from it.
+//! The mutation adversary's findings, and their consequences.
 
 use super::PropertySketch;
 use schemars::JsonSchema;
@@ -141,10 +141,10 @@ pub struct MutationAdversaryResult {
     /// What the agent reported.
     #[serde(alias = "marOutput")]
     pub output: MutationAdversaryOutput,
-    /// How many survivors of earlier rounds were tried again, beside those that it reports.
+    /// How many survivors of earlier rounds were tried again, besides those that it reports.
     #[serde(default)]
     pub tried_again: u32,
-    /// What the survivors that were seen to survive amount to.
+    /// The verdict on the confirmed survivors.
     #[serde(alias = "marVerdict")]
     pub verdict: TestSuiteVerdict,
     /// The agent's survivors, of earlier rounds too, that every test passed with when the program made the change and ran them.
@@ -153,8 +153,8 @@ pub struct MutationAdversaryResult {
     /// Its other survivors.
     #[serde(default)]
     pub refuted: Vec<RefutedSurvivor>,
-    /// What came of mutants of the program's own making; `None` where none were wanted. They do not decide the verdict: a change may be
-    /// none in what the code does, and nobody has thought about these.
+    /// The results of mutants of the program's own making; `None` if none were wanted. They do not decide the verdict: such a
+    /// change may be equivalent, and nobody has reviewed them.
     #[serde(default)]
     pub mechanical: Option<MechanicalMutants>,
 }
@@ -165,13 +165,13 @@ pub struct MutationAdversaryResult {
 pub struct MechanicalMutants {
     /// How many were built and tested.
     pub tried: u32,
-    /// With how many a test failed, or the tests came to no end.
+    /// For how many a test failed, or the tests did not end.
     pub caught: u32,
     /// The others: place and change, in a line each.
     pub survivors: Vec<String>,
 }
 
-/// A survivor that its agent reports and the program has not seen survive.
+/// A survivor that its agent reports and the program has not confirmed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefutedSurvivor {
@@ -179,6 +179,6 @@ pub struct RefutedSurvivor {
     pub function: String,
     /// What was to be changed, in the agent's words.
     pub description: String,
-    /// What was seen instead: a test that catches it, for one.
+    /// What happened instead: for example a test that catches it.
     pub reason: String,
 }

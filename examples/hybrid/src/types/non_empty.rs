@@ -6,7 +6,7 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-/// A list with at least one element. An empty one does not parse, so nobody has to check for it later (HY-80).
+/// A list with at least one element. An empty one does not parse, so later code need not check for it (HY-80).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<T>", into = "Vec<T>", bound(serialize = "T: Serialize + Clone"))]
 pub struct NonEmpty<T>(Vec<T>);

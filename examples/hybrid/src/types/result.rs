@@ -35,10 +35,10 @@ pub struct HybridResult {
     pub type_adversary: Option<TypeAdversaryResult>,
     /// What the mutation adversary found.
     pub mutation_adversary: MutationAdversary,
-    /// Who has told what the checks rest on.
+    /// The sources of the facts that the checks rest on.
     #[serde(default)]
     pub ground_truth: GroundTruth,
-    /// What nobody has looked at, since the task's files are not read as syntax.
+    /// What was not checked, because the task's files are not read as syntax.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unchecked: Vec<Unchecked>,
     /// What is left to do.
@@ -53,15 +53,15 @@ pub struct HybridResult {
     pub total_cost: Cost,
 }
 
-/// Whether a run succeeded. There is no success without every check that blocks.
+/// Whether a run succeeded. There is no success without every blocking check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "WireVerdict", into = "WireVerdict")]
 pub enum Verdict {
-    /// Everything that blocks holds, and `main` was advanced.
+    /// Every blocking check holds, and `main` was advanced.
     Success(HeldLattice),
     /// It did not.
     Failure {
-        /// What came of the checks all the same.
+        /// The results of the checks.
         lattice: LatticeReport,
         /// Why.
         failure: Box<HybridFailure>,
@@ -71,9 +71,9 @@ pub enum Verdict {
 /// The mutation adversary's part in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum MutationAdversary {
-    /// It was not run: nobody has looked whether the tests catch mutants.
+    /// It was not run: whether the tests catch mutants was not checked.
     NotRun,
-    /// It was run, and there is nothing to go by: its agent failed, or was not done when the run's time for it was over.
+    /// It was run without a usable result: its agent failed, or had not finished by the deadline.
     NoReport {
         /// Why not.
         reason: String,
@@ -91,7 +91,7 @@ struct WireVerdict {
     failure: Option<HybridFailure>,
 }
 
-/// A verdict that contradicts itself.
+/// The error for a verdict that contradicts itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAVerdict {
     /// A success whose checks do not hold.
@@ -124,7 +124,7 @@ impl HybridResult {
         }
     }
 
-    /// Notes what came of a check that was made beside the run. One that blocks and does not hold takes a success back.
+    /// Records the result of a check that was made beside the run. A blocking check that does not hold revokes a success.
     pub fn note(&mut self, check: Check, outcome: CheckOutcome) {
         let lattice = self.lattice().with(check, outcome);
         match &mut self.verdict {
@@ -133,7 +133,7 @@ impl HybridResult {
         }
     }
 
-    /// Takes back a success: what was verified could not be landed, for one.
+    /// Revokes a success: for example because the verified commit could not be landed.
     pub fn fail(&mut self, failure: HybridFailure) {
         let (lattice, failure) = (self.lattice().clone(), Box::new(failure));
         self.verdict = Verdict::Failure { lattice, failure };
@@ -141,7 +141,7 @@ impl HybridResult {
 }
 
 impl Verdict {
-    /// A success if every check that blocks holds; otherwise a failure that names those that do not.
+    /// A success if every blocking check holds; otherwise a failure that names the others.
     pub fn of(lattice: LatticeReport) -> Self {
         match HeldLattice::try_from(lattice) {
             Ok(held) => Self::Success(held),
@@ -226,7 +226,7 @@ pub enum HybridFailure {
         /// What was learnt on the way.
         understanding: UnderstandingState,
     },
-    /// The run came to its end, and checks that block do not hold: they failed, or nothing has reached them.
+    /// The run reached its end, but blocking checks do not hold: they failed, or were not reached.
     #[error("checks that block do not hold: {}", named(unmet))]
     ChecksUnmet {
         /// Those checks.
@@ -246,7 +246,7 @@ pub enum HybridFailure {
         /// What it really calls.
         actual_targets: Vec<String>,
     },
-    /// Whether a property does what its agent claims cannot be seen in the test file.
+    /// The test file does not show whether a property does what its agent claims.
     #[error("whether `{property}` does what is claimed of it cannot be seen: {}", claims.join("; "))]
     CoverageNotVerified {
         /// The property.
@@ -306,25 +306,25 @@ pub enum HybridFailure {
         /// Those functions.
         functions: Vec<String>,
     },
-    /// Somebody changed files that are not theirs (HY-24, HY-191, HY-259).
+    /// A role changed files that it may not change (HY-24, HY-191, HY-259).
     #[error("{} files were changed by somebody who may not: {}", violations.len(), violations.first().map_or_else(String::new, ToString::to_string))]
     BarrierBroken {
         /// Each of those changes.
         violations: Vec<PathViolation>,
     },
-    /// The code contains what its tests cannot be believed with.
+    /// The code contains constructs that could fake the tests' results.
     #[error("{} constructs keep the tests from being believed: {}", refused.len(), refused.first().map_or_else(String::new, ToString::to_string))]
     NotVerifiable {
-        /// Each of them, with its place and what could be done with it.
+        /// Each of them, with its place and how it could be used.
         refused: Vec<RefusedConstruct>,
     },
-    /// The code under test answers for its tests.
+    /// The code under test fakes results of its tests.
     #[error("{} tests were answered for: {}", tests.len(), tests.first().map_or_else(String::new, ToString::to_string))]
     VerdictForged {
         /// Those tests.
         tests: Vec<Forgery>,
     },
-    /// Tests and implementation cannot be merged: both changed the same lines, and nobody was to resolve that, or nobody could.
+    /// Tests and implementation cannot be merged: both changed the same lines, and no agent was to resolve that, or none could.
     #[error("the merge has conflicts in {} files: {reason}", files.len())]
     MergeConflict {
         /// The files.
@@ -338,17 +338,17 @@ pub enum HybridFailure {
         /// The files.
         files: Vec<String>,
     },
-    /// `main` is no longer where the run started from (HY-261).
+    /// `main` has moved since the run started (HY-261).
     #[error("`{branch}` moved from {expected} to {found} during the run; run again on top of it")]
     MainMoved {
         /// The branch.
         branch: String,
-        /// Where it was.
+        /// Where it was at the start.
         expected: String,
         /// Where it is.
         found: String,
     },
-    /// A node failed in a way the protocol has no word for: an agent's provider, git, the disk.
+    /// A node failed in a way that is not part of the protocol: an agent's provider, git, the disk.
     #[error("{failure}")]
     NodeFailed {
         /// Where, what, and the chain of causes.

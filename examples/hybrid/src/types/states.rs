@@ -1,4 +1,4 @@
-//! What travels between the nodes: each state holds the one before it.
+//! The payloads between the nodes: each state contains the one before it.
 
 use super::{
     CratePath, FunctionSpec, ImplAgentOutput, PropertySketch, SurvivingMutant, TestsAgentOutput, TrivialTestsFeedback,
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TypesResult {
-    /// What the agent reported, held against the disk.
+    /// What the agent reported, checked against the disk.
     #[serde(alias = "trOutput")]
     pub output: TypesAgentOutput,
     /// The agent's conversation.
@@ -126,7 +126,7 @@ pub struct TrivialTestsError {
     /// Which refusal this is, counted from 1.
     #[serde(alias = "tteAttempt")]
     pub attempt: u8,
-    /// What the tests agent is told.
+    /// The feedback for the tests agent.
     #[serde(alias = "tteFeedback")]
     pub feedback: TrivialTestsFeedback,
 }
@@ -172,7 +172,7 @@ pub struct ConflictState {
     pub tests_context: String,
     /// What the implementation side wanted, in prose.
     pub impl_context: String,
-    /// What is still to be picked once they are resolved: the commits after each first one up to the second.
+    /// The ranges that remain to be picked once the conflicts are resolved: the commits after each first one up to the second.
     #[serde(default)]
     pub remaining: Vec<Commits>,
 }
@@ -181,10 +181,10 @@ pub struct ConflictState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Commits {
-    /// The last one that is none of them.
+    /// The last commit before the range.
     #[serde(with = "commit_text")]
     pub since: CommitId,
-    /// The last one.
+    /// The last commit of the range.
     #[serde(with = "commit_text")]
     pub until: CommitId,
 }
@@ -251,13 +251,13 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// What `run` is to do in place of beginning: go on, if the conversation is its own.
+    /// The session to continue in `run`, if the conversation belongs to that run.
     pub fn of(self, run: &RunId) -> Option<SessionId> {
         (self.run == *run).then_some(self.session)
     }
 }
 
-/// What a run remembers beside its tokens. Never part of a schema.
+/// What a run keeps besides its tokens. Never part of a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct HybridMemory {
@@ -277,7 +277,7 @@ pub struct HybridMemory {
     pub trivial_feedback: Option<TrivialTestsFeedback>,
     /// How many rounds of fixing there were.
     pub fix_attempt: u8,
-    /// What the last failed validation looked like.
+    /// The last failed validation.
     #[serde(default)]
     pub last_round: Option<FailedRound>,
     /// What the type adversary found, the last time it looked.
@@ -286,14 +286,15 @@ pub struct HybridMemory {
     pub coverage: Option<super::CoverageReport>,
     /// What the fix loop has learnt.
     pub understanding: UnderstandingState,
-    /// What came of the checks so far.
+    /// The results of the checks so far.
     pub checks: std::collections::BTreeMap<super::Check, super::CheckOutcome>,
     /// What the mutation adversary found, the last time it looked.
     pub mutation_adversary: Option<super::MutationAdversaryResult>,
-    /// Every mutant that was seen to survive, in whichever round: a later round tries it again, whether its adversary reports it or not.
+    /// Every mutant that was confirmed to survive, in whichever round: a later round tries it again, whether its adversary
+    /// reports it or not.
     #[serde(default)]
     pub survived: Vec<super::SurvivingMutant>,
-    /// Who has told what the checks and prompts rest on.
+    /// The sources of the facts that the checks and prompts rest on.
     pub ground_truth: super::GroundTruth,
     /// How many rounds of strengthening the tests there were.
     pub mutation_fix_attempt: u8,
@@ -308,7 +309,7 @@ pub struct HybridMemory {
     /// The commit that both blind sides start from.
     #[serde(with = "commit_text::option")]
     pub skeleton_commit: Option<CommitId>,
-    /// The tests that passed the red check last: what a refusal of later ones goes back to.
+    /// The tests that passed the red check last: a refusal of later tests resets to them.
     #[serde(with = "commit_text::option")]
     pub verified_tests: Option<CommitId>,
     /// The tests that are in the merge.

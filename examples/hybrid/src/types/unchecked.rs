@@ -1,25 +1,25 @@
-//! What is checked of Rust, and not of another language.
+//! Checks that are made for Rust, and not for other languages.
 
 use crate::language::Language;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that nobody has looked at, since the task's files are not read as syntax. A success says so.
+/// Something that was not checked, because the task's files are not read as syntax. A success reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Unchecked {
-    /// Whether files contain what a verdict could be talked round with.
+    /// Whether files contain constructs that could fake a verdict.
     Constructs,
-    /// Whether each test comes to its end: there are no canaries.
+    /// Whether each test runs to its end: there are no canaries.
     Canaries,
-    /// Whether the calls that stand in a property are run.
+    /// Whether the calls in a property's text are run.
     Reached,
-    /// Whether properties compare what they get with an example's outcome, or with anything.
+    /// Whether properties compare results with an example's outcome, or with anything.
     Assertions,
 }
 
 impl Unchecked {
-    /// What is not looked at of a task in this language.
+    /// What is not checked for a task in this language.
     pub fn of(language: Language) -> Vec<Self> {
         match language {
             Language::Rust => Vec::new(),

@@ -17,13 +17,13 @@ pub struct UnderstandingState {
     /// One line per round.
     #[serde(alias = "usLearnings")]
     pub learnings: Vec<String>,
-    /// Whether the rounds seem to lead somewhere.
+    /// Whether the rounds seem to make progress.
     #[serde(alias = "usConverging")]
     pub converging: bool,
 }
 
 impl Default for UnderstandingState {
-    /// Nothing seen yet, and no reason to despair (HY-126).
+    /// Nothing seen yet, and converging by default (HY-126).
     fn default() -> Self {
         Self { failures_seen: Vec::new(), fixes_applied: Vec::new(), learnings: Vec::new(), converging: true }
     }

@@ -1,4 +1,4 @@
-//! What the witness tells.
+//! The witness's account.
 
 use serde::{Deserialize, Serialize};
 

@@ -3,7 +3,7 @@
 use super::PropertySketch;
 use serde::{Deserialize, Serialize};
 
-/// One thing to do, from what the run has found out.
+/// One thing to do, from the run's findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkItem {
@@ -13,7 +13,7 @@ pub struct WorkItem {
     pub about: String,
     /// Why, and how, in words.
     pub detail: String,
-    /// A property to write, if one was suggested: it can stand in the next contract as it is (HY-244).
+    /// A property to write, if one was suggested: it can be used in the next contract as it is (HY-244).
     pub suggested_property: Option<PropertySketch>,
 }
 
@@ -32,7 +32,8 @@ pub enum Action {
     AddBoundaryProperty,
     /// Add the property that would have caught another mutant.
     AddProperty,
-    /// Look at a change of the program's own making that no test notices: a property is missing, or it is no change.
+    /// Examine a change of the program's own making that no test detects: either a property is missing, or the change is
+    /// equivalent.
     LookAtMutant,
     /// Write properties for a function that none exercises (HY-241).
     CoverFunction,

@@ -1,11 +1,11 @@
-//! From states to what prompts are rendered from. Worktrees, sessions and costs stay behind (HY-106).
+//! Makes the contexts of prompts from states. Worktrees, sessions and costs are left out (HY-106).
 
 use crate::types::{
     EchoChannel, FunctionSpec, GatedState, HardeningHint, Identifier, ImplAgentOutput, ImplTemplateCtx,
     MutationTemplateCtx, StackSpec, TestsAgentOutput, TestsTemplateCtx, TrivialTestsFeedback,
 };
 
-/// What the tests agent is told (HY-107).
+/// The context of the tests agent (HY-107).
 pub fn tests_context(
     gated: &GatedState,
     prior_feedback: Option<TrivialTestsFeedback>,
@@ -24,7 +24,7 @@ pub fn tests_context(
     }
 }
 
-/// What the implementation agent is told (HY-108); nobody refuses its work on account of the tests.
+/// The context of the implementation agent (HY-108); the tests are no reason to refuse its work.
 pub fn impl_context(
     gated: &GatedState,
     echoes: Option<EchoChannel>,
@@ -41,8 +41,8 @@ pub fn impl_context(
     }
 }
 
-/// What the mutation adversary is told (HY-110). Paths from the task, the contract from the types agent (CON-85), and which functions there
-/// are from whoever has looked at the code.
+/// The context of the mutation adversary (HY-110). Paths come from the task, the contract from the types agent (CON-85), and the
+/// list of functions from the analysis of the code.
 pub fn mutation_context(
     spec: &StackSpec,
     functions: &[FunctionSpec],
@@ -58,8 +58,8 @@ pub fn mutation_context(
     }
 }
 
-/// The names both sides have published so far; `None` on the first run, when there are none (CON-79). What is not
-/// a name does not cross (HY-101).
+/// The names both sides have published so far; `None` on the first run, when there are none (CON-79). Only names cross the
+/// barrier (HY-101).
 pub fn echoes(tests: Option<&TestsAgentOutput>, implementation: Option<&ImplAgentOutput>) -> Option<EchoChannel> {
     let names = |names: Vec<&String>| -> Vec<Identifier> {
         names.into_iter().filter_map(|name| Identifier::new(name.as_str()).ok()).collect()

@@ -1,4 +1,4 @@
-//! What the tests really cover: the agent's claims, held against the file.
+//! What the tests really cover: the agent's claims, compared with the file.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ use crate::resolved::ResolvedCalls;
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
 use interlocking::rust_source::{Exercise, PropertyTest, TestFile, meant_among};
 
-/// A claim of the tests agent that the file or the contract does not bear out.
+/// A claim of the tests agent that the file or the contract contradicts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimMismatch {
     /// A property is not in the file (HY-163).
@@ -18,7 +18,7 @@ pub enum ClaimMismatch {
         /// The property.
         property: String,
     },
-    /// A property does not call what it is said to test (HY-141, HY-157).
+    /// A property does not call the functions that it is claimed to test (HY-141, HY-157).
     #[error("`{property}` is said to exercise {}, but it does not; it calls {}", absent_targets.join(", "), actual_targets.join(", "))]
     TargetsNotCalled {
         /// The property.
@@ -56,23 +56,23 @@ pub enum ClaimMismatch {
     },
 }
 
-/// The claims after they were held against the file.
+/// The claims after the comparison with the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VerifiedClaims {
-    /// What is covered, going only by claims that were borne out (HY-88, CON-55).
+    /// What is covered, counting only confirmed claims (HY-88, CON-55).
     pub coverage: CoverageReport,
-    /// The claims that were not, in the agent's order.
+    /// The other claims, in the agent's order.
     pub mismatches: Vec<ClaimMismatch>,
 }
 
-/// Holds the claims against the contract and the properties on disk, and recomputes the coverage from those that
-/// hold. A function counts as covered if a claimed property on disk is seen to call it, whether that was claimed or not; an
-/// example or a sketch, if a property whose every claim holds includes it.
+/// Compares the claims with the contract and the properties on disk, and recomputes the coverage from those that hold. A function
+/// counts as covered if a claimed property on disk certainly calls it, whether that was claimed or not; an example or a sketch,
+/// if a property whose every claim holds includes it.
 ///
-/// An example is included where what its function gives is compared with its outcome; a sketch, where a function that it
-/// is about is called and something is compared.
+/// An example is included if the result of its function is compared with its outcome; a sketch, if a function that it is about is
+/// called and something is compared.
 ///
-/// What the text does not show because it does not tell the types of values, `resolved` may tell.
+/// `resolved` may answer what the text leaves open because it does not show the types of values.
 pub fn verify_claims(
     functions: &[FunctionSpec],
     claimed: &[PropertyWritten],
@@ -112,7 +112,7 @@ pub fn verify_claims(
 #[derive(Default)]
 struct Covered<'a> {
     called: BTreeSet<&'a str>,
-    /// Functions of which it cannot be seen, with the first reason.
+    /// Functions for which it cannot be decided, with the first reason.
     perhaps: Vec<(&'a str, String)>,
     examples: BTreeSet<(usize, usize)>,
     sketches: BTreeSet<&'a str>,
@@ -127,7 +127,7 @@ struct Claims<'a> {
     on_disk: &'a TestFile,
     resolved: Option<&'a ResolvedCalls>,
     wrong: Vec<ClaimMismatch>,
-    /// Claims that cannot be judged, with the reason.
+    /// Claims that cannot be decided, with the reason.
     unclear: Vec<String>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Claims<'a> {
         if is_resolved { Exercise::Seen } else { by_text }
     }
 
-    /// The function of the contract that a name means; none where it could mean several.
+    /// The function of the contract that a name refers to; none if it could be several.
     fn function(&self, name: &str) -> Option<(usize, &'a FunctionSpec)> {
         let meant = meant_among(self.functions.iter().map(|function| function.name.as_str()), name)?;
         self.functions.iter().enumerate().find(|(_, function)| function.name == meant)

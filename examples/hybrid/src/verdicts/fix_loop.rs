@@ -1,4 +1,4 @@
-//! Does another round of fixing make sense?
+//! Decides whether another round of fixing makes sense.
 
 use crate::types::{FailedRound, FailurePattern, FixAgentOutput, FixApplied, UnderstandingState};
 use interlocking::toolchain::{merge_patterns, stuck_patterns};
@@ -17,11 +17,11 @@ pub enum FixStop {
     BudgetExhausted,
 }
 
-/// Takes in a failed validation and decides whether the fix agent is called (HY-176, HY-184), in this order: merge the
-/// patterns, stop if stuck, stop if not converging, stop at the cap.
+/// Records a failed validation and decides whether the fix agent is called (HY-176, HY-184), in this order: merge the patterns,
+/// stop if stuck, stop if not converging, stop at the cap.
 ///
-/// The understanding comes back in either case, with the new patterns merged exactly once (CON-60). `previous` is the
-/// failed validation before this one, `rounds` the number of fixes so far, `most` the task's cap.
+/// The understanding is returned in either case, with the new patterns merged exactly once (CON-60). `previous` is the failed
+/// validation before this one, `rounds` the number of fixes so far, `most` the task's cap.
 pub fn before_fix(
     understanding: &UnderstandingState,
     new_patterns: &[FailurePattern],
@@ -34,7 +34,7 @@ pub fn before_fix(
     let stuck = stuck_patterns(&failures_seen, STUCK_AFTER);
     let understanding = UnderstandingState {
         failures_seen,
-        // What `after_fix` noted counts too: a fix that changed nothing leads nowhere.
+        // The result of `after_fix` counts too: a fix that changed nothing makes no progress.
         converging: understanding.converging && is_converging(previous, current, &understanding.fixes_applied, rounds),
         ..understanding.clone()
     };
@@ -50,7 +50,7 @@ pub fn before_fix(
     (understanding, stop)
 }
 
-/// Takes in what the fix agent did (HY-177): its fixes and one line of what they teach.
+/// Records what the fix agent did (HY-177): its fixes and one line about what was learnt.
 pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput) -> UnderstandingState {
     let mut next = understanding.clone();
     let lessons: Vec<String> = output
@@ -64,8 +64,8 @@ pub fn after_fix(understanding: &UnderstandingState, output: &FixAgentOutput) ->
     next
 }
 
-/// Whether the rounds seem to lead somewhere (HY-183, CON-59): something was changed, and this round is not like the
-/// one before it with as many failures or more. Lenient: before the first fix there is nothing to hold against it.
+/// Whether the rounds seem to make progress (HY-183, CON-59): something was changed, and this round is not like the one before it
+/// with as many failures or more. Lenient: before the first fix it is true.
 pub fn is_converging(
     previous: Option<&FailedRound>,
     current: &FailedRound,

@@ -1,9 +1,10 @@
-//! What follows from what agents report and tests show. Pure functions: the handlers run things, these judge.
+//! Judgements on agents' reports and tests' results. Pure functions: the handlers run things, these judge.
 //!
 //! In the order of a run: the verdict on the types and the [gate](after_adversary); [hints](hardening_hints) and
-//! [contexts](tests_context) for the builders; the [answer](rejection_feedback) to tests that are not red and the [coverage](verify_claims) of their
-//! tests; what a failure [concerns](affected_functions) and the [decisions](before_fix) of the fix loop; the verdict on the
-//! [test suite](test_suite_verdict), [code where words are wanted](code_among_words), and [what is left to do](work_items).
+//! [contexts](tests_context) for the builders; the [answer](rejection_feedback) to tests that are not red and the
+//! [coverage](verify_claims) of the tests; the functions that a failure [concerns](affected_functions) and the
+//! [decisions](before_fix) of the fix loop; the verdict on the [test suite](test_suite_verdict), [code in fields for
+//! prose](code_among_words), and [what is left to do](work_items).
 
 mod contexts;
 mod coverage;

@@ -1,11 +1,12 @@
-//! Are the tests good enough, going by the mutants they let live?
+//! Decides whether the tests are good enough, by the mutants that survive them.
 
 use crate::types::{
     HardeningHint, MechanicalMutants, MutationAdversaryOutput, MutationAdversaryResult, MutationFixTarget,
     RefutedSurvivor, SurvivingMutant, TestSuiteVerdict,
 };
 
-/// What the survivors say about the tests (HY-189): none is robust, more than half is weak, exactly half is not.
+/// The verdict on the tests (HY-189): without survivors they are robust, with more than half surviving weak; exactly half is not
+/// weak.
 pub fn test_suite_verdict(tried: u32, survived: usize) -> TestSuiteVerdict {
     match u32::try_from(survived).unwrap_or(u32::MAX) {
         0 => TestSuiteVerdict::TestSuiteRobust,
@@ -14,7 +15,7 @@ pub fn test_suite_verdict(tried: u32, survived: usize) -> TestSuiteVerdict {
     }
 }
 
-/// The adversary's report with its verdict, which goes by the survivors that were seen to survive, of those of earlier rounds too.
+/// The adversary's report with its verdict, which counts the confirmed survivors, including those of earlier rounds.
 pub fn mutation_adversary_result(
     output: MutationAdversaryOutput,
     survivors: Vec<SurvivingMutant>,
@@ -26,7 +27,7 @@ pub fn mutation_adversary_result(
     MutationAdversaryResult { output, tried_again, verdict, survivors, refuted, mechanical }
 }
 
-/// The adversary's report where nobody can try any more what it says: the verdict goes by its words, and each survivor bears the reason.
+/// The adversary's report if it can no longer be tried: the verdict follows its words, and each survivor carries the reason.
 pub fn untried_mutants(output: MutationAdversaryOutput, reason: &str) -> MutationAdversaryResult {
     let refuted = output.survivors.iter().map(|survivor| RefutedSurvivor {
         function: survivor.function.clone(),
@@ -43,7 +44,7 @@ pub fn untried_mutants(output: MutationAdversaryOutput, reason: &str) -> Mutatio
     }
 }
 
-/// What is said of the check that the tests catch mutants.
+/// The detail of the check that the tests catch mutants.
 pub fn mutation_detail(found: &MutationAdversaryResult) -> String {
     let MutationAdversaryResult { output, tried_again, survivors, refuted, mechanical, .. } = found;
     let tried = output.mutants_tried.saturating_add(*tried_again);
@@ -125,7 +126,7 @@ mod tests {
         }
     }
 
-    /// HY-130, HY-131: the verdict goes by what was seen, not by what was said.
+    /// HY-130, HY-131: the verdict follows what was confirmed, not what was claimed.
     #[test]
     fn the_verdict_counts_what_was_seen_to_survive() {
         let claimed = vec![survivor(MutationType::OffByOne), survivor(MutationType::RemovedCheck)];

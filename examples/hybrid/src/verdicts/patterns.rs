@@ -1,4 +1,4 @@
-//! What a failure concerns.
+//! The functions that a failure concerns.
 
 use crate::types::{FunctionSpec, StructuredFailure};
 use interlocking::rust_source::{Exercise, TestFile};

@@ -1,4 +1,4 @@
-//! Agents' words describe. Code among them is pointed out: it belongs in files.
+//! Agents' fields for prose should describe. Code in them is reported: it belongs in files.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 /// The one field that is code: a mutant's change, which is only tried.
 const IS_CODE: &str = "edit";
 
-/// How many lines of code make a text one that has code: a name or a call may stand in a line of its own.
+/// How many lines of code make a text count as code: a single line may be a name or a call.
 const LINES: usize = 2;
 
-/// Where lines of code stand in what somebody says, each place as a path of fields (HY-08).
+/// Where lines of code are in an agent's output, each place as a path of fields (HY-08).
 pub fn code_among_words(said: &impl Serialize) -> Vec<String> {
     let mut found = Vec::new();
-    // What cannot be written as JSON is no agent's.
+    // An output that cannot be written as JSON is not an agent's.
     look(&serde_json::to_value(said).unwrap_or_default(), "", &mut found);
     found
 }
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// HY-08: lines of code are found wherever they stand, and words are not taken for them; a mutant's change is code by its nature.
+    /// HY-08: lines of code are found in every field, and prose is not taken for code; a mutant's change is code by its nature.
     #[test]
     fn lines_of_code_are_found_among_words() {
         let code = "fn push(&mut self) {\n    self.items.push(1);\n}";

@@ -1,9 +1,9 @@
-//! What is said of tests that did not fail on the stubs as they should.
+//! The feedback on tests that did not fail on the stubs as they should.
 
 use crate::types::{StructuredFailure, TrivialTestsFeedback};
 use interlocking::toolchain::RedCheck;
 
-/// What the tests agent is told after its tests were not red (HY-174). `None` if they were.
+/// The feedback for the tests agent after its tests were not red (HY-174). `None` if they were.
 pub fn rejection_feedback(check: &RedCheck, written: &[String]) -> Option<TrivialTestsFeedback> {
     if check.is_red() {
         return None;

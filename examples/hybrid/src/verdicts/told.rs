@@ -1,21 +1,21 @@
-//! What the tests cover, where a language server alone tells what they call.
+//! What the tests cover, in a language in which only a language server finds the calls.
 
 use super::coverage::{ClaimMismatch, VerifiedClaims};
 use crate::types::{CoverageReport, FunctionSpec, PropertyWritten};
 use interlocking::rust_source::meant_among;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a language server has told of the properties of a test file.
+/// A language server's answers about the properties of a test file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToldProperties {
-    /// Who has told it.
+    /// The source of the answers.
     pub by: String,
-    /// By property that the file has once: the functions of the implementation that it calls.
+    /// For each property that the file has exactly once: the functions of the implementation that it calls.
     pub calls: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Holds the claims against what was told. Calls are known. What a property compares is not: an example never counts as covered, and a
-/// sketched property does where a function that it is about is called; both are said to be unverified.
+/// Compares the claims with the server's answers. Calls are known. What a property compares is not: an example never counts as
+/// covered, and a sketched property counts if a function that it is about is called; both are reported as unverified.
 pub fn verify_told_claims(
     functions: &[FunctionSpec],
     claimed: &[PropertyWritten],

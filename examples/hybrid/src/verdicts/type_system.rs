@@ -1,11 +1,11 @@
-//! Are the types good enough to go on, and what should the builders know about them?
+//! Decides whether the types are good enough to go on, and makes hints for the builders.
 
 use crate::types::{
     HardeningHint, PriorTypeFix, Severity, TypeAdversaryOutput, TypeAdversaryResult, TypeHole, TypeHolesFound,
     TypeSystemVerdict, TypesAgentOutput,
 };
 
-/// What a list of holes amounts to (HY-169, CON-46).
+/// The verdict on a list of holes (HY-169, CON-46).
 pub fn type_system_verdict(holes: &[TypeHole]) -> TypeSystemVerdict {
     if holes.is_empty() {
         TypeSystemVerdict::TypeSystemSound
@@ -22,7 +22,7 @@ pub fn type_adversary_result(output: TypeAdversaryOutput) -> TypeAdversaryResult
     TypeAdversaryResult { output, verdict }
 }
 
-/// Where the gate leads.
+/// The route of the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gate {
     /// To the blind agents.
@@ -67,10 +67,10 @@ pub fn after_adversary(
     }
 }
 
-/// What the adversary's findings teach the builders.
+/// The hints for the builders from the adversary's findings.
 ///
-/// Critical and major holes of a passed gate are always ones that were closed (HY-109); the minor ones are still
-/// there (CON-47). Each hint says how bad its hole is or was.
+/// Critical and major holes of a passed gate are always closed holes (HY-109); the minor ones are still there (CON-47). Each hint
+/// gives the severity of its hole.
 pub fn hardening_hints(adversary: &TypeAdversaryResult, prior_fixes: &[PriorTypeFix]) -> Vec<HardeningHint> {
     let hint = |hole: &TypeHole, state: &str| HardeningHint {
         context: format!("{:?}, {state}: {}", hole.severity, hole.description),

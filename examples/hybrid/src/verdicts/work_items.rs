@@ -5,7 +5,7 @@ use crate::types::{
     TypeHole, WorkItem,
 };
 
-/// What a run's findings ask for: first the types, then the tests.
+/// The work items that follow from a run's findings: first the types, then the tests.
 pub fn work_items(result: &HybridResult) -> Vec<WorkItem> {
     let holes = result.type_adversary.iter().flat_map(|found| &found.output.holes).map(of_hole);
     let survivors = match &result.mutation_adversary {

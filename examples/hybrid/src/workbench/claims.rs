@@ -1,4 +1,4 @@
-//! What is in a project's files, which agents' claims are held against: read as syntax, or told by a language server.
+//! The contents of a project's files, with which agents' claims are compared: read as syntax, or from a language server.
 
 use super::{LONGEST, WorkError, Workbench, read, repository_path, text};
 use crate::language::Language;
@@ -19,7 +19,7 @@ use std::path::Path;
 pub struct Defined {
     /// By their names.
     pub functions: Vec<String>,
-    /// Who has told it.
+    /// The source of the answer.
     pub told_by: String,
 }
 
@@ -28,7 +28,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
     pub async fn functions(
         &self,
         worktree: &workspaces::Checkout<'_>,
@@ -46,7 +46,7 @@ impl Workbench {
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
     pub async fn functions_in(
         &self,
         checked_out: &FreshCheckout,
@@ -59,12 +59,12 @@ impl Workbench {
         Ok(public_functions(spec.impl_path.as_str(), &text, &self.markers))
     }
 
-    /// The functions that the implementation file in a checkout defines with bodies that are no stubs: those among the symbols that a
-    /// language server lists, where there is one (HY-159).
+    /// The functions that the implementation file in a checkout defines with bodies that are not stubs: those among the symbols
+    /// that a language server lists, if there is one (HY-159).
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read.
+    /// [`WorkError`] if the file cannot be read.
     pub async fn defined_in(&self, checked_out: &FreshCheckout, spec: &StackSpec) -> Result<Defined, WorkError> {
         let written = self.functions_in(checked_out, spec).await?.unwrap_or_default();
         let finished = written.into_iter().filter(|function| function.is_stub != Some(true));
@@ -83,11 +83,11 @@ impl Workbench {
         Ok(Defined { functions, told_by })
     }
 
-    /// What of the implementation file in a checkout can make functions out of sight.
+    /// The constructs of the implementation file in a checkout that can define functions that are not visible in the text.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read; the inner error where it is not Rust.
+    /// [`WorkError`] if the file cannot be read; the inner error if it is not Rust.
     pub async fn unseen_in(
         &self,
         checked_out: &FreshCheckout,
@@ -100,12 +100,12 @@ impl Workbench {
         Ok(unseen_functions(spec.impl_path.as_str(), &text, &self.markers, &self.toolchain().source.allow))
     }
 
-    /// The tests of the test file in a commit that a test run does not leave out, with the modules that they are in; none of a file that is
-    /// not in its language.
+    /// The tests of the test file in a commit that a test run includes, with the modules that they are in; none for a file that
+    /// is not in its language.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the file cannot be read.
+    /// [`WorkError`] if the file cannot be read.
     pub async fn tests_at(&self, commit: CommitId, spec: &StackSpec) -> Result<BTreeSet<String>, WorkError> {
         let path = spec.test_path.as_str();
         let bytes = self.file_at(commit, path).await?.unwrap_or_default();
@@ -126,11 +126,11 @@ impl Workbench {
         })
     }
 
-    /// The properties of the test file in a checkout, and what of the implementation they call.
+    /// The properties of the test file in a checkout, and the functions of the implementation that they call.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where a file cannot be read; the inner error where it is not Rust.
+    /// [`WorkError`] if a file cannot be read; the inner error if it is not Rust.
     pub async fn test_file(
         &self,
         checked_out: &FreshCheckout,
@@ -149,11 +149,11 @@ impl Workbench {
         }))
     }
 
-    /// What the properties in a checkout call, by a language server.
+    /// The calls of the properties in a checkout, from a language server.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the files cannot be read or copied.
+    /// [`WorkError`] if the files cannot be read or copied.
     pub async fn resolve(
         &self,
         checked_out: &FreshCheckout,
@@ -164,21 +164,21 @@ impl Workbench {
         Ok(project.resolve(spec, properties).await)
     }
 
-    /// The project's files as a commit has them, and who looks at them: a language server, started once a run, or the syntax alone.
+    /// The project's files in a commit, and their analyser: a language server, started once a run, or the syntax alone.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the files cannot be copied.
+    /// [`WorkError`] if the files cannot be copied.
     pub async fn project_at(&self, commit: CommitId, spec: &StackSpec) -> Result<ProjectAt<'_>, WorkError> {
         let library = self.library_at(commit, spec).await?;
         self.resolver.at(&self.repository, commit, (spec, &library)).await
     }
 
-    /// The functions that mutants of a commit may change, private ones too, and who has told them (HY-164).
+    /// The functions that mutants of a commit may change, private ones too, and the source of the list (HY-164).
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the files cannot be copied.
+    /// [`WorkError`] if the files cannot be copied.
     pub async fn mutation_targets(
         &self,
         commit: CommitId,
@@ -187,7 +187,7 @@ impl Workbench {
         Ok(self.project_at(commit, spec).await?.functions(spec).await)
     }
 
-    /// The name that tests import the implementation of a commit by.
+    /// The name by which tests import the implementation of a commit.
     async fn library_at(&self, commit: CommitId, spec: &StackSpec) -> Result<String, WorkError> {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = self.file_at(commit, &directory.join("Cargo.toml").to_string_lossy()).await?;

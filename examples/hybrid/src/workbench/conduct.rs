@@ -1,4 +1,4 @@
-//! What agents may not do: change what is not theirs, and write what its own tests could not be believed with.
+//! Forbidden conduct of agents: changing files of other roles, and writing constructs that could fake the tests' results.
 
 use super::{WorkError, Workbench, read};
 use crate::paths::{PathViolation, Role, Territory, defines_the_build, steering_paths, violations};
@@ -10,12 +10,12 @@ use interlocking::workspaces::{self, FreshCheckout};
 use std::path::Path;
 
 impl Workbench {
-    /// What an agent did that its role does not allow: it says that it is blocked, or it changed files that are not its
-    /// own (HY-34, HY-98, HY-191), those included that git was told to ignore and that would steer a build.
+    /// The forbidden conduct of an agent: it reports that it is blocked, or it changed files that are not its own (HY-34, HY-98,
+    /// HY-191), including files that git was told to ignore and that would influence a build.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where the worktree cannot be read.
+    /// [`WorkError`] if the worktree cannot be read.
     pub async fn misconduct(
         &self,
         node: &str,
@@ -32,7 +32,7 @@ impl Workbench {
         let touched: Vec<_> =
             changes.iter().flat_map(|change| change.touched().map(|path| path.to_text().into_owned())).collect();
         let mut violations = violations(role, touched.iter().map(String::as_str), spec);
-        // What git does not show is in no commit, and nothing is built with it. It is said all the same.
+        // Files that git does not show are in no commit, and nothing is built with them. They are reported all the same.
         for path in steering_paths(spec) {
             let is_unseen = worktree.path().join(&path).symlink_metadata().is_ok()
                 && !touched.contains(&path)
@@ -44,12 +44,12 @@ impl Workbench {
         Ok((!violations.is_empty()).then_some(HybridFailure::BarrierBroken { violations }))
     }
 
-    /// What a checkout contains, of what agents of this run wrote on that side, that its tests could not be believed with.
+    /// The constructs in a checkout, among what agents of this run wrote on that side, that could fake its tests' results.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where it cannot be read; the inner error where a file is not Rust, and so was not looked through: it is to be
-    /// taken for one that does not build.
+    /// [`WorkError`] if it cannot be read; the inner error if a file is not Rust, and so was not examined: treat it as one that
+    /// does not build.
     pub async fn refused(
         &self,
         checked_out: &FreshCheckout,
@@ -82,7 +82,7 @@ impl Workbench {
                 Ok(Some(text)) => text,
                 // Deleted.
                 Ok(None) => continue,
-                // No text, but no link either, by which other files would be code.
+                // A binary file that is no link: a link could make other files part of the code.
                 Err(_) if is_regular(&inside.below(checked_out.path())) && !is_source(path) => continue,
                 Err(error) => {
                     refuse(path, &error.to_string());
@@ -107,7 +107,8 @@ impl Workbench {
         Ok(Ok(refused))
     }
 
-    /// The build script of the package that is worked on, as the run found it. One of procedural macros has all of its code for one.
+    /// The build script of the package that is worked on, as the run found it. For a package of procedural macros, all of its
+    /// code counts as one.
     async fn build_time(&self, changed: &[String], spec: &StackSpec) -> Result<Option<String>, WorkError> {
         for directory in Path::new(spec.impl_path.as_str()).ancestors().skip(1) {
             let manifest = directory.join("Cargo.toml");
@@ -130,7 +131,7 @@ fn is_regular(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether what stands there is read by the compiler or by cargo.
+/// Whether the compiler or cargo reads the file.
 fn is_source(path: &str) -> bool {
     path.ends_with(".rs") || path.ends_with(".toml")
 }

@@ -1,4 +1,4 @@
-//! What keeps a handler from doing its work.
+//! Obstacles to a handler's work.
 
 use crate::types::CratePath;
 use interlocking::code_intelligence::{CodeError, Unavailable};
@@ -6,7 +6,7 @@ use interlocking::toolchain::{NoBaseline, RunError, TrialError};
 use interlocking::workspaces::GitWorkspacesError;
 use interlocking::worktree::{GitError, PathError};
 
-/// What keeps a handler from doing its work: not the protocol's business, but the operator's.
+/// An obstacle to a handler's work: not part of the protocol, but for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// A worktree, or a file in it.
@@ -15,18 +15,18 @@ pub enum WorkError {
     /// The repository.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// A path is none of a repository's.
+    /// A path is not a valid path of a repository.
     #[error(transparent)]
     Path(#[from] PathError),
     /// A command could not be run at all.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A file is no text.
+    /// A file is not text.
     #[error("{path} is not UTF-8: {reason}")]
     NotText {
         /// The file.
         path: CratePath,
-        /// Where it is not.
+        /// Where it is not text.
         reason: std::str::Utf8Error,
     },
     /// The project's files cannot be copied for the language server.
@@ -38,13 +38,13 @@ pub enum WorkError {
     /// A mutant could not be tried.
     #[error(transparent)]
     Trial(#[from] TrialError),
-    /// The language server cannot be told of them.
+    /// The language server cannot be informed of changed files.
     #[error(transparent)]
     Code(CodeError),
     /// There is no language server, and nothing else reads the files.
     #[error("nothing tells what is in the files: {0}")]
     NoServer(Unavailable),
-    /// Git work was stopped, because the program ends.
+    /// Git work was stopped, because the program is ending.
     #[error("git work was stopped before it was done")]
     Stopped,
     /// The state that an earlier node should have left is not there.

@@ -1,4 +1,4 @@
-//! Projects that only a language server reads: which functions they have, and what of their tests' claims holds.
+//! Projects that only a language server can read: their functions, and which of their tests' claims hold.
 
 use super::{WorkError, Workbench, read};
 use crate::language::Language;
@@ -9,7 +9,8 @@ use interlocking::rust_source::PublicFunction;
 use interlocking::workspaces::FreshCheckout;
 
 impl Workbench {
-    /// The public functions of an implementation file that only a language server reads: those without an underscore before their names.
+    /// The public functions of an implementation file that only a language server reads: those whose names do not begin with an
+    /// underscore.
     pub(super) async fn told_functions(
         &self,
         checked_out: &FreshCheckout,
@@ -37,11 +38,11 @@ impl Workbench {
         Ok(functions.map(function).collect())
     }
 
-    /// The claims of the tests' agent, held against what a language server tells alone; none where the files are read as syntax.
+    /// The claims of the tests' agent, compared with the language server's answers alone; none if the files are read as syntax.
     ///
     /// # Errors
     ///
-    /// [`WorkError`] where it cannot be asked.
+    /// [`WorkError`] if the server cannot be asked.
     pub async fn told_claims(
         &self,
         checked_out: &FreshCheckout,
