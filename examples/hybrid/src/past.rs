@@ -100,7 +100,7 @@ impl Past {
 /// # Errors
 ///
 /// [`PastError`] if it cannot be read.
-pub(crate) async fn told(journal: &dyn Journal, run: &RunId) -> Result<Vec<NodeObservation>, PastError> {
+pub(crate) async fn observations(journal: &dyn Journal, run: &RunId) -> Result<Vec<NodeObservation>, PastError> {
     Ok(recalled(&account(journal, run).await?))
 }
 

@@ -127,39 +127,40 @@ impl ProjectAt<'_> {
         spec: &StackSpec,
         properties: impl Iterator<Item = &'n str>,
     ) -> Result<ToldProperties, WorkError> {
-        self.0.told(spec, properties).await.map_err(WorkError::Code)
+        self.0.called_by(spec, properties).await.map_err(WorkError::Code)
     }
 
     /// The calls of the properties of the test file. A property about which the server cannot answer has no calls here.
     pub async fn resolve(&self, spec: &StackSpec, properties: &TestFile) -> ResolvedCalls {
         let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
-        let (calls, provider) = self.told(self.0.calls(tests, implementation, properties).await);
+        let (calls, provider) = self.with_provider(self.0.calls(tests, implementation, properties).await);
         ResolvedCalls { provider, calls }
     }
 
     /// The functions that the implementation file defines, private ones too.
     pub async fn functions(&self, spec: &StackSpec) -> (Vec<String>, String) {
-        let (symbols, provider) = self.told(self.0.code.document_symbols(Path::new(spec.impl_path.as_str())).await);
+        let (symbols, provider) =
+            self.with_provider(self.0.code.document_symbols(Path::new(spec.impl_path.as_str())).await);
         let functions = symbols.into_iter().filter(|symbol| symbol.kind == SymbolKind::Function);
         (functions.map(|symbol| symbol.name).collect(), provider)
     }
 
     /// What is known of the data types that the implementation file defines, one text each (HY-165).
     pub async fn constraints(&self, spec: &StackSpec) -> (Vec<String>, String) {
-        self.told(self.0.constraints(Path::new(spec.impl_path.as_str())).await)
+        self.with_provider(self.0.constraints(Path::new(spec.impl_path.as_str())).await)
     }
 
-    fn told<T: Default>(&self, told: Result<T, CodeError>) -> (T, String) {
+    fn with_provider<T: Default>(&self, answer: Result<T, CodeError>) -> (T, String) {
         let provider = self.0.code.provider();
-        match told {
-            Ok(told) => (told, provider.to_string()),
+        match answer {
+            Ok(answer) => (answer, provider.to_string()),
             Err(error) => (T::default(), format!("{provider}, but {error}")),
         }
     }
 }
 
 impl Project {
-    async fn told<'n>(
+    async fn called_by<'n>(
         &self,
         spec: &StackSpec,
         properties: impl Iterator<Item = &'n str>,
@@ -167,7 +168,7 @@ impl Project {
         let (tests, implementation) = (Path::new(spec.test_path.as_str()), Path::new(spec.impl_path.as_str()));
         let defined = self.code.document_symbols(implementation).await?;
         let symbols = self.code.document_symbols(tests).await?;
-        let mut told = ToldProperties { by: self.code.provider().to_string(), calls: BTreeMap::new() };
+        let mut answers = ToldProperties { by: self.code.provider().to_string(), calls: BTreeMap::new() };
         for property in properties {
             let is_it = |symbol: &&Symbol| symbol.name.rsplit('.').next() == Some(property);
             let mut found = symbols.iter().filter(is_it);
@@ -175,9 +176,9 @@ impl Project {
             let outgoing = self.code.outgoing_calls(tests, symbol).await?.calls;
             let own = outgoing.iter().filter(|call| call.file == implementation);
             let called = own.filter_map(|call| defined.iter().find(|symbol| symbol.position == call.definition));
-            told.calls.insert(property.to_owned(), called.map(|symbol| symbol.name.clone()).collect());
+            answers.calls.insert(property.to_owned(), called.map(|symbol| symbol.name.clone()).collect());
         }
-        Ok(told)
+        Ok(answers)
     }
 
     /// Replaces the files by those of another commit.
@@ -197,10 +198,10 @@ impl Project {
         let text = tokio::fs::read_to_string(self.directory.path().join(file)).await.map_err(unreadable)?;
         let mut constraints = Vec::new();
         for symbol in self.code.document_symbols(file).await?.iter().filter(|symbol| symbol.kind == SymbolKind::Type) {
-            let told = self.code.hover(file, symbol.position).await?;
+            let known = self.code.hover(file, symbol.position).await?;
             // If nothing more is known, the declaration as it is written.
-            let told = told.unwrap_or_else(|| declaration(&text, symbol));
-            constraints.push(told.trim().to_owned());
+            let known = known.unwrap_or_else(|| declaration(&text, symbol));
+            constraints.push(known.trim().to_owned());
         }
         Ok(constraints)
     }

@@ -2,7 +2,7 @@
 
 use crate::graph::Hybrid;
 use crate::handlers::result_of;
-use crate::past::{Past, PastError, last_memory, told};
+use crate::past::{Past, PastError, last_memory, observations};
 use crate::places::{beginning_at, workspaces};
 use crate::spec::Task;
 use crate::types::{HybridMemory, HybridResult};
@@ -279,7 +279,7 @@ impl UnderWay {
             // The results of the nodes until then are in the journal, up to the last accepted outcome.
             Outcome::Failed(failure) => {
                 let mut result = result_of(&task.spec, memory, Some(failure.into()));
-                witness::tell(&mut result, told(journal, &run).await?);
+                witness::tell(&mut result, observations(journal, &run).await?);
                 Some(result)
             }
             _ => None,

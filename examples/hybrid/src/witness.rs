@@ -12,7 +12,7 @@ pub fn observed(seen: &Observation) -> NodeObservation {
     let to: Vec<&str> = outcome.tokens.iter().map(|token| token.place.as_str()).collect();
     match outcome.node.as_str() {
         // It reports to the exit, and nothing follows it.
-        "mutation_advisory" => told(&outcome.node, outcome.visit, "reported".to_owned(), Vec::new()),
+        "mutation_advisory" => observation(&outcome.node, outcome.visit, "reported".to_owned(), Vec::new()),
         node => went_on(node, outcome.visit, &to.join(" and ")),
     }
 }
@@ -78,17 +78,17 @@ pub fn recalled(account: &RunAccount) -> Vec<NodeObservation> {
 }
 
 fn went_on(node: &str, visit: u32, to: &str) -> NodeObservation {
-    told(node, visit, format!("went on to {to}"), Vec::new())
+    observation(node, visit, format!("went on to {to}"), Vec::new())
 }
 
 fn failed(node: &str, visit: u32, message: String) -> NodeObservation {
-    told(node, visit, "failed".to_owned(), vec![message])
+    observation(node, visit, "failed".to_owned(), vec![message])
 }
 
 fn stopped(node: &str, visit: u32) -> NodeObservation {
-    told(node, visit, "was stopped".to_owned(), Vec::new())
+    observation(node, visit, "was stopped".to_owned(), Vec::new())
 }
 
-fn told(node: &str, visit: u32, progress: String, concerns: Vec<String>) -> NodeObservation {
+fn observation(node: &str, visit: u32, progress: String, concerns: Vec<String>) -> NodeObservation {
     NodeObservation { node: node.to_owned(), phase: format!("visit {visit}"), progress, concerns }
 }

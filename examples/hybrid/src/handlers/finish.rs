@@ -34,7 +34,7 @@ impl ObserverHandler<hybrid::witness> for Witness {
 impl Finish for Hybrid {
     async fn finish(&self, mut result: HybridResult, reports: ReportsOf<Self>) -> Result<HybridResult, NodeError> {
         if let Some(Reported { result: report, .. }) = reports.mutation_advisory.into_iter().next_back() {
-            hear(&mut result, report);
+            add_report(&mut result, report);
         }
         self.finish.0.land(&mut result).await?;
         let observed = reports.witness.into_iter().next_back().and_then(|reported| reported.result.ok());
@@ -44,7 +44,7 @@ impl Finish for Hybrid {
 }
 
 /// Adds the findings of the adversary beside the run.
-fn hear(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
+fn add_report(result: &mut HybridResult, report: Result<MutationAdversaryResult, Box<Failure>>) {
     match report {
         Ok(found) => {
             let robust = found.verdict == TestSuiteVerdict::TestSuiteRobust;

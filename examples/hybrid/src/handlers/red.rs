@@ -114,9 +114,9 @@ impl Verify {
             Ok(on_disk) => on_disk,
             Err(error) => return Ok(Some(Refusal::Trivial(refuse(error.to_string(), "Write a file that parses.")))),
         };
-        let gone = self.gone(blind.tests.commit_hash, spec, cx).await?;
-        if !gone.is_empty() {
-            let why = format!("these tests were verified before, and are not run any more: {}", gone.join(", "));
+        let removed = self.removed_tests(blind.tests.commit_hash, spec, cx).await?;
+        if !removed.is_empty() {
+            let why = format!("these tests were verified before, and are not run any more: {}", removed.join(", "));
             return Ok(Some(Refusal::Trivial(refuse(why, "Put them back as they were, and add to them only."))));
         }
         let verified = verified_claims(&self.0, cx, &checked_out, &output.properties, &on_disk).await?;
@@ -144,7 +144,7 @@ impl Verify {
 
     /// The tests that were verified before these, and that are missing from these: strengthening tests must not remove any
     /// (HY-250).
-    async fn gone(
+    async fn removed_tests(
         &self,
         commit: CommitId,
         spec: &StackSpec,
@@ -168,10 +168,10 @@ where
     N: Node<Graph = Hybrid> + Remembers<Memory = HybridMemory>,
 {
     let (functions, spec) = (cx.memory().functions, cx.entry()?.clone());
-    if let Some(told) = bench.told_claims(checked_out, &spec, &functions, claimed).await? {
-        let provider = told.coverage.told_by.clone();
+    if let Some(verified) = bench.told_claims(checked_out, &spec, &functions, claimed).await? {
+        let provider = verified.coverage.told_by.clone();
         cx.update_memory(move |memory| memory.ground_truth.calls.clone_from(&provider));
-        return Ok(told);
+        return Ok(verified);
     }
     let verified = verify_claims(&functions, claimed, on_disk, None);
     // The text may not show the types of values; no claim is called false before the types are known.

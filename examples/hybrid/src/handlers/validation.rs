@@ -28,7 +28,7 @@ enum Validation {
     /// It did not build.
     Broken(String),
     /// It cannot be verified, whatever its tests report.
-    Disbelieved(HybridFailure),
+    Unverifiable(HybridFailure),
 }
 
 impl LogicHandler<hybrid::validate> for Validate {
@@ -42,7 +42,7 @@ impl LogicHandler<hybrid::validate> for Validate {
                 return goto!(cx, hybrid::post_validate, ValidatedState { merged_state: merged, tests_passed });
             }
             Validation::Failed(failures, patterns) => (failures, patterns, None),
-            Validation::Disbelieved(failure) => {
+            Validation::Unverifiable(failure) => {
                 note_check(cx, Check::MergedTestsPass, false, failure.to_string());
                 return end(cx, failure);
             }
@@ -87,12 +87,12 @@ impl Validate {
         let commit = cx.memory().merge_commit.ok_or(WorkError::Missing { what: "the merge commit" })?;
         let files = self.0.marked_files(commit).await?;
         if !files.is_empty() {
-            return Ok(Validation::Disbelieved(HybridFailure::ConflictMarkers { files }));
+            return Ok(Validation::Unverifiable(HybridFailure::ConflictMarkers { files }));
         }
         let checked_out = cx.fresh_checkout(commit).await?;
         match self.0.refused(&checked_out, Side::Implementation, spec).await? {
             Ok(refused) if !refused.is_empty() => {
-                return Ok(Validation::Disbelieved(HybridFailure::NotVerifiable { refused }));
+                return Ok(Validation::Unverifiable(HybridFailure::NotVerifiable { refused }));
             }
             Ok(_) => {}
             Err(not_rust) => return Ok(Validation::Broken(not_rust.to_string())),
@@ -102,7 +102,7 @@ impl Validate {
         let known = spec.known_tests(&names);
         let outcome = match self.0.test(&checked_out, known).await? {
             TestRun::Forged { tests } => {
-                return Ok(Validation::Disbelieved(HybridFailure::VerdictForged { tests }));
+                return Ok(Validation::Unverifiable(HybridFailure::VerdictForged { tests }));
             }
             TestRun::DidNotBuild { diagnostics } => return Ok(Validation::Broken(diagnostics)),
             TestRun::Ran(outcome) => outcome,
@@ -110,9 +110,9 @@ impl Validate {
         let all_ran = names.iter().all(|name| outcome.verdict_of(name) == TestVerdict::Passed);
         let on_disk = self.0.test_file(&checked_out, spec).await?.unwrap_or_default();
         if outcome.all_passed() && all_ran {
-            let disbelieved = self.claims(&checked_out, output, &on_disk, cx).await?;
+            let unverifiable = self.claims(&checked_out, output, &on_disk, cx).await?;
             let passed = u32::try_from(outcome.passed.len()).unwrap_or(u32::MAX);
-            return Ok(disbelieved.map_or(Validation::Passed(passed), Validation::Disbelieved));
+            return Ok(unverifiable.map_or(Validation::Passed(passed), Validation::Unverifiable));
         }
         let functions = cx.memory().functions;
         let patterns = patterns_of(&outcome.failed, |failure| affected_functions(failure, &on_disk, &functions));

@@ -10,7 +10,7 @@ mod contexts;
 mod coverage;
 mod fix_loop;
 mod patterns;
-mod told;
+mod language_server;
 mod red;
 mod mutation;
 mod type_system;
@@ -20,6 +20,7 @@ mod work_items;
 pub use contexts::{echoes, impl_context, mutation_context, tests_context};
 pub use coverage::{ClaimMismatch, VerifiedClaims, missing_sketches, verify_claims};
 pub use fix_loop::{FixStop, after_fix, before_fix, is_converging};
+pub use language_server::{ToldProperties, verify_told_claims};
 pub use mutation::{
     critical_survivors, mutation_adversary_result, mutation_detail, mutation_fix_targets, test_suite_verdict,
     untried_mutants,
@@ -27,6 +28,5 @@ pub use mutation::{
 pub use patterns::affected_functions;
 pub use prose::code_among_words;
 pub use red::rejection_feedback;
-pub use told::{ToldProperties, verify_told_claims};
 pub use type_system::{Gate, after_adversary, hardening_hints, type_adversary_result, type_system_verdict};
 pub use work_items::work_items;
