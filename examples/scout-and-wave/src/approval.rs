@@ -1,4 +1,4 @@
-//! `--approve`: the operator's answer to the review, given beforehand. It is recorded as any person's answer is.
+//! `--approve`: the operator's answer to the review, given in advance. It is recorded like any person's answer.
 
 use interlocking::cli::{Start, Style};
 use interlocking::prelude::*;
@@ -7,7 +7,7 @@ use interlocking::runtime::{Event, EventKind};
 use scout_and_wave::graph::{ReviewAnswer, ScoutAndWave};
 use std::sync::Arc;
 
-/// The run, which waits in this process, and is answered when it asks for the review.
+/// A run that waits in this process, and is answered when it asks for the review.
 pub(crate) fn approve(run: Run<ScoutAndWave>, start: &Start) -> Run<ScoutAndWave> {
     let (journal, name, console) = (start.journal.clone(), start.run.clone(), start.console.clone());
     let told = move |event: Event| {

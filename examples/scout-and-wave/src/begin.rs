@@ -1,4 +1,4 @@
-//! Runs in this process: from options to where they are ready.
+//! Sets up runs in this process from options.
 
 use crate::approval::approve;
 use clap::Args;
@@ -66,15 +66,15 @@ pub(crate) struct Options {
     repository: RepositoryOptions,
 }
 
-/// What is remembered of a run beside where it is.
+/// Facts stored with a run beside its location.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Facts {
-    /// Whether the demonstration's agents play all roles that nobody else plays.
+    /// Whether the demonstration's agents play all roles that no other agent plays.
     is_demonstration: bool,
-    /// How the project is built and tested, where that was said.
+    /// How the project is built and tested, if the user said so.
     #[serde(default)]
     toolchain: Option<Toolchain>,
-    /// Where a run that it goes on with has its worktrees.
+    /// The directory with the worktrees of the run that it continues.
     #[serde(default)]
     left_in: Option<PathBuf>,
 }
@@ -83,14 +83,14 @@ pub(crate) struct Facts {
 pub(crate) type Begun = (Request, Prepared<ScoutAndWave>);
 
 impl Named {
-    /// Where the document is.
+    /// The document's path.
     pub(crate) fn document(&self) -> Result<FilePath, CommandError> {
         let file = format!("docs/IMPL-{}.md", self.name);
         FilePath::new(file).map_err(|error| CommandError::from(error).at("--name"))
     }
 }
 
-/// `run`: the demonstration, where there is no task.
+/// `run`: the demonstration, if there is no task.
 pub(crate) async fn begin(options: Options, new: New, start: Start) -> Result<Begun, CommandError> {
     let document = new.named.document()?;
     match new.task {
@@ -116,7 +116,7 @@ pub(crate) async fn begin_with(
     Ok((request, prepare(run, options.approve).await?))
 }
 
-/// Where a run has left its worktrees whose journal is lost.
+/// Where a run whose journal is lost has left its worktrees.
 async fn left_by(lost: &RunId, repository: Option<&Path>, start: &Start) -> Result<PathBuf, CommandError> {
     if !start.journal.load(lost).await?.is_empty() {
         let known = CommandError::new(format!("the journal of the run `{lost}` is there"));
@@ -150,7 +150,7 @@ async fn begin_demonstration(
     Ok((Request::Feature { task: demo::TASK.to_owned(), document }, prepare(run, options.approve).await?))
 }
 
-/// A run that another process began.
+/// Sets up a run that another process began.
 pub(crate) async fn resume(options: Options, start: Start) -> Result<Prepared<ScoutAndWave>, CommandError> {
     prepare(RepositoryRun::resume(&options.repository, start).await?, options.approve).await
 }
@@ -180,11 +180,11 @@ async fn prepare(repository_run: RepositoryRun<Facts>, approves: bool) -> Result
     repository_run.prepare_judged(run, roles, workspaces, exit).await
 }
 
-/// What an agent runs to see where it is, and to commit what it has done.
+/// The commands with which an agent inspects its repository and commits its work.
 const GIT: [&str; 6] =
     ["git rev-parse", "git branch --show-current", "git status", "git diff", "git add", "git commit"];
 
-/// What agents may run, and what they need for it.
+/// The commands that agents may run, and what these need.
 fn access(workbench: &Workbench) -> BuildAccess {
     let commands = workbench.commands().into_iter().chain(GIT.map(str::to_owned));
     let access = BuildAccess::cargo(commands, &workbench.target_directory.join("agents"));
@@ -197,7 +197,7 @@ fn access(workbench: &Workbench) -> BuildAccess {
     }
 }
 
-/// How the program ends: whether it has done what it was asked to. A verdict is what `check` was asked for, whatever it is.
+/// The exit code: whether the program has done what it was asked to do. For `check` that is a verdict, whatever the verdict is.
 fn exit(result: &SawResult) -> Exit {
     match result {
         SawResult::Complete { .. }
@@ -211,7 +211,7 @@ fn exit(result: &SawResult) -> Exit {
     }
 }
 
-/// A file of the user's, whose mistakes are told at their places.
+/// Reads a YAML file of the user's; mistakes are reported at their places.
 pub(crate) fn read_yaml<T: DeserializeOwned>(path: &Path) -> Result<T, CommandError> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| CommandError::from(error).at(&name))?;

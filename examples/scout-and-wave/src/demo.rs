@@ -16,7 +16,7 @@ pub const SEED: [EmbeddedFile; 6] = [
     EmbeddedFile { path: "src/lib.rs", contents: include_str!("../demo/seed/src/lib.rs") },
 ];
 
-/// What is wanted.
+/// The task.
 pub const TASK: &str = "Statistics of texts: counts, word frequencies and longest words, reports as text and as JSON, and a program for them.";
 
 /// The scout's plan, as JSON.
@@ -26,11 +26,11 @@ pub const PLAN: &str = include_str!("../demo/plan.json");
 struct Work {
     agent: &'static str,
     wave: u32,
-    /// Where it works, as its prompt calls that: one that is alone in its wave, on `main`.
+    /// Its worktree, as its prompt calls it: an agent that is alone in its wave works on `main`.
     worktree: &'static str,
     file: &'static str,
     code: &'static str,
-    /// What the test is called: `tests/NAME.rs`.
+    /// The name of its test: `tests/NAME.rs`.
     name: &'static str,
     test: &'static str,
     tests: &'static [&'static str],
@@ -99,11 +99,11 @@ const WORK: [Work; 6] = [
     },
 ];
 
-/// What the scripted agents do: the scout plans, and each agent writes its files, tests them, commits and reports.
+/// The script of the agents: the scout plans, and each agent writes its files, tests them, commits and reports.
 ///
 /// # Errors
 ///
-/// [`ScriptError`]: never of what is embedded.
+/// [`ScriptError`]: never, for the embedded script.
 pub fn script() -> Result<Script, ScriptError> {
     let mut text = format!("[[turn]]\nagent = \"scout\"\ncost = 0.04\noutput_json = '''\n{PLAN}'''\n");
     for work in &WORK {

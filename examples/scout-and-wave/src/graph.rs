@@ -28,23 +28,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A document that waits for a person's word.
+/// A document that waits for a person's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Draft {
-    /// What is asked.
+    /// The question.
     pub question: ReviewQuestion,
-    /// What its scout was told; another one is told the same, and what the person says.
+    /// The scout's brief; the next scout gets the same, with the person's remarks.
     pub brief: Brief,
-    /// The wave that begins with approval: of a project without code, the one that an architect has planned, it is 0.
+    /// The wave that begins with approval: 0 for a project without code that an architect has planned.
     pub first_wave: u32,
 }
 
-/// That the next wave may begin.
+/// The request that the next wave begins.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
-    /// Which, from 1.
+    /// The wave, from 1.
     pub wave: u32,
-    /// What its agents have done, where it was launched before: who is done need not work again (SAW-45).
+    /// What its agents have done, if it was launched before: agents that are done need not work again (SAW-45).
     pub executed: Option<Executed>,
 }
 
@@ -58,18 +58,18 @@ impl Next {
 /// A wave that is launched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Which.
+    /// The wave.
     pub wave: u32,
     /// The commit that all of its agents begin at.
     pub base: CommitId,
     /// The hash of the contracts, which are frozen from here on.
     pub contracts_hash: String,
-    /// What each agent is to do.
+    /// The assignment of each agent.
     pub assignments: Vec<Assignment>,
 }
 
 impl Launch {
-    /// What its only agent is to do; none if it has several.
+    /// The assignment of its only agent; none if it has several.
     pub fn only(&self) -> Option<&Assignment> {
         match &self.assignments[..] {
             [only] => Some(only),
@@ -78,12 +78,12 @@ impl Launch {
     }
 }
 
-/// What one agent is to do.
+/// The assignment of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
-    /// Who it is.
+    /// The agent and its wave.
     pub post: Post,
-    /// How often it is sent to work, from 1: again where a person wants that, or its section has changed (CON-156).
+    /// How often it was sent to work, from 1: it is sent again if a person wants that, or if its section has changed (CON-156).
     pub generation: u32,
     /// How many agents the wave has: none begins before all have a worktree.
     pub wave_size: usize,
@@ -91,17 +91,17 @@ pub struct Assignment {
     pub base: CommitId,
     /// The document.
     pub document: FilePath,
-    /// Its section of the document, as it was written there when the wave was launched (CON-102).
+    /// Its section of the document when the wave was launched (CON-102).
     pub section: String,
-    /// What it has done in a worktree at another base: its commits are picked, and it does not work again (CON-100).
+    /// Its work in a worktree at another base: its commits are picked, and it does not work again (CON-100).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<Done>,
 }
 
-/// That a wave cannot go on without a person.
+/// A wave that cannot go on without a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blocked {
-    /// Which.
+    /// The wave.
     pub wave: u32,
     /// Why.
     pub reason: BlockReason,
@@ -109,14 +109,14 @@ pub struct Blocked {
     pub problems: Vec<String>,
     /// The wave as it was launched, and what its agents have done; none before the launch.
     pub executed: Option<Executed>,
-    /// What is merged on the staging branch, where the gate fails.
+    /// The merge on the staging branch, if the gate fails.
     pub merged: Option<Merged>,
 }
 
-/// That the only agent of a wave has failed.
+/// The failure of the only agent of a wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SoloFailure {
-    /// Why there is no report of it.
+    /// Why it has no report.
     pub why: String,
 }
 
@@ -129,22 +129,22 @@ impl From<Failure> for SoloFailure {
 /// What an agent has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// Who it is.
+    /// The agent and its wave.
     pub post: Post,
-    /// What it says.
+    /// Its report.
     pub report: CompletionReport,
-    /// What is there.
+    /// The state of its branch and its worktree.
     pub facts: Facts,
 }
 
-/// A wave whose agents have ended, and what is there.
+/// A wave whose agents have ended, and the state of their branches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Executed {
     /// The wave as it was launched.
     pub launch: Launch,
-    /// What is on the branch of each agent that has ended.
+    /// The branch and worktree of each agent that has ended.
     pub facts: Vec<(Post, Facts)>,
-    /// The agents that the wave goes on without, as a person has said.
+    /// The agents without which the wave goes on, by a person's decision.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub descoped: BTreeSet<AgentLetter>,
 }
@@ -152,32 +152,32 @@ pub struct Executed {
 /// A wave that is merged on the staging branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Merged {
-    /// Which.
+    /// The wave.
     pub wave: u32,
-    /// Whose work it is.
+    /// The agents whose work it contains.
     pub agents: Vec<AgentLetter>,
-    /// The hash of the contracts that it was made by.
+    /// The hash of its contracts.
     pub contracts_hash: String,
     /// The commit of the staging branch.
     pub commit: CommitId,
 }
 
-/// Where the run is.
+/// The progress of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     /// The state.
     pub state: State,
-    /// The wave that it is about; none before the first.
+    /// Its wave; none before the first.
     #[serde(default)]
     pub wave: Option<u32>,
-    /// By label: how often each agent was sent to work, and by which section.
+    /// By label: how often each agent was sent to work, and with which section.
     pub sent: BTreeMap<String, Sent>,
 }
 
-/// How an agent was sent to work last.
+/// The last time that an agent was sent to work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
-    /// How often, from 1; 0 where it was another run that did.
+    /// How often, from 1; 0 if another run did so.
     pub generation: u32,
     /// Its section.
     pub section: String,
@@ -189,7 +189,7 @@ pub struct Sent {
 #[derive(Graph)]
 #[graph(output = SawResult)]
 pub struct ScoutAndWave {
-    /// Goes by what the run is for.
+    /// Routes by the run's command.
     #[node(entry, input = Request, goto(check, scout, architect, pending, recover, quick_check), memory(run: Progress))]
     pub(crate) command: LogicNode<Command>,
 
@@ -197,7 +197,7 @@ pub struct ScoutAndWave {
     #[node(input = RunId, workspace = "staging", goto(pending, predict, exit), memory(run: Progress))]
     pub(crate) recover: LogicNode<Recover>,
 
-    /// Reads the project, and returns a plan, of which nothing but the verdict is used. It may not write.
+    /// Reads the project, and returns a plan; only the verdict on it is used. It may not write.
     #[node(input = Brief, prompt = ScoutPrompt<'_>, output = Plan, agent = "scout", workspace = "scout", read_only,
         goto(exit), memory(run: Progress), timeout = "60m")]
     pub(crate) check: LLMNode<Check>,
@@ -207,12 +207,12 @@ pub struct ScoutAndWave {
         goto(suit), visits = 3, memory(run: Progress), timeout = "60m")]
     pub(crate) scout: LLMNode<Scout>,
 
-    /// Designs a project of which there is no code. It may not write either.
+    /// Designs a project that has no code yet. It may not write either.
     #[node(input = Brief, prompt = ArchitectPrompt<'_>, output = BootstrapPlan, agent = "scout", workspace = "scout",
         read_only, goto(suit), visits = 3, memory(run: Progress), timeout = "60m")]
     pub(crate) architect: LLMNode<Architect>,
 
-    /// Judges the plan by itself and by the project, and writes the document.
+    /// Judges the plan, alone and against the project, and writes the document.
     #[node(input = Proposal, workspace = "staging", goto(review, exit), memory(run: Progress))]
     pub(crate) suit: LogicNode<Suit>,
 
@@ -221,7 +221,7 @@ pub struct ScoutAndWave {
         visits = 9, memory(run: Progress))]
     pub(crate) review: HumanNode<Review>,
 
-    /// Checks the next wave by the document on the target branch, and freezes its contracts.
+    /// Checks the next wave against the document on the target branch, and freezes its contracts.
     #[node(input = Next, workspace = "staging", goto(solo, agents, review, blocked_contract), visits = 78,
         memory(run: Progress))]
     pub(crate) pending: LogicNode<Pending>,
@@ -231,7 +231,7 @@ pub struct ScoutAndWave {
         goto(predict, blocked_agent, blocked_contract), failed(solo_failed), memory(run: Progress), timeout = "60m")]
     pub(crate) solo: LLMNode<Solo>,
 
-    /// Keeps what that agent has committed, where it has ended without a report.
+    /// Keeps that agent's commits if it has ended without a report.
     #[node(input = SoloFailure, workspace = "staging", goto(blocked_agent), memory(run: Progress))]
     pub(crate) solo_failed: LogicNode<SoloFailed>,
 
@@ -240,12 +240,12 @@ pub struct ScoutAndWave {
         memory(run: Progress))]
     pub(crate) agents: MapNode<Agents>,
 
-    /// Holds reports against what is there, before anything is merged.
+    /// Checks reports against the branches, before anything is merged.
     #[node(input = Executed, workspace = "staging", goto(merge, append, blocked_agent, blocked_contract),
         memory(run: Progress))]
     pub(crate) predict: LogicNode<Predict>,
 
-    /// Merges the branches on the staging branch, and takes the worktrees away.
+    /// Merges the branches on the staging branch, and removes the worktrees.
     #[node(input = Executed, workspace = "staging", goto(append, blocked_contract), memory(run: Progress))]
     pub(crate) merge: LogicNode<Merge>,
 
@@ -253,7 +253,7 @@ pub struct ScoutAndWave {
     #[node(input = Merged, workspace = "staging", goto(verify), memory(run: Progress))]
     pub(crate) append: LogicNode<Append>,
 
-    /// Runs the gate on the whole project, with what others have committed on the target branch meanwhile.
+    /// Runs the gate on the whole project, including others' commits on the target branch in the meantime.
     #[node(input = Merged, workspace = "staging", goto(verified, blocked_verify), visits = 156, memory(run: Progress))]
     pub(crate) verify: LogicNode<Verify>,
 
@@ -261,22 +261,22 @@ pub struct ScoutAndWave {
     #[node(input = Merged, workspace = "staging", goto(pending, verify, exit), memory(run: Progress))]
     pub(crate) verified: LogicNode<Verified>,
 
-    /// Agents did not complete their work, or not as they say.
+    /// Asks a person: agents did not complete their work, or their reports are not true.
     #[node(input = Blocked, question = BlockedQuestion, answer = AgentFailureAnswer,
         goto(blocked_agent, agents, solo, predict, exit), visits = 9, attempts = 9, memory(run: Progress))]
     pub(crate) blocked_agent: HumanNode<BlockedAgent>,
 
-    /// The plan does not hold: contracts, or who owns what.
+    /// Asks a person: the plan does not hold, in its contracts or its ownership of files.
     #[node(input = Blocked, question = BlockedQuestion, answer = ContractAnswer, goto(pending, exit), visits = 9,
         memory(run: Progress))]
     pub(crate) blocked_contract: HumanNode<BlockedContract>,
 
-    /// The gate fails.
+    /// Asks a person: the gate fails.
     #[node(input = Blocked, question = BlockedQuestion, answer = VerificationAnswer, goto(verify, exit), visits = 9,
         memory(run: Progress))]
     pub(crate) blocked_verify: HumanNode<BlockedVerify>,
 
-    /// Whether quick mode is for a declaration of who owns what.
+    /// Checks whether quick mode is suitable for a declaration of ownership.
     #[node(input = QuickPlan, workspace = "staging", goto(quick, exit))]
     pub(crate) quick_check: LogicNode<QuickCheck>,
 
@@ -284,11 +284,11 @@ pub struct ScoutAndWave {
     #[node(input = QuickLaunch, map = QuickWorker, adopt, workspace = "staging", goto(quick_merge, exit))]
     pub(crate) quick: MapNode<Quick>,
 
-    /// Merges what they did on the staging branch.
+    /// Merges their work on the staging branch.
     #[node(input = QuickExecuted, workspace = "staging", goto(quick_verify, exit))]
     pub(crate) quick_merge: LogicNode<QuickMerge>,
 
-    /// Runs the gate on the whole project, and lands what passes.
+    /// Runs the gate on the whole project, and lands the merge if it passes.
     #[node(input = QuickMerged, workspace = "staging", goto(exit))]
     pub(crate) quick_verify: LogicNode<Verify>,
 }
@@ -297,7 +297,8 @@ pub struct ScoutAndWave {
 #[derive(Graph)]
 #[graph(output = Done)]
 pub struct Agent {
-    /// Has its worktree made, and waits until all agents of the wave have theirs. Who is done already brings its commits there.
+    /// Makes its worktree, and waits until all agents of the wave have theirs. An agent that is done already has its commits
+    /// picked there.
     #[node(entry, input = Assignment, workspace = "tree", goto(implement, exit))]
     pub(crate) wait_for_worktrees: LogicNode<WaitForWorktrees>,
 
@@ -339,7 +340,7 @@ impl ScoutAndWave {
 }
 
 impl Agent {
-    /// The graph of the agents that wait for one another by `worktrees`.
+    /// The graph of agents that wait for one another by `worktrees`.
     pub(crate) fn new(worktrees: &Arc<WaveWorktrees>) -> Self {
         Self {
             wait_for_worktrees: LogicNode(WaitForWorktrees(worktrees.clone())),

@@ -1,4 +1,4 @@
-//! Runs Scout-and-Wave from the command line: the demonstration, or one's own task, agents, repository.
+//! Runs Scout-and-Wave from the command line: the demonstration, or a task, agents and repository of your own.
 
 mod approval;
 mod begin;

@@ -1,4 +1,4 @@
-//! What a run tells people: what they are asked, what they can answer, and what it came to.
+//! Questions to people, their answers, and the result of a run.
 
 use crate::protocol::agent::AgentLetter;
 use crate::protocol::state::BlockReason;
@@ -9,19 +9,19 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the person who approves is asked.
+/// The question to the person who approves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewQuestion {
     /// The document to read. It may be changed, and committed, before it is approved.
     pub document: FilePath,
-    /// Whether the task is one for the protocol.
+    /// Whether the task is suitable for the protocol.
     pub suitability: Suitability,
-    /// What can be answered.
+    /// The possible answers.
     pub ways: Vec<String>,
 }
 
 impl ReviewQuestion {
-    /// About a document, and the verdict in it.
+    /// A question about a document, with the verdict in it.
     pub fn new(document: FilePath, suitability: Suitability) -> Self {
         let approve = match suitability.caveats.is_empty() {
             true => "{\"approve\": {}}: the waves begin",
@@ -58,18 +58,18 @@ pub enum ReviewAnswer {
     },
 }
 
-/// What a person is asked about a blocked wave.
+/// The question to a person about a blocked wave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockedQuestion {
-    /// Which.
+    /// The wave.
     pub wave: u32,
     /// Why.
     pub reason: BlockReason,
     /// In detail.
     pub problems: Vec<String>,
-    /// Where the orchestrator's worktree is, with the document and its reports.
+    /// The path of the orchestrator's worktree, with the document and its reports.
     pub staging: String,
-    /// What can be done.
+    /// The possible answers.
     pub ways: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ pub enum VerificationAnswer {
     Stop,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum SawResult {
@@ -128,21 +128,21 @@ pub enum SawResult {
         /// The commit that landed last.
         commit: CommitId,
     },
-    /// The verdict that `check` wanted: nothing was written.
+    /// `check`: the verdict; nothing was written.
     Checked {
         /// The verdict.
         suitability: Suitability,
     },
-    /// The document that `scout` wanted: nobody was launched.
+    /// `scout`: the document; no agent was launched.
     Reviewed {
-        /// Where it is.
+        /// The document's path.
         document: FilePath,
         /// Its verdict.
         suitability: Suitability,
     },
-    /// Quick mode: what its agents did is merged, verified, and has landed.
+    /// Quick mode: the agents' work is merged, verified, and has landed.
     QuickComplete {
-        /// Whose work it is.
+        /// The agents whose work it is.
         agents: Vec<AgentLetter>,
         /// The commit that has landed.
         commit: CommitId,
@@ -154,9 +154,9 @@ pub enum SawResult {
         /// In detail.
         problems: Vec<String>,
     },
-    /// A precondition does not hold: nobody was launched.
+    /// A precondition does not hold: no agent was launched.
     NotSuitable {
-        /// Which, and why.
+        /// The preconditions, each with the reason.
         failed: Vec<Failed>,
     },
     /// The person did not approve.
@@ -164,9 +164,9 @@ pub enum SawResult {
         /// Why.
         reason: String,
     },
-    /// A person has ended the run where a wave was blocked. Nothing of it has landed.
+    /// A person has ended the run when a wave was blocked. Nothing of that wave has landed.
     Stopped {
-        /// Which.
+        /// The wave.
         wave: u32,
         /// Why.
         reason: BlockReason,

@@ -1,4 +1,4 @@
-//! What agents are asked, and the document as it is first written: templates over borrowed data. The sentences are ours.
+//! The prompts of agents, and the first version of the document: templates over borrowed data. The sentences are ours.
 
 use crate::document::Field;
 use crate::graph::Assignment;
@@ -14,9 +14,9 @@ use askama::Template;
 #[derive(Debug, Template)]
 #[template(path = "scout.md", escape = "none")]
 pub struct ScoutPrompt<'a> {
-    /// What is wanted.
+    /// The task.
     pub brief: &'a Brief,
-    /// What agents may run of the project's toolchain.
+    /// The commands of the project's toolchain that agents may run.
     pub commands: Vec<String>,
 }
 
@@ -24,9 +24,9 @@ pub struct ScoutPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "architect.md", escape = "none")]
 pub struct ArchitectPrompt<'a> {
-    /// What is wanted.
+    /// The task.
     pub brief: &'a Brief,
-    /// What agents may run of the project's toolchain.
+    /// The commands of the project's toolchain that agents may run.
     pub commands: Vec<String>,
 }
 
@@ -34,9 +34,9 @@ pub struct ArchitectPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "quick.md", escape = "none")]
 pub struct QuickPrompt<'a> {
-    /// Which agent, and what it is told.
+    /// The agent, and its assignment.
     pub assignment: &'a QuickAssignment,
-    /// What it runs before it touches anything.
+    /// The commands that it runs before it changes anything.
     pub preflight: Preflight,
 }
 
@@ -44,27 +44,27 @@ pub struct QuickPrompt<'a> {
 #[derive(Debug, Template)]
 #[template(path = "agent.md", escape = "none")]
 pub struct AgentLaunch<'a> {
-    /// Which agent, and its section.
+    /// The agent, and its section.
     pub assignment: &'a Assignment,
-    /// What it runs before it touches anything.
+    /// The commands that it runs before it changes anything.
     pub preflight: Preflight,
 }
 
-/// Shell commands that fail where an agent is in the wrong place (SAW-41, SAW-57): it is sent to the right one first. There is nothing in
-/// them, such as `$(…)`, that an agent's program would not run without being asked.
+/// Shell commands that fail if an agent is in the wrong place (SAW-41, SAW-57); they first change to the right one. They contain
+/// nothing, such as `$(…)`, for which an agent's program would ask permission.
 #[derive(Clone, Debug, PartialEq, Eq, Template)]
 #[template(path = "preflight.sh", escape = "none")]
 pub struct Preflight {
-    /// Where the worktree is, quoted for a shell.
+    /// The path of the worktree, quoted for a shell.
     path: String,
     /// Its branch.
     branch: String,
 }
 
 impl Preflight {
-    /// For an agent in that worktree, on that branch.
+    /// The commands for an agent in that worktree, on that branch.
     pub fn new(path: &std::path::Path, branch: &str) -> Self {
-        // As git says it.
+        // The path as git prints it.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let path = path.to_string_lossy().replace('\'', r"'\''");
         Self { path: format!("'{path}'"), branch: branch.to_owned() }
@@ -84,7 +84,7 @@ pub(crate) struct ImplDocument<'a> {
     pub(crate) prompts: String,
 }
 
-/// The document of one that is not.
+/// The document of a plan that is not suitable.
 #[derive(Debug, Template)]
 #[template(path = "not_suitable.md", escape = "none")]
 pub(crate) struct NotSuitableDocument<'a> {
@@ -92,7 +92,7 @@ pub(crate) struct NotSuitableDocument<'a> {
     pub(crate) suitability: String,
 }
 
-/// What an agent's prompt is stamped from (SAW-66).
+/// The data of an agent's prompt (SAW-66).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PromptFields<'a> {
     pub(crate) plan: &'a Plan,
@@ -113,7 +113,7 @@ struct PromptField<'a> {
 }
 
 impl<'a> PromptFields<'a> {
-    /// What a field says.
+    /// The text of a field.
     pub(crate) fn field(&self, field: Field) -> Result<String, askama::Error> {
         let Self { plan, agent, post } = *self;
         let letter: &AgentLetter = &agent.agent;
@@ -126,17 +126,18 @@ impl<'a> PromptFields<'a> {
     }
 }
 
-/// What teaches an agent to drive the program for a person: commands, answers, and what happens in between (SAW-99 to SAW-101).
+/// A skill that teaches an agent to drive the program for a person: commands, answers, and what happens in between (SAW-99 to
+/// SAW-101).
 #[derive(Debug, Template)]
 #[template(path = "skill.md", escape = "none")]
 pub struct Skill<'a> {
-    /// What the program is called.
+    /// The program's name.
     program: &'a str,
     states: [State; 14],
 }
 
 impl<'a> Skill<'a> {
-    /// For a program of that name.
+    /// The skill for a program of that name.
     pub fn of_program(program: &'a str) -> Self {
         Self { program, states: State::ALL }
     }

@@ -1,4 +1,4 @@
-//! What travels between the nodes of quick mode, and the graph of one of its agents.
+//! The payloads of quick mode, and the graph of one of its agents.
 
 use crate::handlers::QuickWork;
 use crate::prompts::QuickPrompt;
@@ -10,23 +10,23 @@ use interlocking::worktree::CommitId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A declaration that holds, to be launched.
+/// A valid declaration, to be launched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickLaunch {
-    /// Where all agents begin.
+    /// The commit at which all agents begin.
     pub base: CommitId,
-    /// What each is told.
+    /// The assignment of each agent.
     pub agents: Vec<QuickAssignment>,
     /// Commands that build and test the whole project.
     pub gate: Vec<Command>,
 }
 
-/// What an agent of quick mode is to do.
+/// The assignment of an agent of quick mode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickAssignment {
-    /// Who it is.
+    /// The agent.
     pub agent: AgentLetter,
-    /// What it is told.
+    /// Its task and files.
     pub told: QuickAgent,
 }
 
@@ -38,30 +38,30 @@ pub struct QuickWord {
     pub summary: String,
 }
 
-/// What is on an agent's branch.
+/// The work on an agent's branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickDone {
-    /// Who it is.
+    /// The agent.
     pub agent: AgentLetter,
-    /// What it says.
+    /// Its summary.
     pub summary: String,
-    /// Its last commit, or the one that was made for it; none if there is nothing.
+    /// Its last commit, or the commit that was made for it; none if there is no work.
     pub commit: Option<CommitId>,
 }
 
 /// What all agents have done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickExecuted {
-    /// As they were launched.
+    /// The launch.
     pub launch: QuickLaunch,
-    /// Each, in the order of letters.
+    /// The work of each, in the order of letters.
     pub done: Vec<QuickDone>,
 }
 
 /// What is merged, and not yet verified.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickMerged {
-    /// Whose work it is.
+    /// The agents whose work it contains.
     pub agents: Vec<AgentLetter>,
     /// Commands that build and test the whole project.
     pub gate: Vec<Command>,
@@ -73,7 +73,7 @@ pub struct QuickMerged {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum QuickStop {
-    /// It is not for this declaration: nobody was launched.
+    /// Quick mode is not suitable for this declaration: no agent was launched.
     Refused,
     /// An agent did not do its work.
     AgentFailure,
@@ -87,7 +87,7 @@ pub enum QuickStop {
 #[derive(Graph)]
 #[graph(output = QuickDone)]
 pub struct QuickWorker {
-    /// Works. What it does not commit is committed for it.
+    /// Works. Its uncommitted work is committed for it.
     #[node(entry, input = QuickAssignment, prompt = QuickPrompt<'_>, output = QuickWord, agent = "agent", workspace = "tree",
         goto(exit), timeout = "60m")]
     pub(crate) work: LLMNode<QuickWork>,

@@ -1,4 +1,4 @@
-//! What a run is to do, and what its scout is told.
+//! The command of a run, and the brief of its scout.
 
 use crate::protocol::bootstrap::Architecture;
 use crate::protocol::plan::Plan;
@@ -7,11 +7,11 @@ use interlocking::prelude::RunId;
 use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
-/// What a run begins with: a command.
+/// The entry value of a run: a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// Says whether a task is one for the protocol, and writes nothing (SAW-19).
+    /// Judges whether a task is suitable for the protocol, and writes nothing (SAW-19).
     Check {
         /// What is to be built.
         task: String,
@@ -20,38 +20,38 @@ pub enum Request {
     Scout {
         /// What is to be built.
         task: String,
-        /// Where the document is to be: `docs/IMPL-NAME.md`.
+        /// The path for the document: `docs/IMPL-NAME.md`.
         document: FilePath,
     },
     /// Plans, has a person approve, and goes through the waves.
     Feature {
         /// What is to be built.
         task: String,
-        /// Where the document is to be.
+        /// The path for the document.
         document: FilePath,
     },
     /// The same for a project without code (SAW-95).
     Bootstrap {
         /// What the project is to be.
         task: String,
-        /// Where the document is to be.
+        /// The path for the document.
         document: FilePath,
     },
-    /// Goes on with the next wave of a document that is there (SAW-23, CON-99).
+    /// Goes on with the next wave of an existing document (SAW-23, CON-99).
     Wave {
-        /// Where it is.
+        /// The document's path.
         document: FilePath,
     },
-    /// The same, where a run has begun that wave and its journal is lost: by what that has left in git (SAW-105).
+    /// The same, if a run has begun that wave and its journal is lost: continues from what that run has left in git (SAW-105).
     Recover {
-        /// Where it is.
+        /// The document's path.
         document: FilePath,
         /// That run.
         run: RunId,
     },
     /// Two or three agents without a document (SAW-91).
     Quick {
-        /// Who owns what.
+        /// The ownership of files, tasks and the gate.
         plan: QuickPlan,
     },
 }
@@ -61,12 +61,12 @@ pub enum Request {
 #[error("this command has no document")]
 pub struct NoDocument;
 
-/// What a scout or an architect is told.
+/// The brief of a scout or an architect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Brief {
     /// What is to be built.
     pub task: String,
-    /// What a person said of each plan before, in their order.
+    /// A person's remarks on each earlier plan, in their order.
     pub remarks: Vec<String>,
 }
 
@@ -75,18 +75,18 @@ pub struct Brief {
 pub struct Proposal {
     /// The plan.
     pub plan: Plan,
-    /// What the project is to be, where there is none yet.
+    /// The description of the project, if it does not exist yet.
     pub architecture: Option<Architecture>,
-    /// What the scout was told.
+    /// The scout's brief.
     pub brief: Brief,
 }
 
 impl Request {
-    /// Where the run's document is.
+    /// The path of the run's document.
     ///
     /// # Errors
     ///
-    /// [`NoDocument`] where it has none.
+    /// [`NoDocument`] if it has none.
     pub fn document(&self) -> Result<&FilePath, NoDocument> {
         match self {
             Self::Scout { document, .. }
@@ -100,7 +100,7 @@ impl Request {
 }
 
 impl Brief {
-    /// A task of which nobody has said anything yet.
+    /// A task without remarks.
     pub fn new(task: String) -> Self {
         Self { task, remarks: Vec::new() }
     }

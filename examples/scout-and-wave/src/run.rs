@@ -1,4 +1,4 @@
-//! A run on a git repository: where its nodes work, and what its branches are called.
+//! A run on a git repository: the workspaces of its nodes, and the names of its branches.
 
 use crate::graph::ScoutAndWave;
 use crate::protocol::agent::Post;
@@ -8,8 +8,9 @@ use interlocking::workspaces::WorkspaceScope;
 use interlocking::worktree::BranchName;
 use std::sync::Arc;
 
-/// The workspaces of a run: the branch of an agent is called after its wave and its letter (CON-112), and its worktree stays until its wave is
-/// merged (SAW-27), with what it did not commit (CON-110). Those of the next wave are made from it. They are the same in every process.
+/// The workspaces of a run. The branch of an agent is named after its wave and its letter (CON-112). Its worktree stays until its
+/// wave is merged (SAW-27), with its uncommitted changes (CON-110); the worktrees of the next wave are made from it. The
+/// workspaces are the same in every process.
 #[must_use]
 pub fn workspaces(workspaces: GitWorkspaces) -> GitWorkspaces {
     let workspaces = workspaces.with_children_kept().with_worktrees_reused();
@@ -19,7 +20,7 @@ pub fn workspaces(workspaces: GitWorkspaces) -> GitWorkspaces {
     })
 }
 
-/// The graph, made ready.
+/// The graph with its handlers, ready to run.
 pub fn run(workbench: Workbench) -> Run<ScoutAndWave> {
     Run::new(ScoutAndWave::new(&Arc::new(workbench)))
 }

@@ -1,4 +1,4 @@
-//! `status`: where a run is, by the names that the protocol has for it.
+//! `status`: the state of a run, by the protocol's names.
 
 use clap::Args;
 use interlocking::cli::{CommandContext, CommandError, CommonArguments, Exit, harmless};
@@ -23,11 +23,11 @@ pub(crate) struct Status {
     common: CommonArguments,
 }
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Debug, Serialize)]
 struct Told {
     run: RunId,
-    /// Whether somebody executes it, and how it ended if it has.
+    /// Whether a process executes it, and how it ended if it has.
     stands: RunState,
     /// The protocol's state.
     state: String,
@@ -37,14 +37,14 @@ struct Told {
     wave: Option<u32>,
     /// The agents of the wave; of quick mode, all.
     agents: Vec<Agent>,
-    /// What it asks a person.
+    /// Its questions to people.
     waits_for: Vec<Question>,
 }
 
 #[derive(Debug, Serialize)]
 struct Agent {
     name: String,
-    /// As its run stands; one that is alone in its wave has none of its own, and stands as its node does.
+    /// The state of its run; an agent that is alone in its wave has no run of its own, and has the state of its node.
     stands: &'static str,
 }
 
@@ -82,7 +82,7 @@ fn ask(question: &Value, indent: usize, text: &mut String) {
     }
 }
 
-/// How an agent stands that is alone in its wave, in the words that there are for runs.
+/// The state of an agent that is alone in its wave, in the words for runs.
 fn alone(state: ExecutionState) -> &'static str {
     let state = match state {
         ExecutionState::Done => RunState::Finished,

@@ -1,13 +1,13 @@
-//! The document of a feature, `docs/IMPL-NAME.md`: the one record of plan, prompts, reports and state (SAW-16, I4).
+//! The document of a feature, `docs/IMPL-NAME.md`: the only record of plan, prompts, reports and state (SAW-16, I4).
 //!
-//! It is Markdown. What the protocol goes by stands in YAML blocks under headings that it knows; all else is prose, for people. The
-//! orchestrator alone writes it (CON-101), and what it does not mean to change stays byte for byte.
+//! It is Markdown. The protocol's data is in YAML blocks under headings that it knows; everything else is prose, for people. Only
+//! the orchestrator writes the document (CON-101), and it keeps every other byte as it is.
 //!
 //! | heading | block |
 //! |---|---|
 //! | `## Suitability` | [`Suitability`] |
 //! | `## Status` | [`Status`] |
-//! | `## Waves` | [`Waves`]: whose files are whose, the gate, append-only files |
+//! | `## Waves` | [`Waves`]: ownership of files, the gate, append-only files |
 //! | `## Interface Contracts` | [`Contracts`], frozen by the hash of the section |
 //! | `## Agent Prompts`, `### Agent A - Prompt` | nine fields, `#### 0.` to `#### 8.` |
 //! | `## Completion Reports`, `### Agent A - Completion Report` | [`CompletionReport`], and prose after it |

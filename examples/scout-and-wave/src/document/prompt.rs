@@ -1,4 +1,4 @@
-//! An agent's prompt as the document has it: nine numbered fields (SAW-57 to SAW-67).
+//! An agent's prompt in the document: nine numbered fields (SAW-57 to SAW-67).
 
 use crate::protocol::agent::AgentLetter;
 use interlocking::document::markdown::{self, Section};
@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Field {
-    /// Where the agent has to be before it touches anything.
+    /// Where the agent has to be before it changes anything.
     Isolation = 0,
     /// The files that it alone may touch.
     FileOwnership,
@@ -74,12 +74,12 @@ impl Field {
 }
 
 impl AgentPrompt {
-    /// What a field says.
+    /// The text of a field.
     pub fn field(&self, field: Field) -> &str {
         self.fields.get(field.number()).map_or("", String::as_str)
     }
 
-    /// Reads the section of an agent's prompt; what is wrong is filed, a field that is missing or empty for one.
+    /// Reads the section of an agent's prompt; mistakes are added to `problems`, for example a missing or empty field.
     pub(super) fn read(agent: AgentLetter, section: &Section<'_>, problems: &mut Problems) -> Option<Self> {
         let at = |line: usize| Position { line, column: 1 };
         let parts = markdown::sections(section.body);

@@ -1,11 +1,11 @@
-//! What agents have written, as it can stand in a document: it begins no section there, and no block, and ends none.
+//! Makes agents' text safe for a document: it cannot begin or end a section or a block there.
 
 use std::iter::repeat_n;
 
-/// A text of several lines. What would be a heading or a fence is shown as it is written, and is neither.
+/// A text of several lines. Lines that would be a heading or a fence are escaped, so that they are displayed as written.
 pub(crate) fn prose(text: &str) -> String {
     let line = |line: &str| {
-        // Where a line begins is for the reader, who takes blanks away, to say.
+        // Markdown ignores leading blanks, so they are ignored here.
         let said = line.trim_start();
         let after = said.trim_start_matches('#');
         let is_heading = after.len() < said.len() && (after.is_empty() || after.starts_with(char::is_whitespace));
@@ -22,7 +22,7 @@ pub(crate) fn one_line(text: impl AsRef<str>) -> String {
     text.as_ref().lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// A fence of backticks that nothing in the code ends.
+/// A fence of backticks that is longer than any in the code.
 pub(crate) fn fence(code: &str) -> String {
     let longest = code.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     repeat_n('`', longest.saturating_add(1).max(3)).collect()

@@ -1,4 +1,4 @@
-//! A document as it is read: everything that is wrong is told at its place.
+//! Reading a document: every mistake is reported at its place.
 
 use super::prompt::AgentPrompt;
 use super::sections::{CONTRACTS, PROMPTS, STATUS, SUITABILITY, Sections, WAVES};
@@ -18,23 +18,23 @@ use std::fmt::Write as _;
 /// A document, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impl {
-    /// Whether the task is one for the protocol.
+    /// Whether the task is suitable for the protocol.
     pub suitability: Suitability,
-    /// Where the run was when the document was written.
+    /// The state of the run when the document was written.
     pub status: Status,
-    /// Whose files are whose.
+    /// The ownership of files.
     pub waves: Waves,
     /// The interfaces between agents.
     pub contracts: Contracts,
-    /// The hash of the section with the contracts, as it is written: what is frozen.
+    /// The hash of the section with the contracts, as it is written: this is what is frozen.
     pub contracts_hash: String,
     /// The prompts, with the text of each, as it is written.
     pub prompts: Vec<(AgentPrompt, String)>,
-    /// The reports, in their order: of an agent that reported more than once the last one counts.
+    /// The reports, in their order: if an agent reported more than once, its last report counts.
     pub reports: Vec<ReportedBy>,
 }
 
-/// Where a run is, as the document says.
+/// The state of a run, in the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Status {
@@ -42,26 +42,26 @@ pub struct Status {
     pub state: State,
     /// How many waves are verified.
     pub waves_verified: u32,
-    /// The hash of the contracts that the last of them was made by.
+    /// The hash of the contracts of the last of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contracts: Option<String>,
-    /// The commit at which the gate has passed last.
+    /// The commit at which the gate passed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified_at: Option<CommitId>,
-    /// What agents have to be told of before the next wave.
+    /// Deviations of which agents have to be told before the next wave.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deviations: Vec<OpenDeviation>,
 }
 
-/// Whose files are whose.
+/// The ownership of files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Waves {
-    /// What builds and tests the whole project.
+    /// The commands that build and test the whole project.
     pub gate: Vec<Command>,
     /// Files to which the orchestrator adds lines.
     pub append_only: Vec<AppendOnly>,
-    /// The number of the first wave: 0 where that makes the types of a project that is begun.
+    /// The number of the first wave: 0 if it makes the types of a new project.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub first: u32,
     /// The waves, in their order.
@@ -72,16 +72,16 @@ pub struct Waves {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contracts {
-    /// Each.
+    /// The contracts.
     pub contracts: Vec<Contract>,
 }
 
 /// A report of the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportedBy {
-    /// Whose.
+    /// The agent.
     pub agent: AgentLetter,
-    /// What it says; the prose after its block as notes.
+    /// Its contents; the prose after its block is in the notes.
     pub report: CompletionReport,
 }
 
@@ -90,7 +90,7 @@ impl Impl {
     ///
     /// # Errors
     ///
-    /// Everything that is wrong.
+    /// All mistakes.
     pub fn read(file: &str, text: &str) -> Result<Self, Problems> {
         let sections = Sections::of(file, text);
         let mut problems = Problems::of(file);
@@ -124,7 +124,7 @@ impl Impl {
         self.waves.waves.get(usize::try_from(number.checked_sub(self.waves.first)?).ok()?)
     }
 
-    /// The number of the wave after those that are verified; there may be none of that number.
+    /// The number of the wave after those that are verified; that wave may not exist.
     pub fn next_wave(&self) -> u32 {
         self.waves.first.saturating_add(self.status.waves_verified)
     }
@@ -150,7 +150,7 @@ impl Impl {
         deviations.filter(|open| self.section_hash(&open.affects).as_ref() == Some(&open.section))
     }
 
-    /// The report of an agent that counts.
+    /// The valid report of an agent: its last.
     pub fn report(&self, agent: &AgentLetter) -> Option<&CompletionReport> {
         self.reports.iter().rev().find(|reported| reported.agent == *agent).map(|reported| &reported.report)
     }

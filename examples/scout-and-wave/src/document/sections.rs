@@ -4,7 +4,7 @@ use interlocking::document::markdown::{self, Block, Section};
 use interlocking::document::{Document, Position, Problems};
 use serde::de::DeserializeOwned;
 
-/// What a section is to be called.
+/// The names of sections.
 pub(super) const SUITABILITY: &str = "Suitability";
 pub(super) const STATUS: &str = "Status";
 pub(super) const WAVES: &str = "Waves";
@@ -30,7 +30,7 @@ impl<'t> Sections<'t> {
         self.sections.iter()
     }
 
-    /// The only section of the second level of that name; what is wrong is filed.
+    /// The only section of the second level with that name; mistakes are added to `problems`.
     pub(super) fn section(&self, name: &str, problems: &mut Problems) -> Option<&Section<'t>> {
         let mut found =
             self.sections.iter().filter(|section| section.heading.level == 2 && section.heading.text == name);
@@ -56,7 +56,7 @@ impl<'t> Sections<'t> {
         self.blocks.iter().filter(|block| matches!(block.language, "yaml" | "yml"))
     }
 
-    /// What the YAML block of a section says; what is wrong is filed, at its place in the file.
+    /// The value of the YAML block of a section; mistakes are added to `problems`, at their places in the file.
     pub(super) fn value<T: DeserializeOwned>(&self, name: &str, problems: &mut Problems) -> Option<T> {
         let section = self.section(name, problems)?;
         let Some(block) = self.block(section) else {
@@ -71,7 +71,7 @@ impl<'t> Sections<'t> {
         self.value_of(block, problems)
     }
 
-    /// What a YAML block says.
+    /// The value of a YAML block.
     pub(super) fn value_of<T: DeserializeOwned>(&self, block: &Block<'_>, problems: &mut Problems) -> Option<T> {
         let read = Document::yaml(block.source(self.file))
             .and_then(|document| document.read(|root, found| root.read::<T>(found)));

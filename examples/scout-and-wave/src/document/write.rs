@@ -1,4 +1,4 @@
-//! A document as it is written: at first whole, and then the parts that the orchestrator changes, and no byte besides.
+//! Writing a document: at first as a whole, later only the parts that the orchestrator changes, and no other byte.
 
 use super::prompt::{AgentPrompt, Field};
 use super::prose::{fence, one_line, prose};
@@ -23,10 +23,10 @@ pub enum WriteError {
     /// A template.
     #[error(transparent)]
     Template(#[from] askama::Error),
-    /// A value that is none in JSON.
+    /// A value that cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// The document is not what it was written as.
+    /// The document is no longer valid.
     #[error(transparent)]
     Document(#[from] Problems),
 }
@@ -78,7 +78,7 @@ pub fn not_suitable(plan: &Plan, suitability: &Suitability) -> Result<String, Wr
     Ok(NotSuitableDocument { plan, suitability: yaml(suitability)? }.render()?)
 }
 
-/// The same with a report at the end of the section of reports.
+/// The text with a report added to the section of reports.
 ///
 /// # Errors
 ///
@@ -94,7 +94,7 @@ pub fn with_report(file: &str, text: &str, post: &Post, report: &CompletionRepor
     at_the_end_of_reports(file, text, &written)
 }
 
-/// The same with a list at the end of the section of reports, such as what agents touched and did not report (SAW-114). Each
+/// The text with a list added to the section of reports, such as files that agents touched and did not report (SAW-114). Each
 /// item is one line there.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String
     let sections = Sections::of(file, text);
     let Some(section) = sections.section(REPORTS, &mut problems) else { return Err(problems.into()) };
     let (before, after) = text.split_at(section.range.end);
-    // What is there ends with an empty line; so does what is written, if something follows.
+    // The existing text ends with an empty line; the new text does too, if something follows.
     let gap = match before {
         before if before.ends_with("\n\n") => "",
         before if before.ends_with('\n') => "\n",
@@ -120,7 +120,7 @@ fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String
     Ok(format!("{before}{gap}{written}{end}{after}"))
 }
 
-/// The same with another status.
+/// The text with another status.
 ///
 /// # Errors
 ///
@@ -128,7 +128,7 @@ fn at_the_end_of_reports(file: &str, text: &str, written: &str) -> Result<String
 pub fn with_status(file: &str, text: &str, status: &Status) -> Result<String, WriteError> {
     let mut problems = Problems::of(file);
     let sections = Sections::of(file, text);
-    // That there is one, and what.
+    // Reads the current status, to check that there is one.
     let known = sections.value::<Status>(STATUS, &mut problems);
     let block = sections.section(STATUS, &mut problems).and_then(|section| sections.block(section));
     let (Some(_), Some(block)) = (known, block) else { return Err(problems.into()) };

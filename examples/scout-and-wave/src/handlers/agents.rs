@@ -1,4 +1,4 @@
-//! The agents of a wave, side by side, and what each comes to.
+//! The agents of a wave, side by side, and their results.
 
 use super::reports::{incomplete, record};
 use super::{Agents, WaveWorktrees, blocked, go_to};
@@ -64,7 +64,7 @@ impl MapHandler<scout_and_wave::agents> for Agents {
             let blocked = blocked(cx, wave, BlockReason::Contract, &problems, Some(executed))?;
             return goto!(cx, scout_and_wave::blocked_contract, blocked);
         }
-        // SAW-43, SAW-44: nothing of the wave is merged.
+        // SAW-43, SAW-44: if an agent failed, nothing of the wave is merged.
         if !problems.is_empty() {
             let blocked = blocked(cx, wave, BlockReason::AgentFailure, &problems, Some(executed))?;
             return goto!(cx, scout_and_wave::blocked_agent, blocked);

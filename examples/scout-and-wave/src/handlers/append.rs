@@ -18,13 +18,13 @@ impl LogicHandler<scout_and_wave::append> for Append {
         for shared in &read.waves.append_only {
             let lines: Vec<_> = lines_of(shared, &merged.agents).collect();
             if lines.is_empty() {
-                // The file may not be there yet.
+                // The file may not exist yet.
                 continue;
             }
             let before = text_of(&staging, &shared.file).await?;
             let landed = text_at(repository.clone(), at, &shared.file).await?.unwrap_or_default();
             if before == with_lines(&landed, lines.clone()) {
-                // A run whose journal is lost has added them.
+                // A run whose journal is lost has already added them.
                 continue;
             }
             let after = with_lines(&before, lines);

@@ -1,4 +1,4 @@
-//! What a run is for: the way from a command to the node that begins it (SAW-19, SAW-20, SAW-23).
+//! Routes a run from its command to the node that begins it (SAW-19, SAW-20, SAW-23).
 
 use super::{Command, go_to};
 use crate::document::Impl;

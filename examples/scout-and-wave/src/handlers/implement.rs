@@ -1,4 +1,4 @@
-//! The work of one agent, and what is there of it.
+//! The work of one agent, and the state of its branch afterwards.
 
 use super::Implement;
 use crate::graph::{Assignment, Done, agent};
@@ -14,7 +14,7 @@ impl LLMHandler<agent::implement> for Implement {
         assignment: &'a Assignment,
         cx: &mut Cx<'_, agent::implement>,
     ) -> Ask<AgentLaunch<'a>> {
-        // Of a run that was resumed others may be waiting.
+        // In a run that was resumed other agents may be waiting.
         self.0.note_made(&assignment.post.label());
         let preflight = Preflight::new(&cx.workspace()?.path, &assignment.post.label());
         Ok((AgentLaunch { assignment, preflight }, SessionOp::StartFresh(Slug::new("agent")?)))

@@ -1,4 +1,4 @@
-//! Brings the branches of a wave together on the staging branch.
+//! Merges the branches of a wave on the staging branch.
 
 use super::staging::STAGING;
 use super::{Merge, blocked};
@@ -17,7 +17,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
             let mut staging = cx.worktree_of(STAGING).await?;
             let before = staging.head();
             match staging.merge(*head, format!("Merge {}", post.label())).await {
-                // SAW-47: it is in the history already, whatever became of the branch.
+                // SAW-47: it is in the history already, whether or not the branch still exists.
                 Ok(commit) if commit == before => {}
                 Ok(_) => cx.note(format!("merged {}", post.label())),
                 Err(GitWorkspacesError::Merge(error @ MergeError::Conflict { .. })) => {
@@ -32,7 +32,7 @@ impl LogicHandler<scout_and_wave::merge> for Merge {
             }
         }
         let commit = cx.worktree_of(STAGING).await?.head();
-        // SAW-28: their files; branches stay until the wave is verified, and longer (CON-115).
+        // SAW-28: removes their files; branches stay until the wave is verified, and longer (CON-115).
         cx.retire_child_workspaces::<scout_and_wave::agents>().await?;
         let agents = facts.into_iter().map(|(post, _)| post.agent).collect();
         let contracts_hash = launch.contracts_hash;

@@ -62,7 +62,7 @@ pub struct Solo;
 /// Handler of `solo_failed`.
 pub struct SoloFailed;
 
-/// Handler of `agents`: the place where the agents of its execution come together.
+/// Handler of `agents`: holds the state by which the agents of its execution wait for each other.
 #[derive(Default)]
 pub struct Agents(Mutex<Arc<WaveWorktrees>>);
 
@@ -96,7 +96,7 @@ pub struct BlockedContract;
 /// Handler of `blocked_verify`.
 pub struct BlockedVerify;
 
-/// Notes that the run goes on to a state, if the protocol has a way there (SAW-34).
+/// Records that the run goes on to a state, if the protocol has that transition (SAW-34).
 fn go_to<N>(cx: &mut Cx<'_, N>, to: State) -> Result<(), NodeError>
 where
     N: Node<Graph = ScoutAndWave> + Remembers<Memory = Progress>,
@@ -108,7 +108,7 @@ where
     Ok(())
 }
 
-/// Notes that the run is blocked, and says why.
+/// Records that the run is blocked, and why.
 fn blocked<N>(
     cx: &mut Cx<'_, N>,
     wave: u32,

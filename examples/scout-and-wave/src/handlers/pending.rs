@@ -1,4 +1,4 @@
-//! Whether the next wave may begin, and what each of its agents is told.
+//! Whether the next wave may begin, and the assignment of each of its agents.
 
 use super::staging::{STAGING, text_of};
 use super::{Pending, blocked, go_to};
@@ -33,7 +33,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             let what = format!("wave {number} was to begin, and the document says that {verified} waves are verified");
             return Err(Violation { invariant: Invariant::I3, what }.into());
         }
-        // SAW-23: the document is taken up by another run than the one that wrote it.
+        // SAW-23: this run continues the document of another run.
         if cx.memory().state == State::Idle {
             if read.status.state == State::Reviewed {
                 let question = ReviewQuestion::new(document.clone(), read.suitability);
@@ -44,7 +44,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
             go_to(cx, State::WavePending)?;
         }
         cx.update_memory(move |progress| progress.wave = Some(number));
-        // SAW-38: by the table of the document, before any worktree.
+        // SAW-38: by the document's table, before any worktree is made.
         let problems = ownership::problems(read.waves.first, &read.waves.waves, &read.waves.append_only);
         if !problems.is_empty() {
             let blocked = blocked(cx, number, BlockReason::Ownership, &problems, executed)?;
@@ -65,7 +65,8 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
                 .ok_or_else(|| format!("the document has no prompt for agent {}", files.agent))?;
             let post = Post { wave: number, agent: files.agent.clone() };
             let before = sent.get(&post.label());
-            // SAW-45: who is told something else works again. SAW-113: a worktree at another base is made anew; who is done keeps that.
+            // SAW-45: an agent whose section has changed works again. SAW-113: a worktree at another base is made anew; an agent
+            // that is done keeps its work.
             let is_same = before.is_some_and(|known| known.section == *section);
             let is_stale = before.is_some_and(|known| known.base != base || known.generation == 0);
             let generation = before.map_or(1, |known| known.generation + u32::from(!is_same || is_stale));
@@ -80,7 +81,7 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
         }
         cx.worktree_of(STAGING).await?.reset(base).await?;
         go_to(cx, State::WaveExecuting)?;
-        // SAW-36: frozen from here on.
+        // SAW-36: the contracts are frozen from here on.
         let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
         match launch.only() {
             Some(_) => goto!(cx, scout_and_wave::solo, launch),
@@ -89,14 +90,14 @@ impl LogicHandler<scout_and_wave::pending> for Pending {
     }
 }
 
-/// The agents of a wave that was launched before who have completed their work and committed all of it.
+/// The agents of a wave that was launched before that have completed and committed all of their work.
 async fn done(
     executed: Option<Executed>,
     document: &FilePath,
     cx: &mut Cx<'_, scout_and_wave::pending>,
 ) -> Result<Vec<Done>, NodeError> {
     let Some(Executed { facts, .. }) = executed else { return Ok(Vec::new()) };
-    // Their reports are where they were written.
+    // Their reports are in the document where they were written.
     let staging = cx.worktree_of(STAGING).await?;
     let read = Impl::read(document.as_str(), &text_of(&staging, document).await?)?;
     let done = facts.into_iter().filter_map(|(post, facts)| {
@@ -107,7 +108,7 @@ async fn done(
     Ok(done.collect())
 }
 
-/// I2: what agents of a wave provide or call must stand in the prompts of those who do (SAW-14).
+/// I2: a contract that agents of a wave provide or call must be in the prompts of these agents (SAW-14).
 fn missing_contracts(read: &Impl, wave: &Wave) -> Vec<Violation> {
     let mut missing = Vec::new();
     for contract in &read.contracts.contracts {

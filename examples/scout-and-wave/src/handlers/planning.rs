@@ -48,7 +48,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
             false => document::not_suitable(&plan, &suitability)?,
         };
         if is_suitable {
-            // What a scout says must not break the document.
+            // A scout's text must not break the document.
             Impl::read(document.as_str(), &text)?;
         }
         let mut staging = cx.worktree_of(STAGING).await?;
@@ -65,7 +65,7 @@ impl LogicHandler<scout_and_wave::suit> for Suit {
         if matches!(cx.entry()?, Request::Scout { .. }) {
             return goto!(cx, scout_and_wave::exit, SawResult::Reviewed { document, suitability });
         }
-        // Nobody is launched before a person has approved. Then their files are there already.
+        // No agent is launched before a person has approved. The files of their worktrees are written in the meantime.
         if let Some(agents) = plan.waves.iter().map(|wave| wave.agents.len()).max().filter(|&agents| agents > 1) {
             cx.prepare_worktrees(agents, cx.target().await?.1).await?;
         }
@@ -91,7 +91,7 @@ impl HumanHandler<scout_and_wave::review> for Review {
                 go_to(cx, State::WavePending)?;
                 goto!(cx, scout_and_wave::pending, Next::wave(draft.first_wave))
             }
-            // CON-108: nobody has approved who does not know what there is to know.
+            // CON-108: an approval without knowledge of the caveats does not count.
             ReviewAnswer::Approve { .. } => {
                 let caveats = caveats.join("; ");
                 let reason = format!(

@@ -1,4 +1,4 @@
-//! What is looked at before anything is merged: reports are held against what is there.
+//! Checks before anything is merged: reports are compared with the branches.
 
 use super::staging::{STAGING, text_of};
 use super::{Predict, blocked};
@@ -29,7 +29,7 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         let mut orchestrators: BTreeSet<String> =
             read.waves.append_only.iter().map(|shared| shared.file.to_string()).collect();
         orchestrators.insert(file.to_string());
-        // The reports are those of the document: it is the record, and a person may have put one right.
+        // The reports are those of the document: it is the record, and a person may have corrected one.
         let mut reported = Vec::new();
         let (mut stopping, mut noted) = (Vec::new(), Vec::new());
         for (post, facts) in facts {
@@ -48,7 +48,7 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         }
         let conflicts = predict(reported);
         let heading = format!("Wave {} - Discrepancies", launch.wave);
-        // A run whose journal is lost may have written them.
+        // A run whose journal is lost may have written them already.
         if !noted.is_empty() && !text.contains(&heading) {
             let lines: Vec<_> = noted.iter().map(|(post, said)| format!("Agent {}: {said}", post.agent)).collect();
             let text = document::with_list(file.as_str(), &text, &heading, &lines)?;
@@ -86,7 +86,7 @@ impl LogicHandler<scout_and_wave::predict> for Predict {
         if launch.only().is_none() {
             return goto!(cx, scout_and_wave::merge, executed);
         }
-        // SAW-30: it is on the staging branch already.
+        // SAW-30: its work is on the staging branch already.
         let commit = cx.worktree_of(STAGING).await?.head();
         let agents = executed.facts.into_iter().map(|(post, _)| post.agent).collect();
         let Launch { wave, contracts_hash, .. } = executed.launch;

@@ -1,4 +1,4 @@
-//! A wave that another run has begun, whose journal is lost: what the document and git know of it (SAW-105, SAW-110, CON-105).
+//! Recovers a wave of another run whose journal is lost, from the document and git (SAW-105, SAW-110, CON-105).
 
 use super::staging::STAGING;
 use super::{Recover, go_to};
@@ -12,7 +12,7 @@ use interlocking::prelude::*;
 use interlocking::workspaces::{changed_paths, in_repository, text_at};
 use interlocking::worktree::{CommitId, Repository};
 
-/// What an agent reports is nowhere.
+/// The commit that an agent reports does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the work of `{branch}` is lost: it reports the commit {commit}, which is not merged, and there is no such branch. Bring the branch back \
@@ -21,7 +21,7 @@ use interlocking::worktree::{CommitId, Repository};
 pub(crate) struct DataLoss {
     /// The branch.
     branch: String,
-    /// The commit, as it is reported.
+    /// The reported commit.
     commit: String,
 }
 
@@ -34,7 +34,7 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
         let landed = Impl::read(document.as_str(), &text.ok_or(format!("there is no `{document}` on `{target}`"))?)?;
         let number = landed.next_wave();
         let Some(wave) = landed.wave(number) else {
-            // It had landed the last one.
+            // That run had landed its last wave.
             clear_up(&run, cx).await?;
             let waves = landed.wave_count();
             return goto!(cx, scout_and_wave::exit, SawResult::Complete { waves, commit: base });
@@ -63,17 +63,17 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
             clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next::wave(number));
         }
-        // Who has reported was launched, so the document was approved.
+        // An agent that has reported was launched, so the document was approved.
         go_to(cx, State::WavePending)?;
         cx.update_memory(move |progress| progress.wave = Some(number));
-        // The reports, and whatever was merged.
+        // The reports, and everything that was merged.
         cx.worktree_of(STAGING).await?.reset(staging).await?;
         let is_whole = facts.len() == assignments.len();
         let launch = Launch { wave: number, base, contracts_hash: read.contracts_hash, assignments };
         let is_alone = launch.only().is_some();
         let executed = Executed { launch, facts, descoped: Default::default() };
         if !is_whole {
-            // Those who have not completed work again, under the names that they had.
+            // Agents that have not completed their work begin again, under their old names.
             clear_up(&run, cx).await?;
             return goto!(cx, scout_and_wave::pending, Next { wave: number, executed: Some(executed) });
         }
@@ -85,8 +85,8 @@ impl LogicHandler<scout_and_wave::recover> for Recover {
     }
 }
 
-/// Where the staging branch of a run stands, and the document there; none if there is no such branch, or it did not begin where the target
-/// is now.
+/// The head of the staging branch of a run, and the document there; none if there is no such branch, or it did not begin at the
+/// target's current head.
 async fn staging_of(
     run: &RunId,
     base: CommitId,
@@ -104,7 +104,8 @@ async fn staging_of(
     Ok(text.and_then(|text| Impl::read(document.as_str(), &text).ok()).map(|read| (staging, read)))
 }
 
-/// The commit of an agent's work: its branch's, or, if that is gone, the one that it reports, which is merged (SAW-110).
+/// The commit of an agent's work: the head of its branch, or, if that is gone, the commit that it reports, which is merged
+/// (SAW-110).
 async fn head_of(
     post: &Post,
     report: &CompletionReport,
@@ -121,7 +122,7 @@ async fn head_of(
         if let Some(head) = repository.branch_head(&branch)? {
             return Ok(Some(head));
         }
-        // What an agent has written is no revision but by being a hash.
+        // An agent's text counts as a revision only if it is a hash.
         let is_hash = commit.len() >= 7 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
         let reported = is_hash.then(|| repository.resolve(&commit).ok()).flatten();
         let is_merged = |reported: &CommitId| repository.is_ancestor(*reported, staging).unwrap_or(false);
@@ -130,7 +131,7 @@ async fn head_of(
     Ok(found.await?.ok_or(lost)?)
 }
 
-/// Takes away what a run has left. Its commits are kept in the archive.
+/// Removes what a run has left. Its commits are kept in the archive.
 pub(super) async fn clear_up<N: interlocking::graph::Node>(run: &RunId, cx: &Cx<'_, N>) -> Result<(), NodeError> {
     if let Some(left) = cx.left_of(run).await? {
         left.remove().await?;

@@ -1,4 +1,4 @@
-//! What agents report of themselves: written into the document, and looked through for what was not completed.
+//! Agents' reports: written into the document, and checked for uncompleted work.
 
 use super::staging::change_document;
 use crate::document;
@@ -9,13 +9,13 @@ use interlocking::prelude::*;
 
 /// Reports of work that was not completed.
 pub(super) struct Incomplete {
-    /// What each says.
+    /// The text of each.
     pub(super) problems: Vec<String>,
     /// Whether a contract that cannot be implemented is among them (SAW-45).
     pub(super) is_contract: bool,
 }
 
-/// Those of these reports.
+/// The incomplete ones among these reports.
 pub(super) fn incomplete(done: &[Done]) -> Incomplete {
     let (mut problems, mut is_contract) = (Vec::new(), false);
     for Done { post, report, .. } in done {

@@ -1,5 +1,5 @@
-//! The only agent of a wave. It works on top of the target, on the staging branch itself: no worktree is made, and nothing is merged.
-//! The target advances once that is verified (SAW-24, SAW-30, CON-103, CON-153).
+//! The only agent of a wave. It works on top of the target, on the staging branch itself: no worktree is made, and nothing is
+//! merged. The target advances once its work is verified (SAW-24, SAW-30, CON-103, CON-153).
 
 use super::reports::incomplete;
 use super::staging::change_document;
@@ -42,7 +42,7 @@ impl LLMHandler<scout_and_wave::solo> for Solo {
         let done = Done { post, report, facts: facts.clone() };
         let mut incomplete = incomplete(std::slice::from_ref(&done));
         if let Some(violation) = violation {
-            // What it left lies where its report would be written, and is for a person to look at.
+            // Its uncommitted files are where its report would be written, so a person has to look at them.
             incomplete.problems.push(format!("{}: {violation}", done.post.label()));
         } else {
             let (target, _) = cx.target().await?;
@@ -74,7 +74,7 @@ impl LogicHandler<scout_and_wave::solo_failed> for SoloFailed {
         cx: &mut Cx<'_, scout_and_wave::solo_failed>,
     ) -> Route<scout_and_wave::solo_failed> {
         let launch = cx.input_of::<scout_and_wave::solo>()?;
-        // CON-153: from here on its commits are known, and not lost, whatever is answered.
+        // CON-153: its commits are recorded here, so they are not lost whatever the answer is.
         cx.worktree().await?.adopt_commits().await?;
         let label = launch.only().ok_or("a wave of several agents is no solo wave")?.post.label();
         let (wave, problem) = (launch.wave, format!("{label} has not reported: {why}"));

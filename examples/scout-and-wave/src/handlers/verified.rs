@@ -15,7 +15,7 @@ impl LogicHandler<scout_and_wave::verified> for Verified {
     async fn run(&self, merged: Merged, cx: &mut Cx<'_, scout_and_wave::verified>) -> Route<scout_and_wave::verified> {
         let (_, at) = cx.target().await?;
         if is_apart(cx.repository()?, at, merged.commit).await? {
-            // Somebody has committed there while the gate ran: what lands is what was verified.
+            // The target branch has moved while the gate ran: what lands must be what was verified.
             return goto!(cx, scout_and_wave::verify, merged);
         }
         let file = cx.entry()?.document()?.clone();

@@ -1,4 +1,4 @@
-//! Runs the gate on the whole project, as it will be once the wave has landed.
+//! Runs the gate on the whole project, in the state that it will have once the wave has landed.
 
 use super::staging::STAGING;
 use super::{Verify, go_to};
@@ -23,7 +23,7 @@ impl LogicHandler<scout_and_wave::verify> for Verify {
             }
             (merged, Some(problem)) => (merged, problem),
         };
-        // That the gate failed before is known.
+        // An earlier failure of the gate is recorded already.
         if cx.memory().state != State::Blocked(BlockReason::Verification) {
             go_to(cx, State::Blocked(BlockReason::Verification))?;
         }
@@ -33,15 +33,15 @@ impl LogicHandler<scout_and_wave::verify> for Verify {
     }
 }
 
-/// The document of what is merged.
+/// The document in the merge.
 async fn read(merged: &Merged, cx: &Cx<'_, scout_and_wave::verify>) -> Result<Impl, NodeError> {
     let file = cx.entry()?.document()?.clone();
     let text = text_at(cx.repository()?, merged.commit, &file).await?.ok_or("the document is not there")?;
     Ok(Impl::read(file.as_str(), &text)?)
 }
 
-/// The same with what others have committed on the target branch since the wave was launched, as a person may who is asked about the wave:
-/// what lands is what was verified. What keeps the two from going together is said beside it.
+/// The merge, with others' commits on the target branch since the wave was launched, for example by a person who is asked about
+/// the wave: what lands is what was verified. If the two conflict, the reason is returned as well.
 async fn with_target(
     merged: Merged,
     cx: &mut Cx<'_, scout_and_wave::verify>,

@@ -13,7 +13,7 @@ impl LogicHandler<agent::wait_for_worktrees> for WaitForWorktrees {
         assignment: Assignment,
         cx: &mut Cx<'_, agent::wait_for_worktrees>,
     ) -> Route<agent::wait_for_worktrees> {
-        // Who it is whose steps are told from here on.
+        // Names the agent to which the following events belong.
         cx.note(assignment.post.label());
         let begun_at = cx.worktree().await?.base();
         if begun_at != assignment.base {
@@ -29,8 +29,8 @@ impl LogicHandler<agent::wait_for_worktrees> for WaitForWorktrees {
     }
 }
 
-/// What an agent has done before, brought into its new worktree (CON-100). None where there is nothing, or it does not fit there: then it
-/// works again.
+/// Picks an agent's earlier work into its new worktree (CON-100). None if there is no earlier work, or if it conflicts: then the
+/// agent works again.
 async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::wait_for_worktrees>) -> Result<Option<Done>, NodeError> {
     let Some(Done { post, report, facts }) = &assignment.kept else { return Ok(None) };
     let base = assignment.base;

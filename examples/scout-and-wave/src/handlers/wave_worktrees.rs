@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use tokio::sync::watch;
 
-/// Which agents of a wave have a worktree, and who will have none.
+/// Which agents of a wave have a worktree, and whether one will never have one.
 #[derive(Debug)]
 pub struct WaveWorktrees(watch::Sender<Known>);
 
@@ -28,12 +28,12 @@ impl Default for WaveWorktrees {
 }
 
 impl WaveWorktrees {
-    /// Notes that an agent has a worktree: it is about to begin, or has ended, maybe in a process before this one.
+    /// Records that an agent has a worktree: it is about to begin, or has ended, maybe in an earlier process.
     pub fn note_made(&self, agent: &str) {
         self.0.send_modify(|known| _ = known.made.insert(agent.to_owned()));
     }
 
-    /// Notes that an agent has failed. If it never had a worktree, nobody who waits begins.
+    /// Records that an agent has failed. If it never had a worktree, no waiting agent begins.
     pub fn note_failure(&self, agent: &str) {
         self.0.send_modify(|known| {
             if !known.made.contains(agent) {
@@ -42,16 +42,16 @@ impl WaveWorktrees {
         });
     }
 
-    /// Waits until so many agents have a worktree, this one among them.
+    /// Waits until `expected` agents have a worktree, this agent included.
     ///
     /// # Errors
     ///
-    /// `MissingWorktree` where one will never have any.
+    /// `MissingWorktree` if an agent will never have one.
     pub async fn wait_for_all(&self, agent: &str, expected: usize) -> Result<(), MissingWorktree> {
         self.note_made(agent);
         let mut watched = self.0.subscribe();
         let decided = watched.wait_for(|known| known.missing.is_some() || known.made.len() >= expected).await;
-        // The sender is this value, so it is not gone.
+        // The sender is this value, so it still exists.
         match decided.ok().and_then(|known| known.missing.clone()) {
             Some(agent) => Err(MissingWorktree { agent }),
             None => Ok(()),
@@ -74,7 +74,7 @@ mod tests {
         assert_eq!(tokio::join!(worktrees.wait_for_all("b", 2)).0, Ok(()), "a has one");
         tokio::task::yield_now().await;
         assert!(!first.is_finished());
-        // One that has ended in a process before.
+        // An agent that has ended in an earlier process.
         worktrees.note_made("c");
         assert_eq!(first.await.unwrap(), Ok(()));
     }
@@ -84,7 +84,7 @@ mod tests {
         let worktrees = WaveWorktrees::default();
         let (waiting, ()) = tokio::join!(worktrees.wait_for_all("a", 2), async { worktrees.note_failure("b") });
         assert_eq!(waiting, Err(MissingWorktree { agent: "b".to_owned() }));
-        // One that fails at its work had a worktree.
+        // An agent that fails at its work had a worktree.
         let worktrees = WaveWorktrees::default();
         worktrees.note_made("b");
         worktrees.note_failure("b");

@@ -1,4 +1,4 @@
-//! What an agent of a wave is called, and what is called after it.
+//! The names of agents, and of what is named after them.
 
 use interlocking::worktree::{BranchName, NameError};
 use schemars::JsonSchema;
@@ -11,11 +11,11 @@ use std::fmt;
 #[schemars(with = "String", inline, extend("pattern" = r"^[A-Z][2-9]?$"))]
 pub struct AgentLetter(String);
 
-/// It is no agent's letter.
+/// The error for a text that is not an agent's letter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an agent is a capital letter, with a digit from 2 to 9 where there are more than 26: found {found:?}")]
 pub struct NotALetter {
-    /// What was there in its place.
+    /// The refused text.
     pub found: String,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for AgentLetter {
     }
 }
 
-/// An agent's place in a run: what its branch, its worktree and its child run are called after.
+/// An agent's place in a run: its branch, its worktree and its child run are named after it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Post {
     /// The wave, from 1.
@@ -66,7 +66,7 @@ pub struct Post {
     pub agent: AgentLetter,
 }
 
-/// Where an agent works, as its prompt and its report call it.
+/// Where an agent works, in the words of its prompt and its report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Its worktree.
@@ -76,7 +76,7 @@ pub struct Place {
 }
 
 impl Post {
-    /// Where it works in a wave of so many agents: one that is alone has no branch of its own to be merged (CON-103).
+    /// Where it works in a wave of this many agents: an agent that is alone has no branch of its own to be merged (CON-103).
     pub fn place(&self, agents: usize) -> Place {
         match agents {
             1 => Place { worktree: "main".to_owned(), branch: "main".to_owned() },
@@ -89,7 +89,7 @@ impl Post {
         format!("wave{}-agent-{}", self.wave, self.agent.as_str().to_ascii_lowercase())
     }
 
-    /// The key of its child run: another one each time it is sent to work again (CON-156).
+    /// The key of its child run: a different one each time it is sent to work again (CON-156).
     pub fn key(&self, generation: u32) -> String {
         match generation {
             0 | 1 => self.label(),
@@ -102,7 +102,7 @@ impl Post {
         key.split_once('_').map_or(key, |(label, _)| label)
     }
 
-    /// What its worktree is called in reports: where that really lies, the run decides (SAW-70, CON-152).
+    /// The name of its worktree in reports: the run decides where it really is (SAW-70, CON-152).
     pub fn worktree(&self) -> String {
         format!(".claude/worktrees/{}", self.label())
     }
@@ -111,7 +111,7 @@ impl Post {
     ///
     /// # Errors
     ///
-    /// [`NameError`]: never of a label, which is a branch's name.
+    /// [`NameError`]: never, since a label is a valid branch name.
     pub fn branch(&self) -> Result<BranchName, NameError> {
         BranchName::new(self.label())
     }

@@ -3,10 +3,10 @@
 use super::agent::AgentLetter;
 use super::plan::{Addition, AppendOnly};
 
-/// Whether every line of `before` is still there, in its order: what differs is added lines and nothing else.
+/// Whether every line of `before` is still there, in its order: the only differences are added lines.
 pub fn only_adds(before: &str, after: &str) -> bool {
     let mut after = after.split_inclusive('\n');
-    // A last line without an end may have got one.
+    // A last line without a line end may have got one.
     before.split_inclusive('\n').all(|line| {
         let is_whole = line.ends_with('\n');
         after.any(|other| other == line || !is_whole && other.trim_end_matches('\n') == line)

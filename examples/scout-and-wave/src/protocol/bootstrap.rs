@@ -40,7 +40,7 @@ pub struct Package {
     pub purpose: String,
 }
 
-/// There is code in a project that was to be begun.
+/// The error for a bootstrap of a project that has code.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a bootstrap is for a project without code, and there is `{file}`: plan the task with `run` or `scout`")]
 pub struct NotEmpty {
@@ -48,7 +48,7 @@ pub struct NotEmpty {
     pub file: String,
 }
 
-/// Sees that a project has no code: nothing but files at its root that begin with a dot, have no extension, or are prose.
+/// Checks that a project has no code: nothing but files at its root that begin with a dot, have no extension, or are prose.
 ///
 /// # Errors
 ///

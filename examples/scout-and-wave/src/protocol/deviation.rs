@@ -1,47 +1,48 @@
-//! Departures from contracts, and who has to be told of them before the next wave (SAW-73, SAW-74).
+//! Departures from contracts, and the agents that have to be told of them before the next wave (SAW-73, SAW-74).
 
 use super::agent::AgentLetter;
 use super::report::{CompletionReport, InterfaceDeviation};
 use serde::{Deserialize, Serialize};
 
-/// A departure from a contract that an agent of a later wave has to be told of: that agent's section of the document is to be changed.
+/// A departure from a contract of which an agent of a later wave has to be told: that agent's section of the document has to be
+/// changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(deny_unknown_fields)]
 #[error(
     "agent {by} departed from a contract ({description}), and the section of agent {affects} is as it was before: change it"
 )]
 pub struct OpenDeviation {
-    /// Who departed from it.
+    /// The agent that departed from it.
     pub by: AgentLetter,
     /// How.
     pub description: String,
-    /// Who has to be told.
+    /// The agent that has to be told.
     pub affects: AgentLetter,
     /// The hash of that agent's section when this was reported.
     pub section: String,
 }
 
-/// A departure of which it is not known who has to be told.
+/// A departure that does not name the agents that have to be told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Misdirected {
-    /// It names nobody, and there are later agents.
+    /// It names no agent, although there are later agents.
     #[error("it reports that later agents have to be told of a deviation ({description}), and does not name them")]
     Nobody {
         /// The departure.
         description: String,
     },
-    /// It names somebody who is no agent of a later wave.
+    /// It names an agent that is not in a later wave.
     #[error("it reports a deviation ({description}) that affects agent {agent}, and no later wave has such an agent")]
     NotLater {
         /// The departure.
         description: String,
-        /// Who is named.
+        /// The named agent.
         agent: AgentLetter,
     },
 }
 
-/// Those of a report, where these agents are in later waves.
+/// The misdirected deviations of a report, if these agents are in later waves.
 pub fn misdirected(report: &CompletionReport, later: &[AgentLetter]) -> Vec<Misdirected> {
     let mut found = Vec::new();
     for InterfaceDeviation { description, affects, .. } in downstream(report) {
@@ -55,7 +56,8 @@ pub fn misdirected(report: &CompletionReport, later: &[AgentLetter]) -> Vec<Misd
     found
 }
 
-/// What the report of an agent leaves to be told; `section` gives the hash of an agent's section, if it has one.
+/// The deviations in an agent's report of which others have to be told; `section` returns the hash of an agent's section, if it
+/// has one.
 pub fn open_after(
     by: &AgentLetter,
     report: &CompletionReport,

@@ -1,4 +1,4 @@
-//! The protocol's invariants, and what it means for a run where one is broken (SAW-80 to SAW-85).
+//! The protocol's invariants, and the consequence for a run if one is broken (SAW-80 to SAW-85).
 
 use interlocking::failure::{Failure, FailureKind};
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,16 @@ pub enum Invariant {
     I1,
     /// Every interface between agents is in the document before they begin.
     I2,
-    /// A wave begins when the one before it is merged and verified.
+    /// A wave begins when the previous wave is merged and verified.
     I3,
-    /// The document is the only record, and the orchestrator its only writer.
+    /// The document is the only record, and only the orchestrator writes it.
     I4,
     /// An agent commits before it reports.
     I5,
 }
 
 impl Invariant {
-    /// What comes of it where it is broken.
+    /// The consequence if it is broken.
     pub fn effect(self) -> &'static str {
         match self {
             Self::I1 => "the merge conflicts, or one agent's work undoes another's",
@@ -37,14 +37,14 @@ impl Invariant {
 #[serde(deny_unknown_fields)]
 #[error("{invariant} is broken: {what}; so {}", invariant.effect())]
 pub struct Violation {
-    /// Which.
+    /// The invariant.
     pub invariant: Invariant,
-    /// By what.
+    /// What broke it.
     pub what: String,
 }
 
-/// Why there is no report of an agent that has failed. One that has answered, and not with a report, has reported nowhere: what it said
-/// counts for nothing (SAW-79, SAW-83).
+/// Why there is no report of a failed agent. An agent that answered with something else than a report has not reported: its text
+/// does not count (SAW-79, SAW-83).
 pub fn unreported(failure: &Failure) -> String {
     let said = failure.message.trim();
     match failure.kind {

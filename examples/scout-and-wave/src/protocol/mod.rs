@@ -1,4 +1,4 @@
-//! The protocol without a run: its values, and judgements that look at nothing but what they are given.
+//! The protocol without a run: its values, and pure judgements.
 
 pub mod agent;
 pub mod plan;

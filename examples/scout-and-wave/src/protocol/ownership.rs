@@ -1,4 +1,4 @@
-//! The check before a wave is launched: whose files are whose (SAW-12, SAW-38, SAW-51).
+//! The check of ownership before a wave is launched (SAW-12, SAW-38, SAW-51).
 
 use super::agent::AgentLetter;
 use super::invariant::Invariant;
@@ -6,13 +6,13 @@ use super::plan::{Addition, AppendOnly, Plan, PlannedAgent, PlannedWave};
 use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
-/// The files of one agent, as the document has them.
+/// The files of one agent, as in the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentFiles {
     /// The agent.
     pub agent: AgentLetter,
-    /// Files that are there, and that it alone changes.
+    /// Existing files that it alone changes.
     pub changes: Vec<FilePath>,
     /// Files that it alone creates.
     pub creates: Vec<FilePath>,
@@ -28,7 +28,7 @@ pub struct Wave {
     pub agents: Vec<AgentFiles>,
 }
 
-/// What is wrong with who owns what. Nothing is launched before it is put right in the document.
+/// A mistake in the ownership of files. Nothing is launched before it is corrected in the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum OwnershipProblem {
@@ -64,15 +64,15 @@ pub enum OwnershipProblem {
         "agent {agent} of wave {wave} needs `{file}`, which agent {creator} creates in wave {created_in}: it belongs to a later wave"
     )]
     TooEarly {
-        /// Its wave.
+        /// The wave of the agent.
         wave: u32,
         /// The agent.
         agent: AgentLetter,
         /// The file.
         file: FilePath,
-        /// Who creates it.
+        /// The agent that creates it.
         creator: AgentLetter,
-        /// In which wave.
+        /// The wave in which it is created.
         created_in: u32,
     },
     /// Two agents have one letter.
@@ -116,7 +116,7 @@ pub fn waves_of(plan: &Plan) -> Vec<Wave> {
     plan.waves.iter().map(Wave::from).collect()
 }
 
-/// Everything that is wrong with who owns what; the first wave has the number `first`.
+/// All mistakes in the ownership of files; the first wave has the number `first`.
 pub fn problems(first: u32, waves: &[Wave], append_only: &[AppendOnly]) -> Vec<OwnershipProblem> {
     let mut problems = Vec::new();
     let numbered =
@@ -135,7 +135,7 @@ pub fn problems(first: u32, waves: &[Wave], append_only: &[AppendOnly]) -> Vec<O
                 let (one, other) = (other.agent.clone(), agent.clone());
                 problems.push(OwnershipProblem::Overlap { wave, one, other, file: file.clone() });
             }
-            // One that creates it before any line is added is done with it by then.
+            // An agent that creates it before any line is added has finished with it by then.
             let is_later =
                 |addition: &Addition| numbered().any(|(other, adds)| adds.agent == addition.agent && other > wave);
             let is_done = |shared: &AppendOnly| files.creates.contains(file) && shared.additions.iter().all(is_later);

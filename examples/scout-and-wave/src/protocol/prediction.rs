@@ -1,5 +1,5 @@
-//! What is looked at before anything is merged: whether two agents touched one file (SAW-49), and whether each did what it reports and
-//! nothing else (SAW-13, SAW-72, SAW-108, SAW-114). Claims are not facts: both are held against the real difference (CON-111).
+//! The checks before anything is merged: whether two agents touched one file (SAW-49), and whether each did what it reports and
+//! nothing else (SAW-13, SAW-72, SAW-108, SAW-114). Claims are not facts: both are compared with the real difference (CON-111).
 
 use super::agent::{AgentLetter, Place};
 use super::deviation::Misdirected;
@@ -11,24 +11,24 @@ use interlocking::worktree::CommitId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is on an agent's branch and in its worktree, when it has ended.
+/// The state of an agent's branch and worktree when it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// The commit that its branch began at.
+    /// The commit at which its branch began.
     pub base: CommitId,
-    /// The commit that its branch is at.
+    /// The head of its branch.
     pub head: CommitId,
-    /// The files in which the two differ; of a renamed one both paths.
+    /// The files that differ between the two; both paths of a renamed file.
     pub touched: BTreeSet<String>,
     /// The files that differ from its last commit.
     pub uncommitted: BTreeSet<String>,
 }
 
-/// Something in which an agent's report and its work are not as they should be.
+/// A discrepancy between an agent's report and its work, or between its work and the rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "snake_case")]
 pub enum Discrepancy {
-    /// It is one of those that break an invariant.
+    /// It breaks an invariant.
     #[error(transparent)]
     Violation(Violation),
     /// There is nothing on its branch.
@@ -37,22 +37,22 @@ pub enum Discrepancy {
         /// The branch.
         branch: String,
     },
-    /// It reports another commit than its branch's last.
+    /// It reports another commit than the head of its branch.
     #[error("it reports the commit {reported}, and `{branch}` is at {head}")]
     OtherCommit {
         /// The branch.
         branch: String,
-        /// As reported.
+        /// The reported commit.
         reported: String,
-        /// The branch's last.
+        /// The head of its branch.
         head: CommitId,
     },
     /// It reports another worktree than it was given.
     #[error("it reports the worktree `{reported}`, and was given `{given}`")]
     OtherWorktree {
-        /// As reported.
+        /// The reported worktree.
         reported: String,
-        /// As given.
+        /// The worktree that it was given.
         given: String,
     },
     /// It touched a file that is not its own, and does not say why.
@@ -66,7 +66,7 @@ pub enum Discrepancy {
     OutOfScope {
         /// The file.
         file: String,
-        /// Why, as it says.
+        /// The reported reason.
         reason: String,
     },
     /// It touched a file that it does not report.
@@ -75,7 +75,7 @@ pub enum Discrepancy {
         /// The file.
         file: String,
     },
-    /// It reports a deviation, and not who has to be told.
+    /// It reports a deviation, but not the agents that have to be told.
     #[error(transparent)]
     Misdirected(#[from] Misdirected),
     /// It reports a file that it did not touch.
@@ -86,7 +86,7 @@ pub enum Discrepancy {
     },
 }
 
-/// A file that several agents of a wave touched, or say they did.
+/// A file that several agents of a wave touched, or report that they did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error(
     "I1 is broken: `{file}` is in the lists of agents {}; so {}",
@@ -101,7 +101,7 @@ pub struct Conflict {
 }
 
 impl Discrepancy {
-    /// Whether nothing is merged because of it. What does not stop the merge is written into the document.
+    /// Whether it prevents the merge. Other discrepancies are written into the document.
     pub fn stops_the_merge(&self) -> bool {
         match self {
             Self::Violation(_)
@@ -126,13 +126,14 @@ pub fn not_committed(agent: &AgentLetter, report: &CompletionReport, facts: &Fac
     Some(Violation { invariant: Invariant::I5, what })
 }
 
-/// I4: an agent that wrote what the orchestrator alone writes (SAW-16).
+/// I4: an agent that wrote a file that only the orchestrator writes (SAW-16).
 pub fn orchestrators_file(agent: &AgentLetter, file: &str) -> Violation {
     let what = format!("agent {agent} touched `{file}`, which the orchestrator alone writes");
     Violation { invariant: Invariant::I4, what }
 }
 
-/// Holds the report of who owns `files` and was given `place` against what is there. `orchestrators` are files that no agent may touch.
+/// Checks the report of the owner of `files`, which was given `place`, against its branch. `orchestrators` are files that no
+/// agent may touch.
 pub fn reconcile(
     files: &AgentFiles,
     place: &Place,
@@ -181,10 +182,10 @@ pub fn reconcile(
     found
 }
 
-/// As short as git abbreviates hashes.
+/// The shortest abbreviation of hashes that git prints.
 const SHORTEST_HASH: usize = 7;
 
-/// The files that more than one agent has in its lists, or touched.
+/// The files that more than one agent lists or touched.
 pub fn predict<'w>(
     wave: impl IntoIterator<Item = (&'w AgentLetter, &'w CompletionReport, &'w Facts)>,
 ) -> Vec<Conflict> {

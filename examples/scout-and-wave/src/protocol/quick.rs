@@ -5,17 +5,18 @@ use super::plan::Command;
 use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 
-/// Who owns what, declared by a person before anybody is launched: that it is disjoint is all that quick mode guarantees.
+/// The ownership of files, declared by a person before any agent is launched: quick mode guarantees only that the sets are
+/// disjoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickPlan {
     /// The agents, called A, B and C in this order.
     pub agents: Vec<QuickAgent>,
-    /// Commands that build and test the whole project, each as a list of words. They run on what is merged.
+    /// Commands that build and test the whole project, each as a list of words. They run on the merge.
     pub gate: Vec<Command>,
 }
 
-/// What an agent is told: three fields.
+/// The assignment of an agent: three fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuickAgent {
@@ -27,7 +28,7 @@ pub struct QuickAgent {
     pub verification: Vec<Command>,
 }
 
-/// Why quick mode is not for a plan.
+/// Why quick mode is not suitable for a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuickProblem {
     /// There are not two or three agents.
@@ -52,13 +53,13 @@ pub enum QuickProblem {
         /// The agent.
         agent: AgentLetter,
     },
-    /// An agent is told nothing.
+    /// An agent has no task.
     #[error("agent {agent} has no task: write what it has to do")]
     NoTask {
         /// The agent.
         agent: AgentLetter,
     },
-    /// Nothing says whether what is merged works.
+    /// There is no gate for the merge.
     #[error("there is no gate: name the commands that build and test the whole project")]
     NoGate,
 }
@@ -72,7 +73,7 @@ impl QuickPlan {
         ('A'..='Z').filter_map(|letter| letter.to_string().parse().ok()).zip(&self.agents)
     }
 
-    /// Everything that stands against it (SAW-91, SAW-93).
+    /// Everything that rules it out (SAW-91, SAW-93).
     pub fn problems(&self) -> Vec<QuickProblem> {
         let mut problems = Vec::new();
         if !AGENTS.contains(&self.agents.len()) {

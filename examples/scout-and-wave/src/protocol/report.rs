@@ -96,11 +96,11 @@ pub struct Verification {
     pub tests: u32,
 }
 
-/// It does not say what a gate came to.
+/// The error for a text that is not the result of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected what the gate came to, such as `PASS (cargo test - 12/12 tests)`, found {found:?}")]
 pub struct NotAVerification {
-    /// What was there in its place.
+    /// The refused text.
     pub found: String,
 }
 
@@ -161,7 +161,7 @@ impl From<Verification> for String {
 }
 
 impl CompletionReport {
-    /// Every file that it says it touched.
+    /// Every file that it reports to have touched.
     pub fn files(&self) -> impl Iterator<Item = &FilePath> {
         self.files_changed.iter().chain(&self.files_created)
     }

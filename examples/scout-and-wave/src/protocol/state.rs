@@ -1,16 +1,16 @@
-//! The states of a run, and which may follow which (SAW-18 to SAW-34, SAW-106, SAW-107).
+//! The states of a run, and the transitions between them (SAW-18 to SAW-34, SAW-106, SAW-107).
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum State {
     /// Nothing has begun.
     #[default]
     Idle,
-    /// Suitability is looked at, and nothing written.
+    /// Suitability is judged, and nothing is written.
     Checking,
     /// The scout reads, and its plan becomes the document.
     Scouting,
@@ -20,7 +20,7 @@ pub enum State {
     WavePending,
     /// Its agents work.
     WaveExecuting,
-    /// What they made is brought together.
+    /// Their work is merged.
     WaveMerging,
     /// It is merged, and the gate has passed.
     WaveVerified,
@@ -32,13 +32,13 @@ pub enum State {
     NotSuitable,
 }
 
-/// Why a wave is blocked; each has ways on of its own (CON-97).
+/// Why a wave is blocked; each reason has possible answers of its own (CON-97).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum BlockReason {
     /// The gate fails.
     Verification,
-    /// An agent did not complete its work, or not as it says.
+    /// An agent did not complete its work, or its report is not true.
     AgentFailure,
     /// A contract cannot be implemented, is missing, or was changed.
     Contract,
@@ -50,19 +50,19 @@ pub enum BlockReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the protocol has no way from {from} to {to}")]
 pub struct UndefinedTransition {
-    /// Where the run is.
+    /// The current state.
     pub from: State,
-    /// Where it was to go.
+    /// The requested state.
     pub to: State,
 }
 
 impl BlockReason {
-    /// All of them.
+    /// All reasons.
     pub const ALL: [Self; 4] = [Self::Verification, Self::AgentFailure, Self::Contract, Self::Ownership];
 }
 
 impl State {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 14] = [
         Self::Idle,
         Self::Checking,
@@ -80,14 +80,14 @@ impl State {
         Self::NotSuitable,
     ];
 
-    /// The states that may follow.
+    /// The possible next states.
     pub fn next(self) -> &'static [Self] {
         use BlockReason::{AgentFailure, Contract, Ownership, Verification};
         match self {
             Self::Idle => &[Self::Checking, Self::Scouting, Self::WavePending],
             Self::Checking => &[Self::Idle],
             Self::Scouting => &[Self::Reviewed, Self::NotSuitable],
-            // Back, where a person wants another plan.
+            // Back to scouting, if a person wants another plan.
             Self::Reviewed => &[Self::WavePending, Self::Scouting],
             Self::WavePending => &[Self::WaveExecuting, Self::Blocked(Contract), Self::Blocked(Ownership)],
             // A solo wave has nothing to merge.
@@ -113,7 +113,7 @@ impl State {
         }
     }
 
-    /// Goes on.
+    /// Goes on to a state.
     ///
     /// # Errors
     ///

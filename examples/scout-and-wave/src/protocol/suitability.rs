@@ -1,5 +1,5 @@
-//! Whether a task is one for this protocol: the five preconditions, judged by the plan and by the files that there are (SAW-04 to SAW-11),
-//! and the message about it (SAW-52 to SAW-54).
+//! Whether a task is suitable for this protocol: the five preconditions, judged by the plan and by the existing files (SAW-04 to
+//! SAW-11), and the message about it (SAW-52 to SAW-54).
 
 use super::agent::AgentLetter;
 use super::bootstrap::TYPES_WAVE;
@@ -9,7 +9,7 @@ use interlocking::workspaces::FilePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What has to hold.
+/// The preconditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Precondition {
     /// At least two groups of files, and no two agents that need one file.
@@ -21,7 +21,7 @@ pub enum Precondition {
     /// Every interface between agents can be written down.
     #[serde(rename = "P3 interfaces")]
     Interfaces,
-    /// Every finding is classed, and what is done has no agent.
+    /// Every finding is classified, and findings that are done have no agent.
     #[serde(rename = "P4 findings")]
     Findings,
     /// It is faster than one agent.
@@ -33,19 +33,19 @@ pub enum Precondition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Failed {
-    /// Which.
+    /// The precondition.
     pub precondition: Precondition,
     /// Why not.
     pub reason: String,
 }
 
-/// What comes of it.
+/// The verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// All five hold.
     #[serde(rename = "SUITABLE")]
     Suitable,
-    /// All five hold, and whoever approves has to acknowledge something (CON-108).
+    /// All five hold, and the person who approves has to acknowledge something (CON-108).
     #[serde(rename = "SUITABLE WITH CAVEATS")]
     SuitableWithCaveats,
     /// One does not hold.
@@ -56,13 +56,13 @@ pub enum Verdict {
 /// What to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recommendation {
-    /// Of what is suitable.
+    /// For a suitable task.
     #[serde(rename = "Proceed")]
     Proceed,
-    /// Of what is suitable with caveats.
+    /// For a suitable task with caveats.
     #[serde(rename = "Proceed with caveats")]
     ProceedWithCaveats,
-    /// Of what is not.
+    /// For a task that is not suitable.
     #[serde(rename = "Do not proceed")]
     DoNotProceed,
 }
@@ -73,7 +73,7 @@ pub enum Recommendation {
 pub struct Times {
     /// The scout.
     pub scout: u32,
-    /// The agents: of each wave the slowest one (CON-107).
+    /// The agents: the sum of the slowest agent of each wave (CON-107).
     pub agents: u32,
     /// How many agents there are.
     pub agent_count: usize,
@@ -81,25 +81,25 @@ pub struct Times {
     pub wave_count: usize,
     /// Merges and verifications.
     pub merge: u32,
-    /// All of these.
+    /// The sum of these.
     pub total: u32,
     /// One agent that does everything, one thing after the other.
     pub sequential: u32,
-    /// What is saved; what is lost, if it is negative.
+    /// The saved time; negative if time is lost.
     pub savings: i64,
-    /// The same of the sequential time, in percent.
+    /// The same as a percentage of the sequential time.
     pub percent: i64,
     /// In a word.
     pub compared: Compared,
 }
 
-/// How the total compares.
+/// How the total compares with one agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Compared {
-    /// Than one agent.
+    /// Faster than one agent.
     Faster,
-    /// Or as slow.
+    /// As slow as one agent, or slower.
     Slower,
 }
 
@@ -107,7 +107,7 @@ pub enum Compared {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suitability {
-    /// What comes of it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Why, in a paragraph.
     pub rationale: String,
@@ -117,12 +117,12 @@ pub struct Suitability {
     pub recommendation: Recommendation,
     /// What has to be acknowledged.
     pub caveats: Vec<String>,
-    /// What does not hold.
+    /// The preconditions that do not hold.
     pub failed: Vec<Failed>,
 }
 
 impl Verdict {
-    /// What to do.
+    /// The recommendation.
     pub fn recommendation(self) -> Recommendation {
         match self {
             Self::Suitable => Recommendation::Proceed,
@@ -133,11 +133,11 @@ impl Verdict {
 }
 
 impl Times {
-    /// What the plan's estimates come to.
+    /// The times that follow from the plan's estimates.
     pub fn of(plan: &Plan) -> Self {
         let slowest =
             |wave: &super::plan::PlannedWave| wave.agents.iter().map(|agent| agent.minutes).max().unwrap_or(0);
-        // Estimates are an agent's words, and may be of any size.
+        // An agent gives the estimates, so they may have any size.
         let agents = plan.waves.iter().map(slowest).fold(0, u32::saturating_add);
         let super::plan::Estimates { scout, merge, sequential } = plan.estimates;
         let total = scout.saturating_add(agents).saturating_add(merge);

@@ -1,4 +1,4 @@
-//! Agents did not complete their work, or not as they say (SAW-43).
+//! Agents did not complete their work, or their reports are not true (SAW-43).
 
 use super::{question, stop};
 use crate::document::{self, Impl};
@@ -60,7 +60,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
                 for sent in launch.assignments.iter_mut().filter(|sent| agents.contains(&sent.post.agent)) {
                     sent.generation += 1;
                     let (label, generation) = (sent.post.label(), sent.generation);
-                    // What it had done is what it is to do again.
+                    // It does its work again, so its earlier commits are not kept.
                     sent.kept = None;
                     let sent = Sent { generation, section: sent.section.clone(), base: sent.base };
                     cx.update_memory(move |progress| _ = progress.sent.insert(label.clone(), sent.clone()));
@@ -95,7 +95,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
         }
         let undecided = undecided(&executed, cx).await?;
         if !undecided.is_empty() {
-            // What was said of others holds.
+            // The answer about the other agents holds.
             return again(Blocked { executed: Some(executed), ..blocked }, undecided, cx);
         }
         // A solo wave has nothing to merge.
@@ -105,7 +105,7 @@ impl HumanHandler<scout_and_wave::blocked_agent> for BlockedAgent {
     }
 }
 
-/// An answer that cannot be followed, or not to the end: the question is asked again, and says why.
+/// Asks the question again, with the reason why the answer cannot be followed, or not completely.
 fn again(
     blocked: Blocked,
     problems: impl IntoIterator<Item = String>,
@@ -116,7 +116,7 @@ fn again(
     goto!(cx, self, blocked)
 }
 
-/// The agents whose work is not complete, and of whom no answer says what becomes of them: while there is one, nothing is merged (SAW-44).
+/// The agents whose work is not complete, and that no answer has named: while there is one, nothing is merged (SAW-44).
 async fn undecided(
     executed: &Executed,
     cx: &mut Cx<'_, scout_and_wave::blocked_agent>,
@@ -132,7 +132,8 @@ async fn undecided(
     Ok(undecided.map(|post| format!("agent {} has not completed its work: name it, too", post.agent)).collect())
 }
 
-/// What is there of the work of these agents now, where a person has worked (SAW-43). The inner error is why that cannot be.
+/// The current work of these agents, after a person has worked on it (SAW-43). The inner error is the reason why it cannot be
+/// used.
 async fn fixed(
     mut executed: Executed,
     agents: &[AgentLetter],
@@ -165,7 +166,7 @@ async fn fixed(
     Ok(Ok(executed))
 }
 
-/// What is on the branch of an agent, if there is one.
+/// The work on the branch of an agent, if the branch exists.
 async fn on_branch(
     post: &Post,
     base: CommitId,
@@ -180,7 +181,7 @@ async fn on_branch(
     .await
 }
 
-/// What is in the staging worktree, where the only agent of a wave works, and a person after it: all of it is committed.
+/// The work in the staging worktree, where the only agent of a wave works, and a person after it: all of it is committed.
 async fn in_staging(
     only: &Assignment,
     before: Option<&Facts>,
@@ -190,19 +191,19 @@ async fn in_staging(
     let planned = text_at(cx.repository()?, base, document).await?;
     let mut staging = cx.worktree_of(STAGING).await?;
     if let Some(planned) = planned.filter(|_| before.is_some_and(|before| before.touched.contains(document.as_str()))) {
-        // The document is nobody else's to write.
+        // Only the orchestrator writes the document, so other changes to it are reverted.
         staging.write_file(document.in_repository(), planned).await?;
     }
     let committed = staging.commit(format!("fix: {}, by hand", only.post.label())).await?;
     let head = committed.unwrap_or_else(|| staging.head());
     let mut changes = in_repository(cx.repository()?, move |repository| Ok(repository.diff(base, head)?)).await?;
     changes.retain(|change| change.touched().all(|path| path.to_text() != document.as_str()));
-    // The document alone is nobody's work.
+    // If only the document differs, no work was done.
     let head = if changes.is_empty() { base } else { head };
     Ok((Facts { base, head, touched: touched_paths(&changes), uncommitted: Default::default() }, changes))
 }
 
-/// The report of what a person has finished: what git knows, and no more.
+/// The report of work that a person has finished: only facts that git knows.
 fn by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> Result<CompletionReport, NodeError> {
     let (mut files_changed, mut files_created) = (Vec::new(), Vec::new());
     for change in changes {

@@ -1,4 +1,4 @@
-//! The plan of a wave does not hold: contracts, or who owns what (SAW-45).
+//! The plan of a wave does not hold: its contracts, or its ownership of files (SAW-45).
 
 use super::{question, stop};
 use crate::graph::{Blocked, BlockedQuestion, ContractAnswer, Next, scout_and_wave};

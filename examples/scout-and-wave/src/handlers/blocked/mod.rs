@@ -16,7 +16,7 @@ async fn question<N: Node>(blocked: &Blocked, ways: &[&str], cx: &mut Cx<'_, N>)
     Ok(BlockedQuestion { wave, reason, problems, staging, ways })
 }
 
-/// The run ends, because a person wants that.
+/// Ends the run, because a person wants that.
 fn stop<N>(blocked: Blocked, cx: &Cx<'_, N>) -> Route<N>
 where
     N: Node + Edge<scout_and_wave::exit, To = scout_and_wave::exit>,

@@ -1,4 +1,4 @@
-//! Whether quick mode is for a declaration: the only thing that it guarantees is checked before anybody is launched.
+//! Whether quick mode is suitable for a declaration: its only guarantee is checked before any agent is launched.
 
 use super::{QuickCheck, stopped};
 use crate::graph::scout_and_wave;

@@ -1,4 +1,4 @@
-//! Bringing the work of quick mode together: at the first conflict it is over.
+//! Merges the work of quick mode: the run ends at the first conflict.
 
 use super::{QuickMerge, stopped};
 use crate::graph::scout_and_wave;

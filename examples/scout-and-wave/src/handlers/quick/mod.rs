@@ -20,7 +20,7 @@ pub struct QuickWork;
 /// Handler of `quick_merge`.
 pub struct QuickMerge;
 
-/// What a run ends with in which nothing lands. What quick mode cannot do, the whole protocol can.
+/// The result of a run in which nothing lands. The full protocol can do what quick mode cannot.
 fn stopped(reason: QuickStop, problems: impl IntoIterator<Item = String>) -> SawResult {
     let mut problems: Vec<String> = problems.into_iter().collect();
     if matches!(reason, QuickStop::Refused | QuickStop::Conflict) {

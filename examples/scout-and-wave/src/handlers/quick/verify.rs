@@ -1,4 +1,4 @@
-//! The gate on what quick mode has merged. What passes lands.
+//! Runs the gate on the merge of quick mode, and lands it if the gate passes.
 
 use super::stopped;
 use crate::graph::{SawResult, scout_and_wave};
