@@ -108,7 +108,7 @@ pub(crate) async fn begin_with(
 ) -> Result<Begun, CommandError> {
     let toolchain = place.toolchain.as_deref().map(read_yaml::<Toolchain>).transpose()?;
     let left_in = match &request {
-        Request::Recover { run, .. } => Some(left_by(run, place.location.repo.as_deref(), &start).await?),
+        Request::Recover { run, .. } => Some(directory_left_by(run, place.location.repo.as_deref(), &start).await?),
         _ => None,
     };
     let facts = Facts { is_demonstration: false, toolchain, left_in };
@@ -117,7 +117,7 @@ pub(crate) async fn begin_with(
 }
 
 /// Where a run whose journal is lost has left its worktrees.
-async fn left_by(lost: &RunId, repository: Option<&Path>, start: &Start) -> Result<PathBuf, CommandError> {
+async fn directory_left_by(lost: &RunId, repository: Option<&Path>, start: &Start) -> Result<PathBuf, CommandError> {
     if !start.journal.load(lost).await?.is_empty() {
         let known = CommandError::new(format!("the journal of the run `{lost}` is there"));
         return Err(known.remedy(format!("take it up: {} resume {lost}", start.program)));

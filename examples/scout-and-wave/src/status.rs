@@ -25,7 +25,7 @@ pub(crate) struct Status {
 
 /// The state of a run.
 #[derive(Debug, Serialize)]
-struct Told {
+struct StatusReport {
     run: RunId,
     /// Whether a process executes it, and how it ended if it has.
     stands: RunState,
@@ -56,13 +56,13 @@ struct Question {
 
 pub(crate) async fn status(Status { run, common }: Status, cx: CommandContext) -> Result<Exit, CommandError> {
     let account = account(&common.open_journal()?, &run).await.map_err(CommandError::from)?;
-    let told = Told::of(&account)?;
-    common.print(cx.console(), &told, || told.lines(cx.program(), &common.journal_words()))?;
+    let report = StatusReport::of(&account)?;
+    common.print(cx.console(), &report, || report.lines(cx.program(), &common.journal_words()))?;
     Ok(Exit::Done)
 }
 
 /// A question, line by line: each field, and each entry of a list.
-fn ask(question: &Value, indent: usize, text: &mut String) {
+fn write_question(question: &Value, indent: usize, text: &mut String) {
     let said = |value: &Value| harmless(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
     match question {
         Value::Object(fields) => {
@@ -71,7 +71,7 @@ fn ask(question: &Value, indent: usize, text: &mut String) {
                     Value::Array(entries) if entries.is_empty() => {}
                     Value::Object(_) | Value::Array(_) => {
                         _ = writeln!(text, "{:indent$}{name}:", "");
-                        ask(value, indent + 2, text);
+                        write_question(value, indent + 2, text);
                     }
                     _ => _ = writeln!(text, "{:indent$}{name}: {}", "", said(value)),
                 }
@@ -83,7 +83,7 @@ fn ask(question: &Value, indent: usize, text: &mut String) {
 }
 
 /// The state of an agent that is alone in its wave, in the words for runs.
-fn alone(state: ExecutionState) -> &'static str {
+fn solo_state(state: ExecutionState) -> &'static str {
     let state = match state {
         ExecutionState::Done => RunState::Finished,
         ExecutionState::Failed => RunState::Failed,
@@ -94,7 +94,7 @@ fn alone(state: ExecutionState) -> &'static str {
     state.name()
 }
 
-impl Told {
+impl StatusReport {
     fn of(account: &RunAccount) -> Result<Self, CommandError> {
         let progress = account.memory.get("run").cloned().map(serde_json::from_value::<Progress>).transpose()?;
         let Progress { state, wave, sent } = progress.unwrap_or_default();
@@ -116,7 +116,7 @@ impl Told {
             None => children.keys().cloned().collect::<Vec<_>>(),
         };
         let solo = account.executions.iter().rev().find(|execution| execution.by.node == "solo");
-        let solo = solo.map_or("waiting", |execution| alone(execution.state));
+        let solo = solo.map_or("waiting", |execution| solo_state(execution.state));
         let agents = names.into_iter().map(|name| Agent { stands: children.get(&name).copied().unwrap_or(solo), name });
         let agents = agents.collect();
         let questions = account.open_questions().into_iter();
@@ -146,7 +146,7 @@ impl Told {
         }
         for Question { node, question } in waits_for {
             _ = writeln!(text, "waits   for a person, at {node}");
-            ask(question, 8, &mut text);
+            write_question(question, 8, &mut text);
             _ = writeln!(
                 text,
                 "        `{program} answer {run} JSON{journal}` answers, then `{program} resume {run}{journal}` takes it up"

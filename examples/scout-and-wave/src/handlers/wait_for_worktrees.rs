@@ -22,7 +22,7 @@ impl LogicHandler<agent::wait_for_worktrees> for WaitForWorktrees {
             return Err(format!("`{label}` begins at {begun_at}, and its wave at {base}").into());
         }
         self.0.wait_for_all(&assignment.post.label(), assignment.wave_size).await?;
-        match kept(&assignment, cx).await? {
+        match pick_kept_work(&assignment, cx).await? {
             Some(done) => goto!(cx, agent::exit, done),
             None => goto!(cx, agent::implement, assignment),
         }
@@ -31,7 +31,10 @@ impl LogicHandler<agent::wait_for_worktrees> for WaitForWorktrees {
 
 /// Picks an agent's earlier work into its new worktree (CON-100). None if there is no earlier work, or if it conflicts: then the
 /// agent works again.
-async fn kept(assignment: &Assignment, cx: &mut Cx<'_, agent::wait_for_worktrees>) -> Result<Option<Done>, NodeError> {
+async fn pick_kept_work(
+    assignment: &Assignment,
+    cx: &mut Cx<'_, agent::wait_for_worktrees>,
+) -> Result<Option<Done>, NodeError> {
     let Some(Done { post, report, facts }) = &assignment.kept else { return Ok(None) };
     let base = assignment.base;
     let head = match cx.worktree().await?.cherry_pick(facts.base, facts.head).await {

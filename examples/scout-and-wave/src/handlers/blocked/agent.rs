@@ -151,7 +151,7 @@ async fn fixed(
         let Some((facts, changes)) = found else {
             return Ok(Err(format!("there is no branch `{}`", post.label())));
         };
-        reports.push((post.clone(), by_hand(post.place(size).worktree, facts.head, &changes)?));
+        reports.push((post.clone(), report_by_hand(post.place(size).worktree, facts.head, &changes)?));
         executed.descoped.remove(letter);
         executed.facts.retain(|(known, _)| *known != post);
         executed.facts.push((post, facts));
@@ -204,7 +204,7 @@ async fn in_staging(
 }
 
 /// The report of work that a person has finished: only facts that git knows.
-fn by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> Result<CompletionReport, NodeError> {
+fn report_by_hand(worktree: String, head: CommitId, changes: &[FileChange]) -> Result<CompletionReport, NodeError> {
     let (mut files_changed, mut files_created) = (Vec::new(), Vec::new());
     for change in changes {
         for path in change.touched() {
