@@ -213,8 +213,8 @@ fn the_example_in_the_types_prompt_parses() {
     assert_eq!(function.properties.len(), 2);
 }
 
-/// What a real agent must know and no scripted one: where it stands, that nobody answers, that it must not commit, and by what
-/// its answer is read.
+/// What a real agent must know and a scripted one need not: where it works, that its questions are not answered, that it must not
+/// commit, and how its answer is read.
 #[test]
 fn the_ground_rules() {
     let toolchain = task().toolchain;
@@ -283,11 +283,11 @@ fn the_type_adversary_prompt() {
     let types = types();
     let prompt = TypeAdversaryTpl::new(&types, &path, constraints.clone(), "rust-analyzer 1.95.0".to_owned());
     let text = golden("type_adversary", &prompt);
-    // HY-165: what the data types are, and who says so.
+    // HY-165: the data types, and the source of that.
     has(&text, &["As rust-analyzer 1.95.0 has it:", &constraints[0], &constraints[1]]);
     // HY-214: the mission.
     has(&text, &["red team", "break this type system", "`Stack::new`, `Stack::with_capacity`"]);
-    // HY-215: types, signatures and what they promise.
+    // HY-215: types, signatures and properties.
     has(&text, &[&function().signature, &function().brief, "push; pop = id", "a(b + c) = ab + ac"]);
     // HY-216, HY-217: the four questions, and the four classes of holes.
     has(&text, &["empty that claims not to be", "inside is invalid", "no answer for some input", "two meanings"]);
@@ -323,14 +323,14 @@ fn the_tests_prompt() {
     has(&text, &["`tests/properties.rs`", "generators", "cargo build --all-targets", "cargo test", "must fail"]);
     // HY-207: the rule.
     has(&text, &["passes on stubs is trivial", "Set `selfVerified` only if"]);
-    // What is believed is what can be read in the file.
+    // A claim counts only if the file shows it.
     has(&text, &["counts only where it can be read", "compare what the function returns with its outcome"]);
     // HY-208: every field of the answer.
     let schema = serde_json::to_value(schemars::schema_for!(crate::types::TestsAgentOutput)).unwrap();
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
-    // HY-200, HY-201, HY-202: without any of these there is no word of them.
+    // HY-200, HY-201, HY-202: a prompt without any of these does not mention them.
     let bare = TestsTemplateCtx { prior_feedback: None, echoes: None, hardening_hints: vec![], ..tests_context() };
     let text = golden("tests", &TestsTpl::new(&bare, &toolchain));
     for absent in ["refused\n", "the other side works on", "adversaries found", "src/lib.rs"] {
@@ -355,7 +355,7 @@ fn the_implementation_prompt() {
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
-    // HY-210, HY-211: without any of these there is no word of them.
+    // HY-210, HY-211: a prompt without any of these does not mention them.
     let bare = ImplTemplateCtx { echoes: None, hardening_hints: vec![], ..impl_context() };
     let text = golden("implementation", &ImplTpl::new(&bare, &toolchain));
     for absent in ["the other side asserts", "adversaries found", "tests/properties.rs", "prop_undo"] {
@@ -367,7 +367,7 @@ fn the_implementation_prompt() {
 fn the_fix_prompt() {
     let toolchain = Toolchain::default();
     let text = golden("fix_again", &FixTpl::new(fix_context(), &toolchain));
-    // HY-219: each failure, with as much as is known of it.
+    // HY-219: each failure, with everything that is known of it.
     has(
         &text,
         &[
@@ -391,7 +391,7 @@ fn the_fix_prompt() {
     for field in schema["properties"].as_object().unwrap().keys() {
         has(&text, &[&format!("`{field}`")]);
     }
-    // HY-223, HY-224, HY-225: in the first round there is none of it.
+    // HY-223, HY-224, HY-225: the prompt of the first round has none of it.
     let bare = FixTemplateCtx { understanding: UnderstandingState::default(), ..fix_context() };
     let text = golden("fix", &FixTpl::new(bare.clone(), &toolchain));
     for absent in ["Fixes so far", "What they taught", "Patterns across rounds"] {
@@ -435,7 +435,7 @@ fn the_mutation_adversary_prompt() {
     has(&text, &["Read these with your tools", "`src/lib.rs`", "`tests/properties.rs`"]);
     // HY-228: what the functions have to do.
     has(&text, &["### `Stack::push`", &function().behavior]);
-    // HY-164: which functions there are, and who says so.
+    // HY-164: the functions, and the source of the list.
     has(&text, &["by rust-analyzer 1.95.0:\n\n- `Stack::push`\n- `grow`\n"]);
     // HY-229: the mission in four steps.
     has(&text, &["1. Read the implementation", "2. Think of mutants", "3. Judge of each", "4. Report each"]);
@@ -452,7 +452,7 @@ fn the_mutation_adversary_prompt() {
     ] {
         has(&text, &[&format!("- **{kind}**: ")]);
     }
-    // HY-231: every field of the answer, a suggestion for each survivor, and what becomes of it.
+    // HY-231: every field of the answer, a suggestion for each survivor, and how it is used.
     let schema = serde_json::to_value(schemars::schema_for!(crate::types::MutationAdversaryOutput)).unwrap();
     let of = |name: &str| schema["$defs"][name]["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let own: Vec<String> = schema["properties"].as_object().unwrap().keys().cloned().collect();

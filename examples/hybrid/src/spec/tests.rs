@@ -23,7 +23,7 @@ fn check(text: &str, format: SpecFormat, expected: Expect) {
     expected.assert_eq(&shown);
 }
 
-/// HY-71, HY-73, TC-01, TC-02: what is left out has its default.
+/// HY-71, HY-73, TC-01, TC-02: omitted fields have their defaults.
 #[test]
 fn defaults_fill_what_is_left_out() {
     let task = Task::parse("spec.toml", GOOD, SpecFormat::Toml).unwrap();
@@ -76,7 +76,7 @@ fn the_toolchain_is_configurable() {
     assert_eq!(task.toolchain.source.property_prefix, "law_");
 }
 
-/// TC-03, TC-23: further commands, by name; what is wrong with one has its place.
+/// TC-03, TC-23: further commands, by name; a mistake in one is reported at its place.
 #[test]
 fn commands_are_read_by_name() {
     let text = format!(
@@ -110,7 +110,7 @@ fn commands_are_read_by_name() {
     check(&no_table, SpecFormat::Toml, expect!["spec.toml:8:12: `toolchain.commands`: expected a table, found `1`"]);
 }
 
-/// HY-70: the protocol's original names and snake_case are understood, in TOML and JSON.
+/// HY-70: the protocol's original names and snake_case are accepted, in TOML and JSON.
 #[test]
 fn original_names_are_understood() {
     let json = r#"{"specModuleName": "stack", "specDescription": "A stack.", "specAcceptanceCriteria": ["It stacks."],
@@ -124,7 +124,7 @@ fn original_names_are_understood() {
     assert_eq!(task.spec.strictness.max_fix_attempts, 3);
 }
 
-/// Every problem is told, with its place and what to do.
+/// Every problem is reported, with its place and what to do.
 #[test]
 fn every_problem_is_told_at_once() {
     let text = r#"

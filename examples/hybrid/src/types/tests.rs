@@ -1,4 +1,4 @@
-//! The wire form of every type: what is written, what is understood, what is refused.
+//! The JSON form of every type: what is written, what is accepted, what is refused.
 
 mod results;
 mod states;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-/// The canonical form is what comes out again, and the prefixed form of its own fields means the same.
+/// Checks that the canonical form is written unchanged, and that the form with prefixes is read as the same value.
 #[track_caller]
 fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(prefix: &str, canonical: Value) {
     let parsed: T = serde_json::from_value(canonical.clone()).expect("the canonical form parses");
@@ -25,7 +25,7 @@ fn check<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(prefix: 
     }
 }
 
-/// The fields of an object with a prefix, where there is one.
+/// The fields of an object with a prefix, if there is one.
 fn prefixed(prefix: &str, canonical: Value) -> Option<Value> {
     let (false, Value::Object(fields)) = (prefix.is_empty(), canonical) else { return None };
     let prefixed = fields.into_iter().map(|(name, value)| {
@@ -100,7 +100,7 @@ fn the_contract_has_one_form() {
     check::<FunctionSpec>("fn", function());
 }
 
-/// HY-70: a contract in the protocol's original names parses, and comes out in the canonical form.
+/// HY-70: a contract in the protocol's original names parses, and is written in the canonical form.
 #[test]
 fn a_contract_in_original_names_parses() {
     let seed = r#"{
@@ -169,7 +169,7 @@ fn a_function_needs_an_example_and_a_property() {
     }
 }
 
-/// What agents answer.
+/// Agents' outputs.
 #[test]
 fn answers_have_one_form() {
     // HY-82, HY-83, HY-86. CON-64: two types share a prefix, and each is read as what it is.
@@ -209,7 +209,7 @@ fn answers_have_one_form() {
     check::<ConflictResolveOutput>("", json!({"filesResolved": ["f"], "resolutionNotes": "n", "blocker": null}));
 }
 
-/// What the program works out.
+/// Findings of the program.
 #[test]
 fn findings_have_one_form() {
     // HY-99, HY-127
@@ -263,7 +263,7 @@ fn contexts_hold_only_what_prompts_need() {
     );
 }
 
-/// HY-190: numbers that cannot be are refused with what is wrong, so that their agent can be told.
+/// HY-190: impossible numbers are refused with an error that explains them, so that the agent can be asked again.
 #[test]
 fn impossible_numbers_of_mutants_are_refused() {
     let read = |tried: u32, survivors: usize| {
@@ -280,7 +280,7 @@ fn impossible_numbers_of_mutants_are_refused() {
     }
 }
 
-/// The schemas that agents are given.
+/// The schemas for agents.
 #[test]
 fn schemas_stay_as_they_are() {
     fn check<T: JsonSchema>(name: &str) {
@@ -300,8 +300,8 @@ fn schemas_stay_as_they_are() {
     check::<ConflictResolveOutput>("conflict_resolve_output");
 }
 
-/// HY-08: every text that an agent gives is a name, a word of a list, a path, or prose; a mutant's change alone is code. A new field is looked
-/// at here.
+/// HY-08: every text of an agent is a name, a word of a list, a path, or prose; only a mutant's change is code. A new field has
+/// to be added here.
 #[test]
 fn no_text_of_an_agent_is_meant_to_be_code_but_a_mutants_change() {
     fn texts(schema: &Value, at: &str, found: &mut std::collections::BTreeSet<String>) {
@@ -392,7 +392,7 @@ fn no_text_of_an_agent_is_meant_to_be_code_but_a_mutants_change() {
     expected.assert_eq(&words.join("\n"));
 }
 
-/// TC-14: what kind of type it is stands in words, whatever a language has for it.
+/// TC-14: the kind of a type is free text, in the words of any language.
 #[test]
 fn the_kind_of_a_type_is_free_text() {
     for kind in ["struct, generic over `T: Ord`", "a newtype of two things", "class with __slots__", "Type -> Type"] {
@@ -403,7 +403,7 @@ fn the_kind_of_a_type_is_free_text() {
     }
 }
 
-/// HY-80, HY-86: the schema demands examples and properties, and asks nobody for a verdict.
+/// HY-80, HY-86: the schema demands examples and properties, and demands no verdict.
 #[test]
 fn schemas_demand_and_leave_out_what_they_should() {
     let types = serde_json::to_value(schemars::schema_for!(TypesAgentOutput)).unwrap();
@@ -415,8 +415,8 @@ fn schemas_demand_and_leave_out_what_they_should() {
     assert_eq!(fields, ["analysis", "confident", "holes"]);
 }
 
-/// HY-265, CON-58: of all that agents are asked for, that nodes hand on, that a run remembers and that comes of it, nothing ranks how far
-/// anybody is trusted; only the type adversary says, for information, whether it is confident.
+/// HY-265, CON-58: no field of prompts, payloads, memory or results ranks how far an agent is trusted; only the type adversary
+/// says, for information, whether it is confident.
 #[test]
 fn nothing_ranks_trust() {
     fn keys(value: &Value, found: &mut Vec<String>) {

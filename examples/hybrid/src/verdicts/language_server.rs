@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// TC-25, HY-141, HY-157, HY-163: calls are held against what the server tells; what a property compares never counts.
+    /// TC-25, HY-141, HY-157, HY-163: calls are compared with the server's answers; what a property compares never counts.
     #[test]
     fn claims_are_held_against_what_the_server_tells() {
         let functions = [function("push"), function("pop")];

@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((none.verdict, mutation_detail(&none)), (TestSuiteRobust, said.to_owned()));
     }
 
-    /// HY-188: critical ones are told apart. HY-145: each survivor becomes something to write.
+    /// HY-188: critical survivors are found. HY-145: each survivor becomes something to write.
     #[test]
     fn survivors_become_work() {
         let survivors = [survivor(MutationType::OffByOne), survivor(MutationType::ConditionFlip)];

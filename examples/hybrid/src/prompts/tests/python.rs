@@ -1,8 +1,8 @@
-//! What agents of a project in Python are told.
+//! The prompts of agents of a project in Python.
 
 use super::*;
 
-/// A task in Python, and what it is worked on with.
+/// A task in Python, and its tools.
 fn in_python() -> (Task, Toolchain) {
     let mut task = task();
     task.spec.impl_path = CratePath::new("src/bounded_stack.py").unwrap();
@@ -16,7 +16,7 @@ fn in_python() -> (Task, Toolchain) {
     (task, toolchain)
 }
 
-/// TC-25: agents of a project in Python are told of Python and its tools, and of nobody else's; by every prompt, and beside it.
+/// TC-25: every prompt, and the ground rules, name Python and its tools, and no other language's.
 #[test]
 fn prompts_speak_the_language_of_the_project() {
     let (task, toolchain) = in_python();
@@ -32,7 +32,7 @@ fn prompts_speak_the_language_of_the_project() {
     let entry: FunctionSpec = serde_json::from_str(json).unwrap();
     assert!(entry.examples.iter().any(|example| example.edge_case) && entry.properties.len() == 2);
 
-    // What its agents have written themselves is in Python.
+    // The agents' own outputs are in Python.
     let function = FunctionSpec {
         signature: "def push(self, value: int) -> None".to_owned(),
         name: "Stack.push".to_owned(),

@@ -1,4 +1,4 @@
-//! The result, and what it is made of.
+//! The result, and its parts.
 
 use super::*;
 
@@ -11,14 +11,14 @@ pub(super) fn result(success: bool, lattice: &LatticeReport, failure: &Value) ->
         "suggestions": []}, "totalCost": 125_000, "lattice": lattice, "failure": failure})
 }
 
-/// The nine checks, of which those hold that do not lack.
+/// The nine checks, all of which hold except `lacking`.
 pub(super) fn lattice(lacking: &[Check]) -> LatticeReport {
     let outcome = |check: &Check| (*check, CheckOutcome::new(!lacking.contains(check), "seen"));
     LatticeReport::new(StrictnessConfig::default(), &Check::ALL.iter().map(outcome).collect())
 }
 
-/// A result that says success of a run in which a check that blocks does not hold cannot be read, nor one that says both or
-/// neither of success and failure.
+/// A result with success in which a blocking check does not hold cannot be read, nor a result with both or neither of success and
+/// failure.
 #[test]
 fn a_success_is_one_whose_checks_hold() {
     let failure = json!({"StubNotUndefined": {"function": "f"}});
@@ -79,7 +79,7 @@ fn echoes_are_names_only() {
     }
 }
 
-/// HY-98, CON-84: a blocker counts when it says something.
+/// HY-98, CON-84: a blocker counts only if its text is not blank.
 #[test]
 fn a_blank_blocker_blocks_nothing() {
     let output = |blocker: Value| -> FixAgentOutput {

@@ -1,4 +1,4 @@
-//! What the states of the graph hold.
+//! The contents of the graph's states.
 
 use super::*;
 
@@ -27,7 +27,7 @@ pub(super) fn gated() -> Value {
     json!({"skeleton": skeleton, "typeAdversary": adversary})
 }
 
-/// Every state survives being stored.
+/// Every state can be stored and read again.
 #[test]
 fn states_have_one_form() {
     let gated = gated();

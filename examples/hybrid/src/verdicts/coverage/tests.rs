@@ -1,4 +1,4 @@
-//! Claims that hold, and claims that do not.
+//! True and false claims.
 
 use super::*;
 use crate::types::{ConcreteExample, ExampleRef, NonEmpty, PropertySketch, PropertyType};
@@ -63,7 +63,7 @@ fn on_disk(properties: &[(&str, &str)]) -> TestFile {
     .unwrap()
 }
 
-/// HY-88, CON-55: coverage is computed from what the file bears out.
+/// HY-88, CON-55: coverage is computed from claims that the file confirms.
 #[test]
 fn coverage_is_computed_from_claims_that_hold() {
     let claimed = [
@@ -133,7 +133,7 @@ fn false_claims_are_named_and_do_not_count() {
     assert_eq!(verified.coverage.functions_covered.len(), 2, "they are called all the same");
 }
 
-/// HY-156: what the file does not show is no claim that holds, whatever it is about; nothing of it counts, and all of it is said.
+/// HY-156: a claim that the file does not show is not true, whatever it is about; it does not count, and is reported.
 #[test]
 fn what_cannot_be_seen_does_not_count() {
     let claimed = [
