@@ -1,4 +1,4 @@
-//! Who plays the agents of a run, as options of any program.
+//! The options `--agent` and `--agents`, which select the agents of a run's roles.
 
 use crate::error::CommandError;
 use clap::Args;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// }
 ///
 /// # async fn set_up<G: interlocking::graph::Graph>(graph: G, options: Options) -> Result<Run<G>, CommandError> {
-/// // What the options say goes before what code says.
+/// // Options take precedence over bindings made in code.
 /// options.agents.bind(Run::new(graph))
 /// # }
 /// ```
@@ -40,41 +40,42 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// Those of options that were given before, in that directory: what was [said](Self::said), and the [file](Self::file).
+    /// The options with values that were given earlier, in `directory`: those of `--agent` ([`said`](Self::said)) and of
+    /// `--agents` ([`file`](Self::file)).
     pub fn new(said: Vec<String>, file: Option<PathBuf>, directory: PathBuf) -> Self {
         Self { agent: said, agents: file, directory }
     }
 
-    /// Whether nothing was given.
+    /// Whether neither option was given.
     pub fn is_empty(&self) -> bool {
         self.agent.is_empty() && self.agents.is_none()
     }
 
-    /// What was given as `--agent`, in its order.
+    /// The values of `--agent`, in the order given.
     pub fn said(&self) -> &[String] {
         &self.agent
     }
 
-    /// What was given as `--agents`.
+    /// The value of `--agents`.
     pub fn file(&self) -> Option<&Path> {
         self.agents.as_deref()
     }
 
-    /// Binds the roles of a run, those that nothing was given for excepted. The backends are the built-in ones.
+    /// Binds the roles of a run that the options name, with the built-in backends. Other roles are left as they are.
     ///
     /// # Errors
     ///
-    /// All that is wrong with what was given.
+    /// Everything that is wrong with the options.
     pub fn bind<G: Graph>(&self, run: Run<G>) -> Result<Run<G>, CommandError> {
         run.with_role_bindings(&self.bindings(Backends::built_in())?).map_err(CommandError::of_role_bindings)
     }
 
-    /// What was given, to bind roles with: for a program with backends of its own.
+    /// The role bindings that the options ask for, for a program with backends of its own.
     ///
     /// # Errors
     ///
-    /// The file cannot be read, or what was given names no agent. Which roles and backends there are is looked at when
-    /// roles are bound.
+    /// The file cannot be read, or an option names no agent. Whether the roles and backends exist is checked when roles are
+    /// bound.
     pub fn bindings(&self, backends: Backends) -> Result<RoleBindings, CommandError> {
         let mut bindings = RoleBindings::new(backends);
         if let Some(path) = &self.agents {
@@ -90,7 +91,7 @@ impl Agents {
 }
 
 impl CommandError {
-    /// Why a run does not start that these options say who plays the agents of.
+    /// Why a run whose roles are bound by [`Agents`] does not start.
     pub fn of_roles(error: StartError) -> Self {
         match error {
             StartError::UnboundRoles { unbound, bound } => {
@@ -112,7 +113,7 @@ impl CommandError {
         }
     }
 
-    /// What is wrong with who is to play the agents: one problem by itself, several in lines.
+    /// What is wrong with the role bindings: a single problem by itself, several as a list of lines.
     pub fn of_role_bindings(error: RoleBindingsError) -> Self {
         match error {
             RoleBindingsError::Unreadable { file, reason } => Self::new(reason).at(file),

@@ -1,4 +1,4 @@
-//! What every command takes, and what `run` and `resume` take.
+//! The options of every command, and those of `run` and `resume`.
 
 use crate::budgets::BudgetArguments;
 use crate::console::Console;
@@ -25,20 +25,20 @@ pub struct CommonArguments {
 }
 
 impl CommonArguments {
-    /// Opens the journal that the operator names, to look at it.
+    /// Opens the journal that the operator names, to read it.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where there is none, or it cannot be read.
+    /// [`CommandError`] if the journal does not exist or cannot be read.
     pub fn open_journal(&self) -> Result<SqliteJournal, CommandError> {
         self.journal.open()
     }
 
-    /// Opens the journal that the operator names, to record runs in it: makes one if there is none.
+    /// Opens the journal that the operator names, to record runs in it. Creates the journal if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where it cannot be made, read or written.
+    /// [`CommandError`] if the journal cannot be created, read or written.
     pub fn open_or_make_journal(&self) -> Result<SqliteJournal, CommandError> {
         Ok(self.journal.open_or_make(DurabilityArgument::Full)?.0)
     }
@@ -48,17 +48,17 @@ impl CommonArguments {
         self.json
     }
 
-    /// What to add to a command of this program, said to the operator, so that it finds the same journal: ` --journal DIR` as a shell
-    /// reads it, or nothing where no option names one.
+    /// What to append to a command of this program that is suggested to the operator, so that the command finds the same journal:
+    /// ` --journal DIR`, quoted for a shell, or nothing if the option was not given.
     pub fn journal_words(&self) -> String {
         self.journal.words()
     }
 
-    /// Prints a result: as JSON where the operator wants that, or else as the text that it is for people.
+    /// Prints a result: `value` as JSON if the operator wants JSON, and `text` otherwise.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where it cannot be written.
+    /// [`CommandError`] if the result cannot be written.
     pub fn print(
         &self,
         console: &Console,
@@ -127,13 +127,13 @@ pub(crate) struct ResumeArguments {
     pub(crate) execute: ExecuteArguments,
 }
 
-/// A name from the time. Two programs of one second are told apart by their process.
+/// A run's name made of the time and the process id, which tells apart runs that start in the same second.
 pub(crate) fn default_run_id() -> Result<RunId, CommandError> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     Ok(format!("run-{seconds}-{}", std::process::id()).parse()?)
 }
 
-/// Executions, named as far as need be: `node`, `node.visit` or `node.visit.attempt`.
+/// Selects executions: `node`, `node.visit` or `node.visit.attempt`. A part that is absent matches any value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
     pub(crate) node: String,
@@ -163,12 +163,12 @@ impl std::str::FromStr for Named {
     }
 }
 
-/// Whether errors are to be JSON: told from the words themselves, for they may be what is wrong.
+/// Whether errors are printed as JSON. Searches the unparsed arguments, as parsing them may be what fails.
 pub(crate) fn wants_json(words: &[std::ffi::OsString]) -> bool {
     words.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
-/// The end of every help.
+/// The last paragraphs of the program's help.
 pub(crate) fn after_help() -> String {
     format!("{}\n\nThe result goes to standard output, all else to standard error. NO_COLOR is honoured.", Exit::help())
 }

@@ -27,7 +27,7 @@ pub(crate) struct BudgetArguments {
 }
 
 impl BudgetArguments {
-    /// The budgets; `None` where none is given, and the program's own count.
+    /// The budgets; `None` if no option sets one, in which case the program's own budgets apply.
     pub(crate) fn read(&self) -> Result<Option<Budgets>, CommandError> {
         let Self { max_calls, max_tokens, max_dollars, max_time } = self;
         let mut budgets = Budgets::unlimited();

@@ -1,4 +1,4 @@
-//! A program's command line: its commands, and which of them is asked for.
+//! A program's command line: defines its commands, parses the arguments and runs the chosen command.
 
 use crate::arguments::{ResumeArguments, RunArguments, after_help, default_run_id, wants_json};
 use crate::commands::{answer, cancel, completions, fork, graph, list, man, prune, show};
@@ -29,8 +29,8 @@ pub(crate) type ClearUp = Box<dyn Fn(Start) -> Local<()>>;
 
 /// The command line of a program that runs graph `G`.
 ///
-/// `S` are the program's own options for any run, new or resumed: agents, directories. `E` are those that make the
-/// entry value of a new one. Neither may call an option as one of the commands' is called: `docs/book/src/cli.md` has them all.
+/// `S` are the program's own options for any run, new or resumed: agents, directories. `E` are the options from which the entry
+/// value of a new run is made. Neither may reuse the name of an option of the commands; `docs/book/src/cli.md` lists those.
 pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
     name: &'static str,
     about: Option<&'static str>,
@@ -43,9 +43,8 @@ pub struct Cli<G: Graph, S = crate::NoArguments, E = JsonEntry> {
 }
 
 impl<G: Graph, S: Args + 'static> Cli<G, S> {
-    /// The command line of program `name`. `set_up` makes a run of what the options say: a [`Run`](interlocking_runtime::Run), or a
-    /// [`Prepared`] one where something is to be done at its end. Its name, its journal and how it is cancelled are added here, and
-    /// whoever watches it beside.
+    /// The command line of program `name`. `set_up` makes a run from the options: a [`Run`](interlocking_runtime::Run), or a
+    /// [`Prepared`] run if the program does something at its end. `Cli` adds the run's name, journal, cancellation and observers.
     ///
     /// Without [`with_entry`](Self::with_entry), the entry value is given as JSON.
     pub fn new<P, F>(name: &'static str, set_up: impl Fn(S, Start) -> F + 'static) -> Self
@@ -70,7 +69,7 @@ impl<G: Graph, S: Args + 'static> Cli<G, S> {
     }
 }
 
-/// Makes the entry value of a new run, and then sets the run up as one that is resumed.
+/// Makes the entry value of a new run with `enter`, and sets the run up with `set_up`, as for a resumed run.
 fn with_entry_of<G: Graph, S: 'static, E: 'static>(
     set_up: SetUp<G, S>,
     enter: impl Fn(E, &Start) -> Result<G::Entry, CommandError> + 'static,
@@ -99,7 +98,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self
     }
 
-    /// Makes the entry value of a new run of options of the program's own.
+    /// Makes the entry value of a new run from options of the program's own.
     #[must_use]
     pub fn with_entry<E2: Args + 'static>(
         self,
@@ -109,8 +108,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self.with_begin(begin)
     }
 
-    /// Sets new runs up in another way than those that are resumed: of options that only `run` has, which are not the entry value
-    /// alone. What was given to [`new`](Self::new) then sets up those that `resume` resumes.
+    /// Sets new runs up in another way than resumed runs, with options that only `run` takes and that decide more than the entry
+    /// value. The `set_up` function that was given to [`new`](Self::new) then sets up resumed runs only.
     #[must_use]
     pub fn with_new_runs<E2: Args + 'static, P, F>(self, begin: impl Fn(S, E2, Start) -> F + 'static) -> Cli<G, S, E2>
     where
@@ -131,13 +130,13 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         Cli { name, about, version, set_up, begin, clear_up, commands, runs_by_default }
     }
 
-    /// Adds a command of the program's own, with options `A`. Its handler prints on the [context](CommandContext)'s console, and gives
-    /// how the program ends. Flatten [`CommonArguments`](crate::CommonArguments) into the options of one that looks at the journal, and
-    /// [`ExecuteArguments`](crate::ExecuteArguments) into those of one that executes a run.
+    /// Adds a command of the program's own, with options `A`. The handler prints on the [context](CommandContext)'s console and
+    /// returns the exit code. Flatten [`CommonArguments`](crate::CommonArguments) into the options of a command that reads the
+    /// journal, and [`ExecuteArguments`](crate::ExecuteArguments) into the options of a command that executes a run.
     ///
     /// # Panics
     ///
-    /// Where there is a command of that name.
+    /// If a command of that name exists.
     #[must_use]
     pub fn with_command<A: Args + 'static, F>(
         mut self,
@@ -154,8 +153,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self
     }
 
-    /// Removes what a run has beside its journal, such as worktrees, when `cancel` has ended it. Nobody executes it then: a process
-    /// that does comes to its [end](crate::RunSession::conclude) instead.
+    /// Removes what a run has besides its journal, such as worktrees, after `cancel` has ended it. Called only if no process
+    /// executes the run; a process that executes it reaches [`conclude`](crate::RunSession::conclude) instead.
     #[must_use]
     pub fn with_clearing_up<F>(mut self, clear_up: impl Fn(Start) -> F + 'static) -> Self
     where
@@ -165,18 +164,18 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         self
     }
 
-    /// Lets the program start a run where no command is given, with the options of `run`.
+    /// Lets the program start a run if no command is given, with the options of `run`.
     #[must_use]
     pub fn running_by_default(mut self) -> Self {
         self.runs_by_default = true;
         self
     }
 
-    /// Does what the process's command line says, and gives the code that the process is to end with.
+    /// Executes the process's command line, and returns the exit code for the process.
     ///
     /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
-    /// the process. Needs a tokio runtime with time and signals. Other processes of the user are kept from reading this one's keys
-    /// ([`forbid_inspection`]).
+    /// the process. Needs a tokio runtime with time and signals. Prevents the user's other processes from reading keys in this
+    /// process's memory ([`forbid_inspection`]).
     pub async fn main(self) -> ExitCode {
         let console = Console::standard();
         if let Err(error) = forbid_inspection() {
@@ -190,7 +189,7 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         exit.into()
     }
 
-    /// Does what `words` say, the program's name first; prints on `console` and nowhere else. `cancel` stops a run.
+    /// Executes the command line `words`, which begins with the program's name. Prints only on `console`. `cancel` stops a run.
     pub async fn execute(
         &self,
         words: impl IntoIterator<Item = impl Into<OsString>>,
@@ -326,23 +325,24 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     }
 }
 
-/// A command with what it is for and its options.
+/// A command with its description and options.
 fn subcommand(name: &'static str, is_for: &'static str, options: impl FnOnce(Command) -> Command) -> Command {
     about(options(Command::new(name)), Some(is_for))
 }
 
-/// Says what a command is for. Last of all: clap takes the documentation of each struct of options for that of the command.
+/// Sets a command's description. Called after options are added, because clap makes the documentation of each struct of options
+/// the command's description.
 fn about(command: Command, is_for: Option<&'static str>) -> Command {
     command.about(is_for).long_about(None::<&str>)
 }
 
-/// Whether the program's own options are also those of [`Agents`](crate::Agents).
+/// Whether the program's own options include those of [`Agents`](crate::Agents).
 fn binds_roles<S: Args>() -> bool {
     let own = S::augment_args(Command::new(""));
     ["agent", "agents"].iter().all(|id| own.get_arguments().any(|argument| argument.get_id() == id))
 }
 
-/// Arguments out of what was matched.
+/// Reads a struct of arguments from clap's matches.
 fn read<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, CommandError> {
     A::from_arg_matches(matches).map_err(|error| CommandError::of_clap(&error))
 }

@@ -1,4 +1,4 @@
-//! The commands that need no graph but its name: they work on a journal, or tell of the program itself.
+//! The commands that execute no graph: they work on a journal, or print the graph, completions or the manual page.
 
 pub(crate) mod list;
 pub(crate) mod show;

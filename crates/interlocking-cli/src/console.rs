@@ -1,4 +1,4 @@
-//! Where the program prints: its result to one writer, everything else to another.
+//! The program's output: results go to one writer, everything else to another.
 
 use crate::error::CommandError;
 use crate::live_lines::{Line, LiveLines};
@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Where the program prints, and what it reads. Cheap to clone.
+/// The program's output and input streams. Cheap to clone.
 #[derive(Clone)]
 pub struct Console(Arc<Streams>);
 
@@ -21,23 +21,23 @@ struct Streams {
     messages: Mutex<Messages>,
     terminal: bool,
     colour: bool,
-    /// Whether results are read by people, who are given lines in place of JSON.
+    /// Whether results go to a terminal, where they are printed as lines for people instead of JSON.
     is_read: bool,
 }
 
-/// Where messages go, with the live lines below them.
+/// The writer for messages, and the live lines below them.
 struct Messages {
     to: Box<dyn Write + Send>,
     live: LiveLines,
 }
 
-/// What is read; nothing where it is a terminal, at which nobody was asked anything.
+/// Standard input. `None` if it is a terminal, as the program never prompts, or once it has been read.
 type Input = Option<Box<dyn Read + Send>>;
 
-/// How a text looks where there are colours.
+/// The style of a text, on terminals with colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// As it is.
+    /// No style.
     Plain,
     /// Less important.
     Dim,
@@ -50,7 +50,7 @@ pub enum Style {
 }
 
 impl Console {
-    /// The process's own streams. Colours are for terminals, unless the user wants none (`NO_COLOR`).
+    /// The process's own streams. Messages have colours on a terminal, unless the user disables them (`NO_COLOR`).
     pub fn standard() -> Self {
         let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         let terminal = io::stderr().is_terminal() && !dumb;
@@ -66,7 +66,7 @@ impl Console {
         }))
     }
 
-    /// Other streams, none of them a terminal: for tests, and programs within programs.
+    /// A console on other streams, none of them a terminal: for tests, and for programs embedded in others.
     pub fn new(
         input: Option<Box<dyn Read + Send>>,
         output: impl Write + Send + 'static,
@@ -87,12 +87,11 @@ impl Console {
         self.0.terminal
     }
 
-    /// Prints a part of the result. Characters that would steer a terminal are written out, as in everything that is printed here:
-    /// agents and tools wrote much of it.
+    /// Prints a part of the result. All methods print control characters escaped, as agents and tools wrote much of the text.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where it cannot be written.
+    /// [`CommandError`] if the text cannot be written.
     pub fn print(&self, text: &str) -> Result<(), CommandError> {
         lock(&self.0.messages).clear();
         let mut output = lock(&self.0.output);
@@ -103,26 +102,26 @@ impl Console {
         })
     }
 
-    /// Prints a result that is JSON: on a terminal as lines for people, and elsewhere as it is.
+    /// Prints a JSON result: as lines for people on a terminal, unchanged elsewhere.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where it cannot be written.
+    /// [`CommandError`] if the result cannot be written.
     pub(crate) fn result(&self, json: &str) -> Result<(), CommandError> {
         let text = if self.0.is_read { readable(json) } else { json.to_owned() };
         self.print(&format!("{text}\n"))
     }
 
-    /// Prints a message, a line for good.
+    /// Prints a message as a permanent line, in contrast to live lines.
     pub fn line(&self, style: Style, text: &str) {
         let mut messages = lock(&self.0.messages);
         messages.clear();
-        // Nobody to read it is no reason to stop.
+        // The program goes on if standard error is closed.
         let _ = writeln!(messages.to, "{}", self.styled(style, &written_out(text)));
     }
 
-    /// One more live line, below the others: since when, and what its message says, until it is dropped; nothing where
-    /// there is no terminal.
+    /// Adds a live line below the others, which shows the elapsed time and its message until it is dropped. Shows nothing if
+    /// messages do not go to a terminal.
     pub(crate) fn live_line(&self, message: &str) -> LiveLine {
         let line = Arc::new(Line::begin(message));
         if self.0.terminal {
@@ -131,20 +130,20 @@ impl Console {
         LiveLine { line, console: self.clone() }
     }
 
-    /// Draws live lines again.
+    /// Redraws the live lines.
     pub(crate) fn draw(&self) {
         let Messages { to, live } = &mut *lock(&self.0.messages);
         live.draw(to, |time| self.styled(Style::Dim, time));
     }
 
-    /// Takes live lines away, unless somebody else writes: for the end of the process, which waits for nobody.
+    /// Removes the live lines, unless another thread is writing: at the end of the process, which does not wait for a lock.
     pub(crate) fn give_up(&self) {
         if let Ok(mut messages) = self.0.messages.try_lock() {
             messages.clear();
         }
     }
 
-    /// Does something that takes its time and reports nothing itself: how long, and what, is on a live line.
+    /// Awaits `work`, which may be slow and prints nothing itself, and shows `what` and the elapsed time on a live line.
     pub async fn while_waiting<T>(&self, what: &str, work: impl Future<Output = T>) -> T {
         let _live = self.live_line(what);
         let mut ticks = tokio::time::interval(REDRAW);
@@ -171,16 +170,16 @@ impl Console {
         code.map_or_else(|| text.to_owned(), |code| format!("\x1b[{code}m{text}\x1b[0m"))
     }
 
-    /// Whether there is a standard input that was not read.
+    /// Whether standard input is not a terminal and has not been read.
     pub(crate) fn has_input(&self) -> bool {
         lock(&self.0.input).is_some()
     }
 
-    /// All of standard input; `None` where it is a terminal, or was read before.
+    /// All of standard input; `None` if it is a terminal or was read before.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where it cannot be read as text.
+    /// [`CommandError`] if it cannot be read as text.
     pub fn input(&self) -> Result<Option<String>, CommandError> {
         let Some(mut input) = lock(&self.0.input).take() else { return Ok(None) };
         let mut text = String::new();
@@ -191,10 +190,10 @@ impl Console {
     }
 }
 
-/// How often live lines are drawn.
+/// The interval at which live lines are redrawn.
 pub(crate) const REDRAW: Duration = Duration::from_millis(200);
 
-/// A line of a terminal that is drawn again and again until this is dropped.
+/// A line of the terminal that is redrawn until this guard is dropped.
 pub(crate) struct LiveLine {
     line: Arc<Line>,
     console: Console,
@@ -221,7 +220,7 @@ impl Messages {
         Mutex::new(Self { to: Box::new(to), live: LiveLines::default() })
     }
 
-    /// Takes the live lines away until they are drawn again.
+    /// Removes the live lines until the next redraw.
     fn clear(&mut self) {
         self.live.clear(&mut self.to);
     }
@@ -233,7 +232,7 @@ impl fmt::Debug for Console {
     }
 }
 
-/// A writer is whole between two calls, whoever panics.
+/// Locks a mutex, ignoring poison: a panic leaves no writer or reader in an invalid state.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,28 +1,28 @@
-//! What a program says at the end of a run.
+//! What a program prints at the end of a run.
 
 use crate::exit::Exit;
 use interlocking_core::graph::{Stored, Value};
 use interlocking_runtime::{Outcome, Report};
 use serde::Serialize;
 
-/// What a program says at the end of a run, in place of its outcome alone.
+/// What a program prints at the end of a run, and its exit code.
 #[derive(Clone, Debug)]
 pub struct Ending {
-    /// How the program ends.
+    /// The program's exit code.
     pub exit: Exit,
-    /// The result, for the next program: JSON text, printed on standard output. Nothing is where it is absent.
+    /// The result for the next program: JSON text, printed on standard output. `None` prints no result.
     pub result: Option<String>,
-    /// The same in lines for people, in place of the usual ones that tell the outcome. Nothing is printed where it is empty:
-    /// the program has said all by itself.
+    /// Lines for people, in place of the usual lines about the outcome. An empty string prints nothing: the program has printed
+    /// all of it itself.
     pub summary: Option<String>,
 }
 
 impl Ending {
-    /// What is said where the program says nothing else: the output, where there is one.
+    /// The default ending: the run's output as the result, if the run finished.
     ///
     /// # Errors
     ///
-    /// Where the output cannot be serialized.
+    /// If the output cannot be serialized.
     pub fn of<O: Value>(report: &Report<O>) -> Result<Self, serde_json::Error> {
         let exit = Exit::of_outcome(report.outcome.name());
         match &report.outcome {
@@ -31,11 +31,11 @@ impl Ending {
         }
     }
 
-    /// A result, and how the program ends with it.
+    /// An ending with a result and an exit code.
     ///
     /// # Errors
     ///
-    /// Where the result cannot be serialized.
+    /// If the result cannot be serialized.
     pub fn with_result(exit: Exit, result: &impl Serialize) -> Result<Self, serde_json::Error> {
         Ok(Self { exit, result: Some(serde_json::to_string_pretty(result)?), summary: None })
     }

@@ -1,4 +1,4 @@
-//! The entry value of a run, where the program has no options for it: JSON.
+//! The entry value of a run as JSON, for programs that define no options for it.
 
 use crate::console::{Console, Style};
 use crate::error::CommandError;
@@ -22,7 +22,7 @@ pub struct JsonEntry {
 impl JsonEntry {
     pub(crate) fn read<T: Value>(&self, console: &Console) -> Result<T, CommandError> {
         if self.input.is_none() && self.input_file.is_none() && console.has_input() {
-            // Whoever waits for the run shall know what it waits for.
+            // Tells the operator why the program waits.
             console.line(Style::Dim, "what to start with is read from standard input (--input JSON gives it here)");
         }
         let (text, place) =
@@ -34,7 +34,7 @@ impl JsonEntry {
     }
 }
 
-/// A text that is an option's value, a file's, or what comes in; and where it was.
+/// A text and where it came from: an option's value, a file, or standard input.
 pub(crate) fn text(
     value: Option<&str>,
     file: Option<&Path>,
@@ -52,7 +52,7 @@ pub(crate) fn text(
     }
 }
 
-/// Reads JSON; an error says at which line, column and field it does not parse.
+/// Parses JSON; an error names the line, column and field.
 pub(crate) fn parse<T: DeserializeOwned>(text: &str, place: &str) -> Result<T, CommandError> {
     let mut json = serde_json::Deserializer::from_str(text);
     let parsed = serde_path_to_error::deserialize(&mut json);

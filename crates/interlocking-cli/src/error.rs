@@ -1,4 +1,4 @@
-//! What keeps a command from being done: what, where, what to do about it, and what caused it.
+//! The error of a command: what is wrong, where, what to do about it, and the causes.
 
 use crate::exit::Exit;
 use clap::builder::StyledStr;
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt;
 
-/// What keeps a command from being done.
+/// Why a command failed or was refused.
 ///
-/// Any error becomes one by `?`, with its causes; it then counts as a refusal, [`Exit::Usage`].
+/// Any error becomes a `CommandError` by `?`, with its causes and the exit code of a refusal, [`Exit::Usage`].
 #[derive(Debug)]
 pub struct CommandError(Box<Told>);
 
@@ -27,39 +27,39 @@ struct Told {
 }
 
 impl CommandError {
-    /// What was refused, and why.
+    /// An error that says what was refused and why, with [`Exit::Usage`].
     pub fn new(what: impl Into<String>) -> Self {
         let (place, remedy, causes) = Default::default();
         Self(Box::new(Told { what: what.into(), place, remedy, causes, exit: Exit::Usage }))
     }
 
-    /// The same with how the program ends.
+    /// Sets the program's exit code.
     #[must_use]
     pub fn with_exit(mut self, exit: Exit) -> Self {
         self.0.exit = exit;
         self
     }
 
-    /// The same with where it is: a file and line, an option, a directory.
+    /// Adds where the error is: a file and line, an option, a directory.
     #[must_use]
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.0.place = Some(place.into());
         self
     }
 
-    /// The same with what to do about it.
+    /// Adds what the operator can do about the error.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.0.remedy = Some(remedy.into());
         self
     }
 
-    /// How the program ends.
+    /// The program's exit code.
     pub fn exit(&self) -> Exit {
         self.0.exit
     }
 
-    /// As an object, what `--json` prints: `{"error": {"what", "where", "remedy", "causes", "exit"}}`.
+    /// The JSON object that `--json` prints: `{"error": {"what", "where", "remedy", "causes", "exit"}}`.
     pub fn to_json(&self) -> Value {
         let Told { what, place, remedy, causes, exit } = &*self.0;
         json!({ "error": { "what": what, "where": place, "remedy": remedy, "causes": causes, "exit": exit.code() } })
@@ -106,7 +106,7 @@ impl<E: Error> From<E> for CommandError {
     fn from(error: E) -> Self {
         let mut told = Self::new(error.to_string());
         let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
-        // An error that is only another one's wrapping says the same.
+        // An error that only wraps another has the same message.
         told.0.causes = causes.filter(|cause| *cause != told.0.what).collect();
         told
     }
@@ -129,12 +129,12 @@ impl fmt::Display for CommandError {
     }
 }
 
-/// A failure of a run in lines, with its chain of causes.
+/// A run's failure as lines, with its chain of causes.
 pub(crate) fn failure_lines(failure: &Failure) -> String {
     if failure.node != interlocking_core::table::EXIT {
         return failure.to_string();
     }
-    // It is the run's, not a node's.
+    // The run itself failed, not a node.
     let causes = failure.causes.iter().map(|cause| format!("\n  caused by: {cause}"));
     std::iter::once(failure.message.clone()).chain(causes).collect()
 }

@@ -6,19 +6,20 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file that a run's events are written to. What is in it stays as it is until the first of them, before which a run may be refused.
+/// The file that a run's events are written to. The file is left unchanged until the first event, as the run may be refused
+/// before.
 pub(crate) struct EventFile {
     path: PathBuf,
     file: File,
-    /// Whether events are added to those that are in it.
+    /// Whether events are appended to the file's contents, instead of replacing them.
     adds: bool,
-    /// Whether it was made for this run.
+    /// Whether the file was created for this run.
     is_new: bool,
     has_events: bool,
 }
 
 impl EventFile {
-    /// Opens it; makes it where it is not there.
+    /// Opens the file; creates it if it does not exist.
     pub(crate) fn open(path: &Path, adds: bool) -> io::Result<Self> {
         let open = |options: &mut fs::OpenOptions| options.append(true).open(path);
         let (file, is_new) = match open(private::file_options().create_new(true)) {
@@ -30,7 +31,7 @@ impl EventFile {
         Ok(Self { path: path.to_owned(), file, adds, is_new, has_events: false })
     }
 
-    /// Writes an event, as a line.
+    /// Writes an event as one line of JSON.
     pub(crate) fn write(&mut self, event: &Event) -> io::Result<()> {
         if !self.has_events {
             self.has_events = true;
@@ -44,7 +45,7 @@ impl EventFile {
         self.file.write_all(&line)
     }
 
-    /// Removes it where it was made for a run that does not start.
+    /// Removes the file if it was created for a run that did not start.
     pub(crate) fn abandon(self) -> io::Result<()> {
         if self.is_new && !self.has_events { fs::remove_file(self.path) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Executes a run, new or resumed, and tells what came of it.
+//! Executes a run, new or resumed, and prints its outcome.
 
 use crate::arguments::ExecuteArguments;
 use crate::console::{Console, Style};
@@ -19,16 +19,16 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// How a run is to be executed.
+/// The program and the options with which a run is executed.
 pub(crate) struct Asked {
     pub(crate) name: &'static str,
-    /// Whether the program's options say who plays the agents.
+    /// Whether the program's options bind roles to agents; error messages then suggest those options.
     pub(crate) binds_roles: bool,
     pub(crate) arguments: ExecuteArguments,
 }
 
 impl Asked {
-    /// Opens the journal: for a new run, or for one that is resumed and perhaps retried.
+    /// Opens the journal for a run. `retries` is `None` for a new run, and says of a resumed run whether it is retried.
     pub(crate) fn start(
         &self,
         run: RunId,
@@ -54,7 +54,8 @@ impl Asked {
         })
     }
 
-    /// Opens the journal for a run that is resumed, and perhaps retried; refuses where there is no such run.
+    /// Opens the journal for a run that is resumed or retried. Refuses a run that is not in the journal, and to retry a run that
+    /// has not failed.
     pub(crate) async fn resume_of(
         &self,
         run: RunId,
@@ -71,20 +72,20 @@ impl Asked {
             return Err(error.remedy(format!("`{} list` shows the runs there are", self.name)));
         }
         if retry && ending(&records) != Some("failed") {
-            // Before the program prepares anything.
+            // Refused here, before the program prepares anything.
             return Err(CommandError::of_start(StartError::NotFailed { run: start.run, ended: ending(&records) }));
         }
         Ok(start)
     }
 
-    /// The command that takes the run up again.
+    /// The command that resumes the run.
     fn resume(&self, run: &RunId) -> String {
         format!("{} resume {run}{}", self.name, self.arguments.common.journal.words())
     }
 }
 
-/// Executes a run: with an entry value from its start, without one from where its journal ends, or where it failed. Once it was
-/// executed, no error says that nothing was done.
+/// Executes a run: from its start with an entry value; without one from where its journal ends, or from where it failed. An error
+/// after the execution never has [`Exit::Usage`], which means that nothing was done.
 pub(crate) async fn execute<G: Graph>(
     asked: &Asked,
     start: Start,
@@ -116,7 +117,7 @@ pub(crate) async fn execute<G: Graph>(
     })
 }
 
-/// What comes of a run; an error where it does not start.
+/// Executes a run and returns its report, or an error if the run does not start.
 async fn report<G: Graph>(
     asked: &Asked,
     start: Start,
@@ -147,7 +148,7 @@ async fn report<G: Graph>(
     if let Some(budgets) = budgets.read()? {
         run = run.with_budgets(budgets);
     }
-    // A file that cannot be written is better known now than after the run.
+    // Opened before the run starts, so that a file that cannot be written is reported at once.
     let record = events.as_ref().map(|path| {
         let opened = EventFile::open(path, start.is_resumed);
         opened.map_err(|error| CommandError::from(error).at(path.display().to_string()))
@@ -177,7 +178,7 @@ async fn report<G: Graph>(
     report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })
 }
 
-/// A report as JSON: what `run --json` and `resume --json` print, the program's result beside.
+/// A report as the JSON object that `run --json` and `resume --json` print; the program's `result` and `exit` are added to it.
 struct Told(Map<String, Value>);
 
 impl Told {
@@ -185,7 +186,7 @@ impl Told {
         let Report { run, outcome, ledger, visits, took, .. } = report;
         let mut told = Map::new();
         told.insert("run".to_owned(), json!(run));
-        // `outcome`, and its `value` where it has one.
+        // The key `outcome`, and `value` if the outcome has one.
         if let Value::Object(outcome) = serde_json::to_value(outcome.as_ref().map(Stored))? {
             told.extend(outcome);
         }
@@ -197,7 +198,7 @@ impl Told {
         Ok(Self(told))
     }
 
-    /// The outcome in words, with what to do next.
+    /// The outcome as a line for people, with what to do next.
     fn line<O>(&self, asked: &Asked, report: &Report<O>) -> (Style, String) {
         let run = &report.run;
         let resume = asked.resume(run);
@@ -248,7 +249,7 @@ impl Told {
     ) -> Result<Exit, CommandError> {
         let Ending { exit, result, summary } = ending;
         if asked.arguments.common.json {
-            // Of a run that finished, `value` is its output: the program may say more.
+            // `result` stands beside `value`, the output of a finished run: the program may put more into its result.
             let result = result.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
             self.0.insert("result".to_owned(), result);
             self.0.insert("exit".to_owned(), json!(exit.code()));
@@ -267,7 +268,7 @@ impl Told {
     }
 }
 
-/// What people are asked, and how they answer.
+/// The open questions of a run, and the commands that answer them.
 fn waiting(asked: &Asked, run: &RunId, questions: &[OpenQuestion], resume: &str) -> String {
     let mut text = format!("{run} waits for an answer to {}:", count(questions.len() as u64, "question"));
     for OpenQuestion { run, by, question, .. } in questions {

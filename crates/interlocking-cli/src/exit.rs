@@ -1,35 +1,34 @@
-//! How the program ends.
+//! Exit codes.
 
-/// How the program ends: `docs/book/src/cli.md` has the same list.
+/// The exit codes of the program. `docs/book/src/cli.md` has the same list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// The run finished, or the command did what it was asked to.
+    /// The run finished, or the command succeeded.
     Done = 0,
     /// The run failed.
     Failed = 1,
-    /// What was asked for cannot be done as it was asked: a wrong option, an entry or answer of the wrong type, no such run.
-    /// Nothing was done.
+    /// The command was refused and nothing was done: a wrong option, an entry or answer of the wrong type, no such run.
     Usage = 2,
     /// The run waits for a person.
     Waiting = 3,
     /// A budget of the run is used up.
     BudgetExhausted = 4,
-    /// A provider goes on failing.
+    /// A provider keeps failing.
     ProviderLimited = 5,
     /// The run was suspended or cancelled.
     Stopped = 6,
-    /// The journal cannot be used: held by another executor, full, damaged, not writable. A run stopped where it stood, if it was
-    /// under way.
+    /// The journal cannot be used: another executor holds the run, or the journal is full, damaged or not writable. A run that
+    /// was being executed has stopped; work that was not recorded is repeated when the run is resumed.
     Journal = 7,
-    /// What the command had to say could not be printed.
+    /// The output could not be written.
     Output = 8,
-    /// Interrupted twice: ended where it stood.
+    /// Interrupted twice: the process ended at once.
     Aborted = 130,
 }
 
 impl Exit {
-    /// All of them.
+    /// All exit codes.
     pub const ALL: [Self; 10] = [
         Self::Done,
         Self::Failed,
@@ -43,12 +42,12 @@ impl Exit {
         Self::Aborted,
     ];
 
-    /// The number that the process ends with.
+    /// The number with which the process exits.
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// What it says, in a line of the program's help.
+    /// Its meaning, as the program's help states it.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "finished, or done",

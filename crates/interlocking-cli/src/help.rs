@@ -1,15 +1,15 @@
-//! What the help of a program says beside its options: its commands by what they are for, and examples.
+//! The parts of a program's help besides its options: the commands in groups, and examples.
 
 use clap::Command;
 
-/// Commands of one purpose. Those that stand in none are the program's own.
+/// The headings of the help and their commands. Commands that are in no group are the program's own.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Runs", &["run", "resume", "answer", "fork", "cancel"]),
     ("What runs did", &["list", "show", "prune"]),
     ("This program", &["graph", "completions", "man", "help"]),
 ];
 
-/// Of each command some; the program's name goes before.
+/// Examples for each command, without the program's name in front.
 const EXAMPLES: [(&str, &[&str]); 11] = [
     ("run", &["run --run-id r1 …", "run --max-dollars 2.50 --max-time 90m …"]),
     ("resume", &["resume r1", "resume r1 --max-dollars 5", "resume r1 --retry"]),
@@ -24,7 +24,7 @@ const EXAMPLES: [(&str, &[&str]); 11] = [
     ("man", &["man | man -l -", "man > /usr/local/share/man/man1/PROGRAM.1"]),
 ];
 
-/// The commands of a program, by group, each with what it is for: in place of clap's one list.
+/// Lists the commands in the help by group, each with its description, instead of in clap's single list.
 pub(crate) fn grouped(command: Command) -> Command {
     let listed: Vec<(String, String)> = command.get_subcommands().map(listed).collect();
     let help = ("help".to_owned(), "Print this message or the help of a command".to_owned());
@@ -48,7 +48,7 @@ pub(crate) fn grouped(command: Command) -> Command {
     ))
 }
 
-/// A command as it is called, and what it is for.
+/// A command's name, with its long flag if it has one, and its description.
 fn listed(command: &Command) -> (String, String) {
     let flag = command.get_long_flag().map(|flag| format!(", --{flag}")).unwrap_or_default();
     (format!("{}{flag}", command.get_name()), command.get_about().map(ToString::to_string).unwrap_or_default())

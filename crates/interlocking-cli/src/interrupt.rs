@@ -4,39 +4,39 @@ use crate::console::{Console, Style};
 use crate::exit::Exit;
 use interlocking_runtime::CancelToken;
 
-/// Ctrl-C, and requests to terminate where there is such a thing. None is lost from when they are registered.
+/// Listens for Ctrl-C and, on Unix, for SIGTERM. A signal that arrives after `register` is not lost.
 pub(crate) struct Interrupts {
     #[cfg(unix)]
     signals: Option<[tokio::signal::unix::Signal; 2]>,
 }
 
 impl Interrupts {
-    /// From now on they do not end the process by themselves.
+    /// Registers the signal handlers, so that the signals do not end the process by themselves.
     pub(crate) fn register() -> Self {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
             let signals =
                 signal(SignalKind::interrupt()).and_then(|ctrl_c| Ok([ctrl_c, signal(SignalKind::terminate())?]));
-            // Without a handler the signal ends the program by itself.
+            // If no handler can be registered, the signals end the process.
             Self { signals: signals.ok() }
         }
         #[cfg(not(unix))]
         Self {}
     }
 
-    /// Suspends what `cancel` stops at the first interrupt, and ends the process at the second.
+    /// Suspends the run of `cancel` at the first interrupt, and ends the process at the second.
     pub(crate) async fn listen(mut self, cancel: CancelToken, console: Console) {
         self.next().await;
         console.line(Style::Bold, "suspending (interrupt again to stop at once)");
         cancel.suspend();
         self.next().await;
-        // Whatever is under way, a thread that waits for a disk too, is not waited for. The journal survives that.
+        // Waits for no work in progress, not even for a thread that waits for a disk. The journal survives that.
         console.give_up();
         std::process::exit(i32::from(Exit::Aborted.code()));
     }
 
-    /// Resolves on the next one.
+    /// Resolves on the next interrupt.
     async fn next(&mut self) {
         #[cfg(unix)]
         match &mut self.signals {

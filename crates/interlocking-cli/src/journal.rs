@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use interlocking_sqlite::{Durability, SqliteJournal, private};
 use std::path::{Path, PathBuf};
 
-/// The variable that names the journal's directory where no option does.
+/// The environment variable that names the journal's directory if `--journal` is not given.
 pub(crate) const VARIABLE: &str = "INTERLOCKING_JOURNAL";
 
-/// The journal's directory where neither does: below the directory that the program is started in.
+/// The journal's directory if neither is given: relative to the directory in which the program is started.
 const DEFAULT: &str = ".interlocking";
 
 /// Which journal the commands work on.
@@ -30,7 +30,7 @@ pub(crate) enum DurabilityArgument {
 }
 
 impl JournalArguments {
-    /// Where it is, and whether nobody has said so.
+    /// The journal's directory, and whether it is the default one.
     pub(crate) fn directory(&self) -> (PathBuf, bool) {
         let said = self.journal.clone().or_else(|| {
             let variable = std::env::var_os(VARIABLE).filter(|value| !value.is_empty());
@@ -42,7 +42,7 @@ impl JournalArguments {
         }
     }
 
-    /// Opens the journal to record a run in it; makes one if there is none.
+    /// Opens the journal to record a run in it. Creates the journal if it does not exist.
     pub(crate) fn open_or_make(
         &self,
         durability: DurabilityArgument,
@@ -51,7 +51,7 @@ impl JournalArguments {
         if is_default {
             let is_new = !directory.exists();
             let made = private::close_directory(&directory).and_then(|()| match is_new {
-                // What agents were told and have answered is nobody's to commit by accident.
+                // Keeps the conversations with agents from being committed by accident.
                 true => private::write_file(&directory.join(".gitignore"), "*\n"),
                 false => Ok(()),
             });
@@ -68,14 +68,14 @@ impl JournalArguments {
         Ok((journal.map_err(CommandError::of_journal)?, directory))
     }
 
-    /// Opens the journal to look at it.
+    /// Opens the journal to read it.
     pub(crate) fn open(&self) -> Result<SqliteJournal, CommandError> {
         let (directory, _) = self.directory();
         there_is_one(&directory)?;
         SqliteJournal::open(&directory).map_err(CommandError::of_journal)
     }
 
-    /// What to add to a command in a shell so that it finds the same journal.
+    /// What to append to a shell command so that the command finds the same journal.
     pub(crate) fn words(&self) -> String {
         match &self.journal {
             Some(directory) => format!(" --journal {}", shell_word(&directory.to_string_lossy())),
@@ -83,14 +83,14 @@ impl JournalArguments {
         }
     }
 
-    /// Refuses where there is no journal.
+    /// Fails if the journal does not exist.
     pub(crate) fn refuse_none(&self) -> Result<(), CommandError> {
         there_is_one(&self.directory().0)
     }
 }
 
 fn there_is_one(directory: &Path) -> Result<(), CommandError> {
-    // A damaged one is one: whoever opens it says so.
+    // A damaged journal exists: opening it reports the damage.
     if directory.is_dir() {
         return Ok(());
     }

@@ -1,5 +1,5 @@
 //! The operator's command line of [Interlocking](https://docs.rs/interlocking): one line of code gives a program commands to
-//! run its graph, to take runs up again, to look at them, to answer their questions, to fork and to end them.
+//! run its graph, and to resume, inspect, answer, fork and cancel its runs.
 //!
 //! ```no_run
 //! # use interlocking::prelude::*;
@@ -23,28 +23,29 @@
 //! }
 //! ```
 //!
-//! `shout run --input '"hello"'` then runs it, and `shout show RUN` tells what it did. The commands, their JSON and the exit
-//! codes are in `docs/book/src/cli.md` in the repository.
+//! `shout run --input '"hello"'` then runs the graph, and `shout show RUN` shows what the run did. `docs/book/src/cli.md` in the
+//! repository documents the commands, their JSON and the exit codes.
 //!
 //! # Map
 //!
 //! | what | where |
 //! |---|---|
 //! | the program's graph, agents, workspaces and options | [`Cli::new`], [`Cli::with_entry`] |
-//! | who plays the agents, as options | [`Agents`] |
-//! | what only `run` takes, beside the entry value | [`Cli::with_new_runs`] |
-//! | what a program does and says at the end of a run, beside its outcome | [`RunSession`], [`Prepared`], [`Ending`] |
-//! | what it removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
-//! | what its options know of the run that they are for | [`Start`] |
-//! | commands of its own | [`Cli::with_command`], [`CommandContext`] |
+//! | options that select the agents of each role | [`Agents`] |
+//! | options that only `run` takes, besides the entry value | [`Cli::with_new_runs`] |
+//! | what the program does and prints at the end of a run, besides the outcome | [`RunSession`], [`Prepared`], [`Ending`] |
+//! | what the program removes of a run that `cancel` has ended | [`Cli::with_clearing_up`] |
+//! | the run that the program's set-up function is called for | [`Start`] |
+//! | commands of the program's own | [`Cli::with_command`], [`CommandContext`] |
 //! | runs over a git repository: options, directories, account | `repository`, with feature `repository` |
-//! | how it refuses | [`CommandError`], which any error becomes by `?` |
-//! | how it exits | [`Exit`] |
-//! | where it prints; lines while it runs | [`Console`], [`Style`] |
+//! | errors | [`CommandError`], which any error becomes by `?` |
+//! | exit codes | [`Exit`] |
+//! | output, and live lines during a run | [`Console`], [`Style`] |
 //!
-//! What the commands do is functions of `interlocking_runtime::journal`: a library needs no command line for it.
+//! The commands are thin layers over functions of `interlocking_runtime::journal`: a library can call those without a command
+//! line.
 //!
-//! **Invariant:** everything is printed by a [`Console`], and the process is ended by [`Cli::main`] alone.
+//! **Invariant:** all output goes through a [`Console`], and only [`Cli::main`] ends the process.
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/book/src/cli.md")]

@@ -1,8 +1,8 @@
-//! Live lines of a terminal: what runs, and for how long, drawn again and again below all messages.
+//! Live lines of a terminal: what runs, and for how long, redrawn below all messages.
 //!
-//! **Invariant:** between two draws the cursor is at the beginning of the first of them. A terminal whose width changes breaks and joins
-//! lines, or cuts them off, and no program can know which; but the cursor stays at what it stood on. So whoever draws takes away what is
-//! there from the cursor on, and nothing above.
+//! **Invariant:** between two draws the cursor is at the beginning of the first live line. When a terminal's width changes, it
+//! breaks, joins or cuts off lines, and no program can know which; but the cursor stays on the character where it was. So a draw
+//! erases everything from the cursor to the end of the screen, and nothing above.
 
 use crate::console::{REDRAW, lock};
 use crate::text::{seconds, written_out};
@@ -11,14 +11,14 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Those of one terminal, from the top.
+/// The live lines of one terminal, from top to bottom.
 #[derive(Default)]
 pub(crate) struct LiveLines {
     lines: Vec<Arc<Line>>,
     are_drawn: bool,
 }
 
-/// One of them.
+/// A live line.
 pub(crate) struct Line {
     begun: Instant,
     shown: Mutex<Shown>,
@@ -26,7 +26,7 @@ pub(crate) struct Line {
 
 struct Shown {
     message: String,
-    /// How many of how many are done.
+    /// The number of items that are done, and the number of all items.
     count: Option<(u32, u32)>,
 }
 
@@ -35,7 +35,7 @@ impl LiveLines {
         self.lines.push(line);
     }
 
-    /// Whether it was among them.
+    /// Removes the line; whether it was there.
     pub(crate) fn remove(&mut self, line: &Arc<Line>) -> bool {
         let before = self.lines.len();
         self.lines.retain(|other| !Arc::ptr_eq(other, line));
@@ -48,7 +48,7 @@ impl LiveLines {
         }
     }
 
-    /// Draws them as they are now, as far as there is room, each in one row; `time` in the style that it is given.
+    /// Draws the lines that fit on the terminal, each cut off to one row. `time` applies a style to the elapsed time.
     pub(crate) fn draw(&mut self, terminal: &mut impl Write, time: impl Fn(&str) -> String) {
         let (rows, columns) = Term::stderr().size();
         let lines = self.lines.iter().take(rows.into());
@@ -62,12 +62,12 @@ impl LiveLines {
     }
 }
 
-/// Takes away what is in this row and below.
+/// Erases this row and all rows below.
 const CLEAR: &str = "\r\x1b[J";
 
-/// All at once, so that nobody sees a part of it.
+/// Writes the text in one call, so that no partial drawing is visible.
 fn put(terminal: &mut impl Write, text: &str) {
-    // Nobody to read it is no reason to stop.
+    // The program goes on if standard error is closed.
     let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
 }
 
@@ -78,32 +78,32 @@ impl Line {
         line
     }
 
-    /// What it says beside the time.
+    /// Sets the message beside the time.
     pub(crate) fn say(&self, message: &str) {
-        // One line, whatever it says.
+        // Keeps the message in one line.
         lock(&self.shown).message = written_out(message).replace('\n', " ");
     }
 
-    /// From now on it shows, too, how many of so many are done.
+    /// Sets the progress: shows that `done` of `all` items are done.
     pub(crate) fn count(&self, done: u32, all: u32) {
         lock(&self.shown).count = Some((done, all));
     }
 
-    /// One more is done.
+    /// Counts one more item as done.
     pub(crate) fn done(&self) {
         if let Some((done, _)) = &mut lock(&self.shown).count {
             *done += 1;
         }
     }
 
-    /// There are so many more to do.
+    /// Adds items to do.
     pub(crate) fn more(&self, items: u32) {
         if let Some((_, all)) = &mut lock(&self.shown).count {
             *all += items;
         }
     }
 
-    /// What it says, but for the time.
+    /// The message and the progress, without the time.
     #[cfg(test)]
     pub(crate) fn shown(&self) -> String {
         let Shown { message, count } = &*lock(&self.shown);

@@ -1,4 +1,4 @@
-//! Commands that a program adds to the usual ones.
+//! Commands that a program adds to the built-in ones.
 
 use crate::arguments::{ExecuteArguments, default_run_id};
 use crate::console::Console;
@@ -44,7 +44,7 @@ impl OwnCommand {
     }
 }
 
-/// What a command of the program's own works with.
+/// What the handler of a program's own command works with.
 #[derive(Clone)]
 pub struct CommandContext {
     pub(crate) name: &'static str,
@@ -53,12 +53,12 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// The program's name, for what it says about other commands.
+    /// The program's name, for messages that suggest other commands.
     pub fn program(&self) -> &'static str {
         self.name
     }
 
-    /// Where it prints, and what it reads.
+    /// The console on which the command prints, and from which it reads.
     pub fn console(&self) -> &Console {
         &self.console
     }
@@ -68,23 +68,23 @@ impl CommandContext {
         &self.cancel
     }
 
-    /// Begins a new run, of this name or one from the time: opens its journal, and makes it if there is none.
+    /// Begins a new run named `run`, or named from the time: opens the journal, and creates it if it does not exist.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the journal cannot be used.
+    /// [`CommandError`] if the journal cannot be used.
     pub fn start(&self, arguments: &ExecuteArguments, run: Option<RunId>) -> Result<Start, CommandError> {
         let run = run.map_or_else(default_run_id, Ok)?;
         self.asked(arguments, false).start(run, None, &self.console, &self.cancel)
     }
 
-    /// Executes a run that was [started](Self::start) to its end, or as far as it goes, as `run` does: with the same progress, closing
-    /// lines and exit codes. Its graph may be another than the one that the program's `run` and `resume` are for; then `resume` refuses
-    /// the run, and a command that does [`resume`](Self::resume) it is for the program to add.
+    /// Executes a run that was [started](Self::start), to its end or until it stops, as `run` does: with the same progress,
+    /// closing lines and exit codes. The run's graph may differ from the graph of the program's `run` and `resume`. The command
+    /// `resume` then refuses the run, and the program should add a command that resumes it with [`resume`](Self::resume).
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the run does not start, or its end cannot be told.
+    /// [`CommandError`] if the run does not start, or its outcome cannot be printed.
     pub async fn execute<G: Graph>(
         &self,
         arguments: &ExecuteArguments,
@@ -95,11 +95,12 @@ impl CommandContext {
         execute(&self.asked(arguments, true), start, prepared.into(), Some(entry)).await
     }
 
-    /// Takes a run of any graph up where its journal ends, as `resume` does; `retry` one that has failed. `set_up` makes it ready.
+    /// Resumes a run of any graph where its journal ends, as the command `resume` does; with `retry`, a run that has failed.
+    /// `set_up` prepares the run.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where there is no such run, or it cannot be resumed.
+    /// [`CommandError`] if the run does not exist or cannot be resumed.
     pub async fn resume<G: Graph, P: Into<Prepared<G>>, F>(
         &self,
         arguments: &ExecuteArguments,

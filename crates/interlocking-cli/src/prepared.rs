@@ -1,4 +1,4 @@
-//! A run that a program has made ready, and what the program keeps for it.
+//! A run that a program has set up, and the state that the program keeps for it.
 
 use crate::ending::Ending;
 use crate::error::CommandError;
@@ -8,37 +8,39 @@ use interlocking_runtime::{Report, Run};
 use std::fmt;
 use std::future::Future;
 
-/// What a program keeps for one run from where it sets it up to where this process has executed it, such as directories that it has
-/// made. One of the two is called, once.
+/// The state that a program keeps for one run, from its set-up until this process has executed it, such as directories that the
+/// program has made. Exactly one of the two methods is called, once.
 pub trait RunSession<G: Graph>: Sized + 'static {
-    /// Does what is to be done when this process has executed the run, to its end or as far as it goes, and says what came of it.
+    /// Called when this process has executed the run, to its end or until it stopped. Returns what the program prints, and its
+    /// exit code.
     ///
     /// # Errors
     ///
-    /// [`CommandError`], with which the program ends: where it has no exit of its own, with [`Exit::Failed`](crate::Exit::Failed).
+    /// [`CommandError`], which the program prints. The program exits with the error's exit code, or with
+    /// [`Exit::Failed`](crate::Exit::Failed) if that is [`Exit::Usage`](crate::Exit::Usage).
     fn conclude(self, report: Report<G::Output>) -> impl Future<Output = Result<Ending, CommandError>>;
 
-    /// Does what is to be done where the run does not start, or cannot be resumed.
+    /// Called if the run does not start or cannot be resumed.
     ///
     /// # Errors
     ///
-    /// [`CommandError`], which is told beside why the run does not start.
+    /// [`CommandError`], which is printed in addition to the reason why the run does not start.
     fn abandon(self) -> impl Future<Output = Result<(), CommandError>> {
         std::future::ready(Ok(()))
     }
 }
 
-/// A run that a program has made ready. A program that keeps nothing for it gives the [`Run`] itself.
+/// A run that a program has set up. A program that keeps no state for its run returns the [`Run`] itself.
 pub struct Prepared<G: Graph> {
     pub(crate) run: Run<G>,
     pub(crate) finish: Finish<G>,
 }
 
-/// Concludes a run that was executed, or abandons one that was not; an ending is of the first.
+/// Concludes an executed run and returns its ending, or, without a report, abandons a run that did not start and returns `None`.
 pub(crate) type Finish<G> = Box<dyn FnOnce(Option<Report<<G as Graph>::Output>>) -> Local<Option<Ending>>>;
 
 impl<G: Graph> Prepared<G> {
-    /// A run, and what the program keeps for it.
+    /// A run, and the state that the program keeps for it.
     pub fn new(run: Run<G>, session: impl RunSession<G>) -> Self {
         let finish: Finish<G> = Box::new(|report| {
             Box::pin(async {

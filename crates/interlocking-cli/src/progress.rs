@@ -1,4 +1,4 @@
-//! What a run is doing: a line for each step, and on a terminal a live line for each node that runs.
+//! Shows what a run does: a line for each step, and on a terminal a live line for each node that runs.
 
 use crate::console::{Console, LiveLine, REDRAW, Style};
 use crate::event_file::EventFile;
@@ -13,44 +13,44 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
-/// What runs, and what it has cost so far.
+/// What runs, and the cost so far.
 struct Progress<'a> {
     console: &'a Console,
     /// The run that was started.
     run: RunId,
-    /// What is said of all of it; nothing where the user wants to see nothing.
+    /// The live line with the total cost; `None` with `--quiet`.
     total: Option<LiveLine>,
     running: Vec<(Node, LiveLine)>,
-    /// The children of map nodes that have not ended: whose they are.
+    /// The child runs of map nodes that have not ended, with their map nodes.
     children: HashMap<RunId, Node>,
-    /// Per visit: all attempts together.
+    /// The cost of each visit, over all attempts.
     costs: HashMap<(Option<String>, Name, u32), Cost>,
     cost: Cost,
 }
 
-/// A node's execution, in a child run where one is named.
+/// A node's execution; `child` names its child run, if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Node {
     child: Option<String>,
     node: NodeRef,
 }
 
-/// One line to show.
+/// A line to print.
 #[derive(Debug, PartialEq, Eq)]
 struct Line {
     style: Style,
-    /// Says only what a live line shows, too.
+    /// Whether live lines show the same: then the line is not printed on a terminal.
     covered: bool,
     text: String,
 }
 
-/// What is shown of a run's events.
+/// How a run's events are shown.
 pub(crate) struct Watch {
     /// The run.
     pub(crate) run: RunId,
-    /// Nothing but what the user must know.
+    /// Shows only that the run waits for a person.
     pub(crate) quiet: bool,
-    /// What is said when the run waits for a person, in this process.
+    /// The message when the run waits in this process for a person.
     pub(crate) waiting: String,
 }
 
@@ -105,12 +105,12 @@ impl<'a> Progress<'a> {
         Self { console, run, total, running, children, costs, cost }
     }
 
-    /// Which child run it is, unless it is the run that was started.
+    /// The short name of a child run; `None` for the run that was started.
     fn child(&self, run: &RunId) -> Option<String> {
         (*run != self.run).then(|| ending(run))
     }
 
-    /// Draws the live lines again.
+    /// Redraws the live lines, with the current cost.
     fn draw(&self) {
         if let Some(total) = &self.total {
             total.say(&format!("{} so far", self.cost));
@@ -128,12 +128,12 @@ impl<'a> Progress<'a> {
         self.running.retain(|(running, _)| running != node);
     }
 
-    /// The live line of a node that runs.
+    /// The live line of the running node that `is_it` selects.
     fn live_line(&self, is_it: impl Fn(&Node) -> bool) -> Option<&LiveLine> {
         self.running.iter().find_map(|(node, live)| is_it(node).then_some(live))
     }
 
-    /// Counts the children of map nodes.
+    /// Updates the progress of map nodes by their child runs.
     fn count(&mut self, Event { run, kind, .. }: &Event) {
         let child = self.child(run);
         match kind {
@@ -164,7 +164,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Takes in an event and says what to show.
+    /// Processes an event and returns the line to print, if any.
     fn see(&mut self, event: &Event) -> Option<Line> {
         let kind = &event.kind;
         self.count(event);
@@ -246,14 +246,14 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// Which child run it is: the end of its name is what tells it from its siblings.
+/// The last characters of a child run's name, which distinguish it from its siblings.
 fn ending(run: &RunId) -> String {
     let name = run.as_str();
     // A run's name is ASCII.
     name[name.len().saturating_sub(4)..].to_owned()
 }
 
-/// What an agent did, if it is worth a line.
+/// What an agent did, if that is worth a line.
 fn deed(event: &AgentEvent) -> Option<String> {
     let text = match event {
         AgentEvent::FileWritten { path } => format!("wrote {}", path.display()),
@@ -281,7 +281,7 @@ fn named(Node { child, node }: &Node) -> String {
     format!("{child}{}{visit}{attempt}", node.node)
 }
 
-/// Seconds, one below the other.
+/// Seconds, right-aligned.
 fn wide(duration: Duration) -> String {
     format!("{:>8}", seconds(duration))
 }

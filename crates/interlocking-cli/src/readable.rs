@@ -1,8 +1,9 @@
-//! A result for whoever reads it at a terminal; programs are given JSON.
+//! Results as lines for people at a terminal; programs get JSON.
 
 use serde_json::Value;
 
-/// JSON text as lines for people: a text as it is, a field a line, items with a dash, what is nested further in. What is no JSON stays.
+/// JSON text as lines for people: strings unquoted, one line for each field, items with a dash, nested values indented. Text that
+/// is not JSON is returned unchanged.
 pub(crate) fn readable(json: &str) -> String {
     let Ok(value) = serde_json::from_str(json) else { return json.to_owned() };
     let mut lines = Vec::new();
@@ -10,7 +11,7 @@ pub(crate) fn readable(json: &str) -> String {
     lines.join("\n")
 }
 
-/// The lines of a value, each behind `indent`.
+/// Appends the lines of a value, each after `indent`.
 fn push(value: &Value, indent: &str, lines: &mut Vec<String>) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
@@ -28,7 +29,7 @@ fn push(value: &Value, indent: &str, lines: &mut Vec<String>) {
     }
 }
 
-/// A value on the line that has begun, if it needs no more than that, and else below.
+/// Appends a value: after `begun` on the same line if the value fits there, and on indented lines below otherwise.
 fn push_behind(begun: &str, value: &Value, indent: &str, lines: &mut Vec<String>) {
     let mut own = Vec::new();
     push(value, "", &mut own);

@@ -1,4 +1,4 @@
-//! What a program's options know of the run that they are for.
+//! What the program's set-up functions are told of the run.
 
 use crate::console::Console;
 use interlocking_core::run_id::RunId;
@@ -15,20 +15,20 @@ pub struct Start {
     pub program: &'static str,
     /// The run's name.
     pub run: RunId,
-    /// Whether it was started before.
+    /// Whether the run was started before.
     pub is_resumed: bool,
-    /// Whether it is resumed although it has failed (`resume --retry`).
+    /// Whether the run has failed and is retried (`resume --retry`).
     pub is_retried: bool,
-    /// Requested when the user interrupts the program: what takes its time beforehand should listen.
+    /// Cancelled when the user interrupts the program. Slow work before the run should watch it.
     pub cancel: CancelToken,
     /// The journal that records the run.
     pub journal: Arc<dyn Journal>,
-    /// The directory that the journal is in.
+    /// The directory of the journal.
     pub directory: PathBuf,
-    /// Whether the user goes on where this system isolates less than is wanted (`--accept-weaker-isolation`): for what a program
-    /// confines by itself.
+    /// Whether the user accepts less isolation than is demanded (`--accept-weaker-isolation`): for programs that the set-up
+    /// function confines itself.
     pub accepts_weaker_isolation: bool,
-    /// Where to print what the user should know.
+    /// The console for messages to the user.
     pub console: Console,
 }
 

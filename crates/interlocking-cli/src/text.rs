@@ -1,24 +1,24 @@
-//! Texts for people: times, sizes, and what others wrote made harmless.
+//! Texts for people: times, counts, and text of agents and tools with control characters made harmless.
 
 use std::borrow::Cow;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How much of a text that is not ours fits in one line.
+/// The longest quote of another's text in one line, in characters.
 pub(crate) const LONGEST_QUOTE: usize = 120;
 
-/// The first line of a text that agents or tools wrote, shortened, harmless on a terminal.
+/// The first line of a text that agents or tools wrote, shortened, with control characters replaced.
 pub fn quoted(text: &str) -> String {
     let first = text.trim().lines().next().unwrap_or_default();
     shortened(&harmless(first), LONGEST_QUOTE)
 }
 
-/// Without characters that would move a terminal's cursor, or do worse; each leaves a mark.
+/// The text with each character that could control a terminal or reorder text replaced by U+FFFD.
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if steers_a_terminal(c) { '\u{fffd}' } else { c }).collect()
 }
 
-/// The same with those characters written out, as `\u001b`: what a [`Console`](crate::Console) does with all that it prints. Text is
-/// still to be read, and JSON still means the same, for there they stand in strings alone.
+/// The text with each such character escaped, as `\u001b`: a [`Console`](crate::Console) does this with everything that it
+/// prints. Text stays readable, and JSON keeps its meaning, as such characters occur only inside its strings.
 pub(crate) fn written_out(text: &str) -> Cow<'_, str> {
     if !text.chars().any(steers_a_terminal) {
         return Cow::Borrowed(text);
@@ -34,7 +34,7 @@ pub(crate) fn written_out(text: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Whether a terminal obeys a character, or shows what follows in another order than it stands there.
+/// Whether a character controls a terminal, or changes the order in which the terminal shows text.
 fn steers_a_terminal(character: char) -> bool {
     let is_layout = matches!(character, '\n' | '\t');
     let is_direction =
@@ -42,7 +42,7 @@ fn steers_a_terminal(character: char) -> bool {
     (character.is_control() && !is_layout) || is_direction
 }
 
-/// A text as one word of a shell's command line: quoted where it would be something else without.
+/// A text as one word of a shell's command line, quoted if necessary.
 pub(crate) fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |character: char| character.is_alphanumeric() || "/._-+,:@%=".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
@@ -59,15 +59,15 @@ fn shortened(text: &str, longest: usize) -> String {
     format!("{kept}…")
 }
 
-/// A time of the wall clock, in UTC.
+/// A wall-clock time in UTC, given in milliseconds since the Unix epoch.
 pub(crate) fn moment(milliseconds: u64) -> String {
     let time = UNIX_EPOCH + Duration::from_millis(milliseconds);
-    // Beyond the year 9999 there is no such text.
+    // RFC 3339 has no text for times after the year 9999.
     let text = humantime::format_rfc3339_seconds(time);
     if milliseconds < 253_402_300_800_000 { text.to_string() } else { format!("{milliseconds} ms") }
 }
 
-/// A span of time, in seconds.
+/// A duration in seconds.
 pub(crate) fn seconds(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }

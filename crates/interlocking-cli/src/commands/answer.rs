@@ -57,7 +57,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     Ok(Exit::Done)
 }
 
-/// The question that is meant.
+/// The question to answer: the only open question that `named` allows, or the last such question if none is open.
 fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), CommandError> {
     let mut asked: Vec<(RunId, By, bool)> = Vec::new();
     account.each(&mut |run| {
@@ -75,7 +75,7 @@ fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Co
             let error = CommandError::new(format!("run `{run}` asks more than one question: {}", list.join(", ")));
             Err(error.remedy("say which with --question NODE.VISIT, and name the child run that asks"))
         }
-        // That it is closed, or was answered, is known to whoever takes the answer.
+        // `answer::answer` reports that the question is closed or answered.
         (None, _) => match asked.pop() {
             Some((run, by, _)) => Ok((run, by)),
             None => Err(match named {
@@ -86,7 +86,7 @@ fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Co
     }
 }
 
-/// Shows the question to who has given no answer.
+/// The error if no answer was given: it shows the question.
 fn nothing_said(account: &RunAccount, to: &By) -> CommandError {
     let mut shown = String::new();
     account.each(&mut |run| {

@@ -50,7 +50,7 @@ pub(crate) async fn cancel(
         };
         console.line(Style::Good, &line);
     }
-    // Somebody who has taken it up in the meantime clears up, too.
+    // A process that has resumed the run in the meantime holds its claim, and clears up itself.
     if let (Stop::Cancelled { .. }, Ok(_claim)) = (&stopped, journal.claim(&run).await) {
         let again = format!("`{name} resume {run}{}` tries that again", common.journal.words());
         let (directory, _) = common.journal.directory();

@@ -55,7 +55,7 @@ pub(crate) async fn fork(arguments: Arguments, name: &str, console: &Console) ->
     Ok(Exit::Done)
 }
 
-/// A name for a fork that no run has.
+/// An unused name for a fork.
 fn free_name(of: &RunId, runs: &[RunSummary]) -> Result<RunId, CommandError> {
     for nth in 1_u32.. {
         let ending = if nth == 1 { "-fork".to_owned() } else { format!("-fork-{nth}") };

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     common: CommonArguments,
 }
 
-/// A run as `list --json` has it.
+/// A run as `list --json` prints it.
 #[derive(Debug, Serialize)]
 struct Row {
     #[serde(flatten)]
@@ -50,7 +50,7 @@ pub(crate) async fn list(arguments: Arguments, console: &Console) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Only a run that stands still must be read to know why.
+/// The state of a run. Reads the run's records only if the run has not ended and no process executes it.
 async fn state_of(journal: &dyn Journal, summary: &RunSummary) -> Result<RunState, CommandError> {
     Ok(match (summary.ended.as_deref(), &summary.holder) {
         (Some("failed"), _) => RunState::Failed,

@@ -24,7 +24,7 @@ pub(crate) fn man(command: Command, console: &Console) -> Result<Exit, CommandEr
         man.render_extra_section(&mut page)?;
     }
     man.render_extra_section(&mut page)?;
-    // It panics on a program without one.
+    // `render_version_section` panics if the program has no version.
     if command.get_version().is_some() {
         man.render_version_section(&mut page)?;
     }

@@ -35,7 +35,7 @@ pub(crate) async fn show(arguments: Arguments, name: &str, console: &Console) ->
     Ok(Exit::Done)
 }
 
-/// The run in lines.
+/// The run as text, with suggested commands at the end.
 fn tree(account: &RunAccount, name: &str, journal: &str) -> String {
     let mut text = String::new();
     run_lines(account, "", &mut text);
@@ -62,7 +62,7 @@ fn tree(account: &RunAccount, name: &str, journal: &str) -> String {
     text
 }
 
-/// A run, each line below its first one behind `margin`.
+/// Writes a run; each line after the first begins with `margin`.
 fn run_lines(account: &RunAccount, margin: &str, text: &mut String) {
     let RunAccount { summary, state, total, resumed, executions, children, failure, letters, problem, .. } = account;
     let _ = write!(text, "{}  {}  {}", summary.run, summary.graph, state.name());
@@ -133,7 +133,7 @@ fn execution_lines(execution: &ExecutionAccount, margin: &str, widest: usize, te
     if let Some(question) = question {
         question_lines(question, margin, text);
     }
-    // The run's own is told at its head.
+    // The failure of the run itself is shown at the run's head.
     if let Some(failure) = failure.as_ref().filter(|_| record.is_some()) {
         block(text, margin, "  ", &failure_lines(failure));
     }
@@ -170,7 +170,7 @@ fn question_lines(question: &QuestionAccount, margin: &str, text: &mut String) {
     }
 }
 
-/// Lines of others, below a line of ours.
+/// Writes text that agents or tools may have written, indented and with control characters made harmless.
 fn block(text: &mut String, margin: &str, indent: &str, lines: &str) {
     for line in harmless(lines).lines() {
         let _ = writeln!(text, "{margin}{indent}{line}");

@@ -1,4 +1,4 @@
-//! What came of a run over a repository: as JSON for the next program, and in lines for whoever waited for it.
+//! The account of a run over a repository: as JSON for the next program, and as lines for people.
 
 use super::run::{Remembered, RepositoryRun};
 use crate::console::Style;
@@ -15,82 +15,82 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// The result of a run with what its graph does not know.
+/// The result of a run, with what the program knows beyond the graph's output: cost, time, commits, kept work.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Account<R> {
     /// The run.
     pub run: RunId,
-    /// Whether it came to its aim.
+    /// Whether the run achieved its goal.
     pub success: bool,
-    /// Whether it has come to no end of its own: it was cancelled, or stopped and can be resumed.
+    /// Whether the run did not end by itself: it was cancelled, or stopped and can be resumed.
     pub interrupted: bool,
-    /// How long it took, in seconds.
+    /// The duration of the run in seconds.
     pub seconds: f64,
-    /// What all agent calls used up.
+    /// The usage of all agent calls together.
     pub usage: Usage,
-    /// Where the repository is.
+    /// The path of the repository.
     pub repository: PathBuf,
-    /// The branch that was to be advanced.
+    /// The branch that the run advances.
     pub target: Advance,
-    /// The commits that the branch was advanced by, oldest first.
+    /// The commits by which the run advanced the branch, oldest first.
     pub commits: Vec<LandedCommit>,
-    /// References that keep the work of a run that did not land, or of rounds that were rejected.
+    /// References that keep work that did not land: of the run, or of rejected rounds.
     pub archived: Vec<String>,
     /// Every agent call.
     pub calls: Ledger,
-    /// None if the run has come to no result.
+    /// `None` if the run has no result.
     pub result: Option<R>,
 }
 
-/// A branch that was advanced, or was not: then `before` and `after` are the same.
+/// The branch before and after the run. If the run did not advance it, `before` and `after` are the same.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct Advance {
-    /// Its name.
+    /// The branch's name.
     pub branch: String,
-    /// Where it was when the run began.
+    /// The commit at which the run began.
     pub before: String,
-    /// Where it is now.
+    /// The commit that the run landed last, or `before`.
     pub after: String,
 }
 
-/// A commit that the branch has now.
+/// A commit that the run added to the branch.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct LandedCommit {
-    /// Its name.
+    /// The commit's id.
     pub commit: String,
-    /// The first line of its message.
+    /// The first line of the commit message.
     pub subject: String,
 }
 
-/// What a program tells at the end of a run beside its [`Account`].
+/// What a program prints at the end of a run besides its [`Account`], and its exit code.
 #[derive(Debug)]
 pub struct Told {
-    /// How the program ends.
+    /// The program's exit code.
     pub exit: Exit,
-    /// The account in lines for people.
+    /// The account as lines for people.
     pub lines: Vec<(Style, String)>,
-    /// How the run can be taken further, if it can be.
+    /// A suggestion for how to continue, if there is one.
     pub next: Option<String>,
     /// Worktrees that could not be removed, and why.
     pub left_behind: Option<String>,
 }
 
-/// Whether nothing is left to resume.
+/// Whether the run has ended, so that there is nothing to resume.
 pub fn has_ended<O>(report: &Report<O>) -> bool {
     matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled)
 }
 
 impl<R> Account<R> {
-    /// The account of a run that advanced its branch from one commit to another, or left it where it was. It is a success, and not
-    /// interrupted, if it has a result.
+    /// The account of a run that advanced its branch from commit `before` to commit `after`; both are the same if the branch was
+    /// not advanced. A run with a result is a success, and a run without one is interrupted.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the repository cannot be read.
+    /// [`CommandError`] if the repository cannot be read.
     pub fn new<M: Remembered>(
         run: &RepositoryRun<M>,
         calls: Ledger,
@@ -123,7 +123,7 @@ impl<R> Account<R> {
         })
     }
 
-    /// Where the branch is now, in words: `is where it was`, or how far it was advanced.
+    /// Describes where the branch is: `is where it was`, or how many commits it was advanced.
     pub fn advance(&self) -> String {
         match self.commits.len() {
             0 => format!("`{}` is where it was", self.target.branch),
@@ -134,7 +134,7 @@ impl<R> Account<R> {
         }
     }
 
-    /// The commits, and what is kept of work that did not land, a line each; empty where there is nothing of either.
+    /// The commits, and the references that keep work that did not land, one line each; empty if there are neither.
     pub fn work(&self) -> String {
         let mut text = String::new();
         if !self.commits.is_empty() {
@@ -152,20 +152,21 @@ impl<R> Account<R> {
         text
     }
 
-    /// What the run has cost, in calls, money and time: two lines.
+    /// The cost of the run in calls, money and time, in two lines.
     pub fn cost(&self) -> String {
         format!("Cost        {}\nTime        {:.1} s", self.usage, self.seconds)
     }
 }
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Ends the run in this process: prints what came of it, writes it to the files that the user wants, and removes the run's directories
-    /// if it `is_over` and they are not to be kept, or says where they are. What agents remember of a run that `has_failed` is kept.
+    /// Ends the run in this process: prints the account and writes it to the files that the user names. If the run `is_over`,
+    /// removes its directories unless the user keeps them; otherwise prints where they are. Keeps the agents' sessions of a run
+    /// that `has_failed`.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the result cannot be serialized. What cannot be written or removed is told here, and the program ends with
-    /// [`Exit::Output`]; the rest is done.
+    /// [`CommandError`] if the result cannot be serialized. If a file cannot be written or a directory not removed, that is
+    /// printed, the rest is done all the same, and the program ends with [`Exit::Output`].
     pub fn finish<R: Serialize>(
         self,
         account: &Account<R>,
@@ -205,7 +206,7 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 }
 
-/// A commit's name as people read it.
+/// The first ten characters of a commit's id.
 fn short(commit: &str) -> &str {
     commit.get(..10).unwrap_or(commit)
 }

@@ -1,4 +1,4 @@
-//! Who plays the agents of a run over a repository.
+//! The agents of a run over a repository.
 
 use super::run::{Remembered, RepositoryRun};
 use crate::error::CommandError;
@@ -9,28 +9,29 @@ use interlocking_runtime::roles::Roles;
 use std::sync::Arc;
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Whether an agent of a backend plays.
+    /// Whether the options name an agent of a backend (`--agent` or `--agents`).
     pub fn has_agents(&self) -> bool {
         let agents = &self.facts.agents;
         !agents.said.is_empty() || agents.file.is_some()
     }
 
-    /// Whether a script of the user's plays.
+    /// Whether the options name a script (`--script`).
     pub fn has_script(&self) -> bool {
         self.facts.agents.script.is_some()
     }
 
-    /// Forgets who was said to play when the run began: the program's own default does.
+    /// Forgets the agents that the options named when the run began: the program's default agents play instead.
     pub fn forget_agents(&mut self) {
         self.facts.agents = super::options::AgentOptions::default();
     }
 
-    /// Who plays which role, each of them ready to work: the agents that the options name, and the script, theirs or else `usual`, for all
-    /// other roles. Agents may build as `access` says; their sessions are kept in the [agents' directory](Self::agents_directory).
+    /// Binds every role to an agent that is ready to work: to the agents that the options name, and all other roles to a script:
+    /// the options' script, or else `usual`. `access` says how agents may build. Agents keep their sessions in the
+    /// [agents' directory](Self::agents_directory).
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where a role is not played, or an agent cannot work.
+    /// [`CommandError`] if a role has no agent, or an agent cannot work.
     pub async fn bind_roles<G: Graph>(
         &self,
         access: &BuildAccess,
@@ -43,7 +44,7 @@ impl<M: Remembered> RepositoryRun<M> {
         };
         let mut roles = match script {
             Some(script) => {
-                // Real agents know their sessions in another process, too.
+                // Scripted agents remember their sessions across processes, as real agents do.
                 let mut agent = ScriptedAgent::new(script).with_memory(self.agents_directory().join("agents.json"))?;
                 for (name, value) in &access.environment {
                     agent = agent.with_env(name, value);

@@ -1,54 +1,54 @@
-//! A repository of files that a program has in itself, for a demonstration or a test.
+//! A repository of files that are embedded in the program, for a demonstration or a test.
 
 use interlocking_worktree::{CommitError, GitError, InitError, Repository, Signature, SignatureError, WorktreeError};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file that a program has in itself.
+/// A file that is embedded in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmbeddedFile {
-    /// Where it goes, relative to the repository.
+    /// The path of the file, relative to the repository.
     pub path: &'static str,
-    /// What it says.
+    /// The contents of the file.
     pub contents: &'static str,
 }
 
-/// Why a repository could not be made.
+/// Why a repository could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LayOutError {
     /// The files could not be written.
     #[error("{}: {reason}", path.display())]
     Files {
-        /// Where to.
+        /// The directory that was written to.
         path: PathBuf,
-        /// Why not.
+        /// Why writing failed.
         reason: io::Error,
     },
-    /// The repository could not be made.
+    /// The repository could not be created.
     #[error(transparent)]
     Init(#[from] InitError),
-    /// Its first commit could not be made.
+    /// The first commit could not be made.
     #[error(transparent)]
     Commit(#[from] CommitError),
-    /// Its working tree could not be found.
+    /// The working tree could not be found.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
-    /// Git.
+    /// A git operation failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The author is none.
+    /// The author's name or address is invalid.
     #[error(transparent)]
     Author(#[from] SignatureError),
 }
 
 impl EmbeddedFile {
-    /// Writes files into a directory, which is made if need be.
+    /// Writes files into a directory, which is created if necessary.
     ///
     /// # Errors
     ///
-    /// Where they cannot be written.
+    /// If a file cannot be written.
     pub fn write_all(files: &[Self], directory: &Path) -> io::Result<()> {
         for file in files {
             let path = directory.join(file.path);
@@ -61,12 +61,12 @@ impl EmbeddedFile {
     }
 }
 
-/// Makes a repository of these files in a directory that is empty or absent, with the branch `main` and one commit of "A user". `before` is
-/// done when the files are there, and before the commit: such as a build that completes a lock file.
+/// Creates a repository of these files in a directory that is empty or absent, with the branch `main` and one commit by "A user".
+/// `before` runs after the files are written and before the commit: for instance a build that completes a lock file.
 ///
 /// # Errors
 ///
-/// [`LayOutError`], or what `before` gives.
+/// [`LayOutError`], or the error of `before`.
 pub async fn lay_out<E: From<LayOutError>>(
     directory: &Path,
     files: &[EmbeddedFile],

@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 /// The directories of a run. All paths are absolute.
 #[derive(Clone, Debug)]
 pub(crate) struct Directories {
-    /// The run's own directory: worktrees, what it keeps, and a repository that was made for it.
+    /// The run's own directory, with its worktrees, the result that is kept, and a repository that was made for the run.
     pub(crate) own: PathBuf,
-    /// What is removed at the end, unless it is to be kept: that directory, or the temporary one around it.
+    /// The directory that is removed at the end, unless the user keeps it: `own`, or the temporary directory around it.
     pub(crate) removed: PathBuf,
     pub(crate) target: PathBuf,
     pub(crate) repository: PathBuf,
 }
 
 impl Directories {
-    /// Makes the run's directory, and nothing in it. Where no repository is named there is to be one in it.
+    /// Creates the run's directory, empty. If the location names no repository, the repository's path is inside it.
     pub(crate) fn make(program: &str, location: &Location, run: &RunId) -> Result<Self, CommandError> {
         let given = location.repo.as_deref().map(absolute).transpose()?;
         let repository = given.as_ref().map(Repository::open).transpose()?;
@@ -37,13 +37,13 @@ impl Directories {
             }
             None => {
                 let made = tempfile::Builder::new().prefix(&format!("{program}-")).tempdir();
-                // Not removed with this process: the run may go on in another one.
+                // Kept when this process ends: another process may resume the run.
                 let made = made.map_err(|reason| unusable(&work, &reason))?.keep();
                 (made.clone(), Some(made))
             }
         };
         let own = work.join(run.as_str());
-        // What agents are told and do stands in it.
+        // Private to the user, as it shows what agents are told and do.
         let made = fs::create_dir(&own).and_then(|()| private::close_directory(&own));
         made.map_err(|reason| match reason.kind() {
             io::ErrorKind::AlreadyExists => CommandError::new(format!(
@@ -61,9 +61,9 @@ impl Directories {
     }
 }
 
-/// Worktrees inside the repository would be its files.
+/// Refuses a work directory inside the repository, where git would take worktrees for files of the repository.
 fn refuse_inside(work: &Path, repository: &Path) -> Result<(), CommandError> {
-    // The directory may not exist yet; where it would be is told by what exists of the way to it.
+    // The directory may not exist yet, so its nearest existing ancestor is checked.
     let existing = work.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(work);
     let existing = existing.canonicalize().map_err(|reason| unusable(work, &reason))?;
     let tree = repository.canonicalize().map_err(|reason| unusable(repository, &reason))?;
@@ -77,8 +77,8 @@ fn refuse_inside(work: &Path, repository: &Path) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// The file that the result is written to, too. One that cannot be written is better known now than after the run; it is made, if it is
-/// not there, and what is in it stays until then.
+/// The path of the file to which the result is also written. Opens the file before the run starts, so that a file that cannot be
+/// written is reported at once: creates it if it does not exist, and keeps its contents until the result is written.
 pub(crate) fn result_file(given: Option<&Path>, known: Option<PathBuf>) -> Result<Option<PathBuf>, CommandError> {
     let path = given.map(absolute).transpose()?.or(known);
     if let Some(path) = &path {

@@ -1,4 +1,4 @@
-//! What becomes of a run over a repository that is over, did not begin, or was cancelled.
+//! Cleans up after a run over a repository that is over, did not begin, or was cancelled.
 
 use super::facts::{Facts, file};
 use super::run::{Before, Remembered, RepositoryRun};
@@ -8,8 +8,8 @@ use crate::error::CommandError;
 use crate::start::Start;
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Removes the directory of a run that is over, or says where it is. One that has failed and `may_be_retried` keeps its agents'
-    /// sessions.
+    /// Removes the directory of a run that is over; prints where the directory is instead if the user keeps it or if worktrees
+    /// could not be removed. Keeps the agents' sessions if the run has failed and `may_be_retried`.
     pub(super) fn leave(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
         let file = file(&self.start);
         if self.facts.keep || is_left_behind {
@@ -18,7 +18,7 @@ impl<M: Remembered> RepositoryRun<M> {
         }
         remove_directory(&self.facts.removed)?;
         if self.facts.is_demonstration {
-            // Nothing can go on without its repository.
+            // Without its repository the run can be neither retried nor forked.
             return file.forget();
         }
         self.facts.is_there = false;
@@ -26,15 +26,16 @@ impl<M: Remembered> RepositoryRun<M> {
         if may_be_retried { Ok(()) } else { file.clear() }
     }
 
-    /// Removes what was made for a run that then did not begin, or was not resumed, and remembers of it what was known before, unless
-    /// somebody else executes it now. Where it had nothing on disk, `undo` takes away before that what the program has made there.
+    /// Removes what was made for a run that then did not start or was not resumed, and restores the file of facts as it was
+    /// before. Does nothing if another process executes the run. If the run had no directories before, calls `undo` first, so
+    /// that the program can remove what it has made in them.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where something cannot be removed.
+    /// [`CommandError`] if something cannot be removed.
     pub async fn abandon<F: Future<Output = ()>>(self, undo: impl FnOnce() -> F) -> Result<(), CommandError> {
         let Before { known, records } = &self.before;
-        // Somebody who executes it has made the directories his own, and what is remembered.
+        // A process that executes the run has taken over its directories and its facts.
         let Ok(_claim) = self.start.journal.claim(&self.start.run).await else { return Ok(()) };
         let has_begun = self.start.journal.load(&self.start.run).await.map_or(true, |known| known.len() != *records);
         if has_begun {
@@ -50,11 +51,11 @@ impl<M: Remembered> RepositoryRun<M> {
         }
     }
 
-    /// What is known of a run that was cancelled while nobody executed it, and that has something on disk.
+    /// The run that was cancelled while no process executed it; `None` if the run has nothing on disk.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where that cannot be read.
+    /// [`CommandError`] if the run's file of facts cannot be read.
     pub fn cancelled(start: Start) -> Result<Option<Self>, CommandError> {
         let Some(facts) = Facts::find(&start)?.filter(|facts: &Facts<M>| facts.is_there) else { return Ok(None) };
         let (result, named_script, unready) = Default::default();
@@ -62,11 +63,12 @@ impl<M: Remembered> RepositoryRun<M> {
         Ok(Some(Self { start, facts, result, named_script, before, unready }))
     }
 
-    /// Removes what is left of a run that was cancelled, once the program has removed its worktrees, or says what it could not remove.
+    /// Removes what is left of a cancelled run after the program has removed its worktrees, and prints which worktrees are
+    /// `left_behind`.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where something cannot be removed.
+    /// [`CommandError`] if something cannot be removed.
     pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
         self.tell_left_behind(left_behind);
         self.leave(left_behind.is_some(), false)

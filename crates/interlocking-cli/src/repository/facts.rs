@@ -1,5 +1,5 @@
-//! What is remembered of a run over a repository, for the process that takes it up: what is true of one machine alone. It stays when the run is
-//! over, for whoever tries again what failed, or forks it.
+//! The facts that are stored of a run over a repository for the process that resumes it. They hold on one machine only. They are
+//! kept when the run is over, so that the run can be retried or forked.
 
 use super::directories::Directories;
 use super::options::{AgentOptions, Location};
@@ -13,33 +13,33 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What is remembered of a run. All paths are absolute.
+/// The stored facts of a run. All paths are absolute.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Facts<M> {
-    /// Whether it has anything on disk: not when it is over, and a fork not before it is resumed.
+    /// Whether the run has directories on disk. They are removed when the run is over; a fork has none until it is resumed.
     pub(crate) is_there: bool,
     /// The run's own directory.
     pub(crate) directory: PathBuf,
-    /// What is removed when the run is over: the run's own directory, or the temporary one that was made for it.
+    /// The directory that is removed when the run is over: the run's own directory, or the temporary one that was made for it.
     pub(crate) removed: PathBuf,
     pub(crate) target_directory: PathBuf,
     pub(crate) repository: PathBuf,
-    /// Whether the repository was made for the run, and goes with it.
+    /// Whether the repository was made for the run, and is removed with it.
     pub(crate) is_demonstration: bool,
-    /// What was said of all that, for the next time.
+    /// The options that named these directories, from which a retry or a fork makes new ones.
     pub(crate) location: Location,
-    /// The branch that it began at.
+    /// The branch at which the run began.
     pub(crate) branch: String,
-    /// Where that was.
+    /// The commit at which the run began.
     pub(crate) base: Option<CommitId>,
-    /// The one that it advances in its place.
+    /// The branch that the run advances in place of `branch`.
     pub(crate) land_on: Option<String>,
     pub(crate) agents: AgentOptions,
     pub(crate) keep: bool,
-    /// Where the result is written to, too.
+    /// The file to which the result is also written.
     pub(crate) result: Option<PathBuf>,
-    /// What the program remembers.
+    /// The program's own facts.
     pub(crate) own: M,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn file(start: &Start) -> RunFile {
 }
 
 impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
-    /// Those of a run that is resumed; of a fork, what is known of the run whose history it has.
+    /// Reads the facts of a run that is resumed; for a fork without facts, those of the run from which it was forked.
     pub(crate) async fn read(start: &Start) -> Result<Self, CommandError> {
         let (mut run, program) = (start.run.clone(), start.program);
         loop {
@@ -74,12 +74,12 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         Err(CommandError::new(what).at(file.display().to_string()).remedy(remedy))
     }
 
-    /// Those of the run itself, which may be over; none if nothing is known of it.
+    /// The facts of the run itself, which may be over; `None` if there are none.
     pub(crate) fn find(start: &Start) -> Result<Option<Self>, CommandError> {
         file(start).read()
     }
 
-    /// Forgets the runs that are over and that the journal does not have any more.
+    /// Removes the facts of runs that are over and have been removed from the journal.
     pub(crate) async fn forget_removed(start: &Start) -> Result<(), CommandError> {
         for file in RunFile::all(&start.directory, start.program)? {
             let found = file.read::<Self>();
@@ -91,14 +91,14 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         Ok(())
     }
 
-    /// Those of a fork: where the other run was, with nothing on disk yet.
+    /// The facts of a fork of this run: the same repository, with no directories yet.
     fn for_fork(self) -> Self {
         let location = Location { repo: Some(self.repository.clone()), ..self.location };
         let (is_there, is_demonstration, keep) = (false, false, false);
         Self { is_there, is_demonstration, keep, location, result: None, ..self }
     }
 
-    /// Sees that its repository is there.
+    /// Fails if the run's repository does not exist.
     pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), CommandError> {
         if self.repository.is_dir() {
             return Ok(());
@@ -112,7 +112,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
         Err(CommandError::new(what).at(self.repository.display().to_string()).remedy(remedy))
     }
 
-    /// Makes directories for a run that has nothing on disk.
+    /// Creates directories for a run that has none.
     pub(crate) fn settle(&mut self, program: &str, run: &RunId) -> Result<Directories, CommandError> {
         let location = Location { repo: Some(self.repository.clone()), ..self.location.clone() };
         let made = Directories::make(program, &location, run)?;

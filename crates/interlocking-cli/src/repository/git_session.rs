@@ -1,4 +1,4 @@
-//! A run whose nodes work on [`GitWorkspaces`], from where it is ready to where it is over.
+//! A run whose nodes work on [`GitWorkspaces`], from its preparation to its end.
 
 use super::account::{Account, Told, has_ended};
 use super::run::{Remembered, RepositoryRun};
@@ -19,12 +19,12 @@ use interlocking_worktree::{BranchName, CommitId, Keep, Repository};
 use std::sync::Arc;
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Worktrees and clones for the run, in its own [directory](Self::worktrees): they begin at its branch, and land there or on the one
-    /// that the user wants in its place.
+    /// Worktrees and clones for the run, in its own [directory](Self::worktrees). They begin at the run's branch, and land there
+    /// or on the branch that the user names with `--land-on`.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the repository cannot be opened, or the branch's name is none.
+    /// [`CommandError`] if the repository cannot be opened, or the branch's name is invalid.
     pub fn workspaces(&self) -> Result<GitWorkspaces, CommandError> {
         let keep = if self.keeps() { Keep::Always } else { Keep::Never };
         let workspaces = GitWorkspaces::new(Repository::open(self.repository())?, self.worktrees());
@@ -35,13 +35,13 @@ impl<M: Remembered> RepositoryRun<M> {
         })
     }
 
-    /// Makes a run ready, whose nodes work on [these workspaces](Self::workspaces) and whose agents those are that the options name, with
-    /// the script `usual` for all other roles. At its end it tells what landed, where work is kept that did not, and what it has cost;
-    /// the result has the graph's output.
+    /// Prepares a run whose nodes work on [these workspaces](Self::workspaces), with the agents that the options name and the
+    /// script `usual` for all other roles. At the end, the program prints what landed, where work is kept that did not land, and
+    /// the cost; the result contains the graph's output.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where a role is not played, or the branch to land on is not to be had. Nothing was done then.
+    /// [`CommandError`] if a role has no agent, or the run cannot land on the branch. In that case nothing was done.
     pub async fn prepare<G: Graph>(
         self,
         run: Run<G>,
@@ -53,11 +53,12 @@ impl<M: Remembered> RepositoryRun<M> {
         self.prepare_with(run, roles, workspaces).await
     }
 
-    /// The same with other agents, and workspaces that are more than the [usual](Self::workspaces).
+    /// Like [`prepare`](Self::prepare), with the given agents and with workspaces that the program has configured further than
+    /// the [usual ones](Self::workspaces).
     ///
     /// # Errors
     ///
-    /// As [`prepare`](Self::prepare).
+    /// Those of [`prepare`](Self::prepare).
     pub async fn prepare_with<G: Graph>(
         self,
         run: Run<G>,
@@ -67,11 +68,12 @@ impl<M: Remembered> RepositoryRun<M> {
         self.prepare_judged(run, roles, workspaces, |_| Exit::Done).await
     }
 
-    /// The same where `judge` says of an output how the program ends: with [`Exit::Done`] alone the run is a success.
+    /// Like [`prepare_with`](Self::prepare_with), where `judge` decides the exit code by the graph's output. The run is a success
+    /// only with [`Exit::Done`].
     ///
     /// # Errors
     ///
-    /// As [`prepare`](Self::prepare).
+    /// Those of [`prepare`](Self::prepare).
     pub async fn prepare_judged<G: Graph>(
         mut self,
         run: Run<G>,
@@ -83,7 +85,7 @@ impl<M: Remembered> RepositoryRun<M> {
             workspaces.refuse_taken(&self.start.run)?;
         }
         if self.facts.base.is_none() {
-            // Of a repository that the program has made since the run began.
+            // The program has made the repository after the run began.
             let branch = BranchName::new(self.branch())?;
             self.facts.base = Repository::open(self.repository())?.branch_head(&branch)?;
         }
@@ -93,14 +95,14 @@ impl<M: Remembered> RepositoryRun<M> {
         Ok(Prepared::new(run, GitSession::<G, M> { run: self, workspaces, judge }))
     }
 
-    /// Refuses a branch to land on that has what the run did not begin with, before any agent is asked for anything.
+    /// Refuses a branch to land on that has commits with which the run did not begin, before any agent is called.
     async fn refuse_elsewhere(&self) -> Result<(), CommandError> {
         let (Some(name), Some(base)) = (self.land_on(), self.facts.base) else { return Ok(()) };
         let start = &self.start;
         let is_over = !start.is_retried && ending(&start.journal.load(&start.run).await?).is_some();
         let (repository, branch) = (Repository::open(self.repository())?, BranchName::new(name)?);
         let Some(head) = repository.branch_head(&branch)? else { return Ok(()) };
-        // It may have landed there before it was stopped.
+        // The run may have landed there before it was stopped.
         if is_over || repository.is_ancestor(head, base)? || landed(self, &repository).await?.is_some() {
             return Ok(());
         }
@@ -111,12 +113,12 @@ impl<M: Remembered> RepositoryRun<M> {
         .remedy("name another branch, or one that does not exist: it is made there by what lands, for you to merge"))
     }
 
-    /// Removes what is left of a run that `cancel` has ended while nobody executed it: give this to
+    /// Removes what is left of a run that `cancel` has ended while no process executed it: pass this function to
     /// [`Cli::with_clearing_up`](crate::Cli::with_clearing_up).
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where something cannot be removed.
+    /// [`CommandError`] if something cannot be removed.
     pub async fn clear_up(start: Start) -> Result<(), CommandError> {
         let Some(run) = Self::cancelled(start)? else { return Ok(()) };
         let mut left_behind = None;
@@ -129,7 +131,7 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 }
 
-/// The commit that the run has landed last, if it has landed.
+/// The last commit that the run has landed, if it has landed any.
 async fn landed<M: Remembered>(
     run: &RepositoryRun<M>,
     repository: &Repository,
@@ -137,7 +139,7 @@ async fn landed<M: Remembered>(
     let start = &run.start;
     let Some(head) = repository.branch_head(&BranchName::new(run.landing_branch())?)? else { return Ok(None) };
     for commit in landings(&*start.journal, &start.run).await?.into_iter().rev() {
-        // One that did not land may be gone.
+        // A commit that did not land may have been removed.
         if repository.commit(commit).is_ok() && repository.is_ancestor(commit, head)? {
             return Ok(Some(commit));
         }
@@ -145,7 +147,7 @@ async fn landed<M: Remembered>(
     Ok(None)
 }
 
-/// What is kept for a run on git workspaces.
+/// The state that is kept for a run on git workspaces.
 struct GitSession<G: Graph, M: Remembered> {
     run: RepositoryRun<M>,
     workspaces: GitWorkspaces,

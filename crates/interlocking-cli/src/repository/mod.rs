@@ -1,5 +1,5 @@
-//! Runs over a git repository: the options that such a program has, the directories of a run, what is remembered of it beside its journal,
-//! and the account of what came of it.
+//! Runs over a git repository: the program's options, the directories of a run, the facts that are stored beside the journal, and
+//! the account of the result.
 //!
 //! ```no_run
 //! # use interlocking::prelude::*;
@@ -38,9 +38,9 @@
 //! | `--repo`, `--branch`, `--work-dir`, `--target-dir` of a new run | [`Location`] |
 //! | `--script`, `--agent`, `--agents`, `--land-on`, `--keep`, `--result` of any run | [`RepositoryOptions`] |
 //! | the run's directories, agents and workspaces | [`RepositoryRun`] |
-//! | what a program remembers of a run beside that | `M` of [`RepositoryRun`] |
-//! | what came of it | [`Account`] |
-//! | a repository that is made for a demonstration, or for a test | [`EmbeddedFile`], [`lay_out`] |
+//! | the program's own facts about a run | `M` of [`RepositoryRun`] |
+//! | the result and the cost | [`Account`] |
+//! | a repository that is made for a demonstration or a test | [`EmbeddedFile`], [`lay_out`] |
 
 mod options;
 mod directories;

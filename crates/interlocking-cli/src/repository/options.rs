@@ -1,4 +1,4 @@
-//! What the command line says of a run over a repository.
+//! The command-line options of a run over a repository.
 
 use crate::agents::Agents;
 use crate::error::CommandError;
@@ -54,7 +54,7 @@ pub struct RepositoryOptions {
 }
 
 impl Location {
-    /// The same in every directory.
+    /// The location with absolute paths.
     pub(crate) fn absolute(self) -> Result<Self, CommandError> {
         let path = |path: Option<PathBuf>| path.as_deref().map(absolute).transpose();
         let (repo, work_dir, target_dir) = (path(self.repo)?, path(self.work_dir)?, path(self.target_dir)?);
@@ -63,7 +63,7 @@ impl Location {
 }
 
 impl RepositoryOptions {
-    /// Whether they say who plays any agent.
+    /// Whether any option names an agent or a script.
     pub fn name_agents(&self) -> bool {
         self.script.is_some() || !self.agents.is_empty()
     }
@@ -75,7 +75,7 @@ impl RepositoryOptions {
         Ok(Some(branch.to_string()))
     }
 
-    /// Who plays, where that is said.
+    /// The options that name agents; `None` if there are none.
     pub(crate) fn agent_options(&self) -> Result<Option<AgentOptions>, CommandError> {
         if !self.name_agents() {
             return Ok(None);
@@ -89,7 +89,7 @@ impl RepositoryOptions {
     }
 }
 
-/// Who plays the agents, as it was said: remembered for the next process.
+/// The options that name agents, as given: stored for the process that resumes the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentOptions {
@@ -99,16 +99,16 @@ pub(crate) struct AgentOptions {
     pub(crate) said: Vec<String>,
     /// As given with `--agents`.
     pub(crate) file: Option<PathBuf>,
-    /// Where both were given: what their relative paths mean.
+    /// The directory in which the program was started, to which relative paths in both refer.
     pub(crate) directory: PathBuf,
 }
 
-/// A path that means the same in every directory: builds run elsewhere.
+/// The path made absolute, as builds run in other directories.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, CommandError> {
     std::path::absolute(path).map_err(|reason| unusable(path, &reason))
 }
 
-/// A file or directory that cannot be used.
+/// The error for a file or directory that cannot be used.
 pub(crate) fn unusable(path: &Path, reason: &std::io::Error) -> CommandError {
     CommandError::new(format!("{}: {reason}", path.display()))
 }

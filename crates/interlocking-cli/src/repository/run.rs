@@ -1,4 +1,4 @@
-//! A run over a repository in this process: from its options to where it is ready.
+//! A run over a repository in this process, from its options until it is ready to start.
 
 use super::directories::{Directories, result_file};
 use super::facts::{Facts, file};
@@ -15,51 +15,52 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// A run over a repository, in this process: its directories, and what is remembered of it beside its journal, `M` of the program's own
-/// among it.
+/// A run over a repository, in this process: its directories, and the facts that are stored beside the journal, including the
+/// program's own facts `M`.
 ///
-/// It is [begun](Self::begin) or [resumed](Self::resume) when a program sets a run up, and [ready](Self::ready) once nothing more can
-/// keep the run from starting. Dropped before that, it takes away what it has made.
+/// A program that sets a run up calls [`begin`](Self::begin) or [`resume`](Self::resume), and [`ready`](Self::ready) once nothing
+/// more can keep the run from starting. If the value is dropped before `ready`, it removes the directories that it has made.
 pub struct RepositoryRun<M: Remembered = ()> {
     pub(super) start: Start,
     pub(super) facts: Facts<M>,
-    /// Where the result of this process is written to, too.
+    /// The file to which this process also writes the result.
     pub(super) result: Option<PathBuf>,
-    /// The script, as the user has named it.
+    /// The path of the script as the user gave it.
     pub(super) named_script: Option<PathBuf>,
-    /// What was there before this process made anything.
+    /// The state of the run before this process changed anything.
     pub(super) before: Before<M>,
-    /// What this process has made, and what it holds, until the run is ready.
+    /// What this process has made and holds until the run is ready.
     pub(super) unready: Option<Unready>,
 }
 
-/// A value that a program remembers of a run.
+/// A value that a program stores for a run.
 pub trait Remembered: Clone + Serialize + DeserializeOwned + 'static {}
 
 impl<M: Clone + Serialize + DeserializeOwned + 'static> Remembered for M {}
 
-/// What there was of a run before this process had to do with it.
+/// The state of a run before this process began or resumed it.
 pub(super) struct Before<M> {
-    /// What was known of it; none of a new one, and of a fork that nobody had resumed.
+    /// The stored facts; `None` for a new run, and for a fork that was never resumed.
     pub(super) known: Option<Box<Facts<M>>>,
-    /// How many records it had.
+    /// The number of the run's records.
     pub(super) records: usize,
 }
 
 pub(super) struct Unready {
-    /// What was made.
+    /// The directories that were created.
     made: Option<Directories>,
-    /// Until all is ready, nobody else makes a resumed run ready; and whoever executes it has made it ready.
+    /// Claims a resumed run until it is ready, so that no other process resumes it at the same time.
     _claim: Option<Claim>,
 }
 
 impl<M: Remembered> RepositoryRun<M> {
-    /// Begins a new run over the repository that the options name, or else the one that the program is started in: makes its directory.
+    /// Begins a new run over the repository that the options name, or else the repository in which the program is started:
+    /// creates the run's directory.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where the options cannot be followed: there is a run of that name, the work directory lies inside the
-    /// repository, the result file cannot be written, or there is no such branch. Nothing was done then.
+    /// [`CommandError`] if a run of that name exists, the work directory lies inside the repository, the result file cannot be
+    /// written, or the branch does not exist. In that case nothing was done.
     pub async fn begin(
         mut location: Location,
         options: &RepositoryOptions,
@@ -76,12 +77,13 @@ impl<M: Remembered> RepositoryRun<M> {
         Self::begin_at(location, options, start, own).await
     }
 
-    /// Begins a new run over the repository that the options name, or else over one that the program makes in the run's directory: with
-    /// the branch `main`, or which the options name. It goes when the run is over, unless it is to be kept.
+    /// Begins a new run over the repository that the options name, or else over a repository that the program makes in the run's
+    /// directory, with the branch that the options name or `main`. That repository is removed when the run is over, unless the
+    /// user keeps it.
     ///
     /// # Errors
     ///
-    /// As [`begin`](Self::begin).
+    /// Those of [`begin`](Self::begin).
     pub async fn begin_at(
         location: Location,
         options: &RepositoryOptions,
@@ -132,12 +134,12 @@ impl<M: Remembered> RepositoryRun<M> {
         Ok(run)
     }
 
-    /// Resumes a run that another process began, or that is a fork: finds where it is. Options that are given replace what is remembered.
+    /// Resumes a run that another process began, or a fork, by its stored facts. Options that are given replace the stored ones.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where somebody executes it, nothing is known of it, its repository is gone, or the options cannot be followed.
-    /// Nothing was done then.
+    /// [`CommandError`] if another process executes the run, there are no stored facts, the repository is gone, or an option is
+    /// invalid. In that case nothing was done.
     pub async fn resume(options: &RepositoryOptions, start: Start) -> Result<Self, CommandError> {
         let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
         let known = Facts::<M>::find(&start)?;
@@ -151,7 +153,8 @@ impl<M: Remembered> RepositoryRun<M> {
         let result = result_file(options.result.as_deref(), facts.result.take())?;
         let records = start.journal.load(&start.run).await?.len();
         let made = if facts.is_there {
-            // Somebody may have removed it, such as a system that clears temporary directories: what counts is in the repository.
+            // The directory may have been removed, for instance by a system that clears temporary directories. It is made again:
+            // the work itself is in the repository.
             private::close_directory(&facts.directory)
                 .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
             None
@@ -171,32 +174,32 @@ impl<M: Remembered> RepositoryRun<M> {
         made.map_err(|error| CommandError::from(error).at(self.agents_directory().display().to_string()))
     }
 
-    /// The run's start, or its continuation.
+    /// The start of the run, or of its continuation.
     pub fn start(&self) -> &Start {
         &self.start
     }
 
-    /// Where the repository is.
+    /// The path of the repository.
     pub fn repository(&self) -> &Path {
         &self.facts.repository
     }
 
-    /// Whether the repository is one that the program makes, and that goes with the run.
+    /// Whether the program makes the repository for the run, and removes it with the run.
     pub fn is_demonstration(&self) -> bool {
         self.facts.is_demonstration
     }
 
-    /// The branch that the run begins at.
+    /// The branch at which the run begins.
     pub fn branch(&self) -> &str {
         &self.facts.branch
     }
 
-    /// The branch that it advances in its place, where the user wants that.
+    /// The branch that the run advances in place of [`branch`](Self::branch), if the user names one with `--land-on`.
     pub fn land_on(&self) -> Option<&str> {
         self.facts.land_on.as_deref()
     }
 
-    /// The branch that it advances.
+    /// The branch that the run advances.
     pub fn landing_branch(&self) -> &str {
         self.land_on().unwrap_or(self.branch())
     }
@@ -206,46 +209,46 @@ impl<M: Remembered> RepositoryRun<M> {
         &self.facts.directory
     }
 
-    /// Where its worktrees are to be: in that directory.
+    /// The directory for the run's worktrees, inside the run's own directory.
     pub fn worktrees(&self) -> PathBuf {
         self.facts.directory.join("worktrees")
     }
 
-    /// Where builds put their artefacts.
+    /// The directory for build artefacts.
     pub fn target_directory(&self) -> &Path {
         &self.facts.target_directory
     }
 
-    /// What agents keep of their sessions: beside the journal, for as long as the run may go on.
+    /// The directory in which agents keep their sessions, beside the journal. Kept for as long as the run may be continued.
     pub fn agents_directory(&self) -> PathBuf {
         file(&self.start).directory()
     }
 
-    /// Whether worktrees are left in place when the run is over.
+    /// Whether the user keeps the run's directories when the run is over.
     pub fn keeps(&self) -> bool {
         self.facts.keep
     }
 
-    /// Whether it has nothing on disk that an earlier process has made.
+    /// Whether the run has no directories that an earlier process has made.
     pub fn is_fresh(&self) -> bool {
         !self.before.known.as_ref().is_some_and(|known| known.is_there)
     }
 
-    /// What the program remembers of the run.
+    /// The program's own facts about the run.
     pub fn own(&self) -> &M {
         &self.facts.own
     }
 
-    /// The same, to be changed until the run is [ready](Self::ready).
+    /// The program's own facts, which it can change until the run is [ready](Self::ready).
     pub fn own_mut(&mut self) -> &mut M {
         &mut self.facts.own
     }
 
-    /// Notes that nothing more can keep the run from starting: writes down what is remembered of it.
+    /// Stores the run's facts, once nothing more can keep the run from starting.
     ///
     /// # Errors
     ///
-    /// [`CommandError`] where that cannot be written.
+    /// [`CommandError`] if the facts cannot be written.
     pub fn ready(&mut self) -> Result<(), CommandError> {
         let file = file(&self.start);
         match self.start.is_resumed {
@@ -257,7 +260,7 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 }
 
-/// The branch to begin at, and where it is.
+/// The branch at which the run begins, and its commit.
 fn branch_of(repository: &Repository, named: Option<&str>) -> Result<(String, CommitId), CommandError> {
     let branch = match named {
         Some(named) => BranchName::new(named).map_err(|error| CommandError::from(error).at("--branch"))?,

@@ -1,5 +1,5 @@
-//! What is kept of each run beside its journal: one value in a file, and a directory. The journal has what a run has done; this is for what
-//! is true of one machine alone.
+//! What is stored of each run beside the journal: a value in a file, and a directory. The journal records what a run has done;
+//! these hold what is true on one machine only.
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a run's value and its directory are.
+/// The paths of a run's value and directory.
 #[derive(Clone, Debug)]
 pub(crate) struct RunFile {
     /// The program's own directory beside the journal.
@@ -20,12 +20,12 @@ pub(crate) struct RunFile {
 }
 
 impl RunFile {
-    /// Those of a run of `program`, whose journal is in `journal`.
+    /// The paths for a run of `program`, whose journal is in `journal`.
     pub(crate) fn new(journal: &Path, program: &str, run: &RunId) -> Self {
         Self { all: journal.join(program), run: run.clone() }
     }
 
-    /// Those of all runs of `program` of which there is a value.
+    /// The paths of all runs of `program` that have a value.
     pub(crate) fn all(journal: &Path, program: &str) -> io::Result<Vec<Self>> {
         let mut runs = Vec::new();
         let entries = match fs::read_dir(journal.join(program)) {
@@ -46,23 +46,23 @@ impl RunFile {
         &self.run
     }
 
-    /// The file that has the value.
+    /// The path of the file with the value.
     pub(crate) fn path(&self) -> PathBuf {
         self.all.join(format!("{}.json", self.run))
     }
 
-    /// The directory. It may not be there.
+    /// The path of the directory, which may not exist.
     pub(crate) fn directory(&self) -> PathBuf {
         self.all.join(self.run.as_str())
     }
 
-    /// Makes the directory, closed to others.
+    /// Creates the directory, private to the user.
     pub(crate) fn make_directory(&self) -> io::Result<()> {
         private::close_directory(&self.all)?;
         private::close_directory(&self.directory())
     }
 
-    /// The value; none if there is none.
+    /// Reads the value; `None` if it does not exist.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<Option<T>, CommandError> {
         let read = match fs::read(self.path()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -72,7 +72,7 @@ impl RunFile {
             .map_err(|error| CommandError::from(error).at(self.path().display().to_string()).with_exit(Exit::Journal))
     }
 
-    /// Writes the value, all of it or nothing, and never over another one.
+    /// Writes the value. Fails if the file exists, and removes the file if writing fails.
     pub(crate) fn write_new<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
         self.try_write_new(value).map_err(|error| {
             let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
@@ -99,7 +99,7 @@ impl RunFile {
         written
     }
 
-    /// Writes the value in place of the one that is there, as a whole.
+    /// Replaces the value atomically.
     pub(crate) fn replace<T: Serialize>(&self, value: &T) -> Result<(), CommandError> {
         let replaced = || {
             private::close_directory(&self.all)?;
@@ -111,22 +111,22 @@ impl RunFile {
         at(&self.path(), replaced())
     }
 
-    /// Removes the directory and what is in it.
+    /// Removes the directory and its contents.
     pub(crate) fn clear(&self) -> Result<(), CommandError> {
         remove_directory(&self.directory())?;
-        // The last one's goes with it.
+        // Succeeds only for the last run, when the program's directory is empty.
         let _ = fs::remove_dir(&self.all);
         Ok(())
     }
 
-    /// Removes both.
+    /// Removes the file and the directory.
     pub(crate) fn forget(&self) -> Result<(), CommandError> {
         at(&self.path(), gone(fs::remove_file(self.path())))?;
         self.clear()
     }
 }
 
-/// Removes a directory and what is in it.
+/// Removes a directory and its contents.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
     at(path, gone(fs::remove_dir_all(path)))
 }
@@ -135,7 +135,7 @@ fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {
     done.map_err(|error| CommandError::from(error).at(path.display().to_string()).with_exit(Exit::Output))
 }
 
-/// What is not there need not be removed.
+/// Treats a missing file or directory as removed.
 fn gone(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
