@@ -5,7 +5,7 @@ use crate::commands::{answer, cancel, completions, fork, graph, list, man, prune
 use crate::console::{Console, Style};
 use crate::entry::JsonEntry;
 use crate::error::CommandError;
-use crate::execute::{Asked, execute};
+use crate::execute::{Invocation, execute};
 use crate::exit::Exit;
 use crate::help::{examples, grouped};
 use crate::interrupt::Interrupts;
@@ -304,10 +304,10 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
         let arguments: RunArguments = read(matches)?;
         let (options, new): (S, E) = (read(matches)?, read(matches)?);
         let run = arguments.run_id.map_or_else(default_run_id, Ok)?;
-        let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
-        let start = asked.start(run, None, console, cancel)?;
+        let invocation = Invocation { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
+        let start = invocation.start(run, None, console, cancel)?;
         let (entry, prepared) = (self.begin)(options, new, start.clone()).await?;
-        execute(&asked, start, prepared, Some(entry)).await
+        execute(&invocation, start, prepared, Some(entry)).await
     }
 
     async fn resume(
@@ -318,10 +318,10 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     ) -> Result<Exit, CommandError> {
         let arguments: ResumeArguments = read(matches)?;
         let options: S = read(matches)?;
-        let asked = Asked { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
-        let start = asked.resume_of(arguments.resumed, arguments.retry, console, cancel).await?;
+        let invocation = Invocation { name: self.name, binds_roles: binds_roles::<S>(), arguments: arguments.execute };
+        let start = invocation.resume_of(arguments.resumed, arguments.retry, console, cancel).await?;
         let prepared = (self.set_up)(options, start.clone()).await?;
-        execute(&asked, start, prepared, None).await
+        execute(&invocation, start, prepared, None).await
     }
 }
 

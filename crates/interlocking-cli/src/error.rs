@@ -15,10 +15,10 @@ use std::fmt;
 ///
 /// Any error becomes a `CommandError` by `?`, with its causes and the exit code of a refusal, [`Exit::Usage`].
 #[derive(Debug)]
-pub struct CommandError(Box<Told>);
+pub struct CommandError(Box<Details>);
 
 #[derive(Debug)]
-struct Told {
+struct Details {
     what: String,
     place: Option<String>,
     remedy: Option<String>,
@@ -30,7 +30,7 @@ impl CommandError {
     /// An error that says what was refused and why, with [`Exit::Usage`].
     pub fn new(what: impl Into<String>) -> Self {
         let (place, remedy, causes) = Default::default();
-        Self(Box::new(Told { what: what.into(), place, remedy, causes, exit: Exit::Usage }))
+        Self(Box::new(Details { what: what.into(), place, remedy, causes, exit: Exit::Usage }))
     }
 
     /// Sets the program's exit code.
@@ -61,7 +61,7 @@ impl CommandError {
 
     /// The JSON object that `--json` prints: `{"error": {"what", "where", "remedy", "causes", "exit"}}`.
     pub fn to_json(&self) -> Value {
-        let Told { what, place, remedy, causes, exit } = &*self.0;
+        let Details { what, place, remedy, causes, exit } = &*self.0;
         json!({ "error": { "what": what, "where": place, "remedy": remedy, "causes": causes, "exit": exit.code() } })
     }
 
@@ -104,17 +104,17 @@ impl CommandError {
 
 impl<E: Error> From<E> for CommandError {
     fn from(error: E) -> Self {
-        let mut told = Self::new(error.to_string());
+        let mut converted = Self::new(error.to_string());
         let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
         // An error that only wraps another has the same message.
-        told.0.causes = causes.filter(|cause| *cause != told.0.what).collect();
-        told
+        converted.0.causes = causes.filter(|cause| *cause != converted.0.what).collect();
+        converted
     }
 }
 
 impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Told { what, place, remedy, causes, .. } = &*self.0;
+        let Details { what, place, remedy, causes, .. } = &*self.0;
         f.write_str(what)?;
         if let Some(place) = place {
             write!(f, "\n  at: {place}")?;

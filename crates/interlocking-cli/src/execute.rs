@@ -20,14 +20,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// The program and the options with which a run is executed.
-pub(crate) struct Asked {
+pub(crate) struct Invocation {
     pub(crate) name: &'static str,
     /// Whether the program's options bind roles to agents; error messages then suggest those options.
     pub(crate) binds_roles: bool,
     pub(crate) arguments: ExecuteArguments,
 }
 
-impl Asked {
+impl Invocation {
     /// Opens the journal for a run. `retries` is `None` for a new run, and says of a resumed run whether it is retried.
     pub(crate) fn start(
         &self,
@@ -63,7 +63,7 @@ impl Asked {
         console: &Console,
         cancel: &CancelToken,
     ) -> Result<Start, CommandError> {
-        self.arguments.common.journal.refuse_none()?;
+        self.arguments.common.journal.require_exists()?;
         let start = self.start(run, Some(retry), console, cancel)?;
         let records = start.journal.load(&start.run).await.map_err(CommandError::of_journal)?;
         if records.is_empty() {
@@ -87,14 +87,14 @@ impl Asked {
 /// Executes a run: from its start with an entry value; without one from where its journal ends, or from where it failed. An error
 /// after the execution never has [`Exit::Usage`], which means that nothing was done.
 pub(crate) async fn execute<G: Graph>(
-    asked: &Asked,
+    invocation: &Invocation,
     start: Start,
     prepared: Prepared<G>,
     entry: Option<G::Entry>,
 ) -> Result<Exit, CommandError> {
     let console = start.console.clone();
     let Prepared { run, finish } = prepared;
-    let report = match report(asked, start, run, entry).await {
+    let report = match report(invocation, start, run, entry).await {
         Ok(report) => report,
         Err(error) => {
             if let Err(also) = finish(None).await {
@@ -104,10 +104,10 @@ pub(crate) async fn execute<G: Graph>(
         }
     };
     let concluded = async {
-        let told = Told::of(&report)?;
-        let line = told.line(asked, &report);
+        let json = ReportJson::of(&report)?;
+        let line = json.line(invocation, &report);
         match finish(Some(report)).await? {
-            Some(ending) => told.say(asked, &console, ending, line),
+            Some(ending) => json.print(invocation, &console, ending, line),
             None => Ok(Exit::Failed),
         }
     };
@@ -119,19 +119,19 @@ pub(crate) async fn execute<G: Graph>(
 
 /// Executes a run and returns its report, or an error if the run does not start.
 async fn report<G: Graph>(
-    asked: &Asked,
+    invocation: &Invocation,
     start: Start,
     run: Run<G>,
     entry: Option<G::Entry>,
 ) -> Result<Report<G::Output>, CommandError> {
-    let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &asked.arguments;
+    let ExecuteArguments { common, budgets, stay, accept_weaker_isolation, quiet, events, .. } = &invocation.arguments;
     let console = start.console;
     let watching = Watch {
         run: start.run.clone(),
         quiet: *quiet || common.json,
         waiting: format!(
             "waits for a person: `{} answer {} JSON{}` answers",
-            asked.name,
+            invocation.name,
             start.run,
             common.journal.words()
         ),
@@ -175,40 +175,40 @@ async fn report<G: Graph>(
     {
         console.line(Style::Bad, &format!("{}: {error}", path.display()));
     }
-    report.map_err(if asked.binds_roles { CommandError::of_roles } else { CommandError::of_start })
+    report.map_err(if invocation.binds_roles { CommandError::of_roles } else { CommandError::of_start })
 }
 
 /// A report as the JSON object that `run --json` and `resume --json` print; the program's `result` and `exit` are added to it.
-struct Told(Map<String, Value>);
+struct ReportJson(Map<String, Value>);
 
-impl Told {
+impl ReportJson {
     fn of<O: interlocking_core::graph::Value>(report: &Report<O>) -> Result<Self, CommandError> {
         let Report { run, outcome, ledger, visits, took, .. } = report;
-        let mut told = Map::new();
-        told.insert("run".to_owned(), json!(run));
+        let mut fields = Map::new();
+        fields.insert("run".to_owned(), json!(run));
         // The key `outcome`, and `value` if the outcome has one.
         if let Value::Object(outcome) = serde_json::to_value(outcome.as_ref().map(Stored))? {
-            told.extend(outcome);
+            fields.extend(outcome);
         }
         let visits: Map<String, Value> =
             visits.iter().map(|(node, visits)| ((*node).to_owned(), json!(visits))).collect();
-        told.insert("usage".to_owned(), serde_json::to_value(ledger.total())?);
-        told.insert("visits".to_owned(), Value::Object(visits));
-        told.insert("took_ms".to_owned(), json!(took.as_millis()));
-        Ok(Self(told))
+        fields.insert("usage".to_owned(), serde_json::to_value(ledger.total())?);
+        fields.insert("visits".to_owned(), Value::Object(visits));
+        fields.insert("took_ms".to_owned(), json!(took.as_millis()));
+        Ok(Self(fields))
     }
 
     /// The outcome as a line for people, with what to do next.
-    fn line<O>(&self, asked: &Asked, report: &Report<O>) -> (Style, String) {
+    fn line<O>(&self, invocation: &Invocation, report: &Report<O>) -> (Style, String) {
         let run = &report.run;
-        let resume = asked.resume(run);
+        let resume = invocation.resume(run);
         let used = format!("{} in {}", report.usage().cost, seconds(report.took.as_duration()));
         match &report.outcome {
             Outcome::Finished(_) => (Style::Good, format!("{run} finished, {used}")),
             Outcome::Failed(failure) => {
                 let failure = harmless(&failure_lines(failure));
-                let journal = asked.arguments.common.journal.words();
-                let name = asked.name;
+                let journal = invocation.arguments.common.journal.words();
+                let name = invocation.name;
                 let again = format!(
                     "`{name} resume {run} --retry{journal}` tries again what failed, with the options it had; \
                      `{name} fork {run}{journal}` makes a run that does"
@@ -219,7 +219,7 @@ impl Told {
             Outcome::Suspended => {
                 (Style::Bold, format!("{run} is suspended, {used}: `{resume}` takes it up, with the options it had"))
             }
-            Outcome::Waiting { questions } => (Style::Bold, waiting(asked, run, questions, &resume)),
+            Outcome::Waiting { questions } => (Style::Bold, waiting(invocation, run, questions, &resume)),
             Outcome::BudgetExhausted(used_up) => {
                 (Style::Bold, format!("{run} stopped, {used}: {used_up}\n`{resume}` takes it up, with a larger budget"))
             }
@@ -240,15 +240,15 @@ impl Told {
     }
 
     /// Prints the program's ending.
-    fn say(
+    fn print(
         mut self,
-        asked: &Asked,
+        invocation: &Invocation,
         console: &Console,
         ending: Ending,
         (style, line): (Style, String),
     ) -> Result<Exit, CommandError> {
         let Ending { exit, result, summary } = ending;
-        if asked.arguments.common.json {
+        if invocation.arguments.common.json {
             // `result` stands beside `value`, the output of a finished run: the program may put more into its result.
             let result = result.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?;
             self.0.insert("result".to_owned(), result);
@@ -269,12 +269,12 @@ impl Told {
 }
 
 /// The open questions of a run, and the commands that answer them.
-fn waiting(asked: &Asked, run: &RunId, questions: &[OpenQuestion], resume: &str) -> String {
+fn waiting(invocation: &Invocation, run: &RunId, questions: &[OpenQuestion], resume: &str) -> String {
     let mut text = format!("{run} waits for an answer to {}:", count(questions.len() as u64, "question"));
     for OpenQuestion { run, by, question, .. } in questions {
         let _ = write!(text, "\n  {by} of {run}: {}", harmless(&question.to_string()));
     }
-    let (name, journal) = (asked.name, asked.arguments.common.journal.words());
+    let (name, journal) = (invocation.name, invocation.arguments.common.journal.words());
     for OpenQuestion { run: asker, by, .. } in questions {
         let command = match questions.len() {
             1 => format!("{name} answer {run} JSON{journal}"),

@@ -71,7 +71,7 @@ impl JournalArguments {
     /// Opens the journal to read it.
     pub(crate) fn open(&self) -> Result<SqliteJournal, CommandError> {
         let (directory, _) = self.directory();
-        there_is_one(&directory)?;
+        require_exists(&directory)?;
         SqliteJournal::open(&directory).map_err(CommandError::of_journal)
     }
 
@@ -84,12 +84,12 @@ impl JournalArguments {
     }
 
     /// Fails if the journal does not exist.
-    pub(crate) fn refuse_none(&self) -> Result<(), CommandError> {
-        there_is_one(&self.directory().0)
+    pub(crate) fn require_exists(&self) -> Result<(), CommandError> {
+        require_exists(&self.directory().0)
     }
 }
 
-fn there_is_one(directory: &Path) -> Result<(), CommandError> {
+fn require_exists(directory: &Path) -> Result<(), CommandError> {
     // A damaged journal exists: opening it reports the damage.
     if directory.is_dir() {
         return Ok(());

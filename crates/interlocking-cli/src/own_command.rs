@@ -3,7 +3,7 @@
 use crate::arguments::{ExecuteArguments, default_run_id};
 use crate::console::Console;
 use crate::error::CommandError;
-use crate::execute::{Asked, execute};
+use crate::execute::{Invocation, execute};
 use crate::exit::Exit;
 use crate::local::Local;
 use crate::prepared::Prepared;
@@ -75,7 +75,7 @@ impl CommandContext {
     /// [`CommandError`] if the journal cannot be used.
     pub fn start(&self, arguments: &ExecuteArguments, run: Option<RunId>) -> Result<Start, CommandError> {
         let run = run.map_or_else(default_run_id, Ok)?;
-        self.asked(arguments, false).start(run, None, &self.console, &self.cancel)
+        self.invocation(arguments, false).start(run, None, &self.console, &self.cancel)
     }
 
     /// Executes a run that was [started](Self::start), to its end or until it stops, as `run` does: with the same progress,
@@ -92,7 +92,7 @@ impl CommandContext {
         prepared: impl Into<Prepared<G>>,
         entry: G::Entry,
     ) -> Result<Exit, CommandError> {
-        execute(&self.asked(arguments, true), start, prepared.into(), Some(entry)).await
+        execute(&self.invocation(arguments, true), start, prepared.into(), Some(entry)).await
     }
 
     /// Resumes a run of any graph where its journal ends, as the command `resume` does; with `retry`, a run that has failed.
@@ -111,14 +111,14 @@ impl CommandContext {
     where
         F: Future<Output = Result<P, CommandError>>,
     {
-        let asked = self.asked(arguments, true);
-        let start = asked.resume_of(run, retry, &self.console, &self.cancel).await?;
+        let invocation = self.invocation(arguments, true);
+        let start = invocation.resume_of(run, retry, &self.console, &self.cancel).await?;
         let prepared = set_up(start.clone()).await?.into();
-        execute(&asked, start, prepared, None).await
+        execute(&invocation, start, prepared, None).await
     }
 
-    fn asked(&self, arguments: &ExecuteArguments, binds_roles: bool) -> Asked {
-        Asked { name: self.name, binds_roles, arguments: arguments.clone() }
+    fn invocation(&self, arguments: &ExecuteArguments, binds_roles: bool) -> Invocation {
+        Invocation { name: self.name, binds_roles, arguments: arguments.clone() }
     }
 }
 

@@ -107,7 +107,7 @@ impl<'a> Progress<'a> {
 
     /// The short name of a child run; `None` for the run that was started.
     fn child(&self, run: &RunId) -> Option<String> {
-        (*run != self.run).then(|| ending(run))
+        (*run != self.run).then(|| short_name(run))
     }
 
     /// Redraws the live lines, with the current cost.
@@ -239,7 +239,7 @@ impl<'a> Progress<'a> {
                     *self.costs.entry(cost_of).or_default() += usage.cost;
                     self.cost += usage.cost;
                 }
-                line(Style::Dim, deed(agent)?)
+                line(Style::Dim, agent_action(agent)?)
             }
             _ => None,
         }
@@ -247,14 +247,14 @@ impl<'a> Progress<'a> {
 }
 
 /// The last characters of a child run's name, which distinguish it from its siblings.
-fn ending(run: &RunId) -> String {
+fn short_name(run: &RunId) -> String {
     let name = run.as_str();
     // A run's name is ASCII.
     name[name.len().saturating_sub(4)..].to_owned()
 }
 
 /// What an agent did, if that is worth a line.
-fn deed(event: &AgentEvent) -> Option<String> {
+fn agent_action(event: &AgentEvent) -> Option<String> {
     let text = match event {
         AgentEvent::FileWritten { path } => format!("wrote {}", path.display()),
         AgentEvent::FileRemoved { path } => format!("removed {}", path.display()),

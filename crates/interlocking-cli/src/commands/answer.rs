@@ -42,7 +42,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     let account = account(&journal, &run).await.map_err(CommandError::of_journal)?;
     let (asker, to) = choose(&account, question.as_ref())?;
     let Some((text, place)) = text(answer.as_deref(), file.as_deref(), "the answer", console)? else {
-        return Err(nothing_said(&account, &to));
+        return Err(no_answer_given(&account, &to));
     };
     let parsed: Value = parse(&text, &place)
         .map_err(|error| error.remedy(format!("write JSON: a text is in quotation marks, {}", json!(text.trim()))))?;
@@ -87,7 +87,7 @@ fn choose(account: &RunAccount, named: Option<&Named>) -> Result<(RunId, By), Co
 }
 
 /// The error if no answer was given: it shows the question.
-fn nothing_said(account: &RunAccount, to: &By) -> CommandError {
+fn no_answer_given(account: &RunAccount, to: &By) -> CommandError {
     let mut shown = String::new();
     account.each(&mut |run| {
         let asked = run.executions.iter().filter(|known| known.by == *to).filter_map(|known| known.question.as_ref());

@@ -99,7 +99,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
     }
 
     /// Fails if the run's repository does not exist.
-    pub(crate) fn refuse_gone(&self, start: &Start) -> Result<(), CommandError> {
+    pub(crate) fn require_repository(&self, start: &Start) -> Result<(), CommandError> {
         if self.repository.is_dir() {
             return Ok(());
         }
@@ -113,7 +113,7 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
     }
 
     /// Creates directories for a run that has none.
-    pub(crate) fn settle(&mut self, program: &str, run: &RunId) -> Result<Directories, CommandError> {
+    pub(crate) fn make_directories(&mut self, program: &str, run: &RunId) -> Result<Directories, CommandError> {
         let location = Location { repo: Some(self.repository.clone()), ..self.location.clone() };
         let made = Directories::make(program, &location, run)?;
         (self.directory, self.removed) = (made.own.clone(), made.removed.clone());

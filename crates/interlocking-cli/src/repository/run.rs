@@ -144,7 +144,7 @@ impl<M: Remembered> RepositoryRun<M> {
         let claim = start.journal.claim(&start.run).await.map_err(CommandError::of_journal)?;
         let known = Facts::<M>::find(&start)?;
         let mut facts = Facts::read(&start).await?;
-        facts.refuse_gone(&start)?;
+        facts.require_repository(&start)?;
         if let Some(agents) = options.agent_options()? {
             facts.agents = agents;
         }
@@ -159,7 +159,7 @@ impl<M: Remembered> RepositoryRun<M> {
                 .map_err(|error| CommandError::from(error).at(facts.directory.display().to_string()))?;
             None
         } else {
-            Some(facts.settle(start.program, &start.run)?)
+            Some(facts.make_directories(start.program, &start.run)?)
         };
         facts.result = result.clone();
         let before = Before { known: known.map(Box::new), records };

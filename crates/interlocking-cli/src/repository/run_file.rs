@@ -121,14 +121,14 @@ impl RunFile {
 
     /// Removes the file and the directory.
     pub(crate) fn forget(&self) -> Result<(), CommandError> {
-        at(&self.path(), gone(fs::remove_file(self.path())))?;
+        at(&self.path(), ignore_not_found(fs::remove_file(self.path())))?;
         self.clear()
     }
 }
 
 /// Removes a directory and its contents.
 pub(crate) fn remove_directory(path: &Path) -> Result<(), CommandError> {
-    at(path, gone(fs::remove_dir_all(path)))
+    at(path, ignore_not_found(fs::remove_dir_all(path)))
 }
 
 fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {
@@ -136,7 +136,7 @@ fn at(path: &Path, done: io::Result<()>) -> Result<(), CommandError> {
 }
 
 /// Treats a missing file or directory as removed.
-fn gone(removed: io::Result<()>) -> io::Result<()> {
+fn ignore_not_found(removed: io::Result<()>) -> io::Result<()> {
     match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
