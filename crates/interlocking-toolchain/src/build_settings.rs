@@ -1,8 +1,8 @@
 //! The files outside a checkout that decide how it is built.
 //!
-//! Cargo reads settings, and looks for a workspace, in every directory above the one it works in; rustup looks for a toolchain
-//! there; both have settings at home. An agent that is not confined can write to some of them. So they are noted once, and a
-//! verdict is given only where they are still the same.
+//! Cargo reads settings and looks for a workspace in every directory above its working directory. Rustup looks for a toolchain
+//! there. Both have settings in the home directory. An agent that is not confined can write some of these files. So their
+//! contents are recorded once, and a command runs only if they are unchanged.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -10,27 +10,27 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// What is read in every directory above.
+/// The files that cargo and rustup read in every directory above.
 const ABOVE: [&str; 5] = [".cargo/config", ".cargo/config.toml", "Cargo.toml", "rust-toolchain", "rust-toolchain.toml"];
 
-/// How much of a file is compared, in bytes: more than any such file has.
+/// The number of bytes of a file that are compared: more than any such file has.
 const LONGEST: u64 = 1024 * 1024;
 
-/// What stood in them when this was noted.
+/// The recorded contents of these files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BuildSettings(BTreeMap<PathBuf, Contents>);
 
-/// What a path was.
+/// What was found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Contents {
     Absent,
     File(Vec<u8>),
-    /// Something else, which cannot be read by who only compares.
+    /// A directory or a special file, or a file that cannot be read. Its contents are not compared.
     Other,
 }
 
 impl BuildSettings {
-    /// Notes what steers builds in `directory`, and below.
+    /// Records the files that affect builds in `directory` and below.
     pub(super) fn of(directory: &Path) -> Self {
         let above = directory.ancestors().flat_map(|above| ABOVE.iter().map(move |name| above.join(name)));
         let home = |variable: &str, name: &str| {
@@ -46,7 +46,7 @@ impl BuildSettings {
         Self(noted.collect())
     }
 
-    /// The first file that is not what it was.
+    /// The first file that has changed, appeared or disappeared.
     pub(super) fn changed(&self) -> Option<&Path> {
         self.0.iter().find(|(path, before)| Contents::of(path) != **before).map(|(path, _)| path.as_path())
     }

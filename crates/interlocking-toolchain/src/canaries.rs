@@ -1,50 +1,50 @@
-//! A canary for each test: a test that calls it and then fails by itself.
+//! A canary for each test: a second test that calls the first and then fails.
 //!
-//! For every test of a file two more are added, under names that are drawn anew each time:
+//! For every test of a file two more tests are added, with new random names each time:
 //!
 //! ```text
 //! #[test] fn t1f0…() -> impl Termination { let ended = prop_x(); assert!(black_box(true), "…"); ended }
 //! #[test] fn t9c4…() -> impl Termination { let ended = prop_x(); assert!(black_box(false), "…"); ended }
 //! ```
 //!
-//! The one is run for the test, the other is its canary. Both call the very same function, so nothing that runs within the test can
-//! tell which of them called: not by a name, a place in the source, a type or the program's arguments. Whatever makes the test pass
-//! without coming to its end makes its canary pass as well.
+//! The first is the stand-in, which is run in place of the test; the second is the canary. Both call the same function, so
+//! nothing that runs within the test can tell which of them called it: not by a name, a place in the source, a type or the
+//! program's arguments. Code that makes the test pass before it has ended makes its canary pass as well.
 
 use interlocking_rust_source::{SourceError, TestFunction, test_functions};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use uuid::Uuid;
 
-/// A test file with two more tests for each of its own.
+/// A test file with a stand-in and a canary for each of its tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WithCanaries {
-    /// The file. Every line of it that was there before is where it was.
+    /// The text of the file. Every original line keeps its line number.
     pub(crate) text: String,
-    /// Its tests, in their order.
+    /// The tests of the file, in order.
     pub(crate) tests: Vec<PairedTest>,
 }
 
-/// A test of the file, and the two that call it.
+/// A test of the file, with the two tests that call it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PairedTest {
-    /// Its name, with the modules that it is in within the file.
+    /// The test's name, with its modules within the file.
     pub(crate) name: String,
-    /// What is run for it.
+    /// The name of the stand-in, which is run in place of the test.
     pub(crate) stand_in: String,
-    /// What must fail.
+    /// The name of the canary, which must fail.
     pub(crate) canary: String,
-    /// What the canary says when it fails by itself.
+    /// The panic message of the canary's own assertion.
     pub(crate) nonce: String,
-    /// Whether the test is to panic. Its canary then fails by that.
+    /// Whether the test is expected to panic. The canary then fails by that panic.
     pub(crate) expects_panic: bool,
 }
 
-/// Adds the canaries.
+/// Adds a stand-in and a canary for each test of a file.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub(crate) fn with_canaries(path: &str, text: &str) -> Result<WithCanaries, SourceError> {
     let (mut tests, mut text_of_module) = (Vec::new(), BTreeMap::<_, String>::new());
     for test in test_functions(path, text)? {
@@ -53,13 +53,13 @@ pub(crate) fn with_canaries(path: &str, text: &str) -> Result<WithCanaries, Sour
     }
     let mut with = text.to_owned();
     for ((end, is_file), added) in text_of_module.into_iter().rev() {
-        // The file's last line may be a comment.
+        // A new line is needed, as the file's last line may be a comment.
         with.insert_str(end, &if is_file { format!("\n{added}") } else { added });
     }
     Ok(WithCanaries { text: with, tests })
 }
 
-/// Writes the two tests that call a test.
+/// Writes the stand-in and the canary of a test.
 fn pair(test: &TestFunction, added: &mut String) -> PairedTest {
     let [stand_in, canary, nonce] = std::array::from_fn(|_| format!("t{}", Uuid::new_v4().simple()));
     let mut expects_panic = false;
@@ -75,18 +75,18 @@ fn pair(test: &TestFunction, added: &mut String) -> PairedTest {
         }
     }
     let name = test.name.rsplit("::").next().unwrap_or_default();
-    // Who is to panic gives nothing back, and must not.
+    // Tests with `#[should_panic]` must return nothing.
     let (result, kept, given) =
         if expects_panic { ("", "", "") } else { ("-> impl ::std::process::Termination", "let ended = ", "ended") };
     let mut put = |test: &str, attributes: &str, holds: bool| {
-        // Writing to a text does not fail.
+        // Writing to a `String` does not fail.
         let _ = write!(
             added,
             "#[::core::prelude::v1::test] {of_both} {attributes} fn {test}() {result} {{ \
              {kept}{name}(); ::core::assert!(::core::hint::black_box({holds}), \"{nonce}\"); {given} }} "
         );
     };
-    // Neither is always the first.
+    // The order of the two is random.
     if Uuid::new_v4().as_bytes()[0] & 1 == 0 {
         put(&stand_in, &of_stand_in, true);
         put(&canary, "", false);

@@ -1,10 +1,10 @@
-//! Building the test programs without running them.
+//! Builds the test programs of a `cargo test` without running them.
 
 use super::command::CommandLine;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// The test command cannot be made to build without running.
+/// The test command is not a `cargo test`, which could be made to build test programs without running them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{command}` is not a `cargo test`, and with `harness = \"libtest\"` each test is run by itself, from what `cargo test` builds; name that, or use `harness = \"exitCode\"`, where the command's exit code is all that counts"
@@ -14,32 +14,33 @@ pub struct NotCargoTest {
     pub command: String,
 }
 
-/// A `cargo test` in two steps.
+/// A `cargo test` split into two steps: building the test programs, and running them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CargoTest {
-    /// Builds, and says what it has built.
+    /// The command that builds the test programs and lists them.
     pub(super) build: CommandLine,
-    /// What each test program is called with besides: neither which tests it runs nor how many at a time, as each runs by itself.
+    /// The other arguments for the test programs, without those that select tests or set the number of threads, as each test runs
+    /// in a process of its own.
     pub(super) arguments: Vec<String>,
-    /// Whether one test is to run at a time.
+    /// Whether only one test runs at a time.
     pub(super) is_serial: bool,
     /// Which tests run.
     pub(super) chosen: Chosen,
 }
 
-/// Which tests are asked for, by the names that people know: those in the programs are drawn.
+/// The filter that selects tests, by the names that the test file gives them: the programs' own names are random.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chosen {
-    /// What a name must have one of, if anything.
+    /// A name must contain one of these, unless there are none.
     filters: Vec<String>,
-    /// What a name must have none of.
+    /// A name must contain none of these.
     skipped: Vec<String>,
-    /// Whether these are whole names.
+    /// Whether filters must equal the name, instead of being part of it.
     is_exact: bool,
 }
 
 impl Chosen {
-    /// Whether the test of this name is among them.
+    /// Whether the test of this name is selected.
     pub(super) fn has(&self, name: &str) -> bool {
         let fits = |word: &String| if self.is_exact { name == word } else { name.contains(word) };
         (self.filters.is_empty() || self.filters.iter().any(fits)) && !self.skipped.iter().any(fits)
@@ -72,16 +73,16 @@ const WITH_VALUE: [&str; 19] = [
 /// Options of a test program that are followed by a value.
 const PROGRAM_WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
 
-/// How many tests run at a time: an option of a test program.
+/// The option of a test program for the number of tests that run at a time.
 const THREADS: &str = "--test-threads";
 
-/// What the name of no test may have: likewise.
+/// The option of a test program that excludes tests whose name contains its value.
 const SKIP: &str = "--skip";
 
-/// That a name has nothing else: likewise.
+/// The option of a test program with which filters must equal a test's name.
 const EXACT: &str = "--exact";
 
-/// Takes options with their values, and words that are neither, apart; each in their order.
+/// Separates options with their values from other words; each in their order.
 fn options_and_words<'a>(all: &[&'a str], with_value: &[&str]) -> (Vec<Vec<&'a str>>, Vec<&'a str>) {
     let (mut options, mut words) = (Vec::new(), Vec::new());
     let mut all = all.iter().copied();
@@ -97,19 +98,19 @@ fn options_and_words<'a>(all: &[&'a str], with_value: &[&str]) -> (Vec<Vec<&'a s
     (options, words)
 }
 
-/// What a `cargo test` has built.
+/// What a `cargo test --no-run` has built.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Built {
-    /// The programs that hold tests, and the directory of the package of each.
+    /// The test programs, each with the directory of its package.
     pub(super) tests: Vec<(PathBuf, PathBuf)>,
-    /// What they may run besides: the package's own programs and shared libraries.
+    /// Other files that the test programs may execute: the packages' own programs and shared libraries.
     pub(super) others: Vec<PathBuf>,
-    /// What the compiler said, as it says it to people.
+    /// The compiler's errors, rendered for people.
     pub(super) rendered: String,
 }
 
 impl CargoTest {
-    /// Takes a command apart.
+    /// Splits a `cargo test` command into its two steps.
     pub(super) fn of(command: &CommandLine) -> Result<Self, NotCargoTest> {
         let not_one = || NotCargoTest { command: command.to_string() };
         let program = Path::new(command.program()).file_stem().and_then(|stem| stem.to_str());
@@ -121,7 +122,7 @@ impl CargoTest {
             command.arguments().iter().take_while(|word| *word != "--").map(String::as_str).collect::<Vec<_>>();
         let programs: Vec<&str> = command.arguments().iter().skip(own.len() + 1).map(String::as_str).collect();
         let words: Vec<&str> = own.iter().copied().filter(|word| !word.starts_with('+')).collect();
-        // The first is the subcommand.
+        // The first word is the subcommand.
         let mut filters = options_and_words(&words, &WITH_VALUE).1.split_off(1);
         let (mut options, more_filters) = options_and_words(&programs, &PROGRAM_WITH_VALUE);
         filters.extend(more_filters);
@@ -145,7 +146,7 @@ impl CargoTest {
     }
 }
 
-/// One line of what cargo says.
+/// One line of cargo's JSON output.
 #[derive(Deserialize)]
 struct Message {
     reason: String,
@@ -180,7 +181,7 @@ struct Diagnostic {
 }
 
 impl Built {
-    /// Reads what cargo printed. What does not lie among the artefacts was not built by it.
+    /// Reads cargo's JSON output. Ignores files outside the target directory, as this build has not made them.
     pub(super) fn read(stdout: &str, target_directory: &Path) -> Self {
         let mut built = Self::default();
         for line in stdout.lines() {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A program and its arguments. Never a shell's line: nothing in it is expanded or split.
+/// A program and its arguments. No shell is involved: nothing is expanded or split.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct CommandLine {

@@ -1,7 +1,7 @@
-//! What the commands may reach.
+//! The sandboxes of the commands.
 //!
-//! **Invariant:** who writes where tests are built runs no code of an agent's, and who runs an agent's code writes nowhere but to a
-//! directory that goes when its process has ended.
+//! **Invariant:** a process that can write where tests are built runs no code of an agent, and a process that runs an agent's
+//! code can write only to a directory that is removed when the process has ended.
 
 use super::toolchain::Toolchain;
 use interlocking_sandbox::{Network, Protection, Sandbox, Support};
@@ -10,50 +10,50 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// What this system cannot keep builds and tests from.
+/// This system cannot confine builds and tests as demanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this system cannot keep the code under test from {}, while it is built and tested: {explanation}; run it where that can be kept, or say that it may go on without: `--accept-weaker-isolation`",
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 )]
 pub struct Unconfined {
-    /// What it cannot.
+    /// The protections that this system cannot enforce.
     pub missing: Vec<Protection>,
-    /// What was found instead.
+    /// What this system supports.
     pub explanation: String,
 }
 
 impl Unconfined {
-    /// What is missing on this system, if something is.
+    /// The protections that are missing on this system; `None` if all are there.
     pub fn on_this_system() -> Option<Self> {
         let (missing, explanation) = (missing(), Support::of_this_system().explanation().to_owned());
         (!missing.is_empty()).then_some(Self { missing, explanation })
     }
 }
 
-/// The sandboxes of one runner.
+/// Makes the sandboxes of one runner.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Confinement {
-    /// What is not there and was accepted to be missing.
+    /// The missing protections that the caller has accepted to go without.
     waived: BTreeSet<Protection>,
 }
 
 impl Confinement {
-    /// Everything that a sandbox can enforce.
+    /// Confinement with every protection that a sandbox can have.
     ///
     /// # Errors
     ///
-    /// [`Unconfined`] where this system cannot.
+    /// [`Unconfined`] if this system lacks one of them.
     pub(super) fn of_this_system() -> Result<Self, Unconfined> {
         Unconfined::on_this_system().map_or_else(|| Ok(Self::default()), Err)
     }
 
-    /// As much as this system can enforce.
+    /// Confinement with the protections that this system can enforce.
     pub(super) fn as_far_as_possible() -> Self {
         Self { waived: missing().into_iter().collect() }
     }
 
-    /// For a command that builds: it writes to the checkout, the artefacts and a temporary directory.
+    /// The sandbox for a build command: it can write to the checkout, the artefacts and a temporary directory.
     pub(super) fn of_build(&self, build: &Build<'_>, toolchain: &Toolchain, program: &str) -> Sandbox {
         let sandbox = Sandbox::for_place(build.checkout)
             .temporary_directory(build.temporary)
@@ -61,17 +61,17 @@ impl Confinement {
             .cargo()
             .git()
             .tool_chain_of(program)
-            // Cargo links its artefacts to each other, and nobody else has been where these three are.
+            // Cargo hard-links its artefacts to each other, and no other process can have written to these three directories.
             .accept_foreign_links();
         self.finish(sandbox, toolchain)
     }
 
-    /// For one process of a test program: it reads the checkout but for git and what is `hidden` there, if anything is, runs what was built for it,
-    /// and writes to a temporary directory of its own.
+    /// The sandbox for one process of a test program: it can read the checkout except `.git` and the path `hidden`, execute the
+    /// `programs` that were built, and write to a temporary directory of its own.
     ///
     /// # Errors
     ///
-    /// Where the checkout cannot be listed, or the path of what is hidden leads out of it.
+    /// If the checkout cannot be listed, or the hidden path leads out of it.
     pub(super) fn of_test(
         &self,
         checkout: &Path,
@@ -82,7 +82,7 @@ impl Confinement {
     ) -> io::Result<Sandbox> {
         let mut sandbox = Sandbox::for_place(temporary).temporary_directory(temporary);
         let mut directory = checkout.to_owned();
-        // What is granted is granted with all below it, so everything beside the way to what is hidden is granted by itself.
+        // A grant covers everything below its path, so each entry beside the path to the hidden one is granted separately.
         for step in hidden.unwrap_or(Path::new(".git")).components() {
             let Component::Normal(step) = step else {
                 let said = "the path of what no test may read leads out of it";
@@ -91,13 +91,13 @@ impl Confinement {
             for entry in fs::read_dir(&directory)? {
                 let entry = entry?;
                 let is_left_out = entry.file_name() == step || entry.file_name() == ".git";
-                // A link leads where an agent wants it to.
+                // An agent decides where a link leads.
                 if !is_left_out && !entry.file_type()?.is_symlink() {
                     sandbox = sandbox.read(entry.path());
                 }
             }
             directory.push(step);
-            // So does a link on the way.
+            // The same holds for a link that is part of the hidden path.
             if !fs::symlink_metadata(&directory).is_ok_and(|metadata| metadata.is_dir()) {
                 break;
             }
@@ -113,7 +113,7 @@ impl Confinement {
     }
 }
 
-/// Where a build goes on.
+/// The directories of a build.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Build<'a> {
     pub(super) checkout: &'a Path,
@@ -122,7 +122,7 @@ pub(super) struct Build<'a> {
 }
 
 fn missing() -> Vec<Protection> {
-    // What a sandbox wants does not depend on what it grants.
+    // Which protections a sandbox needs does not depend on its grants.
     Sandbox::for_place("/").network(Network::Cut).missing_on(Support::of_this_system())
 }
 

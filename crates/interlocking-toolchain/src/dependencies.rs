@@ -1,4 +1,4 @@
-//! What the builds of several directories share: compiled dependencies, and nothing else.
+//! Sharing of compiled dependencies, and nothing else, between the builds of several directories.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,14 +7,14 @@ use std::path::Path;
 
 /// Lets all directories below `directory` share compiled dependencies, and nothing else.
 ///
-/// Cargo names artefacts of a path dependency by its path *inside its workspace*: two worktrees of one crate that share a
-/// target directory would overwrite each other's, and a worktree whose files are older than the other's build would be
-/// given the other's tests. The profile is part of the name too, so the [runner](super::Runner) gives every directory a
-/// word of its own for where debug information goes; this keeps the dependencies at one word for all.
+/// Cargo names the artefacts of a path dependency by its path *inside its workspace*. Two worktrees of one crate that share a
+/// target directory would overwrite each other's artefacts, and a worktree whose files are older than the other's build would
+/// run the other's tests. The profile is part of the name too, so the [runner](super::Runner) sets `split-debuginfo` to a
+/// different word for every directory. This function writes a `.cargo/config.toml` that sets one word for all dependencies.
 ///
 /// # Errors
 ///
-/// Where the file cannot be written.
+/// If the file cannot be written.
 pub fn share_dependencies(directory: &Path) -> io::Result<()> {
     let cargo = directory.join(".cargo");
     fs::create_dir_all(&cargo)?;
@@ -23,8 +23,8 @@ pub fn share_dependencies(directory: &Path) -> io::Result<()> {
     fs::write(cargo.join("config.toml"), same_for_all)
 }
 
-/// A word for where debug information goes, from the path, so that no two runs share one either. The compiler does not know it, so
-/// cargo does not pass it on: it is nothing but a part of the names of artefacts.
+/// A value of `split-debuginfo` made from the directory's path, so that no two runs share a value. The compiler does not know the
+/// value, so cargo does not pass it on: it only becomes part of the names of artefacts.
 pub(super) fn own_split_debuginfo(directory: &Path) -> String {
     let mut hasher = DefaultHasher::new();
     directory.hash(&mut hasher);

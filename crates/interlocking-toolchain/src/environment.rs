@@ -4,7 +4,7 @@ use super::toolchain::Toolchain;
 use interlocking_agents::program::Environment;
 use std::path::Path;
 
-/// What of the caller's environment every command may see.
+/// The variables of the caller's environment that every command sees.
 const PASSED: [&str; 13] = [
     "PATH",
     "HOME",
@@ -21,12 +21,13 @@ const PASSED: [&str; 13] = [
     "LD_LIBRARY_PATH",
 ];
 
-/// A wrapper that only runs the compiler. Where the variable is empty, cargo caches nothing of what the compiler says of itself, and asks it
-/// five times in every build.
+/// A wrapper that only runs the compiler. If the variable were empty, cargo would not cache what it queries from the compiler,
+/// and would run it five times in every build.
 const NO_WRAPPER: &str = "/usr/bin/env";
 
-/// What builds need and what the toolchain names, so that no secret of the caller's reaches code that an agent wrote. Cargo is kept
-/// off the network, proptest off the disk, and a compiler's wrapper, which is somebody's service outside, off the build.
+/// The environment of commands: the variables that builds need and those that the toolchain names, so that no secret of the
+/// caller reaches code that an agent wrote. Cargo may not use the network, proptest stores no failures on disk, and the user's
+/// compiler wrapper is not used, as it may be a service outside the sandbox.
 pub(super) fn of_commands(toolchain: &Toolchain, target_directory: &Path) -> Environment {
     let names = PASSED.iter().copied().chain(toolchain.pass_environment.iter().map(String::as_str));
     let passed = names.fold(Environment::empty(), Environment::inherit);

@@ -1,4 +1,4 @@
-//! One command: a time limit, captured output, and no survivors.
+//! Runs one command with a time limit, captures its output, and ends every process that it started.
 
 use interlocking_agents::program::{Invocation, Line, Running, StartError, StopOrder};
 use std::io;
@@ -9,53 +9,54 @@ use tempfile::TempDir;
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
-    /// How it ended.
+    /// How the command ended.
     pub ending: Ending,
-    /// Its standard output, at most 8 MiB: of more the first 7 and the last 1, each on lines of its own; invalid UTF-8 replaced.
+    /// The standard output, at most 8 MiB: of longer output the first 7 MiB and the last 1 MiB, separated by a line break.
+    /// Invalid UTF-8 is replaced.
     pub stdout: String,
-    /// Whether it wrote more to standard output than that, or lines too long to be kept.
+    /// Whether part of standard output is missing: there was more than that, or a line was too long to be kept.
     pub is_cut: bool,
-    /// Its standard error, at most 64 KiB from the end; likewise.
+    /// The last 64 KiB of standard error; invalid UTF-8 is replaced.
     pub stderr: String,
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// It exited with this code.
+    /// The command exited with this code.
     Exited(i32),
-    /// A signal from elsewhere ended it.
+    /// A signal from elsewhere ended the command.
     Killed,
-    /// It ran out of time and was killed with everything it had started.
+    /// The command ran out of time and was killed with everything that it had started.
     TimedOut,
 }
 
-/// A command could not be run at all, or not so that its result would count.
+/// A command could not be run, or its result does not count.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It did not start.
+    /// The command did not start.
     #[error(
         "cannot start `{command}` in {directory}: {source}; check that the program is installed and that the directory exists"
     )]
     Start {
         /// The command.
         command: String,
-        /// Where it was to run.
+        /// The directory in which it should have run.
         directory: PathBuf,
         /// Why it did not start.
         source: StartError,
     },
-    /// Its end could not be observed.
+    /// The end of the command could not be observed.
     #[error("lost sight of `{command}` in {directory}: {source}")]
     Wait {
         /// The command.
         command: String,
-        /// Where it ran.
+        /// The directory in which it ran.
         directory: PathBuf,
         /// What went wrong.
         source: io::Error,
     },
-    /// A file that decides how everything is built is not what it was when the run began.
+    /// A file outside the checkout that affects builds has changed since the runner was made.
     #[error(
         "{} has changed since this run began, and it decides how builds go: somebody who was not to has written it, or you have; look at it, and start again",
         path.display()
@@ -64,46 +65,46 @@ pub enum RunError {
         /// The file.
         path: PathBuf,
     },
-    /// What is needed around a command could not be made.
+    /// A file or directory that the runner needs for a command could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// What could not be read or written.
+        /// The path that could not be read or written.
         path: PathBuf,
         /// Why not.
         source: io::Error,
     },
-    /// A [`Recorder`](crate::Recorder) has no answer.
+    /// A [`Recorder`](crate::Recorder) has no answer for the command.
     #[error("the recorder has no answer for `{command}`; give it one, or one for every command")]
     Unanswered {
         /// The command.
         command: String,
     },
-    /// There is no command of that name.
+    /// The toolchain has no command of that name.
     #[error(
         "the toolchain has no command `{name}`; it has {}: add it to `commands`, or ask for one of these",
         known.join(", ")
     )]
     UnknownCommand {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names of the toolchain's commands.
         known: Vec<String>,
     },
-    /// The harness is Rust's own, and the test command is not one that it can be used with.
+    /// The harness is Rust's own, but the command is not a `cargo test`.
     #[error(transparent)]
     NotCargoTest(#[from] crate::cargo_test::NotCargoTest),
 }
 
-/// How many bytes of the beginning of standard output are kept. More is read, so that the command never blocks.
+/// The number of bytes kept from the beginning of standard output. All of it is read, so that the command never blocks.
 const BEGINNING_KEPT: usize = 7 * 1024 * 1024;
 
-/// How many bytes of its end are kept besides: a test's last words, and what its harness says after them.
+/// The number of bytes kept from the end of standard output: the last output of a test, and what the harness prints after it.
 const END_KEPT: usize = 1024 * 1024;
 
-/// How many bytes of the end of standard error are kept.
+/// The number of bytes kept from the end of standard error.
 pub(super) const ERRORS_KEPT: usize = 64 * 1024;
 
-/// Runs a command to its end. When time is up, or when this future is dropped, it is killed with everything that came of it.
+/// Runs a command to its end. If its time is up or this future is dropped, the command is killed with everything that it started.
 pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Duration) -> Result<Finished, RunError> {
     let directory = invocation.directory.clone().unwrap_or_default();
     tracing::debug!(command, directory = %directory.display(), "running");
@@ -135,7 +136,7 @@ pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Durat
     Ok(Finished { ending, stdout, is_cut, stderr: ended.stderr })
 }
 
-/// What is kept of what a command has written to standard output so far.
+/// The kept part of a command's standard output.
 #[derive(Default)]
 struct Output {
     beginning: Vec<u8>,
@@ -144,7 +145,7 @@ struct Output {
 }
 
 impl Output {
-    /// Reads until it has ended: a command that has closed its output goes on.
+    /// Reads until the command has ended, as a command may close its output and go on.
     async fn read(&mut self, running: &mut Running) -> io::Result<()> {
         while let Some(line) = running.next_line().await? {
             match line {
@@ -163,7 +164,7 @@ impl Output {
         let (first, more) = bytes.split_at(room);
         self.beginning.extend_from_slice(first);
         self.end.extend_from_slice(more);
-        // Not each time: that would move everything for every line.
+        // Cut rarely: cutting each time would move the whole buffer for every line.
         if self.end.len() > 2 * END_KEPT {
             self.cut();
         }
@@ -174,14 +175,14 @@ impl Output {
         if surplus > 0 {
             self.is_cut = true;
             self.end.drain(..surplus);
-            // Halves of two lines are no line.
+            // Keeps the halves of two different lines apart.
             if !self.beginning.ends_with(b"\n") {
                 self.beginning.push(b'\n');
             }
         }
     }
 
-    /// As text, and whether that is not all of it.
+    /// The kept output as text, and whether any is missing.
     fn text(mut self) -> (String, bool) {
         self.cut();
         self.beginning.append(&mut self.end);
@@ -189,7 +190,8 @@ impl Output {
     }
 }
 
-/// A directory for what a command writes for the moment. It lies beside the checkout, so that it goes with that where this process is killed.
+/// A temporary directory for a command. It lies beside the checkout, so that it is removed with the checkout if this process is
+/// killed.
 pub(super) fn temporary_beside(checkout: &Path) -> Result<TempDir, RunError> {
     let directory = checkout.parent().unwrap_or(checkout);
     tempfile::tempdir_in(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })

@@ -17,13 +17,13 @@ pub struct StructuredFailure {
     /// The smallest failing input, if the harness found one.
     #[serde(alias = "sfCounterexample", default)]
     pub counterexample: Option<String>,
-    /// What the assertion wanted, if it said so: the right-hand side of a comparison.
+    /// The expected value, if the assertion reported it: the right-hand side of a comparison.
     #[serde(alias = "sfExpected", default)]
     pub expected: Option<String>,
-    /// What it got: the left-hand side of a comparison.
+    /// The actual value: the left-hand side of a comparison.
     #[serde(alias = "sfActual", default)]
     pub actual: Option<String>,
-    /// What the harness said.
+    /// The harness's message.
     #[serde(alias = "sfMessage")]
     pub message: String,
 }
@@ -33,17 +33,17 @@ pub struct StructuredFailure {
 pub enum FailureType {
     /// An assertion did not hold.
     PropertyFailed,
-    /// Something panicked that is neither an assertion nor a stub, or the test returned an error.
+    /// The test panicked, but not by an assertion or a stub, or it returned an error.
     ExceptionThrown,
-    /// It was still running when the time was up.
+    /// The test was still running when its time was up.
     Timeout,
-    /// It reached a stub.
+    /// The test reached a stub.
     UndefinedHit,
-    /// The harness's output gives no verdict for it: the test program crashed, or its output could not be read.
+    /// The harness's output has no verdict for the test: the test program crashed, or its output could not be read.
     ParseError,
 }
 
-/// As it is spelt in JSON.
+/// Spelt as in JSON.
 impl fmt::Display for FailureType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
@@ -54,16 +54,16 @@ impl fmt::Display for FailureType {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailurePattern {
-    /// What they have in common: stable from run to run (HY-181).
+    /// The signature that the failures have in common: stable from run to run (HY-181).
     #[serde(alias = "fpSignature")]
     pub signature: String,
-    /// The functions concerned.
+    /// The functions that the failures concern.
     #[serde(alias = "fpAffectedFns")]
     pub affected_fns: Vec<String>,
-    /// How they fail.
+    /// How the tests fail.
     #[serde(alias = "fpCategory")]
     pub category: FailureType,
-    /// In how many validation runs they were seen.
+    /// The number of validation runs in which the failures were seen.
     #[serde(alias = "fpOccurrences")]
     pub occurrences: u32,
 }

@@ -1,17 +1,18 @@
-//! Files of a checkout, which an agent may have written: no link is followed, and they are put back.
+//! Files of a checkout, which an agent may have written: finds them without following links, and restores them.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// How long a file may be, in bytes: more than any source file has.
+/// The longest file that is read, in bytes: longer than any source file.
 const LONGEST: u64 = 8 * 1024 * 1024;
 
-/// Where a file of the checkout is. The path may be an agent's, and so is what lies there.
+/// The absolute path of a file of the checkout. An agent may have chosen the path and written what is there.
 ///
 /// # Errors
 ///
-/// With [`io::ErrorKind::InvalidInput`] where the path leads elsewhere, or to no regular file; otherwise what the system says.
+/// [`io::ErrorKind::InvalidInput`] if the path leads out of the checkout, through a link, or to anything but a regular file;
+/// otherwise the system's error.
 pub(crate) fn locate(checkout: &Path, path: &str) -> io::Result<PathBuf> {
     let no_file = || {
         let said = "it is no file of the checkout, relative to it and without links";
@@ -32,11 +33,11 @@ pub(crate) fn locate(checkout: &Path, path: &str) -> io::Result<PathBuf> {
     if at.is_file() { Ok(at) } else { Err(no_file()) }
 }
 
-/// What stands in a file.
+/// The text of a file.
 ///
 /// # Errors
 ///
-/// With [`io::ErrorKind::InvalidData`] where that is no text or more than any source file has; otherwise what the system says.
+/// [`io::ErrorKind::InvalidData`] if the file is not UTF-8 or is longer than 8 MiB; otherwise the system's error.
 pub(crate) fn read(file: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(file)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
@@ -46,7 +47,7 @@ pub(crate) fn read(file: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Puts a file back, at the latest when it goes.
+/// Restores a file's text, at the latest when this guard is dropped.
 pub(crate) struct Restore<'a> {
     pub(crate) file: &'a Path,
     pub(crate) text: &'a str,
@@ -60,7 +61,7 @@ impl Restore<'_> {
 
 impl Drop for Restore<'_> {
     fn drop(&mut self) {
-        // Whoever can still be told of a failure was told by `now`.
+        // A caller that can handle a failure calls `now`, which returns it.
         let _ = fs::write(self.file, self.text);
     }
 }

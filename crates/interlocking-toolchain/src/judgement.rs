@@ -1,18 +1,19 @@
-//! Red and green, test by test: did the tests fail on stubs, each of them and for the right reason, and do they pass on finished code?
+//! Judges test by test whether all tests fail on stubs for the right reason (red), and whether they pass on finished code
+//! (green).
 
 use super::failure::{FailureType, StructuredFailure};
 use super::outcome::{TestOutcome, TestVerdict};
 
-/// What a run of the tests on stubs shows (HY-173).
+/// The result of a run of the tests on stubs (HY-173).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RedCheck {
-    /// How the properties failed that failed as they should: by an assertion or at a stub.
+    /// The failures of properties that failed as they should: by an assertion or at a stub.
     pub proof: Vec<StructuredFailure>,
     /// Properties that pass on stubs, and so check nothing (CON-54).
     pub passed: Vec<String>,
-    /// Properties that failed otherwise: a panic of their own, no verdict, out of time (CON-53).
+    /// The failures of properties that failed in another way: by another panic, without a verdict, or out of time (CON-53).
     pub failed_otherwise: Vec<StructuredFailure>,
-    /// Claimed properties that were not run at all: absent, or set to be ignored.
+    /// Claimed properties that were not run: absent or ignored.
     pub absent: Vec<String>,
 }
 
@@ -41,14 +42,14 @@ pub fn red_check<'n>(outcome: &TestOutcome, properties: impl IntoIterator<Item =
     check
 }
 
-/// What a run of the tests on finished code shows.
+/// The result of a run of the tests on finished code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GreenCheck {
     /// Tests that passed.
     pub passed: Vec<String>,
-    /// How the others failed that ran.
+    /// The failures of the tests that failed.
     pub failed: Vec<StructuredFailure>,
-    /// Tests that were to pass and were not run: absent, or set to be ignored.
+    /// Tests that should pass and were not run: absent or ignored.
     pub absent: Vec<String>,
 }
 

@@ -1,8 +1,9 @@
-//! The commands that build and test a project, and verdicts on what came of them: for code that an agent wrote.
+//! Builds and tests code that an agent wrote, and gives verdicts on it.
 //!
-//! A [`Toolchain`] names the commands as argument lists (no shell); a [`Runner`] runs them on a [`Checkout`], in a sandbox, with a cleared
-//! environment and a time limit, and all that they start ends with them. [`BuildOutcome`] and [`TestRun`] say what came of it: from the exit
-//! code, and from what the test harness printed or, with Rust's own harness, from a process for each test.
+//! A [`Toolchain`] names the commands as argument lists (no shell). A [`Runner`] runs them on a [`Checkout`], in a sandbox, with
+//! a cleared environment and a time limit, and every process that they start ends with them. The results are a [`BuildOutcome`]
+//! or a [`TestRun`]. They are read from the exit code, and from the output of the test harness or, with Rust's own harness, from
+//! a process for each test.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -23,21 +24,21 @@
 //! # }
 //! ```
 //!
-//! `docs/book/src/verdicts.md` in the repository has what code under test could try, and what stops it.
+//! `docs/book/src/verdicts.md` in the repository describes what code under test could try, and what stops it.
 //!
 //! # Map
 //!
 //! | what | where |
 //! |---|---|
-//! | which commands, for how long, how their output is read | [`Toolchain`], [`CommandLine`], [`Harness`] |
+//! | the commands, their time limits, and how their output is read | [`Toolchain`], [`CommandLine`], [`Harness`] |
 //! | commands by name: `contract`, `lint`, a gate for one package | [`NamedCommand`], [`Runner::run_named`] |
-//! | run them, in a sandbox or as far as this system has one | [`Runner`], [`Unconfined`], [`RunError`] |
-//! | what came of it | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
+//! | run the commands, in a sandbox or with as much isolation as this system has | [`Runner`], [`Unconfined`], [`RunError`] |
+//! | the results | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
 //! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
 //! | find out whether tests notice a change to the code | [`MutantTrials`], [`MutantVerdict`] |
-//! | know failures again, and whether repairs lead somewhere | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
+//! | recognise recurring failures, and progress of repairs | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
 //! | read a harness's output without running anything | [`harness`] |
-//! | test whoever runs commands, without running any | [`Recorder`] |
+//! | test code that runs commands, without running any | [`Recorder`] |
 //! | let several checkouts share compiled dependencies | [`share_dependencies`] |
 
 mod command;

@@ -1,4 +1,4 @@
-//! Do the tests notice when the code changes? Each change is made in a checkout, built and tested, and taken back.
+//! Finds out whether the tests notice changes to the code. Each change is made in a checkout, built, tested, and undone.
 
 use crate::execution::RunError;
 use crate::failure::FailureType;
@@ -44,77 +44,77 @@ pub struct MutantTrials {
     implementation_path: Option<String>,
 }
 
-/// What came of a change.
+/// The verdict on a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum MutantVerdict {
-    /// A test failed with it.
+    /// A test failed with the change.
     Caught {
-        /// The tests that failed; where each is run by itself, the first of them.
+        /// The tests that failed; only the first of them if each test runs in a process of its own.
         by: Vec<String>,
     },
-    /// The tests did not end in time with it: they notice, but not by what they assert.
+    /// The tests did not end in time with the change: they notice it, but not by their assertions.
     TimedOut,
-    /// It was built, and every test passed.
+    /// The changed code builds, and every test passed.
     Survived,
-    /// It does not build, and so tells nothing of the tests.
+    /// The changed code does not build, and so says nothing about the tests.
     DidNotBuild {
-        /// What the build printed, its end if it was long.
+        /// What the build printed, or the end of it.
         diagnostics: String,
     },
-    /// What it changes is not part of what is built, because of a `cfg` or since no module names the file.
+    /// The changed code is not compiled, because of a `cfg` or because no module names the file.
     NotCompiled,
 }
 
 impl MutantVerdict {
-    /// Whether the code was changed and the tests did not notice.
+    /// Whether the tests did not notice the change.
     pub fn is_survivor(&self) -> bool {
         matches!(self, Self::Survived)
     }
 }
 
-/// Without any change the tests do not pass: no change can be told from the original.
+/// The tests do not pass on the unchanged project, so no change can be judged.
 #[derive(Debug, thiserror::Error)]
 pub enum NoBaseline {
-    /// They do not build.
+    /// The project or its tests do not build.
     #[error("the project does not build as it is, so no mutant can be tried:\n{diagnostics}")]
     DidNotBuild {
-        /// What was printed, its end if it was long.
+        /// What the build printed, or the end of it.
         diagnostics: String,
     },
-    /// Some fail, or are not run.
+    /// Some tests fail, or are not run.
     #[error("these tests do not pass as the project is, so no mutant can be tried: {}", not_passed.join(", "))]
     NotGreen {
-        /// The tests that failed, or were to pass and were not run.
+        /// The tests that failed, or should have passed and were not run.
         not_passed: Vec<String>,
     },
-    /// There is none.
+    /// No test was run.
     #[error("no test was run, so no mutant can be tried: write tests, or name the command that runs them")]
     NoTests,
-    /// They are not to be believed.
+    /// The results of tests are forged.
     #[error("no mutant can be tried, for {}", tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Forged {
-        /// Each test that was answered for.
+        /// The tests whose results are forged.
         tests: Vec<Forgery>,
     },
-    /// No command could be run.
+    /// A command could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// A change could not be tried at all.
+/// A change could not be tried.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
-    /// No command could be run.
+    /// A command could not be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// The path leads elsewhere, or to no regular file.
+    /// The path leads out of the checkout, or not to a regular file.
     #[error("`{path}` is no file of the checkout, relative to it and without links: name one that is")]
     NoFile {
         /// The path.
         path: String,
     },
-    /// The file is not the text that the change was made for.
+    /// The file does not have the text that the change was made for.
     #[error("{path} is not the text that the change is for: make the change from the file as it is in the checkout")]
     AnotherText {
         /// The path.
@@ -131,13 +131,13 @@ pub enum TrialError {
 }
 
 impl MutantTrials {
-    /// Runs the tests once as the project is. They must build and pass, each of the known ones and every other.
+    /// Runs the tests once on the unchanged project. They must build, and all known and all other tests must pass.
     ///
-    /// The checkout's files are written to, and are what they were after each trial.
+    /// Trials write to the checkout's files, and restore them after each trial.
     ///
     /// # Errors
     ///
-    /// [`NoBaseline`] where they do not.
+    /// [`NoBaseline`] if the tests do not build or do not pass.
     pub async fn begin(runner: &Runner, checkout: Checkout, known: KnownTests<'_>) -> Result<Self, NoBaseline> {
         if runner.toolchain().harness != Harness::Libtest {
             let built = runner.build(&checkout).await?;
@@ -170,24 +170,24 @@ impl MutantTrials {
         })
     }
 
-    /// The same with this long for a single test, rounded up to seconds, where that is less than the toolchain gives: a change that makes
-    /// the code loop for ever takes this long. It should be several times what the slowest test takes. Where a command runs all
-    /// tests together, the toolchain's limit for it stands.
+    /// Sets the time limit for a single test, rounded up to seconds, if that is less than the toolchain's limit. A change that
+    /// makes the code loop for ever takes this long. The limit should be several times the duration of the slowest test. A
+    /// command that runs all tests together keeps the toolchain's limit.
     #[must_use]
     pub fn with_test_limit(self, limit: Duration) -> Self {
         Self { runner: self.runner.until_a_failure(Some(limit)), test_limit: Some(limit), ..self }
     }
 
-    /// The longest that a single test may take, if that was said.
+    /// The time limit for a single test, if it was [set](Self::with_test_limit).
     pub fn test_limit(&self) -> Option<Duration> {
         self.test_limit
     }
 
-    /// Tries a change to Rust source: a mutant of our own making, or one that somebody claims.
+    /// Tries a change to Rust source: a generated mutant, or one that an agent claims.
     ///
     /// # Errors
     ///
-    /// [`TrialError`] where it cannot be tried.
+    /// [`TrialError`] if the change cannot be tried.
     pub async fn try_edit(&mut self, edit: &Edit) -> Result<MutantVerdict, TrialError> {
         let file = self.file(&edit.path)?;
         let text = read(&file)?;
@@ -197,7 +197,7 @@ impl MutantTrials {
         if !verdict.is_survivor() {
             return Ok(verdict);
         }
-        // Nobody notices a change to what is not compiled.
+        // A compile error in the same place shows whether the code is compiled at all.
         let broken = edit.with_compile_error(&text).ok_or_else(another)?;
         Ok(match self.judge(&file, &text, &broken).await? {
             MutantVerdict::DidNotBuild { .. } => MutantVerdict::Survived,
@@ -205,23 +205,23 @@ impl MutantTrials {
         })
     }
 
-    /// Tries a file with another text, in whatever language. That the file is part of what is tested is up to the caller.
+    /// Tries another text for a file, in any language. The caller ensures that the file is part of what is tested.
     ///
     /// # Errors
     ///
-    /// [`TrialError`] where it cannot be tried.
+    /// [`TrialError`] if the change cannot be tried.
     pub async fn try_text(&mut self, path: &str, changed: &str) -> Result<MutantVerdict, TrialError> {
         let file = self.file(path)?;
         let text = read(&file)?;
         self.judge(&file, &text, changed).await
     }
 
-    /// Where a file of the checkout is. The path may be an agent's.
+    /// The absolute path of a file of the checkout. An agent may have chosen the path.
     fn file(&self, path: &str) -> Result<PathBuf, TrialError> {
         files::locate(self.checkout.path(), path).map_err(|_| TrialError::NoFile { path: path.to_owned() })
     }
 
-    /// Builds and tests with a file changed, which is then what it was, also when nobody waits for this any more.
+    /// Builds and tests with a changed file, and restores the file, even if this future is dropped.
     async fn judge(&self, file: &Path, text: &str, changed: &str) -> Result<MutantVerdict, TrialError> {
         let restore = Restore { file, text };
         write(file, changed)?;
@@ -231,7 +231,8 @@ impl MutantTrials {
     }
 
     async fn run(&self) -> Result<MutantVerdict, RunError> {
-        // Rust's own harness tells a build that fails from tests that do; of other commands only the build's own is clear.
+        // With Rust's own harness the test command tells failed builds from failed tests; with others only the build command
+        // does.
         if self.runner.toolchain().harness != Harness::Libtest {
             let built = self.runner.build(&self.checkout).await?;
             if !built.passed() {
@@ -245,7 +246,7 @@ impl MutantTrials {
         };
         Ok(match self.runner.test(&self.checkout, known).await? {
             TestRun::DidNotBuild { diagnostics } => MutantVerdict::DidNotBuild { diagnostics },
-            // That every test was answered for is not that one has noticed.
+            // Forged results do not show that a test has noticed the change.
             TestRun::Forged { .. } => MutantVerdict::Survived,
             TestRun::Ran(outcome) if outcome.all_passed() => MutantVerdict::Survived,
             TestRun::Ran(outcome) => {

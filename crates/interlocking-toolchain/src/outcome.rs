@@ -1,4 +1,4 @@
-//! What came of a build or a run of the tests.
+//! The results of builds and of runs of the tests.
 
 use std::time::Duration;
 
@@ -6,21 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::StructuredFailure;
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildOutcome {
-    /// It succeeded.
+    /// The build succeeded.
     Passed,
-    /// It failed.
+    /// The build failed.
     Failed {
-        /// What the build printed, its end if it was long.
+        /// What the build printed, or the end of it.
         diagnostics: String,
     },
-    /// It was stopped.
+    /// The build ran out of time and was stopped.
     TimedOut {
-        /// How long it had been given.
+        /// The time limit.
         after: Duration,
-        /// What it had printed, its end if it was long.
+        /// What the build had printed, or the end of it.
         diagnostics: String,
     },
 }
@@ -40,24 +40,24 @@ impl BuildOutcome {
     }
 }
 
-/// What came of running the test command.
+/// The result of the test command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestRun {
     /// No test ran, because the tests could not be built. Not the same as failing tests (CON-53).
     DidNotBuild {
-        /// What the command printed, its end if it was long.
+        /// What the command printed, or the end of it.
         diagnostics: String,
     },
     /// The tests ran.
     Ran(TestOutcome),
-    /// What the tests say is not to be believed: something answers for them.
+    /// Test results are forged: the code under test makes tests pass before they have ended.
     Forged {
-        /// Each test that was answered for.
+        /// The tests whose results are forged.
         tests: Vec<Forgery>,
     },
 }
 
-/// A test passes, and its canary does too, which calls the same test and then fails by itself.
+/// A test whose result is forged: its canary passes too, although the canary calls the test and then fails.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[error(
@@ -76,7 +76,7 @@ pub struct TestOutcome {
     pub passed: Vec<String>,
     /// The tests that failed, in the harness's order.
     pub failed: Vec<StructuredFailure>,
-    /// Names of the tests that were skipped by their own wish.
+    /// Names of the tests that are marked to be skipped.
     pub ignored: Vec<String>,
     /// Whether the command had to be stopped.
     pub timed_out: bool,
@@ -85,25 +85,25 @@ pub struct TestOutcome {
 /// One test's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestVerdict<'a> {
-    /// It passed.
+    /// The test passed.
     Passed,
-    /// It failed.
+    /// The test failed.
     Failed(&'a StructuredFailure),
-    /// It was skipped by its own wish.
+    /// The test is marked to be skipped.
     Ignored,
     /// There is no test of that name.
     Absent,
 }
 
 impl TestOutcome {
-    /// Whether nothing failed and the command finished in time. A run without any test passes too: look at
-    /// [`TestOutcome::passed`] for the ones that matter.
+    /// Whether no test failed and the command finished in time. A run without any test passes too: check
+    /// [`TestOutcome::passed`] for the tests that matter.
     pub fn all_passed(&self) -> bool {
         self.failed.is_empty() && !self.timed_out
     }
 
-    /// What became of a test, named with or without its modules (`prop_x` is also found as `suite::prop_x`).
-    /// Where several bear the name, a failure counts before a pass.
+    /// The verdict on a test, named with or without its modules (`prop_x` is also found as `suite::prop_x`).
+    /// If several tests have the name, a failure takes precedence over a pass.
     pub fn verdict_of(&self, name: &str) -> TestVerdict<'_> {
         if let Some(failure) = self.failed.iter().find(|failure| names(&failure.property_name, name)) {
             TestVerdict::Failed(failure)
@@ -117,7 +117,7 @@ impl TestOutcome {
     }
 }
 
-/// Whether a harness's name for a test is the given one, perhaps inside modules.
+/// Whether the reported name is the given name, with or without modules before it.
 fn names(reported: &str, name: &str) -> bool {
     reported == name || reported.strip_suffix(name).is_some_and(|modules| modules.ends_with("::"))
 }

@@ -1,4 +1,4 @@
-//! Recognising failures again, and whether repairs lead somewhere.
+//! Recognises recurring failures, and whether repairs make progress.
 
 use std::collections::BTreeSet;
 
@@ -6,13 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::{FailurePattern, FailureType, StructuredFailure};
 
-/// What makes two failures the same (HY-181): the property, the kind of failure, and the message without what
-/// changes from run to run: numbers, addresses, quoted values, places in files. The counterexample is no part of it.
+/// Two failures are the same if their signatures are equal (HY-181). A signature consists of the property, the kind of failure,
+/// and the message without what changes from run to run: numbers, addresses, quoted values, places in files. The counterexample
+/// is not part of it.
 pub fn signature(failure: &StructuredFailure) -> String {
     format!("{}/{:?}/{}", failure.property_name, failure.failure_type, normalised(&failure.message))
 }
 
-/// The first line of a message with every value replaced: what is quoted, bracketed or numeric becomes `#`.
+/// The first line of a message, in which every quoted, bracketed or numeric value is replaced by `#`.
 fn normalised(message: &str) -> String {
     let mut text = String::new();
     let mut rest = message.lines().next().unwrap_or_default().chars().peekable();
@@ -25,7 +26,7 @@ fn normalised(message: &str) -> String {
             _ => None,
         };
         if let Some(closing) = closing {
-            // Up to the outermost end, or to the end of the line if it is never closed.
+            // Skips to the matching closing character, or to the end of the line if there is none.
             let mut depth = 1;
             while depth > 0 {
                 match rest.next() {
@@ -40,11 +41,11 @@ fn normalised(message: &str) -> String {
             }
             push_value(&mut text);
         } else if character.is_ascii_digit() {
-            // Hexadecimal addresses and fractions are one number.
+            // A hexadecimal address or a fraction is one number.
             while rest.next_if(|next| next.is_ascii_alphanumeric() || *next == '.' || *next == '_').is_some() {}
             push_value(&mut text);
         } else if character == '-' && rest.peek().is_some_and(char::is_ascii_digit) {
-            // A sign belongs to its number.
+            // The sign is part of the number.
         } else {
             text.push(character);
         }
@@ -58,8 +59,8 @@ fn push_value(text: &mut String) {
     }
 }
 
-/// The patterns of one run of the tests (HY-180): each signature once, however many tests show it. `affected` names the functions that a
-/// failure concerns.
+/// The patterns of one run of the tests (HY-180): each signature once, even if several tests have it. `affected` returns the
+/// functions that a failure concerns.
 pub fn patterns_of(
     failures: &[StructuredFailure],
     affected: impl Fn(&StructuredFailure) -> Vec<String>,
@@ -80,8 +81,8 @@ pub fn patterns_of(
     patterns
 }
 
-/// A build that failed, as a failed run like any other (CON-61, HY-178): the failure, and the pattern to count. It has no test, and its diagnostics
-/// differ every time, so that all of them are one pattern.
+/// A failed build as the failure and the pattern of a failed run (CON-61, HY-178). Failed builds belong to no test and have
+/// different diagnostics each time, so all of them are one pattern.
 pub fn build_failure(diagnostics: &str) -> (StructuredFailure, FailurePattern) {
     let signature = "(build)".to_owned();
     let failure = StructuredFailure {
@@ -96,8 +97,8 @@ pub fn build_failure(diagnostics: &str) -> (StructuredFailure, FailurePattern) {
     (failure, FailurePattern { signature, affected_fns: Vec::new(), category, occurrences: 1 })
 }
 
-/// Adds the patterns of one run to the known ones (HY-179): occurrences add up by signature, new ones go to the
-/// end. Call it exactly once per run of the tests, since the count decides when repairs are stuck (CON-60).
+/// Adds the patterns of one run to the known ones (HY-179): occurrences add up by signature, new patterns are appended.
+/// Call it exactly once per run of the tests, since the count decides when repairs are stuck (CON-60).
 pub fn merge_patterns(known: &[FailurePattern], new: &[FailurePattern]) -> Vec<FailurePattern> {
     let mut merged = known.to_vec();
     for pattern in new {
@@ -112,23 +113,23 @@ pub fn merge_patterns(known: &[FailurePattern], new: &[FailurePattern]) -> Vec<F
     merged
 }
 
-/// The patterns that were seen in at least so many runs: whoever repairs is stuck on them.
+/// The patterns that were seen in at least `after` runs: repairs are stuck on them.
 pub fn stuck_patterns(patterns: &[FailurePattern], after: u32) -> Vec<FailurePattern> {
     patterns.iter().filter(|pattern| pattern.occurrences >= after).cloned().collect()
 }
 
-/// One failed run of the tests, as far as later ones are compared with it (CON-59).
+/// What is kept of a failed run of the tests to compare the next run with it (CON-59).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FailedRound {
-    /// The patterns it showed.
+    /// The signatures of the run's failures.
     pub signatures: BTreeSet<String>,
-    /// How many tests failed.
+    /// The number of tests that failed.
     pub failures: u32,
 }
 
 impl FailedRound {
-    /// What of these failures is compared.
+    /// The round that consists of these failures.
     pub fn of(failures: &[StructuredFailure]) -> Self {
         Self {
             signatures: failures.iter().map(signature).collect(),
@@ -137,8 +138,8 @@ impl FailedRound {
     }
 }
 
-/// Whether repairs seem to lead somewhere (HY-183, CON-59): something was changed, and this run is not like the one before it with as many
-/// failures or more.
+/// Whether repairs seem to make progress (HY-183, CON-59): something was changed, and this run has other signatures or fewer
+/// failures than the run before it.
 pub fn is_converging(previous: Option<&FailedRound>, current: &FailedRound, something_changed: bool) -> bool {
     let failed_alike = previous
         .is_some_and(|previous| previous.signatures == current.signatures && current.failures >= previous.failures);

@@ -1,4 +1,4 @@
-//! A stand-in for this system's programs, for tests of whoever runs commands.
+//! A test double for this system's programs, for tests of code that runs commands.
 
 use super::command::CommandLine;
 use super::execution::{self, Ending, Finished, RunError};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Notes which commands were run, in which directory and with which environment, and gives answers that were set beforehand. Nothing is
+/// Records which commands are run, in which directory and with which environment, and returns predefined answers. No program is
 /// started.
 ///
 /// ```
@@ -17,7 +17,8 @@ use std::time::Duration;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// use std::sync::Arc;
 ///
-/// let recorder = Arc::new(Recorder::new().answer(CommandLine::new("cargo", &["build", "--all-targets"]), Recorder::exit(1, "no")));
+/// let recorder = Arc::new(Recorder::new().answer(CommandLine::new("cargo", &["build", "--all-targets"]), Recorder::exit(1,
+/// "no")));
 /// # let target = std::env::temp_dir();
 /// let runner = Runner::with_weaker_isolation(Toolchain::default(), target, "/srv").with_recorder(recorder.clone());
 /// let built = runner.build(&Checkout::at("/srv/checkout")).await?;
@@ -38,41 +39,41 @@ pub struct Recorder {
 pub struct RecordedCall {
     /// The program and its arguments.
     pub command: CommandLine,
-    /// Where it would have run.
+    /// The directory in which it would have run.
     pub directory: PathBuf,
-    /// Its variables, beside those that a sandbox adds.
+    /// The command's environment, without the variables that a sandbox adds.
     pub environment: BTreeMap<String, String>,
-    /// Whether it would have been confined.
+    /// Whether the command would have been confined.
     pub is_sandboxed: bool,
-    /// How long it might have taken.
+    /// The command's time limit.
     pub time_limit: Duration,
 }
 
 impl Recorder {
-    /// One that refuses every command for which there is no answer ([`RunError::Unanswered`]).
+    /// A recorder that refuses every command for which it has no answer ([`RunError::Unanswered`]).
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with an answer for this command. Of several for the same command each is given once, in their order.
+    /// Adds an answer for a command, to be used once. Several answers for one command are used in order.
     #[must_use]
     pub fn answer(self, command: CommandLine, answer: Finished) -> Self {
         lock(&self.answers).push_back((command, answer));
         self
     }
 
-    /// The same with an answer for every command that has none of its own.
+    /// Sets the answer for every command that has none of its own.
     #[must_use]
     pub fn otherwise(self, answer: Finished) -> Self {
         Self { otherwise: Some(answer), ..self }
     }
 
-    /// An answer: an exit code and what is printed to standard output.
+    /// An answer with an exit code and a text on standard output.
     pub fn exit(code: i32, stdout: &str) -> Finished {
         Finished { ending: Ending::Exited(code), stdout: stdout.to_owned(), is_cut: false, stderr: String::new() }
     }
 
-    /// What was run so far, in order.
+    /// The commands that were run so far, in order.
     pub fn calls(&self) -> Vec<RecordedCall> {
         lock(&self.calls).clone()
     }
@@ -101,13 +102,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Who runs commands.
+/// What runs commands.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Programs {
     /// This system.
     #[default]
     Real,
-    /// Nobody.
+    /// A recorder, which starts nothing.
     Recorded(Arc<Recorder>),
 }
 

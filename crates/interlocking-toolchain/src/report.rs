@@ -1,4 +1,4 @@
-//! The file that a command leaves for whoever reads its verdicts.
+//! The report file that a test command writes.
 
 use super::command::CommandLine;
 use super::harness::junit::LARGEST_REPORT;
@@ -14,8 +14,8 @@ pub(super) fn with_target(command: &CommandLine, target: &Path) -> CommandLine {
     CommandLine::new(command.program(), &arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// A report in a directory that the code under test could write to: a regular file that is really there, and no more of it than a byte over
-/// the limit. To be called when all processes of the command have ended.
+/// Reads a report from a directory that the code under test could write to. Reads only a regular file that is really inside the
+/// directory, and at most one byte more than the limit. Call it after all processes of the command have ended.
 pub(super) fn read(directory: &Path, report: &Path) -> Option<String> {
     let path = fs::canonicalize(directory.join(report)).ok()?;
     let is_there = path.starts_with(fs::canonicalize(directory).ok()?);

@@ -1,4 +1,4 @@
-//! A toolchain with a place to put its artefacts: builds and tests checkouts.
+//! Builds and tests checkouts with a toolchain.
 
 use super::build_settings::BuildSettings;
 use super::cargo_test::{Built, CargoTest};
@@ -25,9 +25,9 @@ use tokio::time::Instant;
 
 /// Builds and tests checkouts.
 ///
-/// The commands see a cleared environment: what builds need (`PATH`, `HOME`, the locations of cargo and
-/// rustup, the locale) and what the toolchain names, so that no secret of the caller's reaches code that an
-/// agent wrote. They run in a sandbox, and all that comes of them ends with them.
+/// The commands run in a sandbox with a cleared environment: it has only the variables that builds need (`PATH`, `HOME`, the
+/// locations of cargo and rustup, the locale) and those that the toolchain names, so that no secret of the caller reaches code
+/// that an agent wrote. Every process that a command starts ends with it.
 #[derive(Debug, Clone)]
 pub struct Runner {
     toolchain: Toolchain,
@@ -39,36 +39,36 @@ pub struct Runner {
     stops_at_failure: bool,
 }
 
-/// The files of one commit, in a directory that no agent has ever been able to write to. Whoever makes one sees to that.
+/// The files of one commit, in a directory to which no agent has ever been able to write. The caller ensures that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout(PathBuf);
 
 impl Checkout {
-    /// The one at this directory.
+    /// The checkout in this directory.
     pub fn at(directory: impl Into<PathBuf>) -> Self {
         Self(directory.into())
     }
 
-    /// Where it is.
+    /// The directory of the checkout.
     pub fn path(&self) -> &Path {
         &self.0
     }
 }
 
-/// How much of a failed command's output is kept as its diagnostics, in bytes.
+/// The longest diagnostics of a failed command, in bytes.
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
-/// What is said where not all that cargo printed was kept, so that a test program may be missing.
+/// The message if part of cargo's output was dropped, so that a test program may be missing.
 const TOO_MUCH_SAID: &str = "cargo printed more than is read of which test programs it has built, so that some may not be known; it prints \
     every warning, too: see to it that there are fewer";
 
 impl Runner {
-    /// A runner for checkouts in `checkouts`, that keeps its artefacts below `target_directory`. What steers builds from outside
-    /// of the checkouts is noted now, and must be the same at every build.
+    /// A runner for checkouts in `checkouts` that keeps its artefacts below `target_directory`. Records the files outside the
+    /// checkouts that affect builds; every command fails if they have changed.
     ///
     /// # Errors
     ///
-    /// [`Unconfined`] where this system cannot keep the code in its place.
+    /// [`Unconfined`] if this system cannot confine the code under test.
     pub fn new(
         toolchain: Toolchain,
         target_directory: impl AsRef<Path>,
@@ -78,7 +78,7 @@ impl Runner {
         Ok(Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement))
     }
 
-    /// The same with as much isolation as this system has.
+    /// Like [`new`](Self::new), with as much isolation as this system has.
     pub fn with_weaker_isolation(
         toolchain: Toolchain,
         target_directory: impl AsRef<Path>,
@@ -88,11 +88,11 @@ impl Runner {
         Self::confined(toolchain, target_directory.as_ref(), checkouts.as_ref(), confinement)
     }
 
-    /// The one or the other: with as much isolation as this system has, if the user of a run accepts that.
+    /// [`with_weaker_isolation`](Self::with_weaker_isolation) if the user accepts that, and [`new`](Self::new) otherwise.
     ///
     /// # Errors
     ///
-    /// [`Unconfined`] where this system cannot keep the code in its place, and weaker isolation is not accepted.
+    /// [`Unconfined`] if this system cannot confine the code under test, and weaker isolation is not accepted.
     pub fn with_weaker_isolation_if(
         toolchain: Toolchain,
         target_directory: impl AsRef<Path>,
@@ -106,7 +106,7 @@ impl Runner {
     }
 
     fn confined(toolchain: Toolchain, target_directory: &Path, checkouts: &Path, confinement: Confinement) -> Self {
-        // Agents' own builds have another one.
+        // Builds that agents run have another target directory.
         let target_directory = target_directory.join("verdicts");
         let environment = environment::of_commands(&toolchain, &target_directory);
         Self {
@@ -120,8 +120,8 @@ impl Runner {
         }
     }
 
-    /// The same for somebody who only wants to know whether all tests pass, where each test is run by itself: the first failure is
-    /// enough, and no test has more than this long.
+    /// A runner that stops at the first failure if each test runs in a process of its own, with this time limit for a single
+    /// test.
     pub(crate) fn until_a_failure(&self, test_limit: Option<Duration>) -> Self {
         let mut toolchain = self.toolchain.clone();
         if let Some(limit) = test_limit {
@@ -131,13 +131,13 @@ impl Runner {
         Self { toolchain, stops_at_failure: true, ..self.clone() }
     }
 
-    /// The same, for tests: nothing is started, and `recorder` answers and notes each command.
+    /// Replaces this system's programs by `recorder`, which answers and records each command. For tests: nothing is started.
     #[must_use]
     pub fn with_recorder(self, recorder: Arc<Recorder>) -> Self {
         Self { programs: Programs::Recorded(recorder), ..self }
     }
 
-    /// What it works with.
+    /// The runner's toolchain.
     pub fn toolchain(&self) -> &Toolchain {
         &self.toolchain
     }
@@ -146,7 +146,7 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`RunError`] where there is no result that would count.
+    /// [`RunError`] if the command could not be run, or its result does not count.
     pub async fn build(&self, checkout: &Checkout) -> Result<BuildOutcome, RunError> {
         let _timed = Timed::begin("build");
         let time_limit = self.toolchain.build_timeout();
@@ -163,18 +163,18 @@ impl Runner {
     ///
     /// # Errors
     ///
-    /// [`RunError`] where there is no result that would count.
+    /// [`RunError`] if a command could not be run, or its result does not count.
     pub async fn test(&self, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
         self.run_named("test", checkout, known).await
     }
 
-    /// Runs the command of a name (`test`, `contract`, `lint`, or one that is configured) and gives verdicts as its harness has them. The
-    /// known tests are the ones that must get a verdict: where the harness could not give one, because time was up or the test program
-    /// crashed, they count as failed.
+    /// Runs the command of a name (`test`, `contract`, `lint`, or a configured one) and reads the verdicts by the command's
+    /// harness. A known test without a verdict, because time was up or the test program crashed, counts as failed.
     ///
     /// # Errors
     ///
-    /// [`RunError`] where there is no result that would count; [`RunError::UnknownCommand`] for another name.
+    /// [`RunError`] if a command could not be run, or its result does not count; [`RunError::UnknownCommand`] for an unknown
+    /// name.
     pub async fn run_named(&self, name: &str, checkout: &Checkout, known: KnownTests<'_>) -> Result<TestRun, RunError> {
         let unknown = || RunError::UnknownCommand { name: name.to_owned(), known: self.toolchain.names() };
         let named = self.toolchain.named(name).ok_or_else(unknown)?;
@@ -182,7 +182,7 @@ impl Runner {
         if named.harness == Harness::Libtest {
             return self.test_one_by_one(&named, checkout, known).await;
         }
-        // Building and testing are one: what is written while an agent's code runs is used for nothing else.
+        // This command both builds and tests, so an agent's code can write to its artefacts. They are used for nothing else.
         make(&self.target_directory)?;
         let own = tempfile::tempdir_in(&self.target_directory)
             .map_err(|source| RunError::File { path: self.target_directory.clone(), source })?;
@@ -213,7 +213,7 @@ impl Runner {
             Ok(text) => Some(text),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => None,
-                // That is how it was committed.
+                // The commit contains it like this.
                 io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory => {
                     return Ok(TestRun::DidNotBuild { diagnostics: format!("{}: {error}", known.test_path) });
                 }
@@ -224,13 +224,13 @@ impl Runner {
             Ok(paired) => paired.unwrap_or(WithCanaries { text: String::new(), tests: Vec::new() }),
             Err(error) => return Ok(TestRun::DidNotBuild { diagnostics: error.to_string() }),
         };
-        // It is also put back when nobody waits for this any more: who tests this checkout next finds what was committed.
+        // Also restored if this future is dropped, so that the next test of this checkout finds what was committed.
         let restore = text.as_deref().map(|text| Restore { file: &file, text });
         if restore.is_some() {
             fs::write(&file, &paired.text).map_err(failed)?;
         }
         let finished = self.run(&command.build, checkout, &self.target_directory, named.timeout()).await;
-        // No test may read there which of its names is for what.
+        // Restored before any test runs: no test may read in the file which name is the canary's.
         restore.map(Restore::now).transpose().map_err(failed)?;
         let finished = finished?;
         let built = Built::read(&finished.stdout, &self.target_directory);
@@ -278,7 +278,7 @@ impl Runner {
             .clone()
             .set("CARGO_TARGET_DIR", target_directory)
             .set("CARGO_BUILD_BUILD_DIR", target_directory)
-            // Where Go compiles to; its usual place is the user's.
+            // Go's default cache belongs to the user.
             .set("GOCACHE", target_directory.join("go"))
             .set("CARGO_PROFILE_DEV_SPLIT_DEBUGINFO", &own)
             .set("CARGO_PROFILE_RELEASE_SPLIT_DEBUGINFO", &own);
@@ -292,7 +292,7 @@ impl Runner {
     }
 }
 
-/// Tells whoever listens how long a build or a run of the tests took, whatever came of it.
+/// Logs how long a build or a run of the tests took, whatever its result.
 struct Timed {
     what: &'static str,
     since: Instant,
@@ -315,8 +315,8 @@ fn make(directory: &Path) -> Result<(), RunError> {
     fs::create_dir_all(directory).map_err(|source| RunError::File { path: directory.to_owned(), source })
 }
 
-/// What a failed command said, standard error last because that is where tools explain themselves; of one whose standard output is
-/// for programs what it rendered for people.
+/// The output of a failed command, with standard error last, because tools explain themselves there. `rendered` replaces a
+/// standard output that is for programs.
 fn diagnostics(finished: &Finished, rendered: Option<&str>) -> String {
     let mut text = String::new();
     for stream in [rendered.unwrap_or(&finished.stdout), &finished.stderr] {

@@ -1,4 +1,4 @@
-//! Test programs, run one test at a time: each in a process of its own, and beside it its canary in another.
+//! Runs each test of the test programs in a process of its own, and its canary in another.
 
 use super::cargo_test::{Built, Chosen};
 use super::confinement::Confinement;
@@ -23,30 +23,30 @@ use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// How many pairs of a test and its canary are run of a suite in which every test passes, at least. One that could end its program
-/// early in some runs, drawn at random, would have to guess each time whether it is the test or the canary that runs.
+/// The least number of pairs of a test and its canary that are run in a suite in which every test passes. Code that ends its
+/// program early at random would have to guess each time whether the test or the canary runs.
 const PAIRS: usize = 10;
 
-/// What every process of a suite shares.
+/// What the processes of a suite share.
 pub(super) struct Suite<'a> {
     pub(super) toolchain: &'a Toolchain,
     pub(super) environment: &'a Environment,
     pub(super) confinement: &'a Confinement,
     pub(super) checkout: &'a Path,
-    /// What of the checkout no test may read.
+    /// The path in the checkout that no test may read.
     pub(super) hidden: Option<&'a Path>,
     pub(super) built: &'a Built,
-    /// What the test programs are called with besides.
+    /// The other arguments of the test programs.
     pub(super) arguments: &'a [String],
-    /// Whether one test runs at a time.
+    /// Whether only one test runs at a time.
     pub(super) is_serial: bool,
     pub(super) chosen: &'a Chosen,
     pub(super) programs: &'a Programs,
-    /// A panic there that is not one of Rust's own is an assertion's.
+    /// The test file. A panic in it counts as a failed assertion, unless its message is one of Rust's own.
     pub(super) test_path: &'a str,
-    /// When the time for all of it is up.
+    /// When the time for the whole suite is up.
     pub(super) deadline: Instant,
-    /// Whether one failure is enough, and the tests after it are not waited for.
+    /// Whether the suite stops at the first failure.
     pub(super) stops_at_failure: bool,
 }
 
@@ -54,15 +54,15 @@ pub(super) struct Suite<'a> {
 struct Job<'a> {
     program: &'a Path,
     package: &'a Path,
-    /// What it is called in the outcome.
+    /// The test's name in the outcome.
     name: String,
-    /// What it is called in the program.
+    /// The name in the program of the test, or of its stand-in.
     path: String,
-    /// Its canary there, if it has one.
+    /// The test's canary and the canary's name in the program, if the test has one.
     canary: Option<(&'a PairedTest, String)>,
 }
 
-/// What came of one.
+/// The result of a job.
 enum Judged {
     Passed,
     Ignored,
@@ -71,7 +71,7 @@ enum Judged {
 }
 
 impl Suite<'_> {
-    /// Runs all tests of all programs; of the file with canaries its `paired` ones, with them.
+    /// Runs all tests of all programs, and those that are `paired` together with their canaries.
     pub(super) async fn run(&self, paired: &[PairedTest]) -> Result<TestRun, RunError> {
         let mut jobs = Vec::new();
         for (program, package) in &self.built.tests {
@@ -127,7 +127,8 @@ impl Suite<'_> {
         Ok(TestRun::Forged { tests: forged.into_iter().map(|test| Forgery { test }).collect() })
     }
 
-    /// Every job once, as many at a time as there are processors; what came of each, in their order, up to a failure if that is enough.
+    /// Runs every job once, as many at a time as there are processors. Returns the results in the order of the jobs, up to the
+    /// first failure if the suite stops there.
     async fn round(&self, jobs: Vec<&Job<'_>>) -> Result<Vec<Judged>, RunError> {
         let processors = thread::available_parallelism().map_or(1, usize::from);
         let at_once = if self.is_serial { 1 } else { processors };
@@ -147,7 +148,7 @@ impl Suite<'_> {
     }
 
     async fn judge(&self, job: &Job<'_>) -> Result<Judged, RunError> {
-        // Either may be the first, so that not even the time tells them apart.
+        // The order is random, so that a test cannot tell itself from its canary even by the time.
         let canary_first = match &job.canary {
             Some((_, canary)) if Uuid::new_v4().as_bytes()[0] & 1 == 0 => Some(self.start(job, canary).await?),
             _ => None,
@@ -166,12 +167,12 @@ impl Suite<'_> {
         Ok(match libtest::one(&finished, canary, &job.name, self.test_path) {
             OneTest::Passed | OneTest::Ignored => Judged::Forged,
             OneTest::Failed(_) if test.expects_panic || finished.stdout.contains(&test.nonce) => Judged::Passed,
-            // It passes in one run and fails in another.
+            // The canary failed inside the test: the test passes in one run and fails in another.
             OneTest::Failed(failure) => Judged::Failed(failure),
         })
     }
 
-    /// Runs one test, whatever it is for.
+    /// Runs one test of the program by its name.
     async fn start(&self, job: &Job<'_>, path: &str) -> Result<Finished, RunError> {
         let mut arguments: Vec<OsString> = vec![path.into(), "--exact".into(), "--test-threads=2".into()];
         arguments.extend(self.arguments.iter().map(OsString::from));
@@ -179,7 +180,7 @@ impl Suite<'_> {
         self.process(job.program, job.package, arguments, left.min(self.toolchain.one_test_timeout())).await
     }
 
-    /// The names of a program's tests; none if it does not say.
+    /// The names of a program's tests; `None` if the program does not list them.
     async fn list(&self, program: &Path, package: &Path) -> Result<Option<Vec<String>>, RunError> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         let arguments = vec!["--list".into(), "--format=terse".into()];
@@ -212,7 +213,7 @@ impl Suite<'_> {
     }
 }
 
-/// The jobs of one program. What the stand-ins call is not run by itself.
+/// The jobs of one program. A test with a stand-in is not run itself.
 fn jobs_of<'a>(program: &'a Path, package: &'a Path, listed: &[String], paired: &'a [PairedTest]) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     let mut own: BTreeSet<String> = BTreeSet::new();

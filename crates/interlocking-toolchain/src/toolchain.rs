@@ -1,4 +1,4 @@
-//! Which commands, for how long, and how their output is read.
+//! The commands of a project, their time limits, and how their output is read.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::cargo_test::{CargoTest, NotCargoTest};
 use super::command::CommandLine;
 
-/// The longest that a command may take, in seconds: a year. A clock that counts further may run over.
+/// The longest time limit, in seconds: a year. A longer one could overflow a clock.
 const LONGEST_SECONDS: u64 = 365 * 24 * 60 * 60;
 
-/// How the project under work is built and tested. By itself, as a crate is that cargo builds. Of times longer than a year
-/// a year counts.
+/// How a project is built and tested. The default is for a crate that cargo builds. Time limits longer than a year count as a
+/// year.
 ///
 /// ```
 /// use interlocking_toolchain::{CommandLine, Harness, Toolchain};
@@ -37,56 +37,56 @@ pub struct Toolchain {
     /// [`Harness::Libtest`] it must be a `cargo test`: it builds the test programs, and each test is run by itself.
     #[serde(alias = "test_command")]
     pub test_command: CommandLine,
-    /// How long a build may take, in seconds.
+    /// The time limit for a build, in seconds; 600 by default.
     #[serde(alias = "build_timeout_seconds")]
     pub build_timeout_seconds: u64,
-    /// How long a run of the tests may take, in seconds, compiling them included.
+    /// The time limit for a run of the tests including their compilation, in seconds; 600 by default.
     #[serde(alias = "test_timeout_seconds")]
     pub test_timeout_seconds: u64,
-    /// How long a single test may take, in seconds, where each is run by itself; 120 by default.
+    /// The time limit for a single test if each runs in a process of its own, in seconds; 120 by default.
     #[serde(alias = "one_test_timeout_seconds")]
     pub one_test_timeout_seconds: u64,
-    /// What the test command prints.
+    /// How the test command's output is read.
     pub harness: Harness,
-    /// Further commands by name, such as a gate for one package. Without an entry `contract` is `cargo test contract` with
-    /// [`Harness::Libtest`] (TC-03), and `lint` is `cargo clippy --all-targets -- -D warnings`; `build` and `test` are the fields above.
+    /// Further commands by name, such as a gate for one package. Without an entry, `contract` is `cargo test contract` with
+    /// [`Harness::Libtest`] (TC-03), and `lint` is `cargo clippy --all-targets -- -D warnings`. `build` and `test` are the fields
+    /// above.
     pub commands: BTreeMap<String, NamedCommand>,
-    /// Environment variables that the commands see besides the ones every build needs. Everything else is
-    /// kept from them.
+    /// Environment variables that the commands see, besides those that every build needs. They see no others.
     #[serde(alias = "pass_environment")]
     pub pass_environment: Vec<String>,
-    /// Files and directories, by absolute paths, that the commands may read and run besides the checkout, the system's programs
-    /// and cargo's.
+    /// Absolute paths of files and directories that the commands may read and execute, besides the checkout, the system's
+    /// programs and cargo's.
     #[serde(alias = "readable_paths")]
     pub readable_paths: Vec<PathBuf>,
-    /// Whether they have the network; they have not by default, loopback included.
+    /// Whether the commands may use the network. By default they may not, and loopback is cut off too.
     #[serde(alias = "allow_network")]
     pub allow_network: bool,
-    /// What checks of the project's source go by. Whoever makes them reads it here; the runner makes none.
+    /// The rules for checks of the project's source. They are only stored here; the runner makes no such checks.
     pub source: SourceRules,
 }
 
-/// A command with what belongs to it.
+/// A command with its harness and time limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NamedCommand {
-    /// What is run.
+    /// The command.
     pub command: CommandLine,
-    /// How its output is read; by its exit code unless something is said.
+    /// How the command's output is read; by default only the exit code counts.
     #[serde(default = "exit_code")]
     pub harness: Harness,
-    /// How long it may take, in seconds; 600 unless something is said.
+    /// The command's time limit in seconds; 600 by default.
     #[serde(default = "ten_minutes", alias = "timeout_seconds")]
     pub timeout_seconds: u64,
 }
 
 impl NamedCommand {
-    /// A command of which the exit code counts, with ten minutes.
+    /// A command of which only the exit code counts, with a time limit of ten minutes.
     pub fn new(command: CommandLine) -> Self {
         Self { command, harness: exit_code(), timeout_seconds: ten_minutes() }
     }
 
-    /// How long it may take.
+    /// The command's time limit.
     pub fn timeout(&self) -> Duration {
         seconds(self.timeout_seconds)
     }
@@ -108,14 +108,15 @@ fn ten_minutes() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Harness {
-    /// Rust's own test harness, with proptest's reports inside: a process and a verdict for each test.
+    /// Rust's own test harness, with proptest's reports: a process and a verdict for each test.
     Libtest,
-    /// Nothing but the exit code: every test shares the command's fate.
+    /// Only the exit code: every test has the verdict of the whole command.
     ExitCode,
     /// A report in JUnit's XML, as nextest, pytest and others write it.
     Junit {
-        /// Where the command leaves it, relative to the directory for artefacts, which is made anew for each run. `{target}` in the command's
-        /// arguments is that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest has to be told by its configuration; `docs/book/src/verdicts.md` shows how.
+        /// The path of the report, relative to the directory for artefacts, which is created anew for each run. `{target}` in the
+        /// command's arguments stands for that directory: `["pytest", "--junitxml={target}/report.xml"]`. Nextest takes the path
+        /// from its configuration; `docs/book/src/verdicts.md` shows how.
         report: PathBuf,
     },
     /// The events of `go test -json`.
@@ -141,11 +142,11 @@ impl Default for Toolchain {
 }
 
 impl Toolchain {
-    /// Whether each harness can be used with its command, beginning with the test command's.
+    /// Checks that each harness can be used with its command, beginning with the test command.
     ///
     /// # Errors
     ///
-    /// [`NotCargoTest`] for the first that cannot.
+    /// [`NotCargoTest`] for the first command that does not fit its harness.
     pub fn check(&self) -> Result<(), NotCargoTest> {
         let others = self.commands.values().map(|named| (&named.harness, &named.command));
         for (harness, command) in [(&self.harness, &self.test_command)].into_iter().chain(others) {
@@ -156,12 +157,12 @@ impl Toolchain {
         Ok(())
     }
 
-    /// Every command that is configured: the build's, the tests', and those by name.
+    /// Every configured command: the build command, the test command, and [`commands`](Self::commands).
     pub fn configured(&self) -> impl Iterator<Item = &CommandLine> {
         [&self.build_command, &self.test_command].into_iter().chain(self.commands.values().map(|named| &named.command))
     }
 
-    /// The command of a name: `build`, `test`, one of [`commands`](Self::commands), or `contract` or `lint` as they are by default.
+    /// The command of a name: `build`, `test`, one of [`commands`](Self::commands), or the default `contract` or `lint`.
     pub fn named(&self, name: &str) -> Option<NamedCommand> {
         let build = || NamedCommand {
             timeout_seconds: self.build_timeout_seconds,
@@ -186,7 +187,7 @@ impl Toolchain {
         }
     }
 
-    /// Every name that [`named`](Self::named) knows, in order.
+    /// Every name that [`named`](Self::named) accepts, sorted.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = ["build", "contract", "lint", "test"].map(str::to_owned).into();
         names.extend(self.commands.keys().cloned());
@@ -195,17 +196,17 @@ impl Toolchain {
         names
     }
 
-    /// How long a build may take.
+    /// The time limit for a build.
     pub fn build_timeout(&self) -> Duration {
         seconds(self.build_timeout_seconds)
     }
 
-    /// How long a run of the tests may take.
+    /// The time limit for a run of the tests.
     pub fn test_timeout(&self) -> Duration {
         seconds(self.test_timeout_seconds)
     }
 
-    /// How long a single test may take.
+    /// The time limit for a single test.
     pub fn one_test_timeout(&self) -> Duration {
         seconds(self.one_test_timeout_seconds)
     }

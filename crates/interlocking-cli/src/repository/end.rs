@@ -27,8 +27,8 @@ impl<M: Remembered> RepositoryRun<M> {
     }
 
     /// Removes what was made for a run that then did not start or was not resumed, and restores the file of facts as it was
-    /// before. Does nothing if another process executes the run. If the run had no directories before, calls `undo` first, so
-    /// that the program can remove what it has made in them.
+    /// before. Does nothing if another process executes the run. If the run had no directories before, calls `undo` before their
+    /// removal, so that the program can remove what else it has made.
     ///
     /// # Errors
     ///

@@ -1,14 +1,14 @@
-//! Harnesses of which only the exit code is understood.
+//! Test commands of which only the exit code counts.
 
 use super::{KnownTests, WHOLE_SUITE, end_of};
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::TestOutcome;
 
-/// How much of the output becomes a failure's message, in bytes.
+/// The longest part of the output that becomes a failure's message, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Gives every known test the command's own verdict (TC-09); without known tests the suite stands for them.
+/// Gives every known test the verdict of the whole command (TC-09). Without known tests, the verdict is that of the suite.
 pub fn read(finished: &Finished, known: KnownTests<'_>) -> TestOutcome {
     let suite = [WHOLE_SUITE.to_owned()];
     let names = if known.names.is_empty() { &suite } else { known.names };

@@ -1,7 +1,7 @@
-//! What `go test -json` prints: an event a line.
+//! The output of `go test -json`: one event a line.
 //!
-//! The events are made from what the tests print, so a test that prints `--- PASS: TestOther` makes a verdict for another. Hence a test that
-//! failed once has failed, and a package's tests count only where the package itself came to an end.
+//! The events are made from the tests' output, so a test that prints `--- PASS: TestOther` makes a verdict for another test.
+//! Hence a test that has failed once counts as failed, and a package that did not end counts as a failure of its own.
 
 use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, without_duplicates};
 use crate::execution::{Ending, Finished};
@@ -10,10 +10,10 @@ use crate::outcome::TestOutcome;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// How much of what one test printed is kept, in bytes.
+/// The longest output of one test that is kept, in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// How much of it becomes a failure's message, in bytes.
+/// The longest message of a failure, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
 #[derive(Deserialize)]
@@ -28,7 +28,7 @@ struct Event {
     output: String,
 }
 
-/// What is known of a test, or of a package by itself.
+/// What the events say of a test, or of a package as a whole.
 #[derive(Debug, Default)]
 struct Seen {
     passed: bool,
@@ -43,16 +43,16 @@ impl Seen {
     }
 }
 
-/// Gives each test the verdict that `go test -json` printed of it (TC-09); `None` where no test ran, because nothing could be built.
+/// Gives each test the verdict that `go test -json` printed for it (TC-09); `None` if no test ran because nothing could be built.
 ///
-/// Tests are called by their package: `example.org/halves::TestOdd`, `example.org/halves::TestTable/three`. A known test that nothing was said
-/// of counts as failed, and so does a package that did not build or did not come to its end.
+/// The names of tests begin with their package: `example.org/halves::TestOdd`, `example.org/halves::TestTable/three`. A known
+/// test without a verdict counts as failed, and so does a package that did not build or did not end.
 pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
     let mut tests: BTreeMap<(String, String), Seen> = BTreeMap::new();
     let mut packages: BTreeMap<String, Seen> = BTreeMap::new();
     for line in finished.stdout.lines() {
         let Ok(event) = serde_json::from_str::<Event>(line) else {
-            // Until Go 1.24 a package that is not built is told of in words.
+            // Before Go 1.24, a package that does not build is reported as plain text, not as an event.
             if let Some(package) = line.strip_prefix("FAIL\t").and_then(|rest| rest.strip_suffix(" failed]")) {
                 let package = package.split([' ', '\t']).next().unwrap_or(package);
                 packages.entry(package.to_owned()).or_default().failed = true;
@@ -125,7 +125,7 @@ fn judge(
     outcome
 }
 
-/// How a test failed, from what it printed.
+/// How a test failed, read from its output.
 fn failure(name: &str, seen: &Seen, out_of_time: bool) -> StructuredFailure {
     let lines = || seen.output.lines().map(str::trim);
     let panic =
@@ -155,7 +155,7 @@ fn failure(name: &str, seen: &Seen, out_of_time: bool) -> StructuredFailure {
     StructuredFailure { actual, expected, ..bare_failure(name, FailureType::PropertyFailed, message) }
 }
 
-/// `halves_test.go:13: Half(7) = 4, want 3` without its place, which moves with every edit.
+/// Removes the location from `halves_test.go:13: Half(7) = 4, want 3`: it changes with every edit.
 fn without_location(line: &str) -> &str {
     match line.split_once(".go:").and_then(|(_, rest)| rest.split_once(": ")) {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
@@ -163,7 +163,7 @@ fn without_location(line: &str) -> &str {
     }
 }
 
-/// Both sides of `Half(7) = 4, want 3`, which is how messages are written in Go.
+/// The actual and the expected value of a message like `Half(7) = 4, want 3`, as is usual in Go.
 fn sides(message: &str) -> Option<(String, String)> {
     let first = message.lines().next()?;
     let (given, wanted) = first.split_once(", want ").or_else(|| first.split_once("; want "))?;

@@ -1,8 +1,8 @@
-//! JUnit's XML, which nextest, pytest and most other harnesses can write.
+//! Reports in JUnit's XML, which nextest, pytest and most other harnesses can write.
 //!
-//! Code under test decides much of what is in a report, and can write the whole file. So it is bounded, an entity that XML does not have by
-//! itself is refused rather than expanded, a test that is reported twice has failed if it failed once, and what contradicts itself or the
-//! exit code is no verdict.
+//! Code under test decides much of a report's contents, and can write the whole file. So the size of a report is bounded, an
+//! entity that XML does not predefine is refused rather than expanded, a test that is reported twice has failed if it failed
+//! once, and a report that contradicts itself or the exit code gives no verdict.
 
 use super::junit_failure::failure;
 use super::{KnownTests, WHOLE_SUITE, add_unreported, bare_failure, no_verdict, without_duplicates};
@@ -13,65 +13,65 @@ use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
-/// How large a report may be, in bytes.
+/// The largest report that is read, in bytes.
 pub const LARGEST_REPORT: usize = 16 * 1024 * 1024;
 
-/// How many tests a report may have.
+/// The most tests that a report may have.
 const MOST_TESTS: usize = 100_000;
 
-/// How many elements may be open at once: reports have suites within suites, but not many.
+/// The deepest nesting of elements in a report: suites contain suites, but not many.
 const DEEPEST: usize = 32;
 
-/// How much of what a test printed is kept, in bytes of each stream.
+/// The longest text of each stream of a test that is kept, in bytes.
 const LONGEST_TEXT: usize = 64 * 1024;
 
-/// A file is no report that could be believed.
+/// Why a file is not a valid report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReportError {
-    /// It is not well-formed, or ends early.
+    /// The file is not well-formed XML, or ends early.
     #[error("the report is no XML: {reason}, at byte {at}")]
     NotXml {
         /// What is wrong.
         reason: String,
-        /// Where.
+        /// The byte offset.
         at: u64,
     },
-    /// It is XML of another kind.
+    /// The file is XML, but not a JUnit report.
     #[error("the report is not JUnit's: its outermost element is `{root}`, not `testsuites` or `testsuite`")]
     NotJunit {
-        /// Its outermost element.
+        /// The name of the outermost element.
         root: String,
     },
-    /// It declares a document type, which can define entities; no harness does that.
+    /// The file declares a document type, which can define entities; no harness does that.
     #[error("the report declares a document type at byte {at}; reports have none")]
     DocumentType {
-        /// Where.
+        /// The byte offset.
         at: u64,
     },
-    /// It is larger than any sensible one.
+    /// The report exceeds a limit.
     #[error("the report has more than {most} {of}")]
     TooMuch {
-        /// How many there may be.
+        /// The limit.
         most: usize,
-        /// Of what.
+        /// What is limited.
         of: &'static str,
     },
     /// A test without a name.
     #[error("the report has a test without a name at byte {at}")]
     Unnamed {
-        /// Where.
+        /// The byte offset.
         at: u64,
     },
-    /// A suite counts other tests than it has.
+    /// A suite states more tests, failures or errors than it contains.
     #[error("the suite `{suite}` says that {said} of its tests {what}, but reports {reported}")]
     Contradiction {
         /// The suite's name.
         suite: String,
         /// What is counted.
         what: &'static str,
-        /// What it says.
+        /// The number that the suite states.
         said: usize,
-        /// What it reports.
+        /// The number that the suite contains.
         reported: usize,
     },
 }
@@ -79,10 +79,10 @@ pub enum ReportError {
 /// One test of a report.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Case {
-    /// Its class or module, and its name.
+    /// The test's class or module, and its name.
     pub(super) name: String,
     pub(super) kind: CaseKind,
-    /// Of the failure: what it says it is, its message, and its text.
+    /// The failure's `type` and `message` attributes, and its text.
     pub(super) failure_kind: String,
     pub(super) message: String,
     pub(super) text: String,
@@ -97,13 +97,14 @@ pub(super) enum CaseKind {
     Skipped,
     /// The test itself failed.
     Failed,
-    /// Something around it did.
+    /// Something around the test failed.
     Broken,
 }
 
-/// Gives each test the verdict that a report has of it (TC-09). `report` is none where the command left no such file.
+/// Gives each test the verdict that a report has for it (TC-09). `report` is `None` if the command left no report.
 ///
-/// A known test that the report does not have counts as failed, and so does the suite where the report cannot be believed.
+/// A known test that is missing from the report counts as failed. If the report is invalid, all known tests do, or the suite if
+/// none is known.
 pub fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) -> TestOutcome {
     let timed_out = finished.ending == Ending::TimedOut;
     let cases = match report {
@@ -131,7 +132,7 @@ pub fn read(finished: &Finished, report: Option<&str>, known: KnownTests<'_>) ->
     outcome
 }
 
-/// A suite that is open: what it says of itself, and what was found in it so far.
+/// An open suite: the numbers that it states, and those found in it so far (tests, failures, errors).
 #[derive(Debug, Default)]
 struct Suite {
     name: String,
@@ -141,7 +142,7 @@ struct Suite {
     found: [usize; 3],
 }
 
-/// What of a test is being read.
+/// The part of a test that is being read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Failure,
@@ -198,7 +199,7 @@ fn predefined(entity: &str) -> Option<&'static str> {
 struct Reading {
     cases: Vec<Case>,
     has_begun: bool,
-    /// The elements that are open, by what they are.
+    /// The open elements, outermost first.
     open: Vec<Open>,
 }
 
@@ -291,7 +292,7 @@ impl Reading {
         }
     }
 
-    /// Counts a test, a failure or an error in every suite that is open.
+    /// Counts a test (0), a failure (1) or an error (2) in every open suite.
     fn count(&mut self, which: usize) {
         for open in &mut self.open {
             if let Open::Suite(suite) = open {
@@ -300,7 +301,7 @@ impl Reading {
         }
     }
 
-    /// Text of what is open.
+    /// Adds text to the open part of a test.
     fn add(&mut self, text: &str) {
         let [.., Open::Case(case), Open::Part(part)] = self.open.as_mut_slice() else { return };
         let whole = match part {
@@ -315,7 +316,8 @@ impl Reading {
 }
 
 impl Suite {
-    /// Whether it has all that it says. It may have more: a test that broke after it had failed is counted once, and reported twice.
+    /// Checks that the suite contains as much as it states. It may contain more: a test that first failed and then broke is
+    /// counted once, but reported twice.
     fn check(self) -> Result<(), ReportError> {
         let said = [(self.tests, "are there"), (self.failures, "failed"), (self.errors, "broke")];
         for ((said, what), reported) in said.into_iter().zip(self.found) {

@@ -1,13 +1,13 @@
-//! How a test of a JUnit report failed, from what the report says of it.
+//! How a test of a JUnit report failed.
 
 use super::junit::{Case, CaseKind};
 use super::panics::explain;
 use crate::failure::{FailureType, StructuredFailure};
 
-/// How much of a message is kept, in bytes.
+/// The longest message that is kept, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Reads it. Tests in Rust are known by their panics, others by what the report calls the failure.
+/// Reads how a test failed: tests in Rust from their panic, others from the failure's type and message.
 pub(super) fn failure(case: Case, test_path: &str) -> StructuredFailure {
     if let Some(captured) = [&case.errors, &case.text].into_iter().find(|text| is_rust(text)) {
         return explain(&case.name, captured, test_path);
@@ -27,7 +27,7 @@ pub(super) fn failure(case: Case, test_path: &str) -> StructuredFailure {
     }
 }
 
-/// Whether it is what a test in Rust prints when it fails.
+/// Whether the text is the output of a failed test in Rust.
 fn is_rust(text: &str) -> bool {
     text.starts_with("Error: ")
         || text.lines().any(|line| line.starts_with("thread '") && line.contains(" panicked at "))
@@ -39,7 +39,7 @@ fn classify(case: &Case, said: &str) -> FailureType {
     if kind == "test timeout" || begins(&["Failed: Timeout", "Timeout"]) {
         FailureType::Timeout
     } else if kind == "test abort" {
-        // The program died: nobody knows of what.
+        // The test program died for an unknown reason.
         FailureType::ParseError
     } else if begins(&["NotImplementedError", "not implemented", "not yet implemented"])
         || kind.contains("NotImplemented")
@@ -54,7 +54,7 @@ fn classify(case: &Case, said: &str) -> FailureType {
     }
 }
 
-/// The message, and Hypothesis's smallest failing input on one line.
+/// Splits a message into the text before, and Hypothesis's smallest failing input on one line.
 fn without_counterexample(message: &str) -> (&str, Option<String>) {
     for announced in ["Failing test case: ", "Falsifying example: "] {
         if let Some((before, after)) = message.split_once(announced) {
@@ -67,7 +67,7 @@ fn without_counterexample(message: &str) -> (&str, Option<String>) {
     (message, None)
 }
 
-/// Both sides of `assert 4 == 3`: what was given, and what was wanted.
+/// Both sides of `assert 4 == 3`: the actual and the expected value.
 fn sides(message: &str) -> Option<(String, String)> {
     let compared = message.lines().find_map(|line| line.strip_prefix("assert "))?;
     let (actual, expected) = compared.split_once(" == ")?;

@@ -1,10 +1,10 @@
 //! Rust's own test harness.
 //!
-//! A verdict on one test comes of a process that ran it alone, and of three things together: how the process exited, the harness's line
-//! for that test, and its counts. Each test program prints `running N tests`, a verdict per test, the captured output of the failed ones,
-//! their names, and a summary. Captured output is whatever the tests print, so it may imitate any of this;
-//! hence only a failed test's name opens a section of captured output, and the verdicts are held against the
-//! counts.
+//! A test's verdict is read from a process that ran the test alone, and combines three things: the exit code of the process, the
+//! harness's line for the test, and the harness's counts. Each test program prints `running N tests`, a verdict per test, the
+//! captured output of the failed tests, their names, and a summary. Captured output is whatever the tests print, so it may
+//! imitate any of this. Hence a section of captured output must begin with the name of a failed test, and the verdicts are
+//! compared with the counts.
 
 use super::panics::explain;
 use super::{KnownTests, WHOLE_SUITE, bare_failure, end_of};
@@ -12,21 +12,21 @@ use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
 use crate::outcome::{TestOutcome, TestVerdict};
 
-/// How much of standard error becomes a failure's message, in bytes.
+/// The longest part of standard error that becomes a failure's message, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// What came of a process that ran one test alone.
+/// The result of a process that ran one test alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OneTest {
-    /// It ran to its end, and did not fail.
+    /// The test ran to its end and did not fail.
     Passed,
-    /// It was skipped by its own wish.
+    /// The test is marked `#[ignore]`.
     Ignored,
-    /// It failed, or did not come to its end.
+    /// The test failed, or did not run to its end.
     Failed(StructuredFailure),
 }
 
-/// Reads what came of the test that its program calls `path`, and everybody else `name`.
+/// Reads the result of the test that its program calls `path`; the outcome calls it `name`.
 pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneTest {
     let names = [path.to_owned()];
     let known = KnownTests { names: &names, test_path, implementation_path: None };
@@ -47,13 +47,13 @@ pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneT
     }
 }
 
-/// The names that a program gives its tests, asked with `--list --format=terse`; none if it did not answer.
+/// The names of a program's tests, from its output for `--list --format=terse`; `None` if the program failed.
 pub fn listed(finished: &Finished) -> Option<Vec<String>> {
     let names = finished.stdout.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned);
     (finished.ending == Ending::Exited(0)).then(|| names.collect())
 }
 
-/// Reads the verdicts; `None` if no test program ever started, because nothing could be built.
+/// Reads the verdicts; `None` if no test program started because nothing could be built.
 pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
     let programs = programs(&finished.stdout);
     if programs.is_empty() && finished.ending != Ending::Exited(0) {
@@ -77,8 +77,7 @@ pub fn read(finished: &Finished, known: KnownTests<'_>) -> Option<TestOutcome> {
     Some(outcome)
 }
 
-/// Files failures for the tests that ought to have a verdict and got none, and for a suite that
-/// failed without saying which test did.
+/// Adds failures for known tests without a verdict, and for a suite that failed although no test did.
 fn add_missing_verdicts(
     outcome: &mut TestOutcome,
     programs: &[Program<'_>],
@@ -117,7 +116,7 @@ fn add_missing_verdicts(
     }
 }
 
-/// What to say of a program that the harness said too little about.
+/// The message for a test program that ended before its harness had reported.
 fn without_a_verdict(finished: &Finished) -> String {
     let ending = match finished.ending {
         Ending::Exited(code) => format!("exited with {code}"),
@@ -162,7 +161,7 @@ impl Program<'_> {
     }
 }
 
-/// Where in a program's output a line stands.
+/// The section of a program's output that a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     Outside,
@@ -177,7 +176,7 @@ fn programs(stdout: &str) -> Vec<Program<'_>> {
     let mut section = Section::Outside;
     for line in stdout.lines() {
         if section == Section::Outside || section == Section::Verdicts {
-            // A program that crashed has no end; the next one's beginning is its end.
+            // The output of a program that crashed ends where that of the next program begins.
             if let Some(announced) = announced(line) {
                 programs.push(Program { announced, ..Program::default() });
                 section = Section::Verdicts;

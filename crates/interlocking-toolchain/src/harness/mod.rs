@@ -1,6 +1,6 @@
-//! Reading what test harnesses print.
+//! Reads the output of test harnesses.
 //!
-//! How a test failed is read here, from the harness's own output; nobody's word is taken for it (HY-99).
+//! How a test failed is read from the harness's own output, never from what an agent reports (HY-99).
 
 use crate::execution::{Ending, Finished};
 use crate::failure::{FailureType, StructuredFailure};
@@ -15,22 +15,23 @@ pub mod go_test;
 mod junit_failure;
 mod panics;
 
-/// The test name under which a failure is filed that belongs to no single test.
+/// The test name of a failure that belongs to no single test.
 pub const WHOLE_SUITE: &str = "(whole suite)";
 
 /// What is known about the tests before their output is read.
 #[derive(Debug, Clone, Copy)]
 pub struct KnownTests<'a> {
-    /// Tests that must get a verdict: one that the harness could not give counts as a failure.
+    /// Tests that must get a verdict: a test without a verdict counts as failed.
     pub names: &'a [String],
-    /// The test file, relative to the checkout: its tests have canaries, and a panic there that is not one of Rust's own is an assertion's.
+    /// The test file, relative to the checkout. Its tests get canaries. A panic in this file counts as a failed assertion, unless
+    /// its message is one of Rust's own.
     pub test_path: &'a str,
-    /// The implementation's file, relative to the checkout, if no test may read it or what lies beside it.
+    /// The implementation's file, relative to the checkout, if no test may read that file and its directory.
     pub implementation_path: Option<&'a str>,
 }
 
 impl<'a> KnownTests<'a> {
-    /// What no test may read: the implementation as text, with what lies beside it.
+    /// The path that no test may read: the implementation's directory, or its file if that is at the root of the checkout.
     pub(crate) fn hidden(&self) -> Option<&'a Path> {
         let path = Path::new(self.implementation_path?);
         let file = path.strip_prefix(".").unwrap_or(path);
@@ -38,7 +39,7 @@ impl<'a> KnownTests<'a> {
     }
 }
 
-/// A failure of which nothing is known but its kind and a message.
+/// A failure with nothing but its kind and a message.
 pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str) -> StructuredFailure {
     StructuredFailure {
         property_name: name.to_owned(),
@@ -50,10 +51,10 @@ pub(crate) fn bare_failure(name: &str, failure_type: FailureType, message: &str)
     }
 }
 
-/// How much of the output becomes the message of a run without verdicts, in bytes.
+/// The longest part of standard error in the message of a run without verdicts, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// The outcome of a run that gave no verdicts: every known test failed, or the suite where none is known.
+/// The outcome of a run without verdicts: every known test failed, or the suite if none is known.
 fn no_verdict(finished: &Finished, known: KnownTests<'_>, why: &str) -> TestOutcome {
     let timed_out = finished.ending == Ending::TimedOut;
     let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
@@ -65,7 +66,7 @@ fn no_verdict(finished: &Finished, known: KnownTests<'_>, why: &str) -> TestOutc
     TestOutcome { failed, timed_out, ..TestOutcome::default() }
 }
 
-/// Files failures for the known tests that a harness said nothing of.
+/// Adds failures for the known tests that the harness did not report.
 fn add_unreported(outcome: &mut TestOutcome, known: KnownTests<'_>) {
     let is_absent = |name: &&String| outcome.verdict_of(name) == TestVerdict::Absent;
     let missing: Vec<&String> = known.names.iter().filter(is_absent).collect();
@@ -75,7 +76,7 @@ fn add_unreported(outcome: &mut TestOutcome, known: KnownTests<'_>) {
     );
 }
 
-/// Leaves each test one verdict: a failure before a pass, a pass before a skip.
+/// Keeps one verdict for each test: a failure takes precedence over a pass, and a pass over a skip.
 fn without_duplicates(outcome: &mut TestOutcome) {
     let mut seen = BTreeSet::new();
     outcome.failed.retain(|failure| seen.insert(failure.property_name.clone()));
@@ -83,7 +84,7 @@ fn without_duplicates(outcome: &mut TestOutcome) {
     outcome.ignored.retain(|name| seen.insert(name.clone()));
 }
 
-/// The end of a text, at most this many bytes, beginning at a character.
+/// The end of a text: at most `most` bytes, beginning at a character boundary.
 fn end_of(text: &str, most: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(most))..]
 }

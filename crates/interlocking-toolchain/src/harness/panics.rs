@@ -2,10 +2,10 @@
 
 use crate::failure::{FailureType, StructuredFailure};
 
-/// How much of a message is kept, in bytes.
+/// The longest message that is kept, in bytes.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// Reads how a test failed from what it printed.
+/// Reads how a test failed from its output.
 pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> StructuredFailure {
     let failure = |failure_type, message: &str| StructuredFailure {
         property_name: name.to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> Structured
     };
     let panics = panics(captured);
     let Some(last) = panics.last() else {
-        // Without a panic the test returned an error, or was meant to panic and did not.
+        // Without a panic, the test returned an error, or should have panicked and did not.
         let text = captured.trim();
         return if let Some(error) = text.strip_prefix("Error: ") {
             failure(FailureType::ExceptionThrown, error)
@@ -90,7 +90,7 @@ fn classify(panic: &Panic<'_>, test_path: &str) -> FailureType {
     }
 }
 
-/// Whether the message is one that the language or the standard library gives.
+/// Whether the message is one of the language or the standard library.
 fn thrown_by_rust(message: &str) -> bool {
     const BEGINNINGS: [&str; 10] = [
         "called `Option::",
@@ -117,7 +117,7 @@ fn minimal_input(report: &str) -> (String, Option<String>) {
     (reason.to_owned(), Some(input.trim().to_owned()))
 }
 
-/// Drops the ` at tests/properties.rs:8` that proptest's own assertions end with: it moves with every edit.
+/// Drops the ` at tests/properties.rs:8` at the end of proptest's own assertions: it changes with every edit.
 fn without_location(reason: &str) -> &str {
     match reason.rsplit_once(" at ") {
         Some((text, location)) if location.rsplit_once(':').is_some_and(|(_, line)| is_number(line)) => text,
@@ -147,7 +147,7 @@ fn comparison(message: &str) -> (String, Option<String>, Option<String>) {
     (rest.join("\n").trim().to_owned(), left, right)
 }
 
-/// Without the backquotes and the comma that proptest sets around a value.
+/// A value without the backquotes and the comma that proptest adds.
 fn bare(value: &str) -> String {
     let value = value.strip_suffix(',').unwrap_or(value);
     let inner = value.strip_prefix('`').and_then(|value| value.strip_suffix('`'));
