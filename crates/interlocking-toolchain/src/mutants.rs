@@ -161,7 +161,7 @@ impl MutantTrials {
             }
         }
         Ok(Self {
-            runner: runner.until_a_failure(None),
+            runner: runner.stopping_at_failure(None),
             test_limit: None,
             checkout,
             names: known.names.to_vec(),
@@ -175,7 +175,7 @@ impl MutantTrials {
     /// command that runs all tests together keeps the toolchain's limit.
     #[must_use]
     pub fn with_test_limit(self, limit: Duration) -> Self {
-        Self { runner: self.runner.until_a_failure(Some(limit)), test_limit: Some(limit), ..self }
+        Self { runner: self.runner.stopping_at_failure(Some(limit)), test_limit: Some(limit), ..self }
     }
 
     /// The time limit for a single test, if it was [set](Self::with_test_limit).

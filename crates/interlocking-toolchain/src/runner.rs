@@ -59,7 +59,7 @@ impl Checkout {
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
 /// The message if part of cargo's output was dropped, so that a test program may be missing.
-const TOO_MUCH_SAID: &str = "cargo printed more than is read of which test programs it has built, so that some may not be known; it prints \
+const OUTPUT_CUT_MESSAGE: &str = "cargo printed more than is read of which test programs it has built, so that some may not be known; it prints \
     every warning, too: see to it that there are fewer";
 
 impl Runner {
@@ -122,7 +122,7 @@ impl Runner {
 
     /// A runner that stops at the first failure if each test runs in a process of its own, with this time limit for a single
     /// test.
-    pub(crate) fn until_a_failure(&self, test_limit: Option<Duration>) -> Self {
+    pub(crate) fn stopping_at_failure(&self, test_limit: Option<Duration>) -> Self {
         let mut toolchain = self.toolchain.clone();
         if let Some(limit) = test_limit {
             let seconds = limit.as_secs().saturating_add(u64::from(limit.subsec_nanos() > 0));
@@ -238,7 +238,7 @@ impl Runner {
             return Ok(TestRun::DidNotBuild { diagnostics: diagnostics(&finished, Some(&built.rendered)) });
         }
         if finished.is_cut {
-            return Ok(TestRun::DidNotBuild { diagnostics: TOO_MUCH_SAID.to_owned() });
+            return Ok(TestRun::DidNotBuild { diagnostics: OUTPUT_CUT_MESSAGE.to_owned() });
         }
         let suite = Suite {
             toolchain: &self.toolchain,

@@ -33,7 +33,7 @@ pub fn one(finished: &Finished, path: &str, name: &str, test_path: &str) -> OneT
     let unfinished = || {
         let timed_out = finished.ending == Ending::TimedOut;
         let failure_type = if timed_out { FailureType::Timeout } else { FailureType::ParseError };
-        bare_failure(name, failure_type, &without_a_verdict(finished))
+        bare_failure(name, failure_type, &no_verdict_message(finished))
     };
     let Some(outcome) = read(finished, known) else { return OneTest::Failed(unfinished()) };
     let is_alone = |given: &[String]| given == names.as_slice();
@@ -88,7 +88,7 @@ fn add_missing_verdicts(
     let (failure_type, message) = if outcome.timed_out {
         (FailureType::Timeout, "no verdict when the time was up".to_owned())
     } else if programs.iter().any(|program| !program.finished) {
-        (FailureType::ParseError, without_a_verdict(finished))
+        (FailureType::ParseError, no_verdict_message(finished))
     } else if programs.iter().any(Program::contradicts_itself) {
         let message = "the harness's counts do not match its verdicts; do not write to standard output directly";
         outcome.failed.push(bare_failure(WHOLE_SUITE, FailureType::ParseError, message));
@@ -117,7 +117,7 @@ fn add_missing_verdicts(
 }
 
 /// The message for a test program that ended before its harness had reported.
-fn without_a_verdict(finished: &Finished) -> String {
+fn no_verdict_message(finished: &Finished) -> String {
     let ending = match finished.ending {
         Ending::Exited(code) => format!("exited with {code}"),
         Ending::Killed => "was ended by a signal".to_owned(),
