@@ -36,7 +36,7 @@
 //! | the results | [`BuildOutcome`], [`TestRun`], [`TestOutcome`], [`StructuredFailure`] |
 //! | judge tests as red on stubs or green on finished code | [`red_check`], [`green_check`] |
 //! | find out whether tests notice a change to the code | [`MutantTrials`], [`MutantVerdict`] |
-//! | recognise recurring failures, and progress of repairs | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
+//! | recurring failures, and progress of repairs | [`signature`], [`patterns_of`], [`merge_patterns`], [`is_converging`] |
 //! | read a harness's output without running anything | [`harness`] |
 //! | test code that runs commands, without running any | [`Recorder`] |
 //! | let several checkouts share compiled dependencies | [`share_dependencies`] |
