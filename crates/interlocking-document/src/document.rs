@@ -1,4 +1,4 @@
-//! A text that was parsed.
+//! A parsed text.
 
 use crate::fields::Field;
 use crate::node::Node;
@@ -6,11 +6,11 @@ use crate::problems::Problems;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 use crate::source::Source;
 
-/// A document that is well-formed, and the name of its file.
+/// A well-formed document, and the name of its file.
 #[derive(Clone, Debug)]
 pub struct Document {
     root: Node,
-    /// What is wrong without anything having been read: keys that are there twice.
+    /// The problems found by parsing: duplicate keys, and keys of YAML that are not texts.
     problems: Problems,
 }
 
@@ -19,7 +19,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// Every mistake in its syntax; of a text that is too large or nested too deep that alone.
+    /// Every syntax error; for a text that is too large or nested too deep, only that.
     #[cfg(feature = "toml")]
     pub fn toml(source: Source<'_>) -> Result<Self, Problems> {
         crate::toml::parse(&source).map(|root| Self { root, problems: Problems::of(source.file) })
@@ -29,7 +29,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// The first mistake in its syntax.
+    /// The first syntax error.
     #[cfg(feature = "json")]
     pub fn json(source: Source<'_>) -> Result<Self, Problems> {
         crate::json::parse(&source).map(|(root, problems)| Self { root, problems })
@@ -39,26 +39,26 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// The first mistake in its syntax.
+    /// The first syntax error.
     #[cfg(feature = "yaml")]
     pub fn yaml(source: Source<'_>) -> Result<Self, Problems> {
         crate::yaml::parse(&source).map(|(root, problems)| Self { root, problems })
     }
 
-    /// What the document is.
+    /// The outermost value of the document.
     pub fn root(&self) -> &Node {
         &self.root
     }
 
-    /// Reads the document. `read` files a problem for everything that is wrong, and gives nothing only then.
+    /// Reads the document. `read` adds a problem for everything that is wrong, and returns `None` only if it has added one.
     ///
     /// # Errors
     ///
-    /// Everything that `read` files, and every key that is there twice.
+    /// Every problem that `read` adds, every duplicate key, and every key of YAML that is not a text.
     ///
     /// # Panics
     ///
-    /// If `read` gives nothing and files no problem.
+    /// If `read` returns `None` and there are no problems.
     pub fn read<T>(&self, read: impl FnOnce(Field<'_>, &mut Problems) -> Option<T>) -> Result<T, Problems> {
         let mut problems = self.problems.clone();
         match read(Field::of(&self.root), &mut problems) {

@@ -1,4 +1,4 @@
-//! Taking a tree apart, field by field, so that a wrong one hides no other.
+//! Reads a tree field by field, so that a wrong field hides no other.
 
 use std::collections::BTreeSet;
 
@@ -33,22 +33,23 @@ impl<'d> Field<'d> {
         self.node.position
     }
 
-    /// The keys that lead to it, joined by dots; items of a list have those of their list. Empty for the outermost.
+    /// The keys that lead to the value, joined by dots. An item of a list has the path of its list. Empty for the outermost
+    /// value.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The same keys with another value, such as what is [left](Fields::rest) of this one.
+    /// Another value under the same keys, such as the [rest](Fields::rest) of this one.
     pub fn with_node<'n>(&self, node: &'n Node) -> Field<'n> {
         Field { node, path: self.path.clone() }
     }
 
-    /// The value as a `T`; none if it is none, which is filed, at the place within it that is wrong.
+    /// Reads the value as a `T`. If it is not a `T`, adds a problem at the wrong place inside it and returns `None`.
     pub fn read<T: DeserializeOwned>(&self, problems: &mut Problems) -> Option<T> {
         typed::read(self.node, &self.path, problems)
     }
 
-    /// The value if it is a text.
+    /// The value, if it is a text; otherwise adds a problem.
     pub fn text(&self, problems: &mut Problems) -> Option<&'d Text> {
         let text = self.node.as_text();
         if text.is_none() {
@@ -57,7 +58,7 @@ impl<'d> Field<'d> {
         text
     }
 
-    /// The items, if it is a list.
+    /// The items, if the value is a list; otherwise adds a problem.
     pub fn items(&self, problems: &mut Problems) -> Option<impl Iterator<Item = Field<'d>> + use<'d>> {
         let Value::List(items) = &self.node.value else {
             self.expected("a list", problems);
@@ -67,7 +68,7 @@ impl<'d> Field<'d> {
         Some(items.iter().map(move |node| Field { node, path: path.clone() }))
     }
 
-    /// The entries, if it is a table whose keys may be any.
+    /// The entries, if the value is a table; otherwise adds a problem. For tables with arbitrary keys.
     pub fn entries(&self, problems: &mut Problems) -> Option<impl Iterator<Item = (&'d Key, Field<'d>)> + use<'d>> {
         let Value::Table(entries) = &self.node.value else {
             self.expected("a table", problems);
@@ -77,7 +78,7 @@ impl<'d> Field<'d> {
         Some(entries.iter().map(move |(key, node)| (key, Field { node, path: words::joined(&path, &key.name) })))
     }
 
-    /// The fields, if it is a table whose keys are known.
+    /// The fields, if the value is a table; otherwise adds a problem. For tables with known keys.
     pub fn fields(&self, problems: &mut Problems) -> Option<Fields<'d>> {
         let Value::Table(entries) = &self.node.value else {
             self.expected("a table", problems);
@@ -93,19 +94,19 @@ impl<'d> Field<'d> {
         })
     }
 
-    /// The value as JSON; a number that JSON has not is filed.
+    /// The value as JSON. Adds a problem for a number that JSON cannot represent.
     #[cfg(feature = "json")]
     pub fn json(&self, problems: &mut Problems) -> Option<serde_json::Value> {
         let json = self.node.to_json();
         json.map_err(|(position, message)| problems.add(position, &self.path, message)).ok()
     }
 
-    /// Files that something is wrong with the value.
+    /// Adds a problem with the value.
     pub fn refuse(&self, message: impl AsRef<str>, problems: &mut Problems) {
         problems.add(self.node.position, &self.path, message);
     }
 
-    /// Files that the value is none such as is `wanted`: `a list`.
+    /// Adds the problem that the value is not what is `wanted`, such as `a list`.
     pub fn expected(&self, wanted: &str, problems: &mut Problems) {
         self.refuse(format!("expected {wanted}, found {}", self.node), problems);
     }
@@ -119,31 +120,31 @@ pub struct Fields<'d> {
     position: Position,
     path: String,
     entries: &'d [(Key, Node)],
-    /// Which entries have been asked for.
+    /// The indices of the entries that have been taken.
     taken: BTreeSet<usize>,
-    /// The names asked for, for the message about one that nobody asked for.
+    /// The names of fields that were asked for, for messages about unknown fields.
     known: Vec<&'static str>,
     spellings: Spellings,
 }
 
 impl<'d> Fields<'d> {
-    /// The same where a field is also found by these other spellings of its name.
+    /// Sets a function that returns other spellings of a field's name, by which the field is also found.
     #[must_use]
     pub fn with_spellings(self, spellings: impl Fn(&str) -> Vec<String> + 'static) -> Self {
         Self { spellings: Box::new(spellings), ..self }
     }
 
-    /// The value of a field, if it is there and something.
+    /// The value of a field, if the field is there and is not [nothing](Node::is_nothing).
     pub fn take(&mut self, name: &'static str) -> Option<Field<'d>> {
         self.take_any(name).filter(|field| !field.node.is_nothing())
     }
 
-    /// A field that must be there.
+    /// Reads a field that must be there.
     pub fn required<T: DeserializeOwned>(&mut self, name: &'static str, problems: &mut Problems) -> Option<T> {
         self.require(name, problems)?.read(problems)
     }
 
-    /// The value of a field that must be there.
+    /// The value of a field that must be there. If it is missing, adds a problem and returns `None`.
     pub fn require(&mut self, name: &'static str, problems: &mut Problems) -> Option<Field<'d>> {
         let field = self.take_any(name);
         if field.is_none() {
@@ -152,7 +153,7 @@ impl<'d> Fields<'d> {
         field
     }
 
-    /// A field with a default; none only if it is there and wrong.
+    /// Reads a field with a default. `None` only if the field is there and wrong.
     pub fn optional<T: DeserializeOwned>(
         &mut self,
         name: &'static str,
@@ -165,7 +166,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// Files that something is wrong with the value of a field that was read.
+    /// Adds a problem with the value of a field that was read.
     pub fn refuse(&self, name: &str, message: impl AsRef<str>, problems: &mut Problems) {
         match self.find(name) {
             Some((_, field)) => field.refuse(message, problems),
@@ -173,16 +174,16 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// A table of what nobody has asked for.
+    /// A table of the entries that were not taken.
     pub fn rest(&self) -> Node {
         let rest = self.untaken().map(|(_, entry)| entry.clone());
         Node { position: self.position, value: Value::Table(rest.collect()) }
     }
 
-    /// Files a problem for every field that nobody has asked for.
+    /// Adds a problem for every entry that was not taken.
     pub fn finish(self, problems: &mut Problems) {
         for (_, (key, _)) in self.untaken() {
-            // What is not shown need not be likened to anything: a hostile file has very many.
+            // Problems that are not shown need no suggestion: a hostile file can have very many unknown fields.
             let known = if problems.len() < SHOWN { &self.known[..] } else { &[] };
             problems.add(key.position, &words::joined(&self.path, &key.name), words::unknown(&key.name, known));
         }

@@ -1,6 +1,6 @@
 //! JSON as a tree.
 //!
-//! `serde_json` decides what is JSON, and keeps no places. So a text that it takes is walked once more.
+//! `serde_json` decides what is JSON, but keeps no positions. So a text that it accepts is walked a second time.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::problems::Problems;
 use crate::source::Source;
 use crate::words;
 
-/// The document of a text, and its keys that are there twice.
+/// The tree of a text, and the problems of its duplicate keys.
 pub(crate) fn parse(source: &Source<'_>) -> Result<(Node, Problems), Problems> {
     let text = source.text()?;
     let lines = Lines::of(text);
@@ -42,7 +42,7 @@ struct Walk<'s, 't> {
 }
 
 impl<'t> Walk<'_, 't> {
-    /// The next value; none if it is nested too deep, which is filed.
+    /// The next value. If it is nested too deep, adds a problem and returns `None`.
     fn node(&mut self, depth: usize) -> Option<Node> {
         let first = self.skip_blanks();
         let position = self.position(self.at);
@@ -72,7 +72,7 @@ impl<'t> Walk<'_, 't> {
         let mut lines = BTreeMap::new();
         while !self.is_closed(b'}') {
             let key = Key { position: self.position(self.at), name: self.string() };
-            // The colon.
+            // Skips the colon.
             self.skip_blanks();
             self.at += 1;
             let value = self.node(depth + 1)?;
@@ -87,9 +87,9 @@ impl<'t> Walk<'_, 't> {
         Some(entries)
     }
 
-    /// Goes on to the next item, or past the end.
+    /// Moves to the next item, or past the closing bracket `end`; whether that was reached.
     fn is_closed(&mut self, end: u8) -> bool {
-        // What opens it, or the comma before the item.
+        // Skips the opening bracket, or the comma before the item.
         if matches!(self.skip_blanks(), b'{' | b'[' | b',') {
             self.at += 1;
         }
@@ -117,7 +117,7 @@ impl<'t> Walk<'_, 't> {
         word
     }
 
-    /// The next byte that is not blank.
+    /// Skips blanks and returns the next byte.
     fn skip_blanks(&mut self) -> u8 {
         let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         let rest = &self.text.as_bytes()[self.at..];

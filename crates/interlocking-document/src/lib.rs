@@ -1,8 +1,8 @@
-//! Files that people and agents write, TOML, JSON and YAML, read so that every mistake is told at its place.
+//! Reads TOML, JSON and YAML files that people and agents write, and reports every mistake with its place.
 //!
-//! A document is parsed to a tree whose keys and values know their line and column, and read from it field by field. A wrong
-//! field hides no other: all that is wrong is told at once, each with file, line, column, the keys that lead to it, what was
-//! expected, what stands there and what to do.
+//! A document is parsed to a tree whose keys and values have a line and a column, and is then read field by field. A wrong
+//! field hides no other: all problems are reported at once, each with file, line, column, the keys that lead to it, what was
+//! expected, what was found and what to do.
 //!
 #![cfg_attr(feature = "toml", doc = "```")]
 #![cfg_attr(not(feature = "toml"), doc = "```ignore")]
@@ -31,26 +31,26 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | a text, and how large it may be | [`Source`], [`Limits`] |
-//! | parse it | [`Document`] |
+//! | a text, and its size limits | [`Source`], [`Limits`] |
+//! | parse a text | [`Document`] |
 //! | the tree | [`Node`], [`Value`], [`Text`], [`Key`] |
-//! | take fields, typed by serde | [`Field`], [`Fields`] |
-//! | what is wrong, and where | [`Problems`], [`Problem`], [`Place`] |
-//! | YAML blocks of a Markdown file, and its sections | [`markdown`] |
-//! | a tree as YAML, to be written | `Node::to_yaml` |
+//! | read fields, typed by serde | [`Field`], [`Fields`] |
+//! | problems and their places | [`Problems`], [`Problem`], [`Place`] |
+//! | fenced blocks of a Markdown file, and its sections | [`markdown`] |
+//! | write a tree as YAML | `Node::to_yaml` |
 //! | "did you mean …?" | [`nearest`] |
 //!
 //! # Features
 //!
-//! Each language is one: `toml`, `json` (also any value as JSON), `yaml`. None is on by default.
+//! Each language is a feature: `toml`, `json` (which also converts any value to JSON), `yaml`. None is on by default.
 //!
 //! # What is refused
 //!
-//! Agents can write documents, so a text has [a limit](Limits) of bytes and of depth. YAML's anchors, aliases and tags are
-//! refused: a tree is never larger than its text, and a billion laughs are refused at the first. A key that is there twice is
-//! refused in every language. Words of a file stand in messages shortened, and escaped, so that a terminal obeys none.
+//! Agents can write documents, so a text has [limits](Limits) of size and depth. YAML's anchors, aliases and tags are
+//! refused: a tree is never larger than its text, and a "billion laughs" file is refused at its first anchor. Duplicate keys are
+//! refused in every language. Messages show words of a file shortened and escaped, so that they cannot control a terminal.
 //!
-//! **Invariant:** nothing here prints, and no file is written.
+//! **Invariant:** nothing in this crate prints or writes a file.
 #![cfg_attr(
     not(any(feature = "json", feature = "toml", feature = "yaml")),
     expect(dead_code, reason = "no language is chosen, so nothing is parsed")

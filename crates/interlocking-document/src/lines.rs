@@ -1,16 +1,16 @@
-//! From offsets in bytes to lines and columns.
+//! Converts byte offsets to lines and columns.
 
 use crate::place::Position;
 
-/// Every so many bytes the characters before are counted once, so that a very long line costs no more than others.
+/// The number of characters is stored for every `STRIDE`th byte, so that a position in a very long line is found as quickly.
 const STRIDE: usize = 256;
 
 /// A text's lines.
 pub(crate) struct Lines<'t> {
     text: &'t str,
-    /// Where each line begins, in bytes.
+    /// The byte offset of each line's beginning.
     starts: Vec<usize>,
-    /// How many characters begin before every `STRIDE`th byte.
+    /// The number of characters that begin before every `STRIDE`th byte.
     counted: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl<'t> Lines<'t> {
         Self { text, starts, counted: counts.collect() }
     }
 
-    /// The position of a byte; of one behind the end that of the end.
+    /// The position of a byte offset; an offset after the end has the position of the end.
     pub(crate) fn position(&self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         let line = self.starts.partition_point(|start| *start <= offset);
@@ -34,7 +34,7 @@ impl<'t> Lines<'t> {
         Position { line, column: 1 + self.characters_before(offset) - self.characters_before(start) }
     }
 
-    /// The byte at a line and a column in bytes, both counted from 1.
+    /// The byte offset of a line and a column in bytes, both counted from 1.
     #[cfg(feature = "json")]
     pub(crate) fn offset(&self, line: usize, column: usize) -> usize {
         let start = self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len());
@@ -48,7 +48,7 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// How many characters begin in these bytes.
+/// The number of characters that begin in these bytes.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }

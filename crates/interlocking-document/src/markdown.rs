@@ -1,6 +1,6 @@
-//! The fenced blocks of a Markdown file, the headings that they stand under, and the sections that these begin.
+//! The fenced blocks of a Markdown file with their headings, and the sections that headings begin.
 //!
-//! A block is a [`Source`] whose places are those of the file, so a mistake in a YAML block is told at the line of the file.
+//! A block is a [`Source`] with positions in the whole file, so a mistake in a YAML block is reported at its line in the file.
 //!
 #![cfg_attr(feature = "yaml", doc = "```")]
 #![cfg_attr(not(feature = "yaml"), doc = "```ignore")]
@@ -13,8 +13,8 @@
 //! assert!(problems.to_string().starts_with("report.md:6:11: this is not YAML:"), "{problems}");
 //! ```
 //!
-//! What is a fence and what a heading is as in CommonMark: at most three spaces before it; a fence of three or more backticks or
-//! tildes ends with one as long, or at the end of the file. Blocks in lists, and headings that are underlined, are not found.
+//! Fences and headings are those of CommonMark: at most three spaces before them; a block opened by three or more backticks or
+//! tildes ends with a fence at least as long, or with the file. Blocks in lists and underlined headings are not found.
 
 use std::ops::Range;
 
@@ -23,35 +23,35 @@ use crate::source::Source;
 /// A fenced block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block<'t> {
-    /// The first word after the opening fence, such as `yaml`; empty where there is none.
+    /// The first word after the opening fence, such as `yaml`; empty if there is none.
     pub language: &'t str,
     /// The last heading before the block.
     pub heading: Option<Heading<'t>>,
-    /// The lines between the fences, as they are in the file.
+    /// The lines between the fences, unchanged.
     pub content: &'t str,
-    /// Where the block is in the text, in bytes, with its fences: what stands before and after it is the author's prose.
+    /// The byte range of the block in the text, with its fences.
     pub range: Range<usize>,
     /// The line of the opening fence, counted from 1.
     pub line: usize,
-    /// Whether the block ends with a fence, and not with the file.
+    /// Whether the block ends with a fence, not with the file.
     pub is_closed: bool,
 }
 
 /// A heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading<'t> {
-    /// How many `#` it has, 1 to 6.
+    /// The number of `#`, 1 to 6.
     pub level: usize,
-    /// What it says.
+    /// The heading's text, without `#`.
     pub text: &'t str,
-    /// Its line, counted from 1.
+    /// The heading's line, counted from 1.
     pub line: usize,
-    /// Where the text goes on after it, in bytes.
+    /// The byte offset after the heading's line.
     pub end: usize,
 }
 
 impl<'t> Block<'t> {
-    /// The content as a document's text, with the places that it has in its file.
+    /// The content as the text of a document, with positions in the file.
     pub fn source<'s>(&self, file: &'s str) -> Source<'s>
     where
         't: 's,
@@ -64,7 +64,7 @@ impl<'t> Block<'t> {
 pub fn blocks(text: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut heading = None;
-    // The block that is open, and where its content begins.
+    // The open block, and the byte offset of its content.
     let mut open: Option<(Fence<'_>, Block<'_>, usize)> = None;
     let mut offset = 0;
     for (index, whole) in text.split_inclusive('\n').enumerate() {
@@ -96,25 +96,25 @@ pub fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// A heading, and what belongs to it.
+/// A heading and the text that belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section<'t> {
     /// The heading.
     pub heading: Heading<'t>,
-    /// What follows the heading's line, up to the next heading of the same level or a higher one: deeper ones are in it.
+    /// The text after the heading's line, up to the next heading of the same or a higher level: deeper headings are part of it.
     pub body: &'t str,
-    /// Where all of it is in the text, in bytes, with the heading's line.
+    /// The byte range of the section in the text, with the heading's line.
     pub range: Range<usize>,
 }
 
 impl Section<'_> {
-    /// The line of the file on which the body begins, counted from 1.
+    /// The first line of the body, counted from 1.
     pub fn first_line(&self) -> usize {
         self.heading.line + 1
     }
 }
 
-/// The sections of a Markdown text, in the order of their headings: each after those that it is in.
+/// The sections of a Markdown text, in the order of their headings: a section follows the sections that contain it.
 pub fn sections(text: &str) -> Vec<Section<'_>> {
     let headings = headings(text);
     let section = |(index, (start, heading)): (usize, &(usize, Heading<'_>))| {
@@ -128,7 +128,7 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
         .collect()
 }
 
-/// The headings that are in no block, and where each begins.
+/// The headings outside of blocks, each with the byte offset of its line.
 fn headings(text: &str) -> Vec<(usize, Heading<'_>)> {
     let blocks = blocks(text);
     let is_in_a_block = |offset: usize| {
@@ -150,7 +150,7 @@ fn headings(text: &str) -> Vec<(usize, Heading<'_>)> {
     headings
 }
 
-/// What opens a block.
+/// An opening fence.
 struct Fence<'t> {
     mark: char,
     length: usize,
@@ -163,7 +163,7 @@ impl<'t> Fence<'t> {
         let mark = rest.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
         let info = rest.trim_start_matches(mark);
         let length = rest.len() - info.len();
-        // Otherwise it is code in a line.
+        // A backtick after the backticks makes this inline code.
         let is_fence = length >= 3 && (mark == '~' || !info.contains('`'));
         is_fence.then(|| Self { mark, length, info: info.trim() })
     }
@@ -190,7 +190,7 @@ fn heading_of(line: &str) -> Option<(usize, &str)> {
     Some((level, if is_closing { unclosed.trim_end() } else { said }))
 }
 
-/// A line without at most three spaces; none with more.
+/// A line without its indentation; `None` if that is more than three spaces.
 fn unindented(line: &str) -> Option<&str> {
     let rest = line.trim_start_matches(' ');
     (line.len() - rest.len() <= 3).then_some(rest)

@@ -1,4 +1,4 @@
-//! The tree that a document is, whichever language it is written in.
+//! The tree of a document, the same for every language.
 
 use std::fmt;
 
@@ -8,63 +8,63 @@ use crate::words::quoted;
 /// A value, and where it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Where it begins; of a table under a heading where the heading does.
+    /// Where the value begins; a TOML table under a header begins at the header.
     pub position: Position,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// JSON's `null`.
     Nothing,
-    /// A truth, of TOML or JSON.
+    /// A boolean of TOML or JSON.
     Bool(bool),
-    /// A whole number, of TOML or JSON.
+    /// A whole number of TOML or JSON.
     Integer(i128),
-    /// Another number, of TOML or JSON.
+    /// Another number of TOML or JSON.
     Float(f64),
-    /// A text; also a date of TOML, and everything of YAML that is no list and no table.
+    /// A text, a date of TOML, or any scalar of YAML.
     Text(Text),
     /// A list.
     List(Vec<Node>),
-    /// A table: a map of YAML, an object of JSON. In the order of the file, each key once.
+    /// A table: a mapping of YAML, an object of JSON. In the order of the file, each key once.
     Table(Vec<(Key, Node)>),
 }
 
 /// A text, and how it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// As it is meant: without quotes and indentation.
+    /// The text itself, without quotes and indentation.
     pub content: String,
-    /// How it is written.
+    /// How the text is written.
     pub style: TextStyle,
 }
 
 /// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextStyle {
-    /// Without quotes, in YAML. It is a number, a truth or nothing to whoever asks for that; so `6.10` stays `6.10`, and a commit
-    /// of digits alone stays that commit.
+    /// Without quotes, in YAML. It is converted to a number, a boolean or null only if the reader asks for that type. So `6.10`
+    /// stays `6.10`, and a commit id that consists of digits stays a commit id.
     Plain,
     /// In quotes, or folded.
     Quoted,
-    /// As a block after `|`, in YAML: a line of the text is a line of the file.
+    /// As a block after `|`, in YAML: each line of the text is a line of the file.
     Block,
 }
 
-/// The key of an entry, and where it stands.
+/// The key of an entry, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Without quotes.
+    /// The key without quotes.
     pub name: String,
-    /// Where it begins.
+    /// Where the key begins.
     pub position: Position,
 }
 
 impl Node {
-    /// Whether it is `null`, or in YAML `~` or nothing at all.
+    /// Whether the value is `null`, or in YAML also `~` or empty.
     pub fn is_nothing(&self) -> bool {
         match &self.value {
             Value::Nothing => true,
@@ -73,7 +73,7 @@ impl Node {
         }
     }
 
-    /// Its text; none of what is no text, or nothing.
+    /// The text; `None` if the value is not a text, or is [nothing](Self::is_nothing).
     pub fn as_text(&self) -> Option<&Text> {
         match &self.value {
             Value::Text(text) if !text.is_nothing() => Some(text),
@@ -81,12 +81,12 @@ impl Node {
         }
     }
 
-    /// The value as JSON. What YAML writes without quotes is a number, a truth or nothing where it looks like one.
+    /// The value as JSON. A scalar of YAML without quotes becomes a number, a boolean or null if it looks like one.
     ///
     /// # Errors
     ///
-    /// A position and what stands there, for a number that JSON has not: infinite ones and those that are none, whole ones of
-    /// more than 64 bits.
+    /// The position and the message for a number that JSON cannot represent: infinity, NaN, or a whole number of more than 64
+    /// bits.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> Result<serde_json::Value, (Position, String)> {
         use serde_json::Value as Json;
@@ -110,7 +110,7 @@ impl Node {
         })
     }
 
-    /// What it is where nothing else is asked for.
+    /// The value with a scalar of YAML converted to the type that it looks like, for readers that ask for no type.
     pub(crate) fn plain(&self) -> Plain<'_> {
         match &self.value {
             Value::Nothing => Plain::Nothing,
@@ -124,7 +124,7 @@ impl Node {
     }
 }
 
-/// A value without how it is written.
+/// A value, regardless of how it is written.
 pub(crate) enum Plain<'n> {
     Nothing,
     Bool(bool),
@@ -145,7 +145,7 @@ impl Text {
         self.style == TextStyle::Plain && matches!(&*self.content, "" | "~" | "null" | "Null" | "NULL")
     }
 
-    /// By YAML's core schema.
+    /// The value of a scalar by YAML's core schema.
     pub(crate) fn plain(&self) -> Plain<'_> {
         let content = &*self.content;
         if self.style != TextStyle::Plain {
@@ -184,7 +184,7 @@ fn float(text: &str) -> Option<f64> {
         ".nan" | ".NaN" | ".NAN" => Some(f64::NAN),
         ".inf" | "+.inf" => Some(f64::INFINITY),
         "-.inf" => Some(f64::NEG_INFINITY),
-        // Rust takes `inf` and `nan` too, which are words.
+        // Rust also parses `inf` and `nan`, which are words in YAML.
         _ if text.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first)) => text
             .bytes()
             .all(|byte| !byte.is_ascii_alphabetic() || byte.eq_ignore_ascii_case(&b'e'))
@@ -193,7 +193,7 @@ fn float(text: &str) -> Option<f64> {
     }
 }
 
-/// As it is called in messages: `a list`, `"yes"`.
+/// How messages call the value: `a list`, `"yes"`.
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {

@@ -1,34 +1,34 @@
-//! Where something stands in a file.
+//! Places in files.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Where something stands in a file.
+/// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Place {
-    /// The file's path, or the name that the document was parsed under.
+    /// The file's path, or the name under which the document was parsed.
     pub file: String,
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// In characters, counted from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
 }
 
-/// The same within one file.
+/// A position within a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// In characters, counted from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
 }
 
 impl Position {
-    /// Where a file begins.
+    /// The beginning of a file.
     pub const START: Self = Self { line: 1, column: 1 };
 
-    /// The place in a file of that name.
+    /// The place of this position in `file`.
     pub fn of(self, file: &str) -> Place {
         Place { file: file.to_owned(), line: self.line, column: self.column }
     }

@@ -1,26 +1,26 @@
-//! What is wrong with a document.
+//! The problems of a document.
 
 use std::fmt;
 
 use crate::place::{Place, Position};
 use crate::words;
 
-/// More problems than these help nobody at once.
+/// The number of problems that are shown at once.
 pub(crate) const SHOWN: usize = 20;
 
-/// One thing that is wrong with a document.
+/// A problem of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Where.
+    /// Where the problem is.
     pub place: Place,
-    /// The field, by the keys that lead to it, such as `strictness.maxFixAttempts`; none where the text is no document at all,
-    /// and for the outermost table.
+    /// The keys that lead to the field, such as `strictness.maxFixAttempts`; `None` for the outermost table, and if the text is
+    /// not a well-formed document.
     pub field: Option<String>,
     /// What is wrong, and what to do.
     pub message: String,
 }
 
-/// Everything that is wrong with one file. As an error it has at least one problem, in the order of the file.
+/// All problems of a file. As an error it has at least one problem, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problems {
     file: String,
@@ -28,28 +28,28 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Nothing is wrong yet with a file of that name.
+    /// An empty list of problems of `file`.
     pub fn of(file: impl Into<String>) -> Self {
         Self { file: file.into(), found: Vec::new() }
     }
 
-    /// One thing more is wrong. `field` is empty for the outermost table and for the text as a whole.
+    /// Adds a problem. `field` is empty for the outermost table and for the text as a whole.
     pub fn add(&mut self, position: Position, field: &str, message: impl AsRef<str>) {
         let field = (!field.is_empty()).then(|| field.to_owned());
         self.found.push(Problem { place: position.of(&self.file), field, message: words::message(message.as_ref()) });
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no problems.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
-    /// How much is wrong.
+    /// The number of problems.
     pub fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Each problem, in the order of the file.
+    /// The problems, in the order in which they were added; in an error, in the order of the file.
     pub fn iter(&self) -> std::slice::Iter<'_, Problem> {
         self.found.iter()
     }
@@ -88,7 +88,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A line each; of very many the first.
+/// One line for each problem, up to 20, and the number of further ones.
 impl fmt::Display for Problems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.found.iter().take(SHOWN).enumerate() {

@@ -1,4 +1,4 @@
-//! A document's text before it is parsed, and how large it may be.
+//! A document's text before it is parsed, and its limits.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use crate::place::Position;
 use crate::problems::Problems;
 
-/// How large a document may be. Agents can write documents, so each has a limit.
+/// The limits of a document. Agents can write documents, so each has limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most bytes of a text.
+    /// The largest text, in bytes.
     pub bytes: usize,
-    /// How deep lists and tables may stand in each other. Reading recurses as deep.
+    /// The deepest nesting of lists and tables. Reading recurses as deep.
     pub depth: usize,
 }
 
@@ -21,19 +21,19 @@ pub struct Source<'t> {
     pub(crate) file: &'t str,
     content: &'t [u8],
     pub(crate) limits: Limits,
-    /// How many lines of the file stand before the text.
+    /// The number of the file's lines before the text.
     pub(crate) lines_before: usize,
 }
 
 impl Limits {
-    /// 4 MiB, 64 deep.
+    /// 4 MiB and 64 levels.
     pub const DEFAULT: Self = Self { bytes: 4 << 20, depth: 64 };
 
-    /// The bytes of a file; of one that is too large one more than it may have, so that it is refused when it is parsed.
+    /// Reads a file, up to one byte more than the limit, so that parsing refuses a file that is too large.
     ///
     /// # Errors
     ///
-    /// What the system says.
+    /// The system's error.
     pub fn read(self, path: &Path) -> io::Result<Vec<u8>> {
         let mut content = Vec::new();
         std::fs::File::open(path)?.take(self.bytes as u64 + 1).read_to_end(&mut content)?;
@@ -48,29 +48,29 @@ impl Default for Limits {
 }
 
 impl<'t> Source<'t> {
-    /// A text; `file` is what places in it are called.
+    /// A text; `file` is the file name in places.
     pub fn new(file: &'t str, content: &'t (impl AsRef<[u8]> + ?Sized)) -> Self {
         Self { file, content: content.as_ref(), limits: Limits::DEFAULT, lines_before: 0 }
     }
 
-    /// The same with other limits.
+    /// Sets other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same where the text is a part of its file, with so many lines before it.
+    /// Marks the text as a part of its file that follows after `lines_before` lines.
     #[must_use]
     pub(crate) fn after_lines(self, lines_before: usize) -> Self {
         Self { lines_before, ..self }
     }
 
-    /// A position in the text as one in the file.
+    /// Converts a position in the text to one in the file.
     pub(crate) fn in_file(&self, position: Position) -> Position {
         Position { line: position.line + self.lines_before, ..position }
     }
 
-    /// The text, if it is one and not too large.
+    /// The text, if it is UTF-8 and not too large.
     pub(crate) fn text(&self) -> Result<&'t str, Problems> {
         let mut problems = Problems::of(self.file);
         if self.content.len() > self.limits.bytes {
@@ -86,7 +86,7 @@ impl<'t> Source<'t> {
         })
     }
 
-    /// The problem of what is nested too deep.
+    /// The message for values that are nested too deep.
     pub(crate) fn too_deep(&self) -> String {
         format!("lists and tables are nested more than {} deep: nest them less", self.limits.depth)
     }

@@ -1,19 +1,20 @@
-//! A tree as YAML, for files that a program writes and people read.
+//! Writes a tree as YAML, for files that programs write and people read.
 
 use crate::node::{Key, Node, Plain, Text, TextStyle, Value};
 use std::fmt::Write as _;
 
-/// A longer key, in bytes, stands behind `?`: readers take others for keys no further than 1024 characters.
+/// A key longer than this, in bytes, is written after `?`: readers accept a key without `?` only up to 1024 characters.
 const LONGEST_KEY: usize = 1000;
 
-/// A list of scalars stands on one line if that is no longer.
+/// A list of scalars is written on one line if the line is no longer than this.
 const LONGEST_LINE: usize = 100;
 
 impl Node {
-    /// The value as YAML that reads as the same value: block style, two columns a level, keys in their order. Ends with a line break.
+    /// The value as YAML that reads as the same value: block style, two columns a level, keys in their order. Ends with a line
+    /// break.
     ///
-    /// Lists of short scalars stand on one line, and texts of several lines in blocks after `|`. Texts are quoted where they would be
-    /// something else without.
+    /// Short lists of scalars are written on one line, and texts of several lines in blocks after `|`. A text is quoted if it
+    /// would otherwise read as another value.
     ///
     #[cfg_attr(feature = "json", doc = "```")]
     #[cfg_attr(not(feature = "json"), doc = "```ignore")]
@@ -41,7 +42,7 @@ impl Node {
     }
 }
 
-/// A value over several lines, of which the first begins at `column`, where the text stands already.
+/// Writes a value over several lines. The first line begins at `column`, where `out` already ends.
 fn write_block(node: &Node, column: usize, out: &mut String) {
     let indent = " ".repeat(column);
     match &node.value {
@@ -86,7 +87,7 @@ fn write_block(node: &Node, column: usize, out: &mut String) {
     }
 }
 
-/// The text of several lines that can stand in a block as it is: no line of it is bare, or begins with a blank.
+/// The text, if it has several lines and can be written as a block: no line is empty, begins with a space or needs escapes.
 fn literal(node: &Node) -> Option<&str> {
     let Value::Text(Text { content, .. }) = &node.value else { return None };
     let lines = content.strip_suffix('\n').unwrap_or(content);
@@ -104,7 +105,7 @@ fn write_literal(text: &str, indent: &str, out: &mut String) {
     }
 }
 
-/// A scalar, what is empty, and a short list of scalars.
+/// The value on one line, if it is a scalar, empty, or a short list of scalars.
 fn on_one_line(node: &Node) -> Option<String> {
     Some(match &node.value {
         Value::Table(entries) if entries.is_empty() => "{}".to_owned(),
@@ -140,12 +141,12 @@ fn scalar(text: &Text) -> String {
             let is_itself = matches!(plain.plain(), Plain::Text(_)) && can_be_plain(content);
             if is_itself { content.to_owned() } else { quoted(content) }
         }
-        // What was written without quotes and is a number is one again.
+        // A scalar that was written without quotes and reads as a number or a boolean is written the same way.
         _ => content.to_owned(),
     }
 }
 
-/// Whether it is a scalar of its own in any place, lists on one line included. Narrower than YAML is.
+/// Whether the text can be written without quotes anywhere, also in a list on one line. Stricter than YAML.
 fn can_be_plain(content: &str) -> bool {
     let begins = |first: char| first.is_alphanumeric() || matches!(first, '/' | '_' | '.' | '+');
     let goes_on = |other: char| other.is_alphanumeric() || " /_.+-=@();'".contains(other);
@@ -175,7 +176,7 @@ fn quoted(content: &str) -> String {
     out
 }
 
-/// Line ends of their own, the byte order mark, and what is no character.
+/// Whether a character must be escaped: Unicode's line ends, the byte order mark, and noncharacters.
 fn is_escaped(character: char) -> bool {
     matches!(character, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}') || u32::from(character) & 0xfffe == 0xfffe
 }

@@ -9,7 +9,7 @@ use crate::place::Position;
 use crate::problems::Problems;
 use crate::source::Source;
 
-/// The document of a text, whose keys the parser itself refuses to be there twice.
+/// The tree of a text. The parser itself refuses duplicate keys.
 pub(crate) fn parse(source: &Source<'_>) -> Result<Node, Problems> {
     let text = source.text()?;
     let mut problems = Problems::of(source.file);
@@ -72,7 +72,7 @@ impl Tree<'_, '_> {
             Ok((key, self.node(value, depth + 1)?))
         });
         let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
-        // The parser orders them by name.
+        // The parser sorts entries by name.
         entries.sort_by_key(|(key, _)| key.position);
         Ok(Value::Table(entries))
     }

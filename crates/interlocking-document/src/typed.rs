@@ -1,4 +1,4 @@
-//! Values of any type that serde can read, with errors that know their place.
+//! Reads values of any type that serde can deserialize, with errors that have a position.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::place::Position;
 use crate::problems::Problems;
 use crate::words;
 
-/// Reads a value; none if it is none, which is filed. `path` are the keys that lead to it.
+/// Reads a value; `path` are the keys that lead to it. If it is not a `T`, adds a problem and returns `None`.
 pub(crate) fn read<T: DeserializeOwned>(node: &Node, path: &str, problems: &mut Problems) -> Option<T> {
     T::deserialize(Reader(node))
         .map_err(|error| {
@@ -23,17 +23,17 @@ pub(crate) fn read<T: DeserializeOwned>(node: &Node, path: &str, problems: &mut 
         .ok()
 }
 
-/// A field is missing.
+/// The message for a missing field.
 pub(crate) fn missing(name: &str) -> String {
     format!("the field `{name}` is missing: write it")
 }
 
-/// What is wrong, and where: on the way out of the tree it gathers the keys that it passes.
+/// An error with its place. The keys are added while the error is passed up the tree.
 #[derive(Debug)]
 pub(crate) struct Refused {
-    /// None until it leaves a value.
+    /// `None` until the error leaves the innermost value.
     position: Option<Position>,
-    /// The innermost first.
+    /// The keys, innermost first.
     keys: Vec<String>,
     message: String,
 }
@@ -114,11 +114,11 @@ fn called(found: Unexpected<'_>) -> String {
     }
 }
 
-/// A value that is read.
+/// Deserializes a value.
 #[derive(Clone, Copy)]
 struct Reader<'d>(&'d Node);
 
-/// Whole numbers, each with the bounds of its type in the message.
+/// Deserializes whole numbers; the message for each type states the type's bounds.
 macro_rules! integers {
     ($($deserialize:ident $visit:ident $number:ty),*) => {$(
         fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -279,7 +279,7 @@ fn table<'de, V: Visitor<'de>>(entries: &'de [(Key, Node)], visitor: V) -> Resul
     visitor.visit_map(Entries { rest: entries.iter(), value: None })
 }
 
-/// The items of a list, as far as they are read.
+/// The items of a list that are not yet read.
 struct Items<'de>(std::slice::Iter<'de, Node>);
 
 impl<'de> SeqAccess<'de> for Items<'de> {
@@ -312,7 +312,7 @@ impl<'de> MapAccess<'de> for Entries<'de> {
     }
 }
 
-/// One of several: a text, or a table with one entry.
+/// A variant of an enum: a text, or a table with one entry.
 struct Variant<'de> {
     name: &'de str,
     content: Option<(&'de Key, &'de Node)>,

@@ -1,24 +1,24 @@
-//! Words of messages.
+//! The wording of messages.
 
-/// The candidate that `name` was probably meant to be, if one is near enough.
+/// The candidate that is most similar to `name`, if any is similar enough.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A name of any length can stand in a file; no candidate is as long.
+    // A file can have names of any length; no candidate is as long.
     if name.len() > 100 {
         return None;
     }
     let distance = |candidate: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &candidate.to_lowercase());
     let scored = candidates.into_iter().map(|candidate| (distance(candidate), candidate));
     let (distance, candidate) = scored.min_by_key(|(distance, _)| *distance)?;
-    // A third of the letters, as rustc allows.
+    // A third of the letters may differ, as in rustc.
     (distance <= name.chars().count().max(candidate.chars().count()) / 3).then_some(candidate)
 }
 
-/// `` `a`, `b` and `c` ``; "none" of nothing.
+/// `` `a`, `b` and `c` ``; "none" if there are no names.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined_by("and", names)
 }
 
-/// `` `a`, `b` or `c` ``; "none" of nothing.
+/// `` `a`, `b` or `c` ``; "none" if there are no names.
 pub(crate) fn any_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     joined_by("or", names)
 }
@@ -32,10 +32,10 @@ fn joined_by<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String
     }
 }
 
-/// More characters of a file than these help nobody in a message.
+/// The longest quote of a file in a message, in characters.
 const LONGEST: usize = 80;
 
-/// A text of a file in quotes, shortened, without anything that a terminal would obey.
+/// A text of a file in quotes, shortened, with control characters escaped.
 pub(crate) fn quoted(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
@@ -43,10 +43,10 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// More characters than any message has that is worth reading.
+/// The longest message, in characters.
 const LONGEST_MESSAGE: usize = 2000;
 
-/// A message in one line, without anything that a terminal would obey, shortened: what an error says may be a file's own words.
+/// A message on one line, shortened, with control characters escaped: an error's text may quote the file.
 pub(crate) fn message(text: &str) -> String {
     let mut letters = text.chars();
     let mut message = String::with_capacity(text.len().min(LONGEST_MESSAGE));
@@ -59,7 +59,7 @@ pub(crate) fn message(text: &str) -> String {
     message
 }
 
-/// A key of a file: as it is where it is a word, and otherwise in quotes.
+/// A key of a file: unchanged if it is a short word, otherwise in quotes.
 pub(crate) fn key(name: &str) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || "_-+".contains(letter);
     if !name.is_empty() && name.chars().count() <= LONGEST && name.chars().all(is_word) {
@@ -75,7 +75,7 @@ pub(crate) fn joined(path: &str, name: &str) -> String {
     if path.is_empty() { name } else { format!("{path}.{name}") }
 }
 
-/// What to do about a name that is none: with what was probably meant, and all that there are.
+/// The message for an unknown field: it suggests the most similar known field and lists all of them.
 pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
     let near = nearest(name, known.iter().copied());
     let near = near.map_or_else(String::new, |near| format!(" (did you mean `{near}`?)"));
@@ -86,7 +86,7 @@ pub(crate) fn unknown(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// A key is there twice.
+/// The message for a duplicate key.
 #[cfg(any(feature = "json", feature = "yaml"))]
 pub(crate) fn twice(name: &str, first_line: usize) -> String {
     format!("`{}` is here twice, first in line {first_line}: remove one", key(name))

@@ -2,16 +2,16 @@
 //!
 //! Anchors, aliases and tags are refused, so a tree is never larger than its text.
 //!
-//! On the events of [granit-parser](https://docs.rs/granit-parser). What others did with the same files:
+//! Built on the events of [granit-parser](https://docs.rs/granit-parser). How the crates compare:
 //!
 //! | crate | |
 //! |---|---|
-//! | granit-parser 2.1 | taken: events with spans, scalars as text, limits for nesting of both styles, control characters refused; stable, and two small crates with it |
-//! | saphyr-parser 0.3 | the same events, which granit-parser's come from; nested blocks have no limit |
-//! | saphyr 0.3 | `6.1` and `6.10` are one number, and so a duplicate key |
-//! | yaml-rust2 0.13 | keys are numbers by type, values have no places |
-//! | marked-yaml 0.8 | places and text, but lists nested 100,000 deep overflow the stack |
-//! | serde-saphyr 2.1 | on granit-parser too, with places where a type asks for them; ends at the first mistake, and brings fifteen crates |
+//! | granit-parser 2.1 | used: events with spans, scalars as text, nesting limits, no control characters; stable, two small dependencies |
+//! | saphyr-parser 0.3 | the same events (granit-parser is derived from it); no limit for nested blocks |
+//! | saphyr 0.3 | reads `6.1` and `6.10` as the same number, and so as a duplicate key |
+//! | yaml-rust2 0.13 | keys that look like numbers become numbers; values have no positions |
+//! | marked-yaml 0.8 | positions and text, but lists nested 100,000 deep overflow the stack |
+//! | serde-saphyr 2.1 | built on granit-parser; positions only for types that ask; stops at the first mistake; fifteen dependencies |
 //! | serde_yaml | no longer maintained |
 
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ use crate::problems::Problems;
 use crate::source::Source;
 use crate::words;
 
-/// The only document of a text, and its keys that are there twice or no text.
+/// The tree of a text's only document, and the problems of keys that are duplicate or not texts.
 pub(crate) fn parse(source: &Source<'_>) -> Result<(Node, Problems), Problems> {
     let text = source.text()?;
     let depth = source.limits.depth;
     let options = granit_parser::options! {
         disallow_directives: true,
-        // One more, so that it is refused in our words and not in the parser's.
+        // One more than the limit, so that the message is ours and not the parser's.
         flow_nesting_limit: depth + 1,
         block_nesting_limit: depth + 1,
     };
@@ -46,7 +46,7 @@ pub(crate) fn parse(source: &Source<'_>) -> Result<(Node, Problems), Problems> {
     }
 }
 
-/// Comments are events too where another crate asks the parser for them.
+/// Turns off events for comments, which the parser emits if another crate enables that feature.
 fn without_comments(mut options: Options) -> Options {
     options.set_emit_comments(false);
     options
@@ -58,7 +58,7 @@ struct Tree<'s, 't> {
     problems: Problems,
 }
 
-/// What ends the parsing: a position in the text.
+/// The error that ends parsing: a position in the text, and a message.
 type Refused = (Position, String);
 
 impl<'t> Tree<'_, 't> {
@@ -68,7 +68,7 @@ impl<'t> Tree<'_, 't> {
             match self.next()? {
                 (Event::StreamEnd, _) => break,
                 (Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd, _) => {}
-                // A second one is not needed to be refused.
+                // A second document is refused without being read.
                 (_, span) if !documents.is_empty() => {
                     return Err((begin(span), "a second YAML document begins here: write exactly one".to_owned()));
                 }
@@ -87,7 +87,7 @@ impl<'t> Tree<'_, 't> {
         }
     }
 
-    /// The node that an event begins.
+    /// Reads the node that begins with this event.
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Refused> {
         let at = begin(span);
         if event.is_alias() || event.anchor_id().is_some_and(|id| id != 0) {
