@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors.
 
 use interlocking_rust_source::SourceError;
 use std::io;
@@ -6,40 +6,40 @@ use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why no language server answers.
+/// Why no language server is available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Unavailable {
-    /// It is not installed.
+    /// The server is not installed, or does not run.
     #[error("{program} is not installed, or {} does not run: {remedy}", looked_for.display())]
     NotInstalled {
-        /// The server.
+        /// The server's name.
         program: String,
-        /// What was to be started.
+        /// The program that should have been started.
         looked_for: PathBuf,
         /// How to install it.
         remedy: String,
     },
-    /// What it needs beside itself is missing: without that it finds less than there is.
+    /// Something that the server needs is missing: without it, the server finds only part of the symbols and calls.
     #[error("{program} lacks {missing}: {remedy}")]
     Incomplete {
-        /// The server.
+        /// The server's name.
         program: String,
         /// What is missing.
         missing: String,
         /// How to install it.
         remedy: String,
     },
-    /// It could not be started, or did not become ready.
+    /// The server could not be started, or did not become ready.
     #[error("{program} did not start: {reason}")]
     NotStarted {
-        /// The server.
+        /// The server's name.
         program: String,
         /// Why.
         reason: String,
     },
 }
 
-/// A question without an answer.
+/// Why a question has no answer.
 #[derive(Debug, Error)]
 pub enum CodeError {
     /// The path leads out of the project.
@@ -48,48 +48,48 @@ pub enum CodeError {
     /// The file cannot be read.
     #[error("{} cannot be read: {source}", file.display())]
     Unreadable {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// The system's words.
+        /// The system's error.
         source: io::Error,
     },
-    /// The file is no source code of its language.
+    /// The file cannot be parsed.
     #[error(transparent)]
     Syntax(#[from] SourceError),
     /// The server has ended.
     #[error("{program} has ended: {reason}")]
     Ended {
-        /// The server.
+        /// The server's name.
         program: String,
-        /// How, and its last words.
+        /// The server's last standard error, or what broke the protocol.
         reason: String,
     },
     /// The server took too long.
     #[error("{program} did not answer {method} within {} s", after.as_secs())]
     TimedOut {
-        /// The server.
+        /// The server's name.
         program: String,
-        /// What it was asked.
+        /// The method of the request.
         method: &'static str,
-        /// How long it had.
+        /// The time limit.
         after: Duration,
     },
-    /// The server refused.
+    /// The server answered with an error.
     #[error("{program} refused {method}: {message}")]
     Refused {
-        /// The server.
+        /// The server's name.
         program: String,
-        /// What it was asked.
+        /// The method of the request.
         method: &'static str,
-        /// Its words.
+        /// The server's message.
         message: String,
     },
-    /// What the server said is not in the protocol.
+    /// The server's answer does not follow the protocol.
     #[error("{program} answered {method} with what is not in its protocol: {reason}")]
     Malformed {
-        /// The server.
+        /// The server's name.
         program: String,
-        /// What it was asked.
+        /// The method of the request.
         method: &'static str,
         /// What is wrong.
         reason: String,

@@ -1,4 +1,4 @@
-//! The questions, and what answers them.
+//! The questions, and the types of their answers.
 
 use crate::error::{CodeError, Unavailable};
 use async_trait::async_trait;
@@ -9,53 +9,53 @@ use std::path::{Path, PathBuf};
 /// Answers questions about the files of one project. Paths are relative to its root.
 #[async_trait]
 pub trait CodeIntelligence: Send + Sync + fmt::Debug {
-    /// Who answers.
+    /// The provider that answers.
     fn provider(&self) -> &Provider;
 
-    /// The functions and types of a file, in its order; those within others behind them.
+    /// The functions and types of a file, in the order of the file; a symbol within another follows it.
     ///
     /// # Errors
     ///
     /// [`CodeError`]: then nothing is known of the file.
     async fn document_symbols(&self, file: &Path) -> Result<Vec<Symbol>, CodeError>;
 
-    /// What a function of a file calls, itself or by way of other functions of the file: calls within the arguments of macros are among
-    /// them.
+    /// What a function of a file calls, directly or through other functions of the file. Includes calls in the arguments of
+    /// macros.
     ///
     /// # Errors
     ///
     /// [`CodeError`]: then nothing is known of the function.
     async fn outgoing_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError>;
 
-    /// What the compiler knows of the name at a position: its type, and what its documentation says. `None` where there is no name, or the
-    /// provider cannot tell.
+    /// What the compiler knows of the name at a position: its type and its documentation. `None` if there is no name, or the
+    /// provider does not know.
     ///
     /// # Errors
     ///
     /// [`CodeError`]: then nothing is known of the name.
     async fn hover(&self, file: &Path, position: Position) -> Result<Option<String>, CodeError>;
 
-    /// Files were changed on disk since they were last asked about.
+    /// Tells the provider that files have changed on disk.
     ///
     /// # Errors
     ///
-    /// [`CodeError`] where the provider cannot be told.
+    /// [`CodeError`] if the provider cannot be told.
     async fn files_changed(&self, files: &[PathBuf]) -> Result<(), CodeError>;
 }
 
-/// Who answers.
+/// What answers the questions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Provider {
     /// A language server.
     LanguageServer {
-        /// What it calls itself.
+        /// The name that the server gives itself.
         name: String,
-        /// Its version, if it says one.
+        /// The server's version, if it states one.
         version: Option<String>,
     },
-    /// The text of the files alone.
+    /// Only the text of the files.
     Syntax {
-        /// Why no language server answers; `None` where none was wanted.
+        /// Why no language server answers; `None` if none was wanted.
         because: Option<Unavailable>,
     },
 }
@@ -74,26 +74,26 @@ impl fmt::Display for Provider {
 /// A place in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// In bytes of UTF-8, counted from 1.
+    /// The column in bytes of UTF-8, counted from 1.
     pub column: u32,
 }
 
 /// A function or a type of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name, behind what it is in, within the file: `Stack::push` in Rust, `Stack.push` elsewhere.
+    /// The symbol's name with the types and modules of the file that contain it: `Stack::push` in Rust, `Stack.push` elsewhere.
     pub name: String,
-    /// What it is.
+    /// Whether the symbol is a function or a type.
     pub kind: SymbolKind,
-    /// Where its name stands.
+    /// The position of the symbol's name.
     pub position: Position,
-    /// All of its lines, counted from 1.
+    /// The symbol's lines, counted from 1.
     pub lines: RangeInclusive<u32>,
 }
 
-/// What a symbol is.
+/// The kind of a symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SymbolKind {
     /// A function or a method.
@@ -105,21 +105,21 @@ pub enum SymbolKind {
 /// What a function calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutgoingCalls {
-    /// The calls that are known, in the order of their places.
+    /// The known calls, in the order of their positions.
     pub calls: Vec<Call>,
-    /// What is perhaps called, with the reason why that cannot be told.
+    /// Possible calls, with the reason why they are uncertain.
     pub unclear: Vec<String>,
 }
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What is called, as it is written where it is called; of a method without its type.
+    /// The name of the called function as written at the call; a method without its type.
     pub name: String,
-    /// Where it is called.
+    /// The position of the call.
     pub at: Position,
-    /// The file that defines it: relative to the project's root where it is in it.
+    /// The file that defines the function: relative to the project's root if it is inside the project.
     pub file: PathBuf,
-    /// Where that has its name.
+    /// The position of the function's name in its definition.
     pub definition: Position,
 }

@@ -1,14 +1,14 @@
-//! What is true of source code, whatever an agent says of it.
+//! Finds out facts about source code independently of what an agent reports.
 //!
-//! [`CodeIntelligence`] answers three questions of a project's files: which symbols a file has, what a function calls, and what the
-//! compiler knows of a name. Two providers answer them:
+//! [`CodeIntelligence`] answers three questions about a project's files: which symbols a file has, what a function calls, and
+//! what the compiler knows of a name. Two providers implement it:
 //!
-//! - [`LanguageServer`]: a real language server, such as rust-analyzer or Pyright, over the Language Server Protocol, started once in a
-//!   sandbox and asked as often as needed;
-//! - [`RustSyntax`]: the text of a Rust file alone, where there is no server. What it cannot tell it says it cannot.
+//! - [`LanguageServer`]: a real language server, such as rust-analyzer or Pyright, over the Language Server Protocol. It is
+//!   started once, in a sandbox, and answers any number of questions.
+//! - [`RustSyntax`]: reads only the text of Rust files, for systems without a server. It states what it cannot determine.
 //!
-//! [`start_or_syntax`] takes the server where it starts and the syntax where it does not, and keeps why. Whoever shows a result can
-//! say who it came from: [`CodeIntelligence::provider`].
+//! [`start_or_syntax`] uses the server if it starts, and otherwise the syntax, and keeps the reason.
+//! [`CodeIntelligence::provider`] tells which provider answers.
 //!
 //! ```no_run
 //! use interlocking_code_intelligence::{CodeIntelligence, LanguageServer, ServerProgram};
@@ -26,9 +26,9 @@
 //!
 //! # What the files may do
 //!
-//! An agent may have written them. A server only reads them: it is confined to the project, what its language's tools need, and a temporary
-//! directory, without the network; [`ServerProgram::rust_analyzer`] runs neither build scripts nor procedural macros,
-//! and no toolchain that the project gives by its path.
+//! An agent may have written the project's files. A server only reads them: its sandbox allows the project, what the language's
+//! tools need, and a temporary directory, without the network. [`ServerProgram::rust_analyzer`] runs no build scripts, no
+//! procedural macros, and no toolchain that the project names by a path.
 
 mod intelligence;
 mod error;

@@ -1,9 +1,9 @@
-//! Whether a function of Python is not written yet.
+//! Recognises Python functions that are still stubs.
 
 use crate::intelligence::Symbol;
 
-/// Whether the body of a function of a Python file is a stub: beside its documentation and comments it does nothing but raise one of
-/// `markers`, such as `NotImplementedError`, with or without arguments.
+/// Whether the body of a Python function is a stub: besides its docstring and comments, it only raises one of `markers`, such as
+/// `NotImplementedError`, with or without arguments.
 pub fn is_python_stub(text: &str, function: &Symbol, markers: &[String]) -> bool {
     let (first, last) = (function.position.line, *function.lines.end());
     let count = last.saturating_sub(first).saturating_add(1) as usize;
@@ -16,7 +16,7 @@ pub fn is_python_stub(text: &str, function: &Symbol, markers: &[String]) -> bool
     }
 }
 
-/// What stands behind the colon that ends a signature.
+/// The text after the colon that ends a signature.
 fn after_signature(text: &str) -> Option<&str> {
     let (mut depth, mut quote) = (0_u32, None);
     for (at, character) in text.char_indices() {
@@ -33,7 +33,7 @@ fn after_signature(text: &str) -> Option<&str> {
     None
 }
 
-/// A body without the text that it begins with, if it begins with one; nothing where that has no end.
+/// A body without its docstring, if it has one; empty if the docstring is not closed.
 fn without_documentation(body: &str) -> &str {
     let body = skip_comments(body);
     let text = body.trim_start_matches(['r', 'R', 'u', 'U']);
@@ -57,12 +57,12 @@ fn without_comment(line: &str) -> &str {
     line.split_once('#').map_or(line, |(before, _)| before).trim()
 }
 
-/// `raise Marker` and `raise Marker("…")`.
+/// Whether a statement is `raise Marker` or `raise Marker("…")`.
 fn raises(statement: &str, marker: &str) -> bool {
     let Some(arguments) = statement.strip_prefix("raise ").and_then(|raised| raised.trim().strip_prefix(marker)) else {
         return false;
     };
-    // One pair of brackets, and nothing computed in it.
+    // Only one pair of parentheses is allowed, with no calls in it.
     let inside = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     arguments.is_empty() || inside.is_some_and(|inside| !inside.contains(['(', ')', ';']))
 }

@@ -1,4 +1,4 @@
-//! The text of Rust files alone.
+//! Answers from only the text of Rust files.
 
 use crate::error::CodeError;
 use crate::intelligence::{Call, CodeIntelligence, OutgoingCalls, Position, Provider, Symbol, SymbolKind};
@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use interlocking_rust_source::{SourceSymbol, Sources, TestFile, symbols};
 use std::path::{Path, PathBuf};
 
-/// What the text of a Rust crate tells: the symbols of a file, and which functions of the implementation its tests call. It follows
-/// receivers and macros as far as the text names their types.
+/// Answers from the text of a Rust crate: the symbols of a file, and which functions of the implementation its tests call. It
+/// follows receivers and macros as far as the text names their types.
 #[derive(Clone, Debug)]
 pub struct RustSyntax {
     provider: Provider,
@@ -17,7 +17,8 @@ pub struct RustSyntax {
 }
 
 impl RustSyntax {
-    /// For the crate in the directory `root` that tests know as `library`, with its functions in the file `implementation`.
+    /// A provider for the crate in the directory `root`, which tests call `library`, with its functions in the file
+    /// `implementation`.
     pub fn new(root: impl Into<PathBuf>, library: impl Into<String>, implementation: impl Into<PathBuf>) -> Self {
         let provider = Provider::Syntax { because: None };
         Self { provider, root: root.into(), library: library.into(), implementation: implementation.into() }
@@ -74,12 +75,12 @@ impl CodeIntelligence for RustSyntax {
         Ok(OutgoingCalls { calls: calls.collect(), unclear: unclear.collect() })
     }
 
-    /// Types are the compiler's matter.
+    /// Always `None`: only a compiler knows types.
     async fn hover(&self, _: &Path, _: Position) -> Result<Option<String>, CodeError> {
         Ok(None)
     }
 
-    /// It reads each file when it is asked.
+    /// Does nothing: files are read anew for each question.
     async fn files_changed(&self, _: &[PathBuf]) -> Result<(), CodeError> {
         Ok(())
     }

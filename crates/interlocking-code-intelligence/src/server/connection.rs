@@ -1,4 +1,4 @@
-//! Requests to a server and its answers: JSON-RPC over its standard input and output.
+//! Requests to a server and their answers: JSON-RPC over the server's standard input and output.
 
 use super::messages::{Incoming, ServerStatus};
 use crate::error::CodeError;
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// How long a message may be, in bytes.
+/// The longest message, in bytes.
 pub(super) const LONGEST_MESSAGE: usize = 64 * 1024 * 1024;
 
-/// What a server says of its own readiness.
+/// The readiness that a server reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Readiness {
-    /// It reads the project.
+    /// The server is reading the project.
     Busy,
-    /// It has read it; what it could not read.
+    /// The server has read the project. The text is its warning about what it could not read.
     Ready(Option<String>),
-    /// It cannot read it; its words.
+    /// The server cannot read the project, for this reason.
     Broken(String),
 }
 
-/// A server that runs. It ends when this is dropped.
+/// The connection to a running server. The server ends when the connection is dropped.
 #[derive(Debug)]
 pub(super) struct Connection {
     program: String,
@@ -33,7 +33,7 @@ pub(super) struct Connection {
     next_id: AtomicU64,
     outgoing: mpsc::UnboundedSender<Outgoing>,
     readiness: watch::Receiver<Readiness>,
-    /// How it has ended, once it has.
+    /// Why the server has ended, once it has.
     ended: Arc<Mutex<Option<String>>>,
 }
 
@@ -56,7 +56,7 @@ impl Connection {
         &self.program
     }
 
-    /// What it says of its readiness, as soon as that is not [`Readiness::Busy`].
+    /// Waits until the server's readiness is not [`Readiness::Busy`], and returns it.
     pub(super) async fn readiness(&self) -> Result<Readiness, CodeError> {
         let mut readiness = self.readiness.clone();
         match readiness.wait_for(|it| *it != Readiness::Busy).await {
@@ -65,12 +65,12 @@ impl Connection {
         }
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     pub(super) async fn request(&self, method: &'static str, params: Value) -> Result<Value, CodeError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        // Where nobody takes it, nobody answers either.
+        // If the actor has ended, the answer's channel is closed too, which is handled below.
         drop(self.outgoing.send(Outgoing { message, reply: Some((id, reply)) }));
         match tokio::time::timeout(self.timeout, answer).await {
             Ok(Ok(Ok(result))) => Ok(result),
@@ -80,7 +80,7 @@ impl Connection {
         }
     }
 
-    /// Tells it something.
+    /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: Value) -> Result<(), CodeError> {
         let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
         self.outgoing.send(Outgoing { message, reply: None }).map_err(|_| self.has_ended())
@@ -92,15 +92,15 @@ impl Connection {
     }
 }
 
-/// Why there will be no more answers.
+/// Why the connection is over.
 enum Over {
-    /// The program has closed its output, or has ended.
+    /// The server has closed its output, or has ended.
     Ended,
-    /// It does not keep to the protocol.
+    /// The server violates the protocol.
     Broken(String),
 }
 
-/// Talks to the program, in a task of its own, until nobody asks any more or it ends.
+/// Communicates with the server in a task of its own, until the [`Connection`] is dropped or the server ends.
 struct Actor {
     running: Running,
     frame: Frame,
@@ -137,7 +137,7 @@ impl Actor {
             },
         };
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-        // Whoever waits is told by the end of the channels, after this.
+        // Set before the channels close, which wakes the callers that wait for answers.
     }
 
     fn send(&mut self, Outgoing { message, reply }: Outgoing) -> Result<(), Over> {
@@ -160,7 +160,7 @@ impl Actor {
         match (message.method, message.id) {
             (Some(method), Some(id)) => {
                 let answer = match &method[..] {
-                    // It is content with its own defaults, for as many sections as it asks for.
+                    // `null` for each section that the server asks for: it then uses its own defaults.
                     "workspace/configuration" => {
                         let sections = message.params["items"].as_array().map_or(0, Vec::len);
                         json!({ "jsonrpc": "2.0", "id": id, "result": vec![Value::Null; sections] })
@@ -190,7 +190,7 @@ impl Actor {
             (None, Some(id)) => {
                 if let Some(reply) = id.as_u64().and_then(|id| self.waiting.remove(&id)) {
                     let result = message.error.map_or(Ok(message.result), |error| Err(error.message));
-                    // Nobody waits any more.
+                    // Fails if the caller no longer waits.
                     drop(reply.send(result));
                 }
             }
@@ -200,17 +200,17 @@ impl Actor {
     }
 }
 
-/// How much of a message has been read.
+/// The state of reading a message.
 #[derive(Default)]
 struct Frame {
-    /// Its length, once its header has said it.
+    /// The length of the body, once the header has stated it.
     length: Option<usize>,
-    /// Whether its header has been read to the end.
+    /// Whether the header has been read to the end.
     is_body: bool,
 }
 
 impl Frame {
-    /// The next message; `None` at the end. Nothing is lost when this is dropped before it is done.
+    /// The next message; `None` at the end of the output. Cancel-safe: nothing is lost if this future is dropped.
     async fn next_message(&mut self, running: &mut Running) -> io::Result<Option<Vec<u8>>> {
         while !self.is_body {
             match running.next_line().await? {

@@ -1,4 +1,4 @@
-//! The files that a server looks at: their names in the protocol, their texts, and the places in them.
+//! The files that a server has open: their URIs, their texts, and positions in them.
 
 use super::messages::WirePosition;
 use crate::error::CodeError;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// What stands for itself in the path of a URI.
+/// The characters that are escaped in the path of a URI.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// The files of one project, as a server knows them.
@@ -18,12 +18,12 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.'
 pub(super) struct Documents {
     root: PathBuf,
     language: &'static str,
-    /// Whether columns are bytes of UTF-8; else they are units of UTF-16.
+    /// Whether the server counts columns in bytes of UTF-8, instead of units of UTF-16.
     is_utf8: bool,
     open: HashMap<PathBuf, (i32, Arc<str>)>,
 }
 
-/// A notification.
+/// A notification for the server: method and parameters.
 type Told = (&'static str, Value);
 
 impl Documents {
@@ -40,7 +40,7 @@ impl Documents {
         Ok(uri_of(&self.path(file)?))
     }
 
-    /// The text of a file as it is on disk, and what the server has to be told to have the same.
+    /// The text of a file on disk, and the notification that gives the server the same text, if it does not have it.
     pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Told>), CodeError> {
         let path = self.path(file)?;
         let text: Arc<str> =
@@ -64,7 +64,7 @@ impl Documents {
         Ok((text, told))
     }
 
-    /// What the server has to be told of a file that has changed on disk.
+    /// The notifications about a file that has changed on disk.
     pub(super) fn changed(&mut self, file: &Path) -> Result<Vec<Told>, CodeError> {
         const CREATED: u8 = 1;
         const CHANGED: u8 = 2;
@@ -98,7 +98,7 @@ impl Documents {
         WirePosition { line: position.line.saturating_sub(1), character: u32::try_from(character).unwrap_or(u32::MAX) }
     }
 
-    /// A place in a text.
+    /// Converts the protocol's position in a text.
     pub(super) fn position(&self, text: &str, at: WirePosition) -> Position {
         let column = match self.is_utf8 {
             true => at.character,
@@ -116,7 +116,7 @@ impl Documents {
         Position { line: at.line.saturating_add(1), column: column.saturating_add(1) }
     }
 
-    /// The file of a URI, and a place in it.
+    /// The file of a URI, and the position in that file.
     pub(super) fn place_of(&self, uri: &str, at: WirePosition) -> (PathBuf, Position) {
         let path = uri.strip_prefix("file://").unwrap_or(uri);
         let path = PathBuf::from(&*percent_decode_str(path).decode_utf8_lossy());
@@ -126,7 +126,7 @@ impl Documents {
     }
 }
 
-/// The text of a file, invalid UTF-8 replaced; of no more than a server is shown.
+/// The text of a file, with invalid UTF-8 replaced. Fails if the file is larger than `MAX_BYTES`.
 fn read(path: &Path) -> std::io::Result<String> {
     let length = fs::metadata(path)?.len();
     if length > interlocking_rust_source::MAX_BYTES as u64 {

@@ -1,4 +1,4 @@
-//! What is read of a server's messages: of what the protocol has, no more than is asked for.
+//! The messages of a server, with only the fields of the protocol that are used.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,7 +40,7 @@ pub(super) struct ServerInfo {
     pub(super) version: Option<String>,
 }
 
-/// What rust-analyzer says of itself.
+/// The status that rust-analyzer reports.
 #[derive(Debug, Deserialize)]
 pub(super) struct ServerStatus {
     pub(super) health: String,
@@ -49,7 +49,7 @@ pub(super) struct ServerStatus {
     pub(super) message: Option<String>,
 }
 
-/// A place as the protocol has it: from 0, in units of the encoding that was agreed on.
+/// A position of the protocol: counted from 0, in units of the negotiated encoding.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct WirePosition {
     pub(super) line: u32,
@@ -73,7 +73,7 @@ pub(super) struct DocumentSymbol {
     pub(super) children: Vec<Self>,
 }
 
-/// Where something is defined, in either form.
+/// Where a name is defined, in either form of the protocol.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Definition {
@@ -97,7 +97,7 @@ pub(super) enum Definitions {
     None(()),
 }
 
-/// A function in the hierarchy of calls. It is given back as it came, so all of it is kept beside.
+/// A function in the call hierarchy. The server gets its item back unchanged, so the caller keeps the whole JSON value, too.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CallHierarchyItem {

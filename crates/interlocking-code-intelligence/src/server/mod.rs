@@ -28,24 +28,24 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// A language server that has read a project. It ends when this is dropped, with all that it started.
+/// A language server that has read a project. When this is dropped, the server ends with every process that it started.
 #[derive(Debug)]
 pub struct LanguageServer {
     provider: Provider,
     language: Language,
     connection: Connection,
     documents: Mutex<Documents>,
-    /// What it writes goes with it.
+    /// The server's temporary directory, removed with this value.
     _temporary: TempDir,
 }
 
 impl LanguageServer {
-    /// Starts a server in a sandbox, for the project in the directory `root`, and waits until it has read that. Where this system cannot
-    /// confine it, it does not start.
+    /// Starts a server in a sandbox for the project in the directory `root`, and waits until it has read the project. Does not
+    /// start a server that this system cannot confine.
     ///
     /// # Errors
     ///
-    /// [`Unavailable`]: nothing runs.
+    /// [`Unavailable`]: no server runs then.
     pub async fn start(program: ServerProgram, root: impl AsRef<Path>) -> Result<Self, Unavailable> {
         let not_started = |reason: String| program.not_started(reason);
         let root = root.as_ref().canonicalize().map_err(|error| not_started(error.to_string()))?;
@@ -104,7 +104,7 @@ impl LanguageServer {
         })
     }
 
-    /// Has the server look at a file as it is now; gives its text.
+    /// Gives the server the current text of a file, and returns that text.
     async fn open(&self, file: &Path) -> Result<Arc<str>, CodeError> {
         let (text, told) = self.documents.lock().await.open(file)?;
         if let Some((method, params)) = told {
@@ -113,7 +113,7 @@ impl LanguageServer {
         Ok(text)
     }
 
-    /// What a position in a file is in the protocol.
+    /// The protocol's parameters for a position in a file.
     async fn at(&self, file: &Path, position: Position) -> Result<Value, CodeError> {
         let text = self.open(file).await?;
         let documents = self.documents.lock().await;
@@ -122,16 +122,17 @@ impl LanguageServer {
         Ok(json!({ "textDocument": { "uri": uri }, "position": { "line": line, "character": character } }))
     }
 
-    /// What a function calls in its own body.
+    /// The calls in a function's own body.
     async fn direct_calls(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
         match self.language {
-            // rust-analyzer's hierarchy leaves out what stands in the arguments of macros, such as `assert_eq!`.
+            // rust-analyzer's call hierarchy omits calls in the arguments of macros, such as `assert_eq!`.
             Language::Rust => self.calls_by_definition(file, function).await,
             Language::Python => self.calls_by_hierarchy(file, function).await,
         }
     }
 
-    /// Where the names stand that a Rust function calls, also in the arguments of macros, and what each means.
+    /// Finds the names that a Rust function calls by its syntax, also in the arguments of macros, and asks the server for the
+    /// definition of each.
     async fn calls_by_definition(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
         let text = self.open(file).await?;
         let mut found = OutgoingCalls::default();
@@ -163,7 +164,7 @@ impl LanguageServer {
         Ok(found)
     }
 
-    /// What the server has in its hierarchy of calls.
+    /// Asks the server for its call hierarchy.
     async fn calls_by_hierarchy(&self, file: &Path, function: &Symbol) -> Result<OutgoingCalls, CodeError> {
         let at = self.at(file, function.position).await?;
         let items: Option<Vec<Value>> = self.ask("textDocument/prepareCallHierarchy", at).await?;
@@ -214,7 +215,7 @@ impl CodeIntelligence for LanguageServer {
             found.unclear.extend(unclear);
             for call in calls {
                 if call.file == file {
-                    // A variable is called where a closure is, whose body is in the function that has the variable.
+                    // A call of a variable calls a closure, whose body is part of the function with the variable.
                     let Some(own) = symbols.iter().find(|it| it.position == call.definition) else { continue };
                     if own.kind == SymbolKind::Function && seen.insert(own.position) {
                         open.push(own);
@@ -243,20 +244,23 @@ impl CodeIntelligence for LanguageServer {
     }
 }
 
-/// What a server's tools need, and no secret of the caller's. Cargo is kept off the network, and a compiler's wrapper off the project.
+/// The environment of a server: the variables that its tools need, and no secret of the caller. Cargo may not use the network,
+/// and the user's compiler wrapper is not used.
 fn environment() -> Environment {
     let passed = ["PATH", "HOME", "LANG", "LC_ALL", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
     let passed = passed.into_iter().fold(Environment::empty(), Environment::inherit);
     passed
         .set("CARGO_NET_OFFLINE", "true")
         .set("CARGO_TERM_COLOR", "never")
-        // To cargo an empty wrapper is none, whatever a configuration file names. It then caches nothing of what the compiler says of
-        // itself, which counts where it builds (as `interlocking-toolchain` has it do), and not for a server that reads a project once.
+        // For cargo, an empty variable means no wrapper, whatever a configuration file names. Cargo then does not cache what it
+        // queries from the compiler. That matters for repeated builds (`interlocking-toolchain` sets a wrapper), but not for a
+        // server that reads a project once.
         .set("RUSTC_WRAPPER", "")
         .set("RUSTC_WORKSPACE_WRAPPER", "")
 }
 
-/// Waits until a server has read the project; gives what it says of itself, and what it says that it could not read.
+/// Initializes a server and waits until it has read the project. Returns the server's information, and its warning about what it
+/// could not read.
 async fn initialize(
     connection: &Connection,
     program: &ServerProgram,
@@ -264,7 +268,8 @@ async fn initialize(
 ) -> Result<(Initialized, Option<String>), CodeError> {
     let uri = documents::uri_of(root);
     let params = json!({
-        // A server that is told of its parent looks whether that lives, which the sandbox does not let it see: it would end.
+        // A server that knows its parent's id checks whether the parent is alive. The sandbox hides the parent, so the server
+        // would end.
         "processId": null,
         "rootUri": uri,
         "workspaceFolders": [{ "uri": uri, "name": "project" }],

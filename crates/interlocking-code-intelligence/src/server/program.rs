@@ -1,4 +1,4 @@
-//! Which server is started, and how.
+//! The program of a server, and how it is started.
 
 use crate::error::Unavailable;
 use interlocking_agents::program::{Environment, Invocation, StartError};
@@ -8,22 +8,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that goes before every file in which rustup is told of a toolchain.
+/// The variable that names rustup's toolchain, with precedence over every file.
 const TOOLCHAIN: &str = "RUSTUP_TOOLCHAIN";
 
-/// A language server: what is started, and what is to be known of it.
+/// A language server: its program, arguments and settings.
 #[derive(Clone, Debug)]
 pub struct ServerProgram {
-    /// What it is called.
+    /// The server's name in messages.
     pub(super) name: &'static str,
     pub(super) program: PathBuf,
     pub(super) arguments: Vec<OsString>,
     pub(super) language: Language,
     /// The protocol's name of the language.
     pub(super) language_id: &'static str,
-    /// Its settings.
+    /// The server's initialization options.
     pub(super) options: Value,
-    /// Says by itself when it has read the project.
+    /// Whether the server notifies when it has read the project.
     pub(super) says_when_ready: bool,
     pub(super) remedy: &'static str,
     pub(super) start_timeout: Duration,
@@ -37,9 +37,9 @@ pub(super) enum Language {
 }
 
 impl ServerProgram {
-    /// rust-analyzer, as `rustup component add rust-analyzer rust-src` installs it; cargo must once have fetched what the standard library
-    /// depends on, since the server has no network. It runs neither build scripts nor procedural macros
-    /// of the project.
+    /// rust-analyzer, as `rustup component add rust-analyzer rust-src` installs it. Cargo must once have fetched the dependencies
+    /// of the standard library, since the server has no network. It runs neither build scripts nor procedural macros of the
+    /// project.
     pub fn rust_analyzer() -> Self {
         Self::of(
             "rust-analyzer",
@@ -57,7 +57,7 @@ impl ServerProgram {
         .saying_when_ready()
     }
 
-    /// Pyright, for Python: `langserver` is the path of its `pyright-langserver`, or a name that is looked for in `PATH`.
+    /// Pyright, for Python: `langserver` is the path of its `pyright-langserver`, or a name that is looked up in `PATH`.
     pub fn pyright(langserver: impl Into<PathBuf>) -> Self {
         let program = Self::of("Pyright", Language::Python, "python", json!({}), "run `npm install pyright`");
         Self { arguments: vec!["--stdio".into()], ..program.at(langserver) }
@@ -88,21 +88,21 @@ impl ServerProgram {
         Self { says_when_ready: true, ..self }
     }
 
-    /// The same from another place than `PATH`.
+    /// Sets the path of the program, or a name that is looked up in `PATH`.
     #[must_use]
     pub fn at(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = program.into();
         self
     }
 
-    /// The same with other times: how long it may take to read the project, 120 s unless it is said, and to answer a question, 60 s.
+    /// Sets the time limits for reading the project (120 s by default) and for answering a question (60 s by default).
     #[must_use]
     pub fn with_timeouts(mut self, start: Duration, request: Duration) -> Self {
         (self.start_timeout, self.request_timeout) = (start, request);
         self
     }
 
-    /// Where it is.
+    /// Finds the program.
     pub(super) fn find(&self, environment: &Environment) -> Result<PathBuf, Unavailable> {
         environment.find(&self.program).filter(|path| path.is_file()).ok_or_else(|| self.not_installed())
     }
@@ -115,8 +115,8 @@ impl ServerProgram {
         }
     }
 
-    /// What this server lacks, if that is why it could not read something: without the standard library it resolves next to nothing, and it
-    /// reads that together with the packages that it depends on.
+    /// The error if the server could not read the standard library because its dependencies are missing, told by the warning
+    /// `unread`. Without the standard library, rust-analyzer resolves almost nothing.
     pub(super) fn lacks(&self, unread: &str) -> Option<Unavailable> {
         let is_it = self.language == Language::Rust && unread.contains("for sysroot");
         is_it.then(|| Unavailable::Incomplete {
@@ -127,10 +127,10 @@ impl ServerProgram {
         })
     }
 
-    /// The start of a server, once it is found to be whole.
+    /// Checks that a server is complete, and returns its invocation with the toolchain set.
     ///
-    /// What `PATH` has may be rustup's stand-in for a component that is not installed. And without the source of the standard library its
-    /// macros, `assert_eq!` among them, are not seen through.
+    /// The program in `PATH` may be rustup's proxy for a component that is not installed. And without the source of the standard
+    /// library, the server cannot expand that library's macros, such as `assert_eq!`.
     pub(super) async fn checked(&self, mut server: Invocation) -> Result<Invocation, Unavailable> {
         if self.language != Language::Rust {
             return Ok(server);
@@ -153,8 +153,8 @@ impl ServerProgram {
         })
     }
 
-    /// The toolchain that rustup takes in the project, if its choice is not made: a file there may name one that is installed. One that it
-    /// gives by a path may be an agent's, and is not run.
+    /// The toolchain that rustup chooses in the project, unless the environment names one: a file of the project may name an
+    /// installed toolchain. A toolchain named by a path may be an agent's, and is refused.
     async fn toolchain(&self, server: &Invocation) -> Result<Option<String>, Unavailable> {
         if server.environment.get(TOOLCHAIN).is_some() {
             return Ok(None);
@@ -171,7 +171,7 @@ impl ServerProgram {
         Ok(Some(toolchain.to_owned()))
     }
 
-    /// What a program prints where the server is started, as confined as that; `None` where it does not start, or fails.
+    /// The output of a program that runs in the server's directory and sandbox; `None` if the program does not start, or fails.
     async fn said(
         &self,
         server: &Invocation,

@@ -1,4 +1,4 @@
-//! The symbols of a file, from what a server lists.
+//! The symbols of a file, from a server's answer.
 
 use super::documents::Documents;
 use super::messages::DocumentSymbol;
@@ -9,7 +9,7 @@ use crate::rust_syntax;
 use interlocking_rust_source::symbols;
 use std::path::Path;
 
-/// What the protocol calls a kind of symbol by.
+/// The protocol's numbers for kinds of symbols.
 mod kind {
     pub(super) const CLASS: u32 = 5;
     pub(super) const METHOD: u32 = 6;
@@ -20,7 +20,7 @@ mod kind {
     pub(super) const STRUCT: u32 = 23;
 }
 
-/// The functions and types among `symbols`, with all that they are in before their names.
+/// The functions and types among `symbols`; each name is preceded by the names of the symbols that contain it.
 pub(super) fn listed(symbols: &[DocumentSymbol], language: Language, text: &str, documents: &Documents) -> Vec<Symbol> {
     let mut found = Vec::new();
     let mut listing = Listing { language, text, documents, found: &mut found };
@@ -55,7 +55,7 @@ impl Listing<'_> {
         }
     }
 
-    /// The name of a symbol; of what is implemented for a type, that type's.
+    /// The name of a symbol; for an `impl` block, the name of the type.
     fn own_name<'n>(&self, name: &'n str) -> &'n str {
         match name.strip_prefix("impl") {
             Some(implemented) if self.language == Language::Rust && implemented.starts_with([' ', '<']) => {
@@ -83,7 +83,7 @@ fn owner(implemented: &str) -> Option<&str> {
     path.rsplit("::").next().filter(|name| !name.is_empty())
 }
 
-/// Adds what macros make, such as the tests in `proptest! { … }`: a server does not list it.
+/// Adds the symbols that macros make, such as the tests in `proptest! { … }`, which a server does not list.
 pub(super) fn add_made_by_macros(found: &mut Vec<Symbol>, file: &Path, text: &str) -> Result<(), CodeError> {
     for symbol in symbols(&file.to_string_lossy(), text)?.into_iter().map(rust_syntax::symbol) {
         if !found.iter().any(|known| known.position == symbol.position) {
