@@ -24,7 +24,7 @@ pub(super) struct Documents {
 }
 
 /// A notification for the server: method and parameters.
-type Told = (&'static str, Value);
+type Notification = (&'static str, Value);
 
 impl Documents {
     pub(super) fn new(root: PathBuf, language: &'static str, is_utf8: bool) -> Self {
@@ -41,7 +41,7 @@ impl Documents {
     }
 
     /// The text of a file on disk, and the notification that gives the server the same text, if it does not have it.
-    pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Told>), CodeError> {
+    pub(super) fn open(&mut self, file: &Path) -> Result<(Arc<str>, Option<Notification>), CodeError> {
         let path = self.path(file)?;
         let text: Arc<str> =
             read(&path).map_err(|source| CodeError::Unreadable { file: file.to_owned(), source })?.into();
@@ -65,7 +65,7 @@ impl Documents {
     }
 
     /// The notifications about a file that has changed on disk.
-    pub(super) fn changed(&mut self, file: &Path) -> Result<Vec<Told>, CodeError> {
+    pub(super) fn changed(&mut self, file: &Path) -> Result<Vec<Notification>, CodeError> {
         const CREATED: u8 = 1;
         const CHANGED: u8 = 2;
         const DELETED: u8 = 3;

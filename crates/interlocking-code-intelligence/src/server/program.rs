@@ -138,10 +138,10 @@ impl ServerProgram {
         if let Some(toolchain) = self.toolchain(&server).await? {
             server.environment = server.environment.set(TOOLCHAIN, toolchain);
         }
-        if self.said(&server, &server.program, &["--version"]).await?.is_none() {
+        if self.output_of(&server, &server.program, &["--version"]).await?.is_none() {
             return Err(self.not_installed());
         }
-        let sysroot = self.said(&server, Path::new("rustc"), &["--print", "sysroot"]).await?.unwrap_or_default();
+        let sysroot = self.output_of(&server, Path::new("rustc"), &["--print", "sysroot"]).await?.unwrap_or_default();
         let library = PathBuf::from(sysroot.trim()).join("lib/rustlib/src/rust/library");
         if library.is_dir() {
             return Ok(server);
@@ -160,7 +160,7 @@ impl ServerProgram {
             return Ok(None);
         }
         let Some(rustup) = server.environment.find("rustup") else { return Ok(None) };
-        let said = self.said(server, &rustup, &["show", "active-toolchain"]).await?;
+        let said = self.output_of(server, &rustup, &["show", "active-toolchain"]).await?;
         let toolchain = said.as_deref().and_then(|said| said.split_whitespace().next());
         let toolchain = toolchain.ok_or_else(|| self.not_installed())?;
         if toolchain.contains(['/', '\\']) {
@@ -172,7 +172,7 @@ impl ServerProgram {
     }
 
     /// The output of a program that runs in the server's directory and sandbox; `None` if the program does not start, or fails.
-    async fn said(
+    async fn output_of(
         &self,
         server: &Invocation,
         program: &Path,
