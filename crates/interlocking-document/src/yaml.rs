@@ -6,12 +6,12 @@
 //!
 //! | crate | |
 //! |---|---|
-//! | granit-parser 2.1 | used: events with spans, scalars as text, nesting limits, no control characters; stable, two small dependencies |
+//! | granit-parser 2.1 | used: events with spans, scalars as text, nesting limits; refuses control characters; stable, small |
 //! | saphyr-parser 0.3 | the same events (granit-parser is derived from it); no limit for nested blocks |
 //! | saphyr 0.3 | reads `6.1` and `6.10` as the same number, and so as a duplicate key |
 //! | yaml-rust2 0.13 | keys that look like numbers become numbers; values have no positions |
 //! | marked-yaml 0.8 | positions and text, but lists nested 100,000 deep overflow the stack |
-//! | serde-saphyr 2.1 | built on granit-parser; positions only for types that ask; stops at the first mistake; fifteen dependencies |
+//! | serde-saphyr 2.1 | built on granit-parser; positions only for types that ask; stops at the first mistake; 15 dependencies |
 //! | serde_yaml | no longer maintained |
 
 use std::collections::BTreeMap;
