@@ -1,4 +1,4 @@
-//! Which functions of a file have changed in more than their formatting.
+//! Finds the functions of a file that have changed in more than formatting.
 
 use crate::SourceError;
 use crate::normal::{is_remark, plain_block, plain_expression, text_of};
@@ -14,29 +14,31 @@ use syn::{Attribute, Block, Expr, ImplItem, Item, Signature, TraitItem};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum CodeChange {
-    /// It is new.
+    /// The function was added.
     Added,
-    /// It is gone.
+    /// The function was removed.
     Removed,
-    /// Its signature, or a condition under which it is compiled, is another.
+    /// The signature has changed, or a condition under which the function is compiled.
     Signature,
-    /// Its body is another.
+    /// The body has changed.
     Body,
 }
 
-/// A function, a constant's value or a macro's rules that is not what it was.
+/// A changed function, value of a constant, or text of a macro.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFunction {
-    /// The file, as it was named.
+    /// The file's path, as given.
     pub path: String,
-    /// The line it begins in, counted from 1: in the later version, but for one that is gone.
+    /// The line in which the function begins, counted from 1: in the later version, or in the earlier one if the function was
+    /// removed.
     pub line: usize,
-    /// The column it begins in, counted from 1.
+    /// The column in which the function begins, counted from 1.
     pub column: usize,
-    /// Its name, with its modules and what it is a method of: `inner::Stack::push`, `<Stack as Display>::fmt`, `LIMIT`, `make!`.
+    /// The name, with modules and the type or trait of a method: `inner::Stack::push`, `<Stack as Display>::fmt`, `LIMIT`,
+    /// `make!`.
     pub name: String,
-    /// What happened to it.
+    /// What has changed.
     pub change: CodeChange,
 }
 
@@ -52,15 +54,15 @@ impl fmt::Display for ChangedFunction {
     }
 }
 
-/// Compares two versions of a file, function by function: those of modules, types, traits and tests, private ones too; what constants and
-/// statics are set to, and what macros consist of, for they are code as well.
+/// Compares two versions of a file, function by function. Functions of modules, types, traits and tests count, private ones too,
+/// and so do the values of constants and statics and the texts of macros, as they are code as well.
 ///
-/// Comments, formatting, documentation, lints and order make no difference, nor does what a formatter adds or takes away: commas at
-/// the end, braces around one value, brackets. Anything else in a body does, even where a compiler would make the same of it.
+/// Comments, formatting, documentation, lints and order make no difference, nor does what a formatter adds or removes: trailing
+/// commas, braces around a single value, parentheses. Any other change of a body counts, even if it compiles to the same code.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where one of the versions is not Rust.
+/// [`SourceError`] if one of the versions is not Rust.
 pub fn changed_functions(path: &str, before: &str, after: &str) -> Result<Vec<ChangedFunction>, SourceError> {
     let (before, after) = (code_of(path, before)?, code_of(path, after)?);
     let mut changed = Vec::new();
@@ -79,25 +81,26 @@ pub fn changed_functions(path: &str, before: &str, after: &str) -> Result<Vec<Ch
     Ok(located(path, changed))
 }
 
-/// The four versions of a file that a rebase has to do with.
+/// The four versions of a file in a rebase.
 #[derive(Debug, Clone, Copy)]
 pub struct Rebased<'a> {
-    /// Where the branch began.
+    /// The file where the branch began.
     pub old_base: &'a str,
-    /// What the branch had made of that.
+    /// The file on the branch before the rebase.
     pub old_tip: &'a str,
-    /// What others have made of it meanwhile.
+    /// The file on the base onto which the branch is rebased, with the changes of others.
     pub new_base: &'a str,
-    /// The branch on top of theirs.
+    /// The file on the branch after the rebase.
     pub new_tip: &'a str,
 }
 
-/// Names every function whose body after a rebase is neither the branch's own nor, where the branch had not touched it, the others': logic
-/// that somebody wrote while rebasing. A function that both had changed is named unless it is the branch's or the others' to the letter.
+/// Finds the functions whose body was rewritten during a rebase. A function is returned unless its body is that of the new base
+/// (if the branch had not changed it), that of the branch (if only the branch had changed it), or exactly one of the two (if both
+/// had changed it).
 ///
 /// # Errors
 ///
-/// [`SourceError`] where one of the versions is not Rust.
+/// [`SourceError`] if one of the versions is not Rust.
 pub fn rewritten_by_rebase(path: &str, versions: Rebased<'_>) -> Result<Vec<ChangedFunction>, SourceError> {
     let read = |text| code_of(path, text);
     let (old_base, old_tip) = (read(versions.old_base)?, read(versions.old_tip)?);
@@ -139,7 +142,7 @@ fn located(path: &str, mut changed: Vec<(CodeChange, &String, (usize, usize))>) 
     changed.into_iter().map(named).collect()
 }
 
-/// What bears one name: several, where conditions decide which of them is compiled.
+/// All code with one name: several functions, if conditions decide which of them is compiled.
 #[derive(Debug, Default)]
 struct Code {
     place: (usize, usize),
@@ -273,7 +276,7 @@ impl Reading {
         if code.bodies.is_empty() {
             code.place = (start.line, start.column + 1);
         }
-        // Their order says nothing.
+        // Sorted, as their order makes no difference.
         code.signatures.push(signature);
         code.signatures.sort();
         code.bodies.push(body);
@@ -285,7 +288,7 @@ fn shown(syntax: &impl ToTokens) -> String {
     text_of(syntax.to_token_stream())
 }
 
-/// The attributes that decide what is compiled, those of what is around it first.
+/// The attributes that decide what is compiled, after those of the enclosing item.
 fn conditions_of(around: &str, attributes: &[Attribute]) -> String {
     let own = attributes.iter().filter(|attribute| !is_remark(attribute)).map(shown);
     own.fold(around.to_owned(), |all, one| all + &one + " ")

@@ -1,4 +1,4 @@
-//! Code that a project does not want: `unsafe`, and what it has denied by name.
+//! Finds code that a project denies: `unsafe`, and crates and paths by name.
 
 use crate::syntax::read_tokens;
 use crate::tokens::{is_mark, is_member, is_separator, levels, name_at};
@@ -10,35 +10,36 @@ use toml::de::{DeTable, DeValue};
 /// What is denied (TC-06).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Denied {
-    /// Whether `unsafe` and `extern` code is, in any form: blocks, functions, implementations, foreign functions, attributes that need it.
+    /// Whether `unsafe` and `extern` code is denied in any form: blocks, functions, implementations, foreign functions, and
+    /// attributes that are unsafe.
     pub unsafe_code: bool,
-    /// Crates, by the names that manifests give them: `libc`, `proc-macro2`.
+    /// Denied crates, by their names in manifests: `libc`, `proc-macro2`.
     pub crates: Vec<String>,
-    /// Paths, with everything below them: `std::process`, `std::fs::remove_file`.
+    /// Denied paths, with everything below them: `std::process`, `std::fs::remove_file`.
     pub paths: Vec<String>,
 }
 
-/// Attributes that are unsafe, also where they are not written so.
+/// Attributes that are unsafe, even if they are written without `unsafe`.
 const UNSAFE_ATTRIBUTES: [&str; 3] = ["no_mangle", "export_name", "link_section"];
 
 /// Finds denied code in a file, in the file's order, each with what to do (TC-06, V3-62).
 ///
-/// It goes by tokens, so macros' arguments and rules are looked at like everything else; texts and comments are not code. A path is
-/// followed through the names that `use` gives it anywhere in the file, in whatever scope. A path that begins with the name of a denied
-/// crate counts also where a module of that name would be meant, but for `crate::`, `self::` and `super::`.
+/// The search reads tokens, so it includes the arguments and rules of macros, but no string literals and comments. It follows a
+/// path through the names that `use` gives it anywhere in the file, in any scope. A path that begins with the name of a denied
+/// crate also counts if it means a module of that name, unless it begins with `crate::`, `self::` or `super::`.
 ///
-/// Names that another file gives, and paths that a macro puts together, are not seen: a name is denied where it is given.
+/// Names that another file gives, and paths that a macro assembles, are not found: a name is denied in the file that gives it.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file cannot be read as Rust's tokens.
+/// [`SourceError`] if the file cannot be read as Rust tokens.
 pub fn denied_code(path: &str, text: &str, denied: &Denied) -> Result<Vec<RefusedConstruct>, SourceError> {
     read_tokens(path, text, |tokens| {
         let mut search = Search::new(path, denied);
         let levels = levels(tokens);
         for level in &levels {
             search.words(&level.tokens);
-            // What continues the path of a `use` is looked at with it.
+            // The groups of a `use` are handled with the `use` itself.
             for start in (0..level.tokens.len()).filter(|_| !level.is_of_use) {
                 search.paths_from(&level.tokens, start);
             }
@@ -47,11 +48,11 @@ pub fn denied_code(path: &str, text: &str, denied: &Denied) -> Result<Vec<Refuse
     })
 }
 
-/// Finds dependencies on denied crates in a manifest: in any table of dependencies, also under another name (TC-06).
+/// Finds dependencies on denied crates in a manifest: in every table of dependencies, including renamed ones (TC-06).
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the manifest is not TOML.
+/// [`SourceError`] if the manifest is not TOML.
 pub fn denied_dependencies(path: &str, manifest: &str, denied: &Denied) -> Result<Vec<RefusedConstruct>, SourceError> {
     let mut found = Vec::new();
     for dependency in dependencies(path, manifest)? {
@@ -66,11 +67,12 @@ pub fn denied_dependencies(path: &str, manifest: &str, denied: &Denied) -> Resul
 }
 
 impl Denied {
-    /// Denies the names that a manifest gives to denied crates, too: `[dependencies] c = { package = "libc" }` is `c` in the source.
+    /// Also denies the names to which a manifest renames denied crates: `[dependencies] c = { package = "libc" }` is `c` in the
+    /// source.
     ///
     /// # Errors
     ///
-    /// [`SourceError`] where the manifest is not TOML.
+    /// [`SourceError`] if the manifest is not TOML.
     pub fn with_names_in(mut self, path: &str, manifest: &str) -> Result<Self, SourceError> {
         for dependency in dependencies(path, manifest)? {
             let is_denied = |name: &str| self.crates.iter().any(|denied| same_crate(denied, name));
@@ -85,11 +87,11 @@ impl Denied {
 struct Search<'a> {
     path: &'a str,
     denies_unsafe: bool,
-    /// As names of a path each.
+    /// The denied paths, split into their names.
     paths: Vec<Vec<String>>,
-    /// What was seen of paths, and where.
+    /// The paths in the file, with their positions.
     seen: Vec<(Vec<String>, Span)>,
-    /// What `use` calls a path, in the file's order; without a name where it takes all names below the path.
+    /// The names that `use` gives to paths, in the file's order; `None` for a glob import.
     uses: Vec<(Option<String>, Vec<String>)>,
     modules: BTreeSet<String>,
     found: Vec<RefusedConstruct>,
@@ -105,7 +107,7 @@ impl<'a> Search<'a> {
         Self { path, denies_unsafe: denied.unsafe_code, paths, seen, uses, modules, found }
     }
 
-    /// Words that are denied wherever they stand.
+    /// Finds words that are denied anywhere.
     fn words(&mut self, tokens: &[TokenTree]) {
         for (at, token) in tokens.iter().enumerate() {
             let TokenTree::Ident(word) = token else { continue };
@@ -118,12 +120,12 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The paths that begin at a token.
+    /// Records the paths that begin at a token.
     fn paths_from(&mut self, tokens: &[TokenTree], start: usize) {
         let Some(TokenTree::Ident(_)) = tokens.get(start) else { return };
         let before = start.checked_sub(1);
         let follows_colons = start >= 2 && is_separator(tokens, start - 2);
-        // The inside of another path, a field, a lifetime.
+        // Skips the inside of another path, a field, and a lifetime.
         let is_inside = follows_colons && start >= 3 && continues(&tokens[start - 3]);
         if is_inside || is_member(tokens, start) || before.is_some_and(|before| is_mark(tokens.get(before), '\'')) {
             return;
@@ -142,7 +144,7 @@ impl<'a> Search<'a> {
         self.seen.push((path, tokens[start].span()));
     }
 
-    /// `extern crate name as other;`
+    /// Records `extern crate name as other;`.
     fn extern_crate(&mut self, tokens: &[TokenTree], at: usize) {
         let Some(name) = name_at(tokens, at + 1) else { return };
         let span = tokens[at + 1].span();
@@ -154,7 +156,7 @@ impl<'a> Search<'a> {
         self.seen.push((vec![name], span));
     }
 
-    /// What follows `use`, to its end.
+    /// Records the paths and names of a `use`, whose tokens after `use` are given.
     fn import(&mut self, tokens: &[TokenTree]) {
         let mut waiting = vec![(Vec::<String>::new(), tokens.to_vec())];
         while let Some((before, tokens)) = waiting.pop() {
@@ -192,7 +194,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Holds everything seen against what is denied, once all names are known.
+    /// Compares all recorded paths with the denied ones, once all names are known.
     fn end(mut self) -> Vec<RefusedConstruct> {
         let names = Names::of(&self.paths, std::mem::take(&mut self.modules), std::mem::take(&mut self.uses));
         for (path, span) in std::mem::take(&mut self.seen) {
@@ -213,15 +215,15 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What the file's names mean, as far as that leads to something denied: beginnings of denied paths, to their end. An empty one is the
-/// file's own names.
+/// The meanings of the file's names, as far as they lead to denied paths. A meaning is a prefix of a denied path, or the whole
+/// path. The empty prefix stands for the file's own names.
 #[derive(Default)]
 struct Names {
     denied: BTreeSet<Vec<String>>,
     beginnings: BTreeSet<Vec<String>>,
     modules: BTreeSet<String>,
     names: BTreeMap<String, BTreeSet<Vec<String>>>,
-    /// Where all names of something are taken.
+    /// The paths of glob imports.
     globs: BTreeSet<Vec<String>>,
 }
 
@@ -236,7 +238,7 @@ impl Names {
                 by_name.entry(name).or_default().push(at);
             }
         }
-        // What is given a further meaning is looked at again wherever it stands.
+        // When a name gets a further meaning, every `use` that contains the name is processed again.
         let mut waiting: Vec<usize> = (0..uses.len()).collect();
         while let Some((name, path)) = waiting.pop().map(|at| &uses[at]) {
             let meant = names.meant(path);
@@ -274,7 +276,7 @@ impl Names {
         meant
     }
 
-    /// What a name means below a meaning.
+    /// The meanings of a name below a path with the meaning `before`.
     fn below(&self, before: &[String], name: &str) -> Vec<Vec<String>> {
         let with = |before: &[String]| [before, &[name.to_owned()]].concat();
         if self.denied.contains(before) {
@@ -290,7 +292,7 @@ impl Names {
     }
 }
 
-/// The names of a path that begins there, and what comes after it.
+/// The names of the path that begins at a token, and the index of the token after it.
 fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(name) = name_at(tokens, at) {
@@ -307,7 +309,7 @@ fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// `std`, `core` and `alloc` are one; `r#` is no part of a name.
+/// The path with `core` and `alloc` replaced by `std`, and without empty names.
 fn plain(mut path: Vec<String>) -> Vec<String> {
     path.retain(|name| !name.is_empty());
     if let Some(first) = path.first_mut().filter(|first| matches!(first.as_str(), "core" | "alloc")) {
@@ -316,28 +318,30 @@ fn plain(mut path: Vec<String>) -> Vec<String> {
     path
 }
 
-/// Whether a path can go on after it: words of the language are no part of one, but for those that stand for modules and types.
+/// Whether a path can continue after this token: keywords cannot be part of a path, except those that stand for modules and
+/// types.
 fn continues(token: &TokenTree) -> bool {
     let TokenTree::Ident(name) = token else { return false };
     let is_module = ["crate", "self", "super", "Self"].iter().any(|word| name == word);
     is_module || syn::parse_str::<syn::Ident>(&name.to_string()).is_ok()
 }
 
-/// Whether nothing but an attribute begins like that: alone between brackets, or after a comma or in the brackets of `unsafe`.
+/// Whether the word at a token is the name of an attribute: first in its group or after a comma, and followed by nothing, `=` or
+/// a comma.
 fn is_in_attribute(tokens: &[TokenTree], at: usize) -> bool {
     let is_first = at == 0 || is_mark(tokens.get(at - 1), ',');
     is_first && (tokens.get(at + 1).is_none() || is_mark(tokens.get(at + 1), '=') || is_mark(tokens.get(at + 1), ','))
 }
 
 struct Dependency {
-    /// What it is called in the source.
+    /// The crate's name in the source.
     name: String,
-    /// The crate.
+    /// The name of the crate itself.
     package: String,
     offset: usize,
 }
 
-/// All dependencies that a manifest names, of whatever kind and wherever.
+/// All dependencies of a manifest, of every kind and target.
 fn dependencies(path: &str, manifest: &str) -> Result<Vec<Dependency>, SourceError> {
     let table = DeTable::parse(manifest).map_err(|error| {
         let (line, column) = place(manifest, error.span().map_or(0, |span| span.start));

@@ -13,25 +13,25 @@ use crate::{SourceError, StubMarkers};
 /// A function that other crates, or other files, can call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicFunction {
-    /// Its name, with its type or trait if it is a method and its modules within the file:
+    /// The function's name, with its modules within the file and, for a method, its type or trait:
     /// `BoundedStack::push`.
     pub name: String,
-    /// The line it begins in, counted from 1.
+    /// The line in which the function begins, counted from 1.
     pub line: usize,
-    /// The column it begins in, counted from 1.
+    /// The column in which the function begins, counted from 1.
     pub column: usize,
-    /// Whether its body is a stub; a trait's method without a body has none to be one.
+    /// Whether the body is a stub; `None` for a trait's method without a body.
     pub is_stub: Option<bool>,
 }
 
 /// Lists the public functions of a file: functions, methods of public types, methods of public traits.
 ///
-/// Methods that implement a trait are that trait's, and items only compiled for tests are nobody's; both are
-/// left out. A function in a private module counts if the file re-exports anything from that module.
+/// Methods that implement a trait, and items that are compiled only for tests, are left out. A function in a private module
+/// counts if the file re-exports anything from that module.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn public_functions(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<PublicFunction>, SourceError> {
     read(path, text, |file| {
         let mut found = Vec::new();
@@ -58,7 +58,7 @@ impl Collector<'_> {
                     let Some(owner) = type_name(&item.self_ty) else {
                         continue;
                     };
-                    // A type of another file may be public: count its methods rather than miss them.
+                    // A type of another file may be public, so its methods count.
                     if visibilities.get(&owner) == Some(&false) {
                         continue;
                     }
@@ -104,7 +104,7 @@ impl Collector<'_> {
     }
 }
 
-/// Which types these items define, and whether they are public.
+/// The types that these items define, and whether each is public.
 fn type_visibilities(items: &[Item]) -> BTreeMap<String, bool> {
     let mut types = BTreeMap::new();
     for item in items {
@@ -148,7 +148,7 @@ pub(crate) fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// `#[test]`, or a `cfg` that does not hold where `test` does not.
+/// Whether an item is compiled only for tests: it has `#[test]`, or a `cfg` that requires `test`.
 pub(crate) fn for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("test"),
@@ -178,7 +178,7 @@ pub(crate) fn type_name(r#type: &Type) -> Option<String> {
     }
 }
 
-/// The one of several functions that a name means: the one that bears it, or the only one that it can mean.
+/// The function that a name means: the function with exactly this name, or the only one that it can mean.
 pub fn meant_among<'n>(functions: impl Iterator<Item = &'n str>, name: &str) -> Option<&'n str> {
     let mut fitting: Vec<&str> = functions.filter(|function| named_by(function, name)).collect();
     if fitting.contains(&name) {

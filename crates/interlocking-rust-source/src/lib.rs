@@ -1,4 +1,4 @@
-//! Checks of Rust source on its syntax tree: of files that an agent wrote, before anything of them is built.
+//! Checks Rust source on its syntax tree: files that an agent wrote, before they are built.
 //!
 //! ```
 //! use interlocking_rust_source::{StubMarkers, public_functions};
@@ -10,26 +10,26 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Each check takes a path, for messages, and a text. Whatever the text is, a check ends with what it found or with a [`SourceError`]:
-//! [`MAX_BYTES`] and [`MAX_DEPTH`] say how much is read. It sees what is written, not what a compiler makes of it. Where the text does not
-//! tell, the check says so, or refuses.
+//! Each check takes a path, for messages, and a text. For every text, a check ends with its findings or with a [`SourceError`]:
+//! [`MAX_BYTES`] and [`MAX_DEPTH`] bound what is read. A check sees the source text, not what a compiler makes of it. If the text
+//! does not decide a question, the check says so, or refuses.
 //!
 //! # Map
 //!
 //! | what | where |
 //! |---|---|
-//! | what a project's checks go by, as configuration | [`SourceRules`] |
+//! | a project's configuration of the checks | [`SourceRules`] |
 //! | which functions others can call, and which of them are stubs | [`public_functions`], [`StubMarkers`] |
-//! | every place where a stub's marker stands | [`stubs_in`] |
-//! | what can make functions that no list has | [`unseen_functions`] |
-//! | what a crate offers to others, and how that differs from an earlier version | [`PublicApi`] |
-//! | which functions changed in more than formatting, and what was rewritten in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
+//! | every occurrence of a stub's marker | [`stubs_in`] |
+//! | code that can define functions which no list contains | [`unseen_functions`] |
+//! | a crate's public API, and its difference from an earlier version | [`PublicApi`] |
+//! | functions that changed in more than formatting, or in a rebase | [`changed_functions`], [`rewritten_by_rebase`] |
 //! | `unsafe`, and crates and paths that a project has denied | [`denied_code`], [`denied_dependencies`] |
-//! | what a verdict on code could be talked round with | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
+//! | constructs that could falsify a verdict on the code | [`refused_constructs`], [`manifest_changes`], [`build_time`] |
 //! | which functions and types a file has, and which names are called in it | [`symbols()`], [`called_names`] |
 //! | which tests a file has | [`test_functions()`] |
 //! | which functions a property calls, and what it compares | [`TestFile`] |
-//! | small changes that tests should notice, and whether one that somebody names is there | [`mutants()`], [`claimed_edit`] |
+//! | changes that tests should notice, generated or described by an agent | [`mutants()`], [`claimed_edit`] |
 
 mod syntax;
 mod tokens;

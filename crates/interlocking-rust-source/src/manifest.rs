@@ -1,31 +1,33 @@
-//! What agents may change in a package's manifest: its dependencies on registries, and what it says of itself.
+//! Checks changes of a package's manifest. Agents may change only dependencies from registries, features, and descriptions of the
+//! package.
 //!
-//! The rest decides what is compiled, what runs while it is, and how tests are run: a build script, a profile in which a panic ends the
-//! process, a test program without a harness, another source for a dependency.
+//! Everything else decides what is compiled, what runs during a build, or how tests are run: a build script, a profile in which a
+//! panic ends the process, a test program without a harness, another source for a dependency.
 
 use crate::RefusedConstruct;
 use std::collections::BTreeSet;
 use toml::{Table, Value};
 
-/// Tables of dependencies that only the package's own code and tests have.
+/// The tables of dependencies of the package's own code and tests.
 const DEPENDENCIES: [&str; 2] = ["dependencies", "dev-dependencies"];
 
-/// What a dependency may say: where it is from, and under which name, is the registry's.
+/// The keys that a dependency may have. They do not change where it comes from or what it is called.
 const OF_A_DEPENDENCY: [&str; 4] = ["version", "features", "default-features", "optional"];
 
-/// What a package may say of itself.
+/// The keys of `[package]` that agents may change.
 const OF_A_PACKAGE: [&str; 5] = ["description", "keywords", "categories", "readme", "documentation"];
 
-/// What of a manifest runs while its package is built.
+/// Code that runs while a package is built, according to its manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BuildTime {
-    /// The build script, relative to the manifest, if it has a name of its own.
+    /// The path of the build script, relative to the manifest, if the manifest names it.
     pub script: Option<String>,
-    /// Whether the package is one of procedural macros.
+    /// Whether the package is a procedural macro crate.
     pub is_procedural: bool,
 }
 
-/// Everything that differs from the manifest before, and that agents may not change. Without one before, that is all of it.
+/// Every change from the earlier manifest that agents may not make and that is not `allowed`. Without an earlier manifest,
+/// everything counts as changed.
 pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[String]) -> Vec<RefusedConstruct> {
     let now_table: Table = match now.parse() {
         Ok(table) => table,
@@ -63,7 +65,7 @@ pub fn manifest_changes(path: &str, before: Option<&str>, now: &str, allowed: &[
     changed.iter().map(named).filter(|found| !allowed.contains(&found.construct)).collect()
 }
 
-/// What of a manifest runs while its package is built.
+/// The code that runs while a package with this manifest is built.
 pub fn build_time(manifest: &str) -> BuildTime {
     let table: Table = manifest.parse().unwrap_or_default();
     let of = |section: &str, name: &str| table.get(section).and_then(|section| section.get(name)).cloned();
@@ -73,7 +75,7 @@ pub fn build_time(manifest: &str) -> BuildTime {
     }
 }
 
-/// The name that other crates, integration tests among them, know a package's library by.
+/// The name by which other crates and integration tests import a package's library.
 pub fn library_name(manifest: &str) -> Option<String> {
     let table: Table = manifest.parse().ok()?;
     let named = |section: &str| Some(table.get(section)?.get("name")?.as_str()?.replace('-', "_"));
@@ -81,7 +83,7 @@ pub fn library_name(manifest: &str) -> Option<String> {
 }
 
 fn is_from_a_registry(name: &str, dependency: &Value) -> bool {
-    // In the place of the standard library nobody would notice it.
+    // A dependency with one of these names would replace the standard library unnoticed.
     let is_a_name = !matches!(name, "std" | "core" | "alloc" | "proc_macro" | "test");
     is_a_name
         && match dependency {

@@ -1,16 +1,16 @@
-//! Code as a text that is equal where only formatting differs.
+//! Normalises code to a text that is equal if only the formatting differs.
 
 use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Arm, Attribute, Block, Expr, ExprClosure, PatOr, Stmt};
 
-/// Operators of more than one mark.
+/// Operators of more than one character.
 const OPERATORS: [&str; 25] = [
     "<<=", ">>=", "...", "..=", "&&", "||", "==", "!=", "<=", ">=", "->", "=>", "::", "..", "+=", "-=", "*=", "/=",
     "%=", "^=", "&=", "|=", "<<", ">>", "<-",
 ];
 
-/// The tokens as one text: without comments, with spaces where they are needed, without commas before a closing bracket.
+/// The tokens as a text: without comments and trailing commas, and with spaces only where they are needed.
 pub(crate) fn text_of(tokens: TokenStream) -> String {
     let mut text = Text::default();
     text.tokens(tokens);
@@ -20,7 +20,7 @@ pub(crate) fn text_of(tokens: TokenStream) -> String {
 #[derive(Default)]
 struct Text {
     written: String,
-    /// What was written last, if it is a word or an operator.
+    /// The last piece that was written: a word, an operator or a closing bracket; `None` after an opening bracket.
     last: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Text {
                             break;
                         }
                     }
-                    // Before what closes it a comma says nothing.
+                    // A comma before the closing `>` has no meaning.
                     let closes = matches!(tokens.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == '>');
                     self.operators(if closes { run.trim_end_matches(',') } else { &run });
                     continue;
@@ -71,7 +71,7 @@ impl Text {
         self.last = Some(close.to_owned());
     }
 
-    /// Takes marks apart as the compiler does: the longest operator first.
+    /// Splits punctuation into operators as the compiler does, the longest first.
     fn operators(&mut self, mut marks: &str) {
         while !marks.is_empty() {
             let longest =
@@ -92,7 +92,7 @@ impl Text {
             Some(last) if is_word(last) && is_word(piece) => true,
             Some(last) if is_word(last) => matches!(piece, "->" | "=>" | "=" | "+" | "'"),
             Some(")" | "]" | "}" | ">") if matches!(piece, "->" | "=>" | "=" | "+") => true,
-            // Together they would be another operator.
+            // Without a space, the two would become another operator.
             Some(last) if !is_word(piece) && piece != ">" => {
                 let both = format!("{last}{piece}");
                 OPERATORS.iter().any(|operator| operator.len() > last.len() && both.starts_with(*operator))
@@ -105,7 +105,7 @@ impl Text {
     }
 }
 
-/// Whether brackets are the arguments of what stands before them.
+/// Whether a group contains the arguments of the name before it.
 fn follows_a_name(tokens: &[TokenTree], at: usize) -> bool {
     const BEFORE_A_VALUE: [&str; 14] =
         ["as", "break", "const", "dyn", "else", "for", "if", "impl", "in", "let", "match", "mut", "return", "while"];
@@ -121,7 +121,7 @@ fn follows_a_name(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// `(value,)`
+/// Whether a group is `(value,)`.
 fn is_one_with_a_comma(inside: &TokenStream) -> bool {
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',');
     inside.clone().into_iter().filter(is_comma).count() == 1
@@ -135,7 +135,7 @@ fn without_last_comma(inside: TokenStream) -> TokenStream {
     tokens.into_iter().collect()
 }
 
-/// A body as it would be whoever formatted it: without documentation and lints, and without brackets, braces and semicolons that
+/// A body independent of its formatting: without documentation and lints, and without parentheses, braces and semicolons that
 /// make no difference.
 pub(crate) fn plain_block(block: &Block) -> Block {
     let mut block = block.clone();
@@ -143,14 +143,14 @@ pub(crate) fn plain_block(block: &Block) -> Block {
     block
 }
 
-/// The same for an expression.
+/// Like [`plain_block`], for an expression.
 pub(crate) fn plain_expression(expression: &Expr) -> Expr {
     let mut expression = expression.clone();
     Plain.visit_expr_mut(&mut expression);
     expression
 }
 
-/// Whether an attribute neither changes what is compiled nor who can use it.
+/// Whether an attribute changes neither what is compiled nor what can use it.
 pub(crate) fn is_remark(attribute: &Attribute) -> bool {
     const REMARKS: [&str; 14] = [
         "allow",
@@ -179,7 +179,7 @@ impl VisitMut for Plain {
     }
 
     fn visit_expr_mut(&mut self, expression: &mut Expr) {
-        // Brackets are written again where they are needed.
+        // Parentheses are written again where they are needed.
         while let Expr::Paren(inner) = expression {
             *expression = std::mem::replace(&mut inner.expr, Expr::PLACEHOLDER);
         }
@@ -194,7 +194,7 @@ impl VisitMut for Plain {
 
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
         visit_mut::visit_expr_closure_mut(self, closure);
-        // With a type of its own it must have braces.
+        // A closure with a return type must have braces.
         if matches!(closure.output, syn::ReturnType::Default) {
             without_braces(&mut closure.body);
         }
@@ -215,7 +215,7 @@ impl VisitMut for Plain {
     }
 }
 
-/// `{ value }`
+/// Replaces `{ value }` by `value`.
 fn without_braces(body: &mut Expr) {
     let Expr::Block(block) = body else { return };
     if let (None, true, [Stmt::Expr(value, None)]) = (&block.label, block.attrs.is_empty(), &mut block.block.stmts[..])

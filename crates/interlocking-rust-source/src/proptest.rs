@@ -10,44 +10,44 @@ pub(crate) fn is_proptest(invocation: &Macro) -> bool {
     invocation.path.segments.last().is_some_and(|name| name.ident == "proptest")
 }
 
-/// Any attribute that ends in `test`: `#[test]`, `#[tokio::test]`.
+/// Whether an attribute's path ends in `test`: `#[test]`, `#[tokio::test]`.
 pub(crate) fn is_test(attribute: &Attribute) -> bool {
     attribute.path().segments.last().is_some_and(|name| name.ident == "test")
 }
 
 /// The functions inside `proptest! { … }`.
 pub(crate) struct ProptestBody(
-    /// In their order.
+    /// The functions, in order.
     pub(crate) Vec<ProptestFunction>,
 );
 
-/// One of them: `#[test] fn prop_x(pattern in strategy, name: Type) { … }`.
+/// A function inside `proptest!`: `#[test] fn prop_x(pattern in strategy, name: Type) { … }`.
 pub(crate) struct ProptestFunction {
-    /// What stands before it, `#[test]` among it.
+    /// The attributes, including `#[test]`.
     pub(crate) attributes: Vec<Attribute>,
-    /// Its name.
+    /// The function's name.
     pub(crate) name: Ident,
-    /// Its arguments: what each is called, and where its values come from.
+    /// The arguments: the pattern of each, and the source of its values.
     pub(crate) arguments: Vec<(Pat, Drawn)>,
-    /// What it does with one input.
+    /// The body, which is run for each input.
     pub(crate) body: Block,
 }
 
-/// Where an argument's values come from.
+/// The source of an argument's values.
 pub(crate) enum Drawn {
-    /// `in` a strategy.
+    /// A strategy after `in`.
     From(Expr),
     /// Any value of a type.
     Any(Type),
 }
 
 impl ProptestFunction {
-    /// Whether it is run as a test.
+    /// Whether the function is run as a test.
     pub(crate) fn is_test(&self) -> bool {
         self.attributes.iter().any(is_test)
     }
 
-    /// All of its tokens that a condition may stand in.
+    /// All tokens of the function that may contain a compile-time condition.
     pub(crate) fn tokens(&self) -> TokenStream {
         let mut tokens = self.body.to_token_stream();
         for attribute in &self.attributes {

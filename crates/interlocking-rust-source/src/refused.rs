@@ -1,12 +1,12 @@
-//! What agents' code may not contain, because a verdict on code with it could be talked round.
+//! Finds constructs that an agent's code may not contain, because they could falsify a verdict on the code.
 //!
-//! A test and what it tests share a process, so whoever can end the process, write to its memory or look at what runs can say what the
-//! test is to say. Safe Rust without some modules of the standard library can do none of that. So this holds a file against what is
-//! allowed, token by token: macros, attributes and whatever syntax comes tomorrow are read like everything else. What it cannot decide
-//! it refuses. A person can allow a thing by the name that the refusal gives it.
+//! A test and the code under test share a process. Code that can end the process, write to its memory or inspect what runs can
+//! decide the test's result. Safe Rust without some modules of the standard library can do none of that. So this check compares a
+//! file token by token with what is allowed: macros, attributes and future syntax are read like everything else. What the check
+//! cannot decide, it refuses. A person can allow a construct by the name that the refusal states.
 //!
-//! Each file is looked at by itself. What a name from another file stands for, and what a macro of another crate makes of its arguments,
-//! is not seen.
+//! Each file is checked separately. What a name from another file means, and what a macro of another crate makes of its
+//! arguments, is not seen.
 
 mod rules;
 
@@ -18,16 +18,16 @@ use rules::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Whose file it is.
+/// The side to which a file belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// What is tested.
+    /// The code under test.
     Implementation,
-    /// What tests: it may also use files, directories and the network, as far as its sandbox has any.
+    /// The tests, which may also use files, directories and the network, as far as their sandbox allows.
     Tests,
 }
 
-/// A construct that is refused.
+/// A refused construct.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(rename_all = "camelCase")]
 #[error("{path}:{line}:{column}: `{construct}` is refused: {reason}")]
@@ -38,20 +38,20 @@ pub struct RefusedConstruct {
     pub line: usize,
     /// The column, counted from 1.
     pub column: usize,
-    /// What it is, and what to name to allow it.
+    /// The construct, as it must be named to allow it.
     pub construct: String,
-    /// What could be done with it.
+    /// Why the construct is refused.
     pub reason: String,
 }
 
-/// Everything in a file that is refused, and not allowed by name, in the file's order.
+/// Finds the constructs in a file that are refused and not allowed by name, in the file's order.
 ///
-/// Conditions that tell a test from other uses are refused, too. An implementation may have `#[cfg(test)]` before a module whose name
-/// stands nowhere else in its file.
+/// Conditions that distinguish a test from other uses are refused, too. An implementation may have `#[cfg(test)]` before a module
+/// whose name occurs nowhere else in its file.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file cannot be read as Rust's tokens.
+/// [`SourceError`] if the file cannot be read as Rust tokens.
 pub fn refused_constructs(
     path: &str,
     text: &str,
@@ -71,11 +71,11 @@ pub fn refused_constructs(
     })
 }
 
-/// Where tokens stand.
+/// The context of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Within {
     Code,
-    /// The arguments of a macro or an attribute, or a macro's own rules: what they come to is not known.
+    /// The arguments of a macro or an attribute, or a macro's own rules: their expansion is unknown.
     Arguments,
 }
 
@@ -85,7 +85,7 @@ struct Search<'a> {
     path: &'a str,
     rules: Rules,
     allowed: &'a [String],
-    /// How often each name stands in the file.
+    /// The number of occurrences of each name in the file.
     names: BTreeMap<String, usize>,
     found: Vec<RefusedConstruct>,
 }
@@ -169,7 +169,7 @@ impl Search<'_> {
         }
     }
 
-    /// What of the standard library stands behind `std::`.
+    /// Checks what follows `std::`.
     fn standard(&mut self, tokens: &[TokenTree], root: usize, name: &str) {
         match tokens.get(root + 3) {
             Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
@@ -196,7 +196,7 @@ impl Search<'_> {
         }
     }
 
-    /// `next` is what the attributes stand before.
+    /// Checks an attribute; `next` are the tokens after all attributes.
     fn attribute(&mut self, tokens: TokenStream, next: &[TokenTree]) {
         let all: Vec<TokenTree> = tokens.clone().into_iter().collect();
         let name = (0..all.len()).rev().filter(|at| is_plain_path_to(&all, *at)).find_map(|at| name_at(&all, at));
@@ -226,7 +226,7 @@ impl Search<'_> {
             }
             _ => {}
         }
-        // Some attributes read paths from texts; in these, texts are for people.
+        // Some attributes take paths in string literals. In the attributes listed here, string literals are for people.
         if !matches!(name.as_str(), "doc" | "deprecated" | "error" | "must_use" | "ignore" | "should_panic" | "expect")
         {
             self.texts(tokens.clone());
@@ -234,13 +234,14 @@ impl Search<'_> {
         self.stream(tokens, Within::Arguments);
     }
 
-    /// Whether a module begins there that the file's other code cannot mean: else something else has its name where nothing is tested.
+    /// Whether a module begins there whose name occurs nowhere else in the file. Otherwise the name could mean another item
+    /// outside of tests.
     fn is_module_of_its_own(&self, tokens: &[TokenTree]) -> bool {
         let name = name_at(tokens, 0).filter(|word| word == "mod").and_then(|_| name_at(tokens, 1));
         name.is_some_and(|name| !self.rules.is_implementation() || self.names.get(&name) == Some(&1))
     }
 
-    /// What a condition asks must not tell a test from other uses.
+    /// Refuses a condition that can distinguish a test from other uses.
     fn condition(&mut self, tokens: TokenStream, span: Span) {
         for token in tokens {
             match token {
@@ -294,13 +295,13 @@ impl Search<'_> {
     }
 }
 
-/// What is called `other` behind `as`, types of numbers aside.
+/// The new name in `name as other`, unless it is a primitive type.
 fn new_name(tokens: &[TokenTree], at: usize) -> Option<String> {
     let word = name_at(tokens, at + 1).filter(|word| word == "as");
     word.and_then(|_| name_at(tokens, at + 2)).filter(|name| !Rules::is_primitive(name))
 }
 
-/// Whether what stands behind `thread` is, or can be, `current`: by its path, in braces, by `*`, or under another name.
+/// Whether the tokens after `thread` mean, or may mean, `current`: as a path, in braces, by `*`, or under another name.
 fn gives_current_thread(tokens: &[TokenTree], at: usize) -> bool {
     if !is_separator(tokens, at + 1) {
         return new_name(tokens, at).is_some();
@@ -319,19 +320,19 @@ fn gives_current_thread(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// `use name` and `use ::name`.
+/// Whether a name follows `use` or `use ::`.
 fn follows_use(tokens: &[TokenTree], at: usize) -> bool {
     let is_use = |at: usize| name_at(tokens, at).is_some_and(|name| name == "use");
     (at >= 1 && is_use(at - 1)) || (at >= 3 && is_separator(tokens, at - 2) && is_use(at - 3))
 }
 
-/// `#[…]` and `#![…]`.
+/// Whether a group is that of an attribute: `#[…]` or `#![…]`.
 fn is_attribute(tokens: &[TokenTree], at: usize) -> bool {
     (at >= 1 && is_mark(tokens.get(at - 1), '#'))
         || (at >= 2 && is_mark(tokens.get(at - 1), '!') && is_mark(tokens.get(at - 2), '#'))
 }
 
-/// What the attributes stand before.
+/// The tokens after attributes.
 fn after_attributes(tokens: &[TokenTree], mut at: usize) -> &[TokenTree] {
     while is_mark(tokens.get(at), '#') {
         at += 2;
@@ -339,12 +340,12 @@ fn after_attributes(tokens: &[TokenTree], mut at: usize) -> &[TokenTree] {
     tokens.get(at..).unwrap_or_default()
 }
 
-/// `macro_rules! name { … }`.
+/// Whether a group contains the rules of `macro_rules! name { … }`.
 fn is_definition_of_rules(tokens: &[TokenTree], at: usize) -> bool {
     at >= 3 && is_mark(tokens.get(at - 2), '!') && name_at(tokens, at - 3).is_some_and(|name| name == "macro_rules")
 }
 
-/// Whether nothing but a path leads to here: the name of an attribute.
+/// Whether only a path precedes the token, so that the token is the name of an attribute.
 fn is_plain_path_to(tokens: &[TokenTree], at: usize) -> bool {
     tokens[..at].iter().all(|token| match token {
         TokenTree::Ident(_) => true,

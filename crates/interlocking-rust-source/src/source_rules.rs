@@ -1,19 +1,19 @@
-//! What a project's checks of its source go by, as configuration.
+//! The configuration of a project's source checks.
 
 use crate::{StubMarkers, UnreadableMarker};
 use serde::{Deserialize, Serialize};
 
-/// What a project's checks of its source go by.
+/// The configuration of a project's source checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SourceRules {
-    /// What a stub's body consists of, as Rust expressions; `todo!()` and `unimplemented!()` by default (TC-05).
+    /// The Rust expressions that make a body a stub; `todo!()` and `unimplemented!()` by default (TC-05).
     #[serde(alias = "stub_markers")]
     pub stub_markers: Vec<String>,
-    /// What the name of a property test begins with; `prop_` by default (TC-12).
+    /// The prefix of the names of property tests; `prop_` by default (TC-12).
     #[serde(alias = "property_prefix")]
     pub property_prefix: String,
-    /// What code may contain although a verdict on code with it can be talked round, each as a refusal names it: `unsafe`,
+    /// Constructs that code may contain although they could falsify a verdict, each as a refusal names it: `unsafe`,
     /// `std::process`, `#[no_mangle]`.
     pub allow: Vec<String>,
 }
@@ -29,11 +29,11 @@ impl Default for SourceRules {
 }
 
 impl SourceRules {
-    /// The markers, read.
+    /// The parsed stub markers.
     ///
     /// # Errors
     ///
-    /// [`UnreadableMarker`] for the first that is no Rust expression.
+    /// [`UnreadableMarker`] for the first marker that is not a Rust expression.
     pub fn markers(&self) -> Result<StubMarkers, UnreadableMarker> {
         StubMarkers::parse(self.stub_markers.iter().map(String::as_str))
     }

@@ -1,4 +1,4 @@
-//! Where markers of stubs stand in a file's code.
+//! Finds the markers of stubs in a file's code.
 
 use crate::SourceError;
 use crate::functions::{for_tests, type_name};
@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use syn::{Expr, ImplItem, Item, Signature, TraitItem};
 
-/// A marker that stands somewhere in a file.
+/// A stub's marker in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StubFound {
-    /// The file, as it was named.
+    /// The file's path, as given.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
     /// The column, counted from 1.
     pub column: usize,
-    /// The marker as it is configured.
+    /// The marker as configured.
     pub marker: String,
-    /// The function that it is in, with its modules and its type: `Stack::push`; none outside of all.
+    /// The function that contains the marker, with its modules and its type: `Stack::push`; `None` outside of functions.
     pub function: Option<String>,
 }
 
@@ -39,12 +39,13 @@ impl fmt::Display for StubFound {
     }
 }
 
-/// Finds every marker in a file's code, in the file's order (TC-05, V3-61): in macros' arguments and rules, too, and where `use` gives
-/// it another name. Texts and comments are not code; what is compiled for tests alone is left out.
+/// Finds every marker in a file's code, in the file's order (TC-05, V3-61), also in the arguments and rules of macros, and where
+/// `use` gives a marker another name. String literals and comments are not code. Code that is compiled only for tests is left
+/// out.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn stubs_in(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<StubFound>, SourceError> {
     read(path, text, |file| {
         let sought = markers.texts().map(|marker| (marker, Sought::of(marker))).collect();
@@ -55,11 +56,11 @@ pub fn stubs_in(path: &str, text: &str, markers: &StubMarkers) -> Result<Vec<Stu
     })
 }
 
-/// What a marker looks like among tokens.
+/// A marker as a pattern of tokens.
 enum Sought {
-    /// A macro of this name, whatever it is given.
+    /// A macro of this name, with any arguments.
     Macro(String),
-    /// These words and marks.
+    /// Exactly these words and punctuation marks.
     Exactly(Vec<String>),
 }
 
@@ -74,7 +75,7 @@ impl Sought {
         }
     }
 
-    /// Whether it begins there.
+    /// Whether the marker begins at a token.
     fn stands_at(&self, tokens: &[TokenTree], at: usize) -> bool {
         let follows = |mark| at > 0 && is_mark(tokens.get(at - 1), mark);
         match self {
@@ -94,7 +95,8 @@ impl Sought {
     }
 }
 
-/// Takes from `left` the words that tokens begin with, as far as both go; whether no word differs. It looks no further than that.
+/// Removes from `left` the words with which the tokens begin, until either ends; whether no word differed. Reads no further
+/// tokens than needed.
 fn fits(tokens: &mut dyn Iterator<Item = TokenTree>, left: &mut &[String]) -> bool {
     let takes = |left: &mut &[String], word: &str| match left.split_first() {
         Some((first, rest)) if first == word => {

@@ -1,14 +1,14 @@
-//! Telling a stub from an implementation.
+//! Distinguishes a stub from an implementation.
 
 use syn::{Block, Expr, Local, Macro, Pat, Stmt};
 
-/// What the body of a stub consists of (TC-05): Rust expressions, checked.
+/// The markers of stubs (TC-05): Rust expressions of which the body of a stub consists.
 ///
-/// Kept as text, because syntax trees cannot be sent between threads.
+/// They are checked when they are parsed, and kept as text because syntax trees cannot be sent between threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StubMarkers(Vec<String>);
 
-/// The markers as syntax, for looking at one file.
+/// The markers as syntax, for checking one file.
 pub(crate) struct MarkerSyntax(Vec<Expr>);
 
 /// A configured marker is not Rust.
@@ -31,12 +31,12 @@ impl Default for StubMarkers {
 }
 
 impl StubMarkers {
-    /// Reads markers as they stand in a body: a macro without arguments (`todo!()`) stands for that macro with
-    /// any arguments, everything else for itself.
+    /// Parses markers as they are written in a body. A macro without arguments (`todo!()`) means that macro with
+    /// any arguments; any other expression means itself.
     ///
     /// # Errors
     ///
-    /// [`UnreadableMarker`] for the first that is no Rust expression.
+    /// [`UnreadableMarker`] for the first marker that is not a Rust expression.
     pub fn parse<'a>(markers: impl IntoIterator<Item = &'a str>) -> Result<Self, UnreadableMarker> {
         let check = |marker: &str| match syn::parse_str::<Expr>(marker) {
             Ok(_) => Ok(marker.to_owned()),
@@ -45,14 +45,14 @@ impl StubMarkers {
         Ok(Self(markers.into_iter().map(check).collect::<Result<_, _>>()?))
     }
 
-    /// The markers as they are configured.
+    /// The markers as configured.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 
     /// The markers as syntax.
     pub(crate) fn syntax(&self) -> MarkerSyntax {
-        // They were checked, so none is left out.
+        // All markers parse, as they were checked before.
         MarkerSyntax(self.0.iter().filter_map(|marker| syn::parse_str(marker).ok()).collect())
     }
 }
@@ -64,8 +64,8 @@ impl MarkerSyntax {
         self.0.iter().any(|marker| matches!(marker, Expr::Macro(marker) if is_named(&marker.mac)))
     }
 
-    /// Whether a body is a stub: nothing but a marker, after statements that only silence warnings about
-    /// unused arguments (`let _ = (a, b);`).
+    /// Whether a body is a stub: it consists of a marker, possibly after statements that only silence warnings
+    /// about unused arguments (`let _ = (a, b);`).
     pub(crate) fn is_stub(&self, body: &Block) -> bool {
         let mut statements = body.stmts.iter().skip_while(|statement| only_silences(statement));
         match (statements.next(), statements.next()) {
@@ -99,7 +99,7 @@ impl MarkerSyntax {
     }
 }
 
-/// `let _ = value;` where evaluating the value does nothing.
+/// Whether a statement is `let _ = value;` and evaluating the value has no effect.
 fn only_silences(statement: &Stmt) -> bool {
     let Stmt::Local(Local { pat: Pat::Wild(_), init: Some(init), .. }) = statement else {
         return false;

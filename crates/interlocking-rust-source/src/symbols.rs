@@ -12,23 +12,24 @@ use syn::{ImplItem, Item, TraitItem};
 /// A function or a type of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceSymbol {
-    /// Its name, with its type or trait if it is a method and its modules within the file: `Stack::push`.
+    /// The symbol's name, with its modules within the file and, for a method, its type or trait: `Stack::push`.
     pub name: String,
-    /// Whether it is a type or a trait; else it is a function.
+    /// Whether the symbol is a type or a trait, instead of a function.
     pub is_type: bool,
-    /// The line of its name, counted from 1.
+    /// The line of the name, counted from 1.
     pub line: usize,
-    /// The column of its name in bytes, counted from 1.
+    /// The column of the name in bytes, counted from 1.
     pub column: usize,
-    /// All of its lines, counted from 1.
+    /// The lines of the whole symbol, counted from 1.
     pub lines: RangeInclusive<usize>,
 }
 
-/// Lists the functions and types of a file in its order, those in modules, in `impl`, in traits and in `proptest! { … }` included.
+/// Lists the functions and types of a file in the file's order, including those in modules, `impl` blocks, traits and `proptest!
+/// { … }`.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn symbols(path: &str, text: &str) -> Result<Vec<SourceSymbol>, SourceError> {
     read(path, text, |file| {
         let mut listing = Listing { columns: Columns::of(text), found: Vec::new() };
@@ -100,23 +101,23 @@ impl Listing<'_> {
     }
 }
 
-/// A name that is called.
+/// A called name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalledName {
-    /// The last part of its path: `push` of `Stack::push(…)` and of `stack.push(…)`.
+    /// The last part of the path: `push` of `Stack::push(…)` and of `stack.push(…)`.
     pub name: String,
-    /// The line it stands in, counted from 1.
+    /// The name's line, counted from 1.
     pub line: usize,
-    /// The column it stands in, in bytes, counted from 1.
+    /// The name's column in bytes, counted from 1.
     pub column: usize,
 }
 
-/// Lists the names that stand before arguments in parentheses, in the file's order; those within the arguments of macros included, which
-/// tokens do not tell from what the macro makes of them.
+/// Lists the names before arguments in parentheses, in the file's order. Names within the arguments of macros are included,
+/// although a macro may make something else of them.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn called_names(path: &str, text: &str) -> Result<Vec<CalledName>, SourceError> {
     read_tokens(path, text, |tokens| {
         let mut found = Vec::new();
@@ -127,9 +128,9 @@ pub fn called_names(path: &str, text: &str) -> Result<Vec<CalledName>, SourceErr
 }
 
 fn called_in(tokens: TokenStream, columns: &mut Columns<'_>, found: &mut Vec<CalledName>) {
-    // The last name, with what makes it no call: `fn` before it, or `!` behind.
+    // The last name that may be called, and whether the last word was `fn`, which declares the next name.
     let (mut named, mut is_declared): (Option<Ident>, bool) = (None, false);
-    // How many angle brackets of a turbofish are open behind the name, and whether its `::` is half read.
+    // The number of open angle brackets of a turbofish after the name, and whether the first colon of its `::` was read.
     let (mut angles, mut is_colon) = (0_usize, false);
     for token in tokens {
         match token {
@@ -165,17 +166,17 @@ fn called_in(tokens: TokenStream, columns: &mut Columns<'_>, found: &mut Vec<Cal
     }
 }
 
-/// What can stand before parentheses without being called.
+/// Whether a word is a keyword that can precede parentheses.
 fn is_keyword(name: &Ident) -> bool {
     ["as", "break", "else", "for", "if", "in", "let", "match", "move", "mut", "pub", "ref", "return", "where", "while"]
         .iter()
         .any(|keyword| name == keyword)
 }
 
-/// Tells columns in bytes. What is asked in a text's order takes one pass over that.
+/// Converts columns to bytes. Queries in the order of the text take one pass over the text.
 pub(crate) struct Columns<'t> {
     lines: Vec<&'t str>,
-    /// What was told last: its line, and how many characters and bytes stand before it there.
+    /// The last result: its line, and the numbers of characters and bytes before it in that line.
     last: (usize, usize, usize),
 }
 
@@ -184,7 +185,7 @@ impl<'t> Columns<'t> {
         Self { lines: text.lines().collect(), last: (0, 0, 0) }
     }
 
-    /// A column in bytes, from 1, of one in characters, from 0; of a line, from 1.
+    /// The column in bytes, counted from 1, for a number of characters, counted from 0, in a line, counted from 1.
     pub(crate) fn in_bytes(&mut self, line: usize, characters: usize) -> usize {
         let text = self.lines.get(line.saturating_sub(1)).copied().unwrap_or_default();
         let (known, bytes) = match self.last {

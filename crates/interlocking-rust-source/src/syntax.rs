@@ -1,8 +1,8 @@
-//! Reading text as syntax, whoever wrote it.
+//! Parses text that may be hostile.
 //!
-//! A parser of Rust calls itself for each operator and each pair of brackets, and so does whatever goes through the tree. So a text is
-//! measured before it is parsed, and what is within the measure is read on a thread whose stack has room for it. With that thread
-//! ends the parser's copy of the text, too, which it keeps for the places of tokens.
+//! A parser of Rust recurses for each operator and each pair of brackets, and so does code that walks the tree. So the depth of a
+//! text is measured before it is parsed, and a text within the limit is read on a thread with a sufficiently large stack. When
+//! that thread ends, the parser's copy of the text, which it keeps for the positions of tokens, is freed, too.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use std::{io, thread};
@@ -10,18 +10,17 @@ use std::{io, thread};
 /// The longest text that is read, in bytes.
 pub const MAX_BYTES: usize = 2 << 20;
 
-/// How deep syntax may be: at most so many tokens may stand between the beginning of an item, a statement or an argument and its
-/// innermost part.
+/// The deepest syntax: the most tokens between the beginning of an item, a statement or an argument and its innermost part.
 pub const MAX_DEPTH: usize = 2048;
 
-/// Room for [`MAX_DEPTH`] steps of whatever goes through a tree, in bytes. Only what is used of it takes memory.
+/// The size of the stack in bytes, enough for [`MAX_DEPTH`] steps of any walk through a tree. Only the used part takes memory.
 const STACK: usize = 256 << 20;
 
-/// A text is not Rust, or more than is read.
+/// Why a text cannot be read: it is not Rust, or exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}:{line}:{column}: {reason}")]
 pub struct SourceError {
-    /// The file as it was named.
+    /// The file's path, as given.
     pub path: String,
     /// The line of the problem, counted from 1.
     pub line: usize,
@@ -31,7 +30,7 @@ pub struct SourceError {
     pub reason: String,
 }
 
-/// Parses a file and looks at it.
+/// Parses a file and runs `look` on its syntax tree.
 pub(crate) fn read<R: Send>(
     path: &str,
     text: &str,
@@ -43,7 +42,7 @@ pub(crate) fn read<R: Send>(
     })
 }
 
-/// Looks at a text as tokens.
+/// Reads a text as tokens and runs `look` on them.
 pub(crate) fn read_tokens<R: Send>(
     path: &str,
     text: &str,
@@ -52,7 +51,7 @@ pub(crate) fn read_tokens<R: Send>(
     with_tokens(path, text, |tokens| Ok(look(tokens)))
 }
 
-/// Parses an expression and looks at it; none where it is not one.
+/// Parses an expression and runs `look` on it; `None` if the text is not an expression.
 pub(crate) fn read_expression<R: Send>(text: &str, look: impl FnOnce(&syn::Expr) -> R + Send) -> Option<R> {
     let looked = with_tokens("", text, |tokens| Ok(syn::parse2(tokens).ok().map(|expression| look(&expression))));
     looked.ok().flatten()
@@ -87,10 +86,10 @@ fn with_tokens<R: Send>(
     done.unwrap_or_else(|error| Err(failed(1, 1, format!("no thread could be started to read it: {error}"))))
 }
 
-/// Without a byte order mark and a shebang, which are no tokens; what is left begins in the line it did.
+/// The text without a byte order mark and a shebang, which are not tokens. Line numbers do not change.
 fn without_shebang(text: &str) -> &str {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    // `#![attribute]` is none, whatever stands between.
+    // `#![attribute]` is not a shebang, even with spaces or comments in between.
     let is_attribute = |rest: &str| {
         let after = rest.parse::<TokenStream>().ok().and_then(|rest| rest.into_iter().next());
         matches!(after, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket)
@@ -107,14 +106,14 @@ pub(crate) fn not_rust(path: &str, error: &syn::Error) -> SourceError {
     SourceError { path: path.to_owned(), line: start.line, column: start.column + 1, reason }
 }
 
-/// The most tokens that a parser can have behind it that it has not come to the end of: a bound of how often it calls itself.
+/// The most tokens that a parser can have read of constructs that it has not finished: a bound for the depth of its recursion.
 ///
-/// Nothing goes on beyond a semicolon, beyond a comma that stands neither between angle brackets nor behind a bar, or
-/// beyond braces before another item or statement.
+/// Every construct ends at a semicolon, at a comma that is neither between angle brackets nor after a `|`, or at braces before
+/// another item or statement.
 pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macro2::Span> {
     let mut tokens = tokens.into_iter().peekable();
     let (mut deepest, mut length, mut angles, mut has_bar, mut is_arrow) = (0, 0, 0_usize, false, false);
-    // The deepest of the groups of one item, statement or argument.
+    // The depth of the deepest group in the current item, statement or argument.
     let mut inside = 0;
     while let Some(token) = tokens.next() {
         length += 1;
@@ -156,7 +155,7 @@ pub(crate) fn depth(tokens: TokenStream, most: usize) -> Result<usize, proc_macr
     Ok(deepest.max(length + inside))
 }
 
-/// Whether a text is an identifier of Rust, raw ones and keywords aside.
+/// Whether a text is an identifier of Rust. Raw identifiers and keywords do not count.
 pub fn is_identifier(text: &str) -> bool {
     syn::parse_str::<syn::Ident>(text).is_ok_and(|identifier| identifier == text)
 }

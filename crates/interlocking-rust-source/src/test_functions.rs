@@ -1,4 +1,4 @@
-//! The tests of a file, those inside `proptest! { … }` included.
+//! The tests of a file, including those inside `proptest! { … }`.
 
 use crate::SourceError;
 use crate::proptest::{ProptestBody, is_proptest, is_test};
@@ -6,18 +6,18 @@ use crate::syntax::read;
 use std::ops::Range;
 use syn::{Attribute, Item};
 
-/// A test as it stands in a file.
+/// A test in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestFunction {
-    /// Its name, with the modules that it is in within the file: `inner::prop_undo`.
+    /// The test's name, with its modules within the file: `inner::prop_undo`.
     pub name: String,
-    /// The line of its name, counted from 1.
+    /// The line of the name, counted from 1.
     pub line: usize,
-    /// The column of its name, counted from 1.
+    /// The column of the name, counted from 1.
     pub column: usize,
-    /// Its attributes, `#[test]` among them.
+    /// The test's attributes, including `#[test]`.
     pub attributes: Vec<TestAttribute>,
-    /// Where the closing brace of its module stands, in bytes from the beginning of the text; none for the file's own module.
+    /// The byte offset of the closing brace of the test's module; `None` for the file's own module.
     pub module_end: Option<usize>,
 }
 
@@ -26,19 +26,19 @@ pub struct TestFunction {
 pub struct TestAttribute {
     /// The name, if it is one word: `should_panic`.
     pub name: Option<String>,
-    /// All of it, as it is written: `#[should_panic(expected = "full")]`.
+    /// The whole attribute as written: `#[should_panic(expected = "full")]`.
     pub source: String,
 }
 
-/// Lists the tests of a file in its order: functions with an attribute that ends in `test`, such as `#[test]` and `#[tokio::test]`.
-/// Other macros than `proptest!` are not looked into.
+/// Lists the tests of a file in the file's order: functions with an attribute that ends in `test`, such as `#[test]` and
+/// `#[tokio::test]`. Of macros, only `proptest!` is searched.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn test_functions(path: &str, text: &str) -> Result<Vec<TestFunction>, SourceError> {
     read(path, text, |file| {
-        // The parser leaves these out, and counts from behind them.
+        // The parser skips the byte order mark and the shebang, and counts from after them.
         let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
         let left_out = mark + file.shebang.as_ref().map_or(0, String::len);
         let mut listing = Listing { text, left_out, found: Vec::new() };

@@ -1,8 +1,8 @@
-//! What stands at a place among tokens.
+//! Helpers that recognise what is at an index of a list of tokens.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// The identifier there, without the mark of a raw one.
+/// The identifier at an index, without `r#`.
 pub(crate) fn name_at(tokens: &[TokenTree], at: usize) -> Option<String> {
     match tokens.get(at) {
         Some(TokenTree::Ident(name)) => {
@@ -17,12 +17,12 @@ pub(crate) fn is_mark(token: Option<&TokenTree>, mark: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
 }
 
-/// `::`
+/// Whether there is a `::` at an index.
 pub(crate) fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
     is_mark(tokens.get(at), ':') && is_mark(tokens.get(at + 1), ':')
 }
 
-/// Whether it is a field or a method: behind a dot that is none of a range.
+/// Whether the token at an index is the name of a field or a method: it follows a dot that is not part of a range.
 pub(crate) fn is_member(tokens: &[TokenTree], at: usize) -> bool {
     at >= 1 && is_mark(tokens.get(at - 1), '.') && !(at >= 2 && is_mark(tokens.get(at - 2), '.'))
 }
@@ -30,11 +30,11 @@ pub(crate) fn is_member(tokens: &[TokenTree], at: usize) -> bool {
 /// The tokens of a stream, or of a group in it.
 pub(crate) struct Level {
     pub(crate) tokens: Vec<TokenTree>,
-    /// Whether they are between the braces of a `use`, and continue its path.
+    /// Whether the tokens are between the braces of a `use`, and continue its path.
     pub(crate) is_of_use: bool,
 }
 
-/// The tokens of a stream, and of all groups in it, each by itself.
+/// The tokens of a stream and of each group in it, as separate lists.
 pub(crate) fn levels(stream: TokenStream) -> Vec<Level> {
     let (mut levels, mut waiting) = (Vec::new(), vec![(stream, false)]);
     while let Some((stream, is_of_use)) = waiting.pop() {

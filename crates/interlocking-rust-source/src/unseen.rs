@@ -1,4 +1,4 @@
-//! What a file may hold that its text does not show: whether a skeleton is stubs cannot be told of it.
+//! Finds code that may define functions which the text does not show, so that a check for stubs would miss them.
 
 use crate::functions::for_tests;
 use crate::stubs::MarkerSyntax;
@@ -10,7 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Block, File, ImplItemFn, Item, ItemFn, ItemImpl, ItemMacro, ItemMod, ItemUse, Macro, UseName, UseRename};
 
-/// Macros of the standard library, which make no function.
+/// Macros of the standard library, which define no functions.
 const WITHOUT_FUNCTIONS: [&str; 29] = [
     "assert",
     "assert_eq",
@@ -43,12 +43,13 @@ const WITHOUT_FUNCTIONS: [&str; 29] = [
     "writeln",
 ];
 
-/// Everything in a file that can make functions out of sight, or a stub of what is none, and is not allowed by name, in the file's
-/// order: macros but the standard library's and the stubs' markers, and methods that are given to a type within a body.
+/// Finds everything in a file that can define functions which the text does not show, or make a stub of something else, and that
+/// is not allowed by name, in the file's order: macros other than the standard library's and the stubs' markers, and methods that
+/// a body gives to a type.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn unseen_functions(
     path: &str,
     text: &str,
@@ -64,8 +65,8 @@ pub fn unseen_functions(
     })
 }
 
-/// Names that may mean another macro here than elsewhere: of those that the file defines, and of what it imports. The standard
-/// library's own names mean the same everywhere, as long as they are not given another.
+/// Names that may mean another macro in this file than elsewhere: the macros that the file defines, and its imports. An import
+/// from the standard library counts only if it is renamed.
 fn own_names(file: &File) -> BTreeSet<String> {
     #[derive(Default)]
     struct Names {
@@ -116,7 +117,7 @@ impl Search<'_> {
         }
     }
 
-    /// What a macro is given: calls of others, and methods.
+    /// Checks the arguments of a macro for calls of other macros, and for `impl`.
     fn arguments(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
@@ -185,7 +186,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_macro(&mut self, item: &'ast ItemMacro) {
-        // A definition makes nothing by itself.
+        // The definition of a macro defines no functions by itself.
         if item.ident.is_none() && !for_tests(&item.attrs) {
             visit::visit_item_macro(self, item);
         }

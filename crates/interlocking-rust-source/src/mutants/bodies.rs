@@ -1,4 +1,4 @@
-//! The bodies of a file's functions, but for tests.
+//! The bodies of a file's functions, without tests.
 
 use crate::functions::{for_tests, type_name};
 use crate::normal::text_of;
@@ -9,7 +9,7 @@ use std::ops::Range;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, File, ImplItem, Item, Stmt, TraitItem};
 
-/// The longest full name of a function that is looked into, in bytes: each of its mutants has it.
+/// The longest full name of a function that is mutated, in bytes, as each of its mutants contains the name.
 const LONGEST_NAME: usize = 500;
 
 /// A function's body.
@@ -17,21 +17,21 @@ pub(super) struct Body<'f> {
     /// The function's name, with its modules within the file and its type.
     pub(super) name: String,
     pub(super) block: &'f Block,
-    /// What the parser leaves out at the beginning of the text, in bytes.
+    /// The number of bytes that the parser skips at the beginning of the text.
     left_out: usize,
 }
 
 impl Body<'_> {
-    /// Where something of it stands in the text.
+    /// The byte range of a span in the text.
     pub(super) fn place(&self, span: Span) -> Range<usize> {
         let place = span.byte_range();
         self.left_out + place.start..self.left_out + place.end
     }
 }
 
-/// Lists them in the file's order: those of functions within bodies follow the outer one's.
+/// Lists the bodies in the file's order; the bodies of functions within a body follow it.
 pub(super) fn bodies<'f>(text: &str, file: &'f File) -> Vec<Body<'f>> {
-    // The parser leaves these out, and counts from behind them.
+    // The parser skips the byte order mark and the shebang, and counts from after them.
     let mark = text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len();
     let left_out = mark + file.shebang.as_ref().map_or(0, String::len);
     let mut listing = Listing { left_out, found: Vec::new() };
@@ -94,7 +94,7 @@ impl<'f> Listing<'f> {
     }
 }
 
-/// The items that stand in a body, but for those in their bodies.
+/// The items in a body, without those in the bodies of these items.
 struct ItemsInside<'f>(Vec<&'f Item>);
 
 impl<'f> Visit<'f> for ItemsInside<'f> {

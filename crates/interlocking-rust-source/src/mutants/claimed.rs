@@ -1,4 +1,4 @@
-//! A change that somebody says no test notices: found in the file before it is tried.
+//! Finds the place of a change that an agent claims no test notices, before the change is tried.
 
 use super::Edit;
 use super::bodies::{Body, bodies};
@@ -9,23 +9,23 @@ use std::ops::Range;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Item, Stmt};
 
-/// A claimed change is none that could be tried.
+/// Why a claimed change cannot be tried.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClaimError {
     /// The file is not Rust.
     #[error(transparent)]
     Source(#[from] SourceError),
-    /// No function bears that name.
+    /// No function, or several, can be meant by the name.
     #[error("{path} has no function `{function}`, or several; it has {}: name one of these", or_none(known))]
     NoSuchFunction {
         /// The file.
         path: String,
         /// The name.
         function: String,
-        /// What there is.
+        /// The names of the file's functions.
         known: Vec<String>,
     },
-    /// What is to be replaced does not stand in the function's body.
+    /// The text to be replaced is not in the function's body.
     #[error(
         "`{}` does not stand in the body of `{function}` in {path}: quote it as it is written there",
         short(original)
@@ -35,10 +35,10 @@ pub enum ClaimError {
         path: String,
         /// The function.
         function: String,
-        /// What was looked for.
+        /// The text to be replaced.
         original: String,
     },
-    /// It stands there more than once.
+    /// The text to be replaced is in the body more than once.
     #[error(
         "`{}` stands more than once in the body of `{function}` in {path}, in the lines {}: quote more of what is around it",
         short(original), lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
@@ -48,12 +48,12 @@ pub enum ClaimError {
         path: String,
         /// The function.
         function: String,
-        /// What was looked for.
+        /// The text to be replaced.
         original: String,
-        /// Where it stands.
+        /// The lines in which it begins.
         lines: Vec<usize>,
     },
-    /// It would change nothing, or nothing but comments and how the text is laid out.
+    /// The change is empty, or changes only comments and formatting.
     #[error("the change to `{function}` in {path} is none: give a replacement that is other code than the original")]
     Unchanged {
         /// The file.
@@ -61,15 +61,15 @@ pub enum ClaimError {
         /// The function.
         function: String,
     },
-    /// The file is not Rust with it.
+    /// The changed file is not Rust.
     #[error("with the change to `{function}`, {source}; give a replacement that is code where the original stands")]
     NotCode {
         /// The function.
         function: String,
-        /// Where it is not.
+        /// The syntax error.
         source: SourceError,
     },
-    /// The place may not be compiled at all.
+    /// The place is under a `cfg`, so it may not be compiled.
     #[error(
         "{path}:{line}: `{function}` has a `cfg` there, and nothing tells whether it is compiled: name another place"
     )]
@@ -83,10 +83,10 @@ pub enum ClaimError {
     },
 }
 
-/// How many functions a message names.
+/// The most functions that a message names.
 const MOST_NAMED: usize = 20;
 
-/// How many places a message names.
+/// The most places that a message names.
 const MOST_PLACES: usize = 10;
 
 fn or_none(known: &[String]) -> String {
@@ -106,14 +106,15 @@ fn short(text: &str) -> String {
     short
 }
 
-/// Finds a change that is described by what is replaced, which must stand in the function's body once, and by what.
+/// Finds a change that is described by the text to be replaced and its replacement. The original must be in the function's body
+/// exactly once.
 ///
-/// The function is named with or without its type and modules. With the change the text is Rust, and other code than before: more than
-/// comments and layout is changed. Whether it does something else is for the tests to tell.
+/// The function is named with or without its type and modules. The changed text must be Rust, and must differ in more than
+/// comments and formatting. Whether it behaves differently is for the tests to decide.
 ///
 /// # Errors
 ///
-/// [`ClaimError`] where it is no change to this function.
+/// [`ClaimError`] if the change cannot be tried.
 pub fn claimed_edit(
     path: &str,
     text: &str,
@@ -134,7 +135,7 @@ pub fn claimed_edit(
     let function = || edit.function.clone();
     let changed = edit.apply(text).unwrap_or_default();
     read(path, &changed, |_| ()).map_err(|source| ClaimError::NotCode { function: function(), source })?;
-    // Tokens have neither comments nor layout.
+    // Tokens contain neither comments nor formatting.
     let code = |text: &str| read_tokens(path, text, |tokens| tokens.to_string());
     if code(text)? == code(&changed)? {
         return Err(ClaimError::Unchanged { path: path.to_owned(), function: function() });
@@ -150,7 +151,7 @@ fn find(path: &str, text: &str, body: &Body<'_>, original: &str, replacement: &s
     let inside =
         body.place(body.block.brace_token.span.open()).end..body.place(body.block.brace_token.span.close()).start;
     let within = text.get(inside.clone()).unwrap_or_default();
-    // An empty text stands everywhere, and nowhere.
+    // An empty text would match everywhere.
     let hits = within.match_indices(original).filter(|_| !original.is_empty());
     let starts: Vec<usize> = hits.map(|(at, _)| inside.start + at).take(MOST_PLACES).collect();
     let line_of = |at: usize| text[..at].matches('\n').count() + 1;
@@ -183,7 +184,7 @@ fn find(path: &str, text: &str, body: &Body<'_>, original: &str, replacement: &s
     })
 }
 
-/// The innermost block around a place.
+/// Finds the innermost block around a place.
 struct Around<'a, 'b> {
     body: &'a Body<'a>,
     range: &'a Range<usize>,
@@ -201,7 +202,7 @@ impl<'b> Visit<'b> for Around<'_, 'b> {
     fn visit_item(&mut self, _: &'b Item) {}
 }
 
-/// Whether a `cfg` stands in statements, outside of the blocks in them.
+/// Whether statements have a `cfg`, outside of the blocks in them.
 struct Conditions(bool);
 
 impl Visit<'_> for Conditions {

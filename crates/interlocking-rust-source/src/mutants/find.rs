@@ -1,4 +1,4 @@
-//! Which changes there are to a body.
+//! Finds the mutants of a body.
 
 use super::bodies::Body;
 use super::{Edit, MAX_MUTANTS, Mutant, MutationKind};
@@ -14,7 +14,7 @@ use syn::{
     Type, UnOp,
 };
 
-/// The longest text that a mutant takes away or puts in, in bytes.
+/// The longest text that a mutant removes or inserts, in bytes.
 const LONGEST: usize = 2000;
 
 /// Adds the mutants of a body.
@@ -28,9 +28,9 @@ struct Search<'a> {
     text: &'a str,
     body: &'a Body<'a>,
     found: &'a mut Vec<Mutant>,
-    /// Where the innermost block begins.
+    /// The byte offset at which the innermost block begins.
     block_start: usize,
-    /// Whether a `cfg` was seen in the statement, outside of the blocks in it.
+    /// Whether the statement has a `cfg`, outside of the blocks in it.
     is_conditional: bool,
 }
 
@@ -43,7 +43,7 @@ impl Search<'_> {
         self.text.get(place).unwrap_or_default()
     }
 
-    /// What stands between two places, without the space around it.
+    /// The byte range between two offsets, without surrounding whitespace.
     fn between(&self, start: usize, end: usize) -> Range<usize> {
         let text = self.text_at(start..end);
         let begin = start + (text.len() - text.trim_start().len());
@@ -51,7 +51,7 @@ impl Search<'_> {
     }
 
     fn add(&mut self, kind: MutationKind, place: Range<usize>, replacement: &str) {
-        // Twice as many as are listed, since of a list that is too long the first ones are kept.
+        // Collects up to twice the maximum, as the list is sorted before it is cut.
         let is_small = place.len() <= LONGEST && replacement.len() <= LONGEST;
         if !is_small || self.found.len() >= 2 * MAX_MUTANTS {
             return;
@@ -60,7 +60,7 @@ impl Search<'_> {
         let edit = Edit {
             path: self.path.to_owned(),
             function: self.body.name.clone(),
-            // Counted when all are found.
+            // Filled in when all mutants are found.
             line: 1,
             column: 1,
             original: original.to_owned(),
@@ -71,7 +71,7 @@ impl Search<'_> {
         self.found.push(Mutant { kind, edit });
     }
 
-    /// A condition between the words before it and what follows.
+    /// Negates a condition that lies between two offsets.
     fn flip(&mut self, condition: &Expr, start: usize, end: usize) {
         let place = self.between(start, end);
         if place.len() > LONGEST {
@@ -98,7 +98,7 @@ impl Search<'_> {
                 continue;
             }
             let (one, other) = (self.text_at(first.clone()), self.text_at(second.clone()));
-            // A comment would take with it what follows.
+            // A line comment would comment out what follows it.
             if one != other && !one.contains("//") && !other.contains("//") {
                 let swapped = format!("{other}{}{one}", self.text_at(first.end..second.start));
                 self.add(MutationKind::SwappedArguments, first.start..second.end, &swapped);
@@ -106,7 +106,7 @@ impl Search<'_> {
         }
     }
 
-    /// A statement that does nothing but check.
+    /// Removes a statement that only checks something.
     fn check(&mut self, statement: &Stmt) {
         match statement {
             Stmt::Expr(Expr::If(check), _) if check.else_branch.is_none() && leaves(&check.then_branch) => {
@@ -118,7 +118,7 @@ impl Search<'_> {
                 if let Some(name) = called.mac.path.segments.first() {
                     let start = self.place(name.ident.span()).start;
                     let end = self.place(called.mac.delimiter.span().close()).end;
-                    // The semicolon stays.
+                    // The semicolon is kept.
                     self.add(MutationKind::RemovedCheck, start..end, "");
                 }
             }
@@ -282,7 +282,7 @@ impl<'b> Visit<'b> for Search<'_> {
         visit::visit_arm(self, arm);
     }
 
-    // How many, and of which type, is not what tests look at; what is no code of this function is not changed.
+    // Lengths, types and patterns are not mutated, nor is code that does not belong to this function.
     fn visit_expr_repeat(&mut self, repeated: &'b ExprRepeat) {
         self.visit_expr(&repeated.expr);
     }
@@ -298,7 +298,7 @@ impl<'b> Visit<'b> for Search<'_> {
     fn visit_item(&mut self, _: &'b Item) {}
 }
 
-/// Where an arm's body begins, and where it ends if the arm tells.
+/// The offset at which an arm's body begins, and the one at which it ends, if the arm shows that.
 fn body_of(search: &Search<'_>, arm: &Arm) -> (usize, Option<usize>) {
     let start = search.place(arm.fat_arrow_token.spans[1]).end;
     let end = match (&arm.comma, &*arm.body) {
@@ -340,7 +340,7 @@ fn other_operator(operator: &BinOp) -> Option<(MutationKind, &'static str)> {
     })
 }
 
-/// Whether a condition is one of `let`, which cannot be negated.
+/// Whether a condition contains `let`, and so cannot be negated.
 fn has_let(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,
@@ -349,7 +349,7 @@ fn has_let(condition: &Expr) -> bool {
     }
 }
 
-/// Whether the condition is turned round by the mutant of its own operator.
+/// Whether another mutant already negates the condition by changing its operator or literal.
 fn has_own_flip(condition: &Expr) -> bool {
     match condition {
         Expr::Binary(compared) => matches!(compared.op, BinOp::Eq(_) | BinOp::Ne(_)),
@@ -359,7 +359,7 @@ fn has_own_flip(condition: &Expr) -> bool {
     }
 }
 
-/// Whether a block's end leaves the function or a loop.
+/// Whether a block ends by leaving the function or a loop.
 fn leaves(block: &Block) -> bool {
     match block.stmts.last() {
         Some(Stmt::Expr(Expr::Return(_) | Expr::Break(_) | Expr::Continue(_), _)) => true,
@@ -379,7 +379,7 @@ fn is_assertion(called: &Macro) -> bool {
     called.path.segments.last().is_some_and(|name| ASSERTIONS.iter().any(|assertion| name.ident == assertion))
 }
 
-/// Where an expression begins, if that is quickly told.
+/// The first span of an expression, for kinds of expressions in which it is easily found.
 fn first_span(expression: &Expr) -> Option<Span> {
     match expression {
         Expr::Await(inner) => first_span(&inner.base),
@@ -395,7 +395,7 @@ fn first_span(expression: &Expr) -> Option<Span> {
     }
 }
 
-/// Whether an arm's body uses a name that its pattern makes, and so can stand in no other arm.
+/// Whether an arm's body uses a name that its pattern binds, and so cannot be used in another arm.
 fn uses_names_of(arm: &Arm) -> bool {
     struct Names(Vec<String>);
     impl Visit<'_> for Names {
@@ -404,7 +404,7 @@ fn uses_names_of(arm: &Arm) -> bool {
             visit::visit_pat_ident(self, pattern);
         }
         fn visit_macro(&mut self, _: &Macro) {
-            // Its arguments can be any pattern, and any use of a name.
+            // A macro's arguments can contain any pattern and use any name.
             self.0.push(String::new());
         }
     }
@@ -419,7 +419,7 @@ fn uses_names_of(arm: &Arm) -> bool {
     }
     let mut names = Names(Vec::new());
     names.visit_pat(&arm.pat);
-    // Without a name of a variable there is nothing to look for; a constant or a variant begins with a capital letter.
+    // Only variables matter; names of constants and variants begin with a capital letter.
     names.0.retain(|name| !name.starts_with(char::is_uppercase));
     if names.0.is_empty() {
         return false;

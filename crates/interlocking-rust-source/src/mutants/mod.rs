@@ -1,7 +1,7 @@
-//! Mutants: small changes to the code of functions, each of which a good test notices.
+//! Mutants: small changes to the code of functions, each of which good tests notice.
 //!
-//! Whoever wants to know whether tests are worth something applies mutants one by one, builds, and runs the tests. What is changed is
-//! decided here, on the syntax; building and running is somebody else's (`interlocking_toolchain::MutantTrials`).
+//! To judge tests, mutants are applied one by one, and the changed code is built and tested. This module finds the changes on the
+//! syntax; `interlocking_toolchain::MutantTrials` builds and tests.
 
 mod bodies;
 mod claimed;
@@ -15,14 +15,14 @@ use std::ops::Range;
 
 pub use claimed::{ClaimError, claimed_edit};
 
-/// The most mutants that are listed of one file.
+/// The most mutants that are listed for one file.
 pub const MAX_MUTANTS: usize = 20_000;
 
 /// A change to a function that a test should notice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mutant {
-    /// What kind of change it is.
+    /// The kind of the change.
     pub kind: MutationKind,
     /// The change.
     pub edit: Edit,
@@ -34,17 +34,17 @@ pub struct Mutant {
 pub enum MutationKind {
     /// A limit is moved: `<` becomes `<=`, `..` becomes `..=`.
     Boundary,
-    /// A condition is turned round: `==` becomes `!=`, `if a` becomes `if !(a)`, `true` becomes `false`.
+    /// A condition is negated: `==` becomes `!=`, `if a` becomes `if !(a)`, `true` becomes `false`.
     ConditionFlip,
-    /// A number is one more.
+    /// A number is increased by one.
     OffByOne,
-    /// Two neighbouring arguments change places.
+    /// Two neighbouring arguments are swapped.
     SwappedArguments,
-    /// A check is left out: an `if` that only leaves the function or a loop, an assertion, a `?` whose value nobody wants.
+    /// A check is removed: an `if` that only leaves the function or a loop, an assertion, a `?` whose value is not used.
     RemovedCheck,
-    /// An operator is another one: `+` becomes `-`, `&&` becomes `||`.
+    /// An operator is replaced: `+` becomes `-`, `&&` becomes `||`.
     ChangedOperator,
-    /// A branch does what its neighbour does: of an `if` with `else`, or of a `match`.
+    /// A branch of an `if` with `else` or of a `match` is replaced by its neighbour.
     WrongBranch,
 }
 
@@ -62,37 +62,37 @@ impl fmt::Display for MutationKind {
     }
 }
 
-/// A place in the body of a function, and what stands there instead.
+/// A place in the body of a function, and its replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Edit {
-    /// The file, as it was named.
+    /// The file's path, as given.
     pub path: String,
     /// The function, with its modules within the file and its type: `Stack::push`.
     pub function: String,
-    /// The line that the place begins in, counted from 1.
+    /// The line in which the place begins, counted from 1.
     pub line: usize,
-    /// The column that it begins in, counted from 1.
+    /// The column in which the place begins, counted from 1.
     pub column: usize,
-    /// What stands there.
+    /// The text to be replaced.
     pub original: String,
-    /// What is to stand there instead.
+    /// The text that replaces it.
     pub replacement: String,
-    /// The place, in bytes from the beginning of the text.
+    /// The byte range of the place in the text.
     pub range: Range<usize>,
-    /// Where the innermost block around it begins, behind its brace, in bytes.
+    /// The byte offset after the opening brace of the innermost block around the place.
     block_start: usize,
 }
 
 impl Edit {
-    /// The text with the change; none if what is to be replaced is not there, because it is another text.
+    /// The text with the change; `None` if the original is not at its place, because the text is another one.
     pub fn apply(&self, text: &str) -> Option<String> {
         (text.get(self.range.clone())? == self.original)
             .then(|| [&text[..self.range.start], &self.replacement, &text[self.range.end..]].concat())
     }
 
-    /// The text with an error in place of the change: what builds with it does not have the changed code at all, because of a `cfg` or
-    /// since no module names the file. None as in [`apply`](Self::apply).
+    /// The text with a compile error at the place of the change. If the text builds nevertheless, the changed code is not
+    /// compiled, because of a `cfg` or because no module names the file. `None` as in [`apply`](Self::apply).
     pub fn with_compile_error(&self, text: &str) -> Option<String> {
         self.apply(text)?;
         let (before, behind) = text.split_at_checked(self.block_start)?;
@@ -119,15 +119,16 @@ impl fmt::Display for Mutant {
     }
 }
 
-/// Lists the mutants of a file in its order, at most [`MAX_MUTANTS`].
+/// Lists the mutants of a file in the file's order, at most [`MAX_MUTANTS`].
 ///
-/// Changed is what stands in the bodies of functions and methods: neither tests, nor what is compiled for tests alone, nor constants,
-/// types, patterns and the arguments of macros. Statements and arms under a `cfg` of their own are left out, as nothing tells
-/// whether they are compiled; so are changes of more than 2,000 bytes, and functions whose full names have more than 500. Not every mutant builds, and some do the same as the original.
+/// Mutants change the bodies of functions and methods. They do not change tests, code that is compiled only for tests, constants,
+/// types, patterns and the arguments of macros. Statements and arms under a `cfg` of their own are left out, as they may not be
+/// compiled. Left out are also changes of more than 2,000 bytes, and functions whose full names have more than 500 bytes. Not
+/// every mutant builds, and some behave like the original.
 ///
 /// # Errors
 ///
-/// [`SourceError`] where the file is not Rust.
+/// [`SourceError`] if the file is not Rust.
 pub fn mutants(path: &str, text: &str) -> Result<Vec<Mutant>, SourceError> {
     read(path, text, |file| {
         let mut found = Vec::new();
@@ -147,7 +148,7 @@ pub fn mutants(path: &str, text: &str) -> Result<Vec<Mutant>, SourceError> {
     })
 }
 
-/// Fills in lines and columns of mutants in their order.
+/// Fills in the lines and columns of sorted mutants.
 fn number_lines(text: &str, found: &mut [Mutant]) {
     let (mut at, mut line, mut column) = (0, 1, 1);
     for mutant in found {
@@ -159,7 +160,7 @@ fn number_lines(text: &str, found: &mut [Mutant]) {
     }
 }
 
-/// At most so many of these mutants, evenly over the whole list; always the same ones.
+/// At most `most` of these mutants, evenly distributed over the list. The selection is deterministic.
 pub fn sample(mutants: &[Mutant], most: usize) -> Vec<Mutant> {
     let taken = most.min(mutants.len());
     (0..taken).map(|at| mutants[at * mutants.len() / taken].clone()).collect()

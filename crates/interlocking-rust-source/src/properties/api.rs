@@ -1,4 +1,4 @@
-//! What a crate offers to its tests: the types, traits and functions of its implementation file.
+//! The types, traits and functions of a crate's implementation file that its tests can use.
 
 use super::ty::Ty;
 use crate::SourceError;
@@ -7,16 +7,17 @@ use crate::syntax::read;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{ImplItem, Item, ReturnType, Signature, TraitItem};
 
-/// The functions of an implementation file, and what tests must know of its types to see which of them they call.
+/// The functions of an implementation file, and its types and traits, by which method calls in tests are resolved.
 #[derive(Debug, Default)]
 pub(super) struct Api {
-    /// The name that integration tests know the crate by.
+    /// The name by which integration tests import the crate.
     pub(super) package: String,
-    /// By name, with the type or trait: `BoundedStack::push`. What a call gives; none where two functions bear the name.
+    /// The functions by name, with the type or trait (`BoundedStack::push`), and the type of a call; `None` if two functions have
+    /// the name.
     functions: BTreeMap<String, Option<Ty>>,
     types: BTreeSet<String>,
     traits: BTreeSet<String>,
-    /// Which type implements which trait.
+    /// Pairs of a type and a trait that it implements.
     implemented: BTreeSet<(String, String)>,
 }
 
@@ -79,7 +80,7 @@ impl Api {
         let name = signature.ident.to_string();
         let named = |path: &syn::Path| match path.segments.last().map(|last| last.ident.to_string()) {
             Some(name) if name == "Self" && self.types.contains(owner) => Ty::Own(owner.to_owned()),
-            // An alias of one's own for results keeps what comes first.
+            // A type called `Result` is assumed to be an alias whose first parameter is the success type.
             Some(name) if self.types.contains(&name) && name != "Result" => Ty::Own(name),
             Some(name) => Ty::named(&name),
             None => Ty::Unknown,
@@ -96,7 +97,7 @@ impl Api {
         self.types.contains(name)
     }
 
-    /// Whether it has something of this name that tests can import.
+    /// Whether there is a type, trait or function of this name that tests can import.
     pub(super) fn offers(&self, name: &str) -> bool {
         self.types.contains(name) || self.traits.contains(name) || self.functions.contains_key(name)
     }
@@ -111,7 +112,7 @@ impl Api {
         }
     }
 
-    /// The function that a method call on a value of one of its types means.
+    /// The function that a method call on a value of a type of the crate means.
     pub(super) fn method(&self, owner: &str, name: &str) -> Option<String> {
         let own = format!("{owner}::{name}");
         if self.has(&own) {
@@ -125,17 +126,17 @@ impl Api {
         self.functions.contains_key(key)
     }
 
-    /// What a call of a function gives.
+    /// The type that a call of a function returns.
     pub(super) fn gives(&self, key: &str) -> Ty {
         self.functions.get(key).cloned().flatten().unwrap_or(Ty::Unknown)
     }
 
-    /// Every function.
+    /// The names of all functions.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.functions.keys().map(String::as_str)
     }
 
-    /// Every function whose own name is this.
+    /// Every function with this name, whatever its type or trait.
     pub(super) fn ending_in(&self, name: &str) -> Vec<String> {
         self.functions
             .keys()
@@ -155,7 +156,7 @@ impl Api {
         self.ending_in(name).into_iter().filter(of_a_trait).collect()
     }
 
-    /// The one function that a name in the contract means.
+    /// The function that a name in the contract means; `None` if there is not exactly one.
     pub(super) fn meant_by(&self, name: &str) -> Option<&str> {
         let meant = meant_among(self.functions.keys().map(String::as_str), name)?;
         self.functions.get(meant)?.as_ref().map(|_| meant)

@@ -1,14 +1,14 @@
-//! How much is done for one file: whoever wrote it may want the reader to go on for ever.
+//! Bounds the work for one file: its author may want the reader to run for ever.
 
 use std::cell::Cell;
 
-/// Steps for one file: names that are looked up, expressions, and variables that closures keep.
+/// The number of steps for one file: looked-up names, expressions, and variables that closures capture.
 const STEPS: usize = 1_000_000;
 
-/// Expressions within expressions, through the functions that they call; types within types, through their aliases.
+/// The deepest nesting of expressions, also through called functions, and of types, also through aliases.
 const DEPTH: usize = 256;
 
-/// What is left to be done for a file.
+/// The work that is left for a file.
 #[derive(Debug)]
 pub(super) struct Effort {
     steps: Cell<usize>,
@@ -23,7 +23,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// Whether there are so many steps left. They are taken.
+    /// Consumes steps; whether that many were left.
     pub(super) fn is_spared(&self, steps: usize) -> bool {
         let left = self.steps.get().checked_sub(steps);
         self.steps.set(left.unwrap_or(0));
@@ -31,19 +31,19 @@ impl Effort {
         left.is_some()
     }
 
-    /// Goes one deeper, if it can.
+    /// Enters one level deeper; whether the limits allow that.
     pub(super) fn enter(&self) -> bool {
         let left = self.depth.get().checked_sub(1).filter(|_| self.is_spared(1));
         self.is_spent.set(self.is_spent.get() || left.is_none());
         left.map(|left| self.depth.set(left)).is_some()
     }
 
-    /// Comes back from where it went deeper.
+    /// Leaves the level that [`enter`](Self::enter) has entered.
     pub(super) fn leave(&self) {
         self.depth.set(self.depth.get() + 1);
     }
 
-    /// Does something one deeper, if it can.
+    /// Runs a function one level deeper, if the limits allow that.
     pub(super) fn deeper<T>(&self, look: impl FnOnce() -> T) -> Option<T> {
         if !self.enter() {
             return None;
@@ -53,7 +53,7 @@ impl Effort {
         Some(seen)
     }
 
-    /// Whether something was left undone.
+    /// Whether a limit was reached, so that something was not read.
     pub(super) fn is_spent(&self) -> bool {
         self.is_spent.get()
     }

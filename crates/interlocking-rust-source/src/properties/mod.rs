@@ -17,20 +17,20 @@ use names::Names;
 use outcomes::{literals_in, outcome};
 use syn::{Item, ItemFn};
 
-/// What properties are looked for in.
+/// The files in which properties are searched.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a> {
-    /// The name that integration tests know the crate by.
+    /// The name by which integration tests import the crate.
     pub library: &'a str,
-    /// The implementation's file: its path, and what is in it.
+    /// The implementation's file: its path and its text.
     pub implementation: (&'a str, &'a str),
-    /// The tests' file: its path, and what is in it.
+    /// The tests' file: its path and its text.
     pub tests: (&'a str, &'a str),
-    /// How names of properties begin.
+    /// The prefix of the names of properties.
     pub prefix: &'a str,
 }
 
-/// The properties of a test file, held against the implementation's file.
+/// The properties of a test file, with the functions of the implementation that they use.
 #[derive(Debug, Default)]
 pub struct TestFile {
     /// The properties, in the file's order.
@@ -38,12 +38,12 @@ pub struct TestFile {
     api: Api,
 }
 
-/// A property test as it stands on disk.
+/// A property test of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PropertyTest {
     /// The test function's name, without its modules.
     pub name: String,
-    /// The line it begins in, counted from 1.
+    /// The line of the test's name, counted from 1.
     pub line: usize,
     evidence: Evidence,
 }
@@ -51,11 +51,11 @@ pub struct PropertyTest {
 /// Whether a property does something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exercise {
-    /// It does.
+    /// The property does it.
     Seen,
-    /// It does not.
+    /// The property does not do it.
     Absent,
-    /// The text does not tell; why not.
+    /// The text does not show it, for this reason.
     Unclear(String),
 }
 
@@ -65,7 +65,7 @@ impl TestFile {
     ///
     /// # Errors
     ///
-    /// [`SourceError`] where one of the files is not Rust.
+    /// [`SourceError`] if one of the files is not Rust.
     pub fn read(sources: Sources<'_>) -> Result<Self, SourceError> {
         let api = Api::of(sources.library, sources.implementation.0, sources.implementation.1)?;
         let is_inside = sources.tests.0.split('/').any(|part| part == "src");
@@ -81,7 +81,7 @@ impl TestFile {
         Ok(Self { tests, api })
     }
 
-    /// A property by its name; none where there are several.
+    /// The property of a name; `None` if there is none, or several.
     pub fn named(&self, name: &str) -> Option<&PropertyTest> {
         let mut found = self.tests.iter().filter(|test| test.name == name);
         found.next().filter(|_| found.next().is_none())
@@ -99,25 +99,25 @@ impl TestFile {
         }
     }
 
-    /// Whether a call stands in a property, or in what of its file it calls, at this line and column of its name (in bytes, both from 1),
-    /// and is run as far as the text tells: it is not behind `if false`, after a `return`, or under a condition. Whose function it
-    /// means who knows the types of values can tell, where the text does not.
+    /// Whether a property, or a function of its file that it calls, has a call whose name is at this line and column (in bytes,
+    /// both counted from 1) and that runs as far as the text shows: it is not behind `if false`, after a `return`, or under a
+    /// compile-time condition. Which function is called may need a language server that knows the types of values.
     pub fn has_live_call(test: &PropertyTest, line: usize, column: usize) -> bool {
         test.evidence.live_calls.contains(&(line, column))
     }
 
-    /// The functions of the implementation that a property is seen to call, in the order of their names.
+    /// The functions of the implementation that a property certainly calls, sorted by name.
     pub fn called(test: &PropertyTest) -> impl Iterator<Item = &str> {
         test.evidence.calls.iter().map(String::as_str)
     }
 
-    /// The functions of the implementation that a property perhaps calls, each with the reason why that cannot be seen.
+    /// The functions of the implementation that a property may call, each with the reason for the doubt.
     pub fn perhaps_called(test: &PropertyTest) -> impl Iterator<Item = (&str, &str)> {
         test.evidence.doubts.iter().map(|(function, why)| (function.as_str(), why.as_str()))
     }
 
-    /// Whether a property checks an example of a function: it has the numbers and texts that the example's `input` names, and
-    /// compares what the function gives with `expected`, a Rust expression.
+    /// Whether a property checks an example of a function: it contains the numbers and texts of the example's `input`, and
+    /// compares the result of the function with `expected`, a Rust expression.
     pub fn checks(&self, test: &PropertyTest, function: &str, input: &str, expected: &str) -> Exercise {
         match (self.calls(test, function), outcome(expected), self.api.meant_by(function)) {
             (Exercise::Seen, Some(outcome), Some(function)) => {
@@ -137,13 +137,13 @@ impl TestFile {
         }
     }
 
-    /// Whether a property can fail by what it compares.
+    /// Whether a property has any assertion by which it can fail.
     pub fn asserts(test: &PropertyTest) -> bool {
         !test.evidence.assertions.is_empty()
     }
 }
 
-/// The tests among the items of a module, which has this number, and of the modules in it.
+/// Collects the tests among the items of the module with this number, and of the modules in it.
 fn tests_in(names: &mut Names<'_>, items: &[Item], module: usize, prefix: &str, tests: &mut Vec<PropertyTest>) {
     let mut inner = names.modules_in(module).into_iter();
     for item in items {

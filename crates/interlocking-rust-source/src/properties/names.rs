@@ -1,4 +1,4 @@
-//! What names mean in a test file: its own items, what it imports and under which name, and the crate under test.
+//! Resolves names in a test file: its own items, its imports, and the crate under test.
 
 use super::api::Api;
 use super::conditions::{asks_conditions, is_certain};
@@ -13,9 +13,9 @@ use syn::{Block, File, ImplItem, Item, ItemStruct, Member, Path, Signature, Type
 /// What a name or a path means.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning {
-    /// Something of the crate under test, by its path in it.
+    /// An item of the crate under test, by its path in the crate.
     Own(Vec<String>),
-    /// Something of another crate.
+    /// An item of another crate.
     Outside(Vec<String>),
     Module(usize),
     Function(Rc<Routine>),
@@ -31,23 +31,23 @@ pub(super) struct Routine {
     pub(super) module: usize,
     pub(super) signature: Signature,
     pub(super) block: Block,
-    /// Whether what is compiled of it depends on a condition.
+    /// Whether a compile-time condition decides what is compiled of the function.
     pub(super) is_conditional: bool,
 }
 
-/// Whether a type or a value is looked for: they may bear one name.
+/// The namespace of a name: a type and a value may have the same name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Kind {
     Type,
     Value,
 }
 
-/// How a path was come to.
+/// How the resolution of a path was reached.
 #[derive(Clone, Copy, Default)]
 struct Way {
-    /// Through how many other paths.
+    /// The number of paths that were followed.
     depth: u8,
-    /// Whether it is that of a `use path::*`, which no other of these names.
+    /// Whether the path is that of a `use path::*`, which is not resolved through other glob imports.
     is_of_a_glob: bool,
 }
 
@@ -62,24 +62,25 @@ impl Way {
 struct Module {
     parent: Option<usize>,
     is_block: bool,
-    /// Two of one name and kind stand for none: a condition decides between them.
+    /// The items by kind and name. Two items of the same kind and name are `Unknown`: a compile-time condition decides between
+    /// them.
     items: BTreeMap<(Kind, String), Meaning>,
     imports: BTreeMap<String, Option<Vec<String>>>,
     globs: Vec<Vec<String>>,
 }
 
-/// Everything that bears a name in a test file.
+/// All names of a test file.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     pub(super) api: &'a Api,
-    /// Whether the file is part of the crate under test, rather than of a test program beside it.
+    /// Whether the file is part of the crate under test, instead of a separate test program.
     is_inside: bool,
     modules: Vec<Module>,
-    /// Methods that the file itself defines, by type and name.
+    /// The methods that the file defines, by type and name; `None` if several have the name.
     methods: BTreeMap<(String, String), Option<Rc<Routine>>>,
-    /// Structures that the file itself defines; none where several bear the name.
+    /// The structs that the file defines; `None` if several have the name.
     structures: BTreeMap<String, Option<(Rc<ItemStruct>, usize)>>,
-    /// Macros that the file itself defines, with what they consist of.
+    /// The macros that the file defines, with the texts of their rules.
     macros: BTreeMap<String, String>,
     effort: Effort,
 }
@@ -92,7 +93,7 @@ impl<'a> Names<'a> {
         names
     }
 
-    /// Takes in a module or a block; gives its number.
+    /// Adds a module or a block, and returns its number.
     pub(super) fn module(&mut self, items: &[Item], parent: Option<usize>, is_block: bool) -> usize {
         let number = self.modules.len();
         self.modules.push(Module { parent, is_block, ..Module::default() });
@@ -102,7 +103,7 @@ impl<'a> Names<'a> {
         number
     }
 
-    /// The modules directly inside a module, in the file's order; blocks are none.
+    /// The modules directly inside a module, in the file's order, without blocks.
     pub(super) fn modules_in(&self, module: usize) -> Vec<usize> {
         let is_inner = |number: &usize| {
             let inner = &self.modules[*number];
@@ -207,7 +208,7 @@ impl<'a> Names<'a> {
         path.truncate(depth);
     }
 
-    /// What a path means where it stands.
+    /// The meaning of a path in a module.
     pub(super) fn meaning(&self, module: usize, path: &Path, kind: Kind) -> Meaning {
         let mut names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if path.leading_colon.is_some() {
@@ -242,13 +243,13 @@ impl<'a> Names<'a> {
         self.below(start, rest, kind, way)
     }
 
-    /// A path that begins with the name of the crate under test.
+    /// The meaning of a path that begins with the name of the crate under test.
     fn under_its_name(&self, path: &[String]) -> Option<Meaning> {
         let (first, rest) = path.split_first()?;
         (*first == self.api.package).then(|| Meaning::Own(rest.to_vec()))
     }
 
-    /// The module that a block is in.
+    /// The module that contains a block; of a module the module itself.
     fn enclosing(&self, mut module: usize) -> usize {
         while let (true, Some(parent)) = (self.modules[module].is_block, self.modules[module].parent) {
             module = parent;
@@ -256,7 +257,7 @@ impl<'a> Names<'a> {
         module
     }
 
-    /// What a name means in a module, or in a block and what is around it.
+    /// The meaning of a name in a module, or in a block and the scopes around it.
     fn visible(&self, mut module: usize, name: &str, kind: Kind, way: Way) -> Option<Meaning> {
         loop {
             let found = self.inside(module, name, kind, way, &mut Vec::new());
@@ -268,7 +269,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What a name means in a module; `seen` are the modules whose names all of them are imported by others that were looked at.
+    /// The meaning of a name in a module. `seen` are the modules already searched through glob imports.
     fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut Vec<usize>) -> Option<Meaning> {
         if !self.effort.is_spared(1) {
             return None;
@@ -281,7 +282,7 @@ impl<'a> Names<'a> {
             Some(Some(path)) if path.len() > 1 || path[0] != name => {
                 return Some(self.resolve(module, path, kind, way.further()));
             }
-            // `use name;` is another crate's name.
+            // `use name;` imports another crate.
             Some(Some(path)) => return Some(self.under_its_name(path).unwrap_or_else(|| by_spelling(path))),
             Some(None) => return Some(Meaning::Unknown),
             None => {}
@@ -301,7 +302,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// What the rest of a path means below its beginning.
+    /// The meaning of the rest of a path below the meaning of its beginning.
     fn below(&self, start: Meaning, rest: &[String], kind: Kind, way: Way) -> Meaning {
         let Some((next, after)) = rest.split_first() else { return start };
         let longer = |mut path: Vec<String>| {
@@ -332,17 +333,17 @@ impl<'a> Names<'a> {
         match self.method(owner, name) {
             Some(Some(routine)) if after.is_empty() => Meaning::Function(routine),
             Some(_) => Meaning::Unknown,
-            // A variant, or what a derived trait gives.
+            // A variant, or a function of a derived trait.
             None => Meaning::Type(owner.to_owned()),
         }
     }
 
-    /// A method that the file itself defines for a type; none inside where there are several of the name.
+    /// The method that the file defines for a type: `None` if there is none, `Some(None)` if there are several of the name.
     pub(super) fn method(&self, owner: &str, name: &str) -> Option<Option<Rc<Routine>>> {
         self.methods.get(&(owner.to_owned(), name.to_owned())).cloned()
     }
 
-    /// The type of a field of one of the file's structures.
+    /// The type of a field of a struct that the file defines.
     pub(super) fn field(&self, owner: &str, member: &Member) -> Ty {
         let Some(Some((structure, module))) = self.structures.get(owner) else { return Ty::Unknown };
         let found = structure.fields.iter().enumerate().find(|(at, field)| match (member, &field.ident) {
@@ -353,17 +354,17 @@ impl<'a> Names<'a> {
         found.map_or(Ty::Unknown, |(_, field)| Ty::read(&field.ty, &|path| self.ty(*module, path)))
     }
 
-    /// What a macro of the file consists of.
+    /// The text of the rules of a macro that the file defines.
     pub(super) fn macro_text(&self, name: &str) -> Option<&str> {
         self.macros.get(name).map(String::as_str)
     }
 
-    /// The type that a path means, its arguments aside.
+    /// The type that a path means, without its arguments.
     pub(super) fn ty(&self, module: usize, path: &Path) -> Ty {
         self.effort.deeper(|| self.ty_of(module, path)).unwrap_or(Ty::Unknown)
     }
 
-    /// What going through a file may take.
+    /// The limits of the work for this file.
     pub(super) fn effort(&self) -> &Effort {
         &self.effort
     }
@@ -375,7 +376,7 @@ impl<'a> Names<'a> {
                 _ => Ty::Unknown,
             },
             Meaning::Outside(path) => path.last().map_or(Ty::Unknown, |name| match Ty::named(name) {
-                // Of another crate: whatever it is, it is none of ours.
+                // A type of another crate, so it is not one of the crate under test.
                 Ty::Unknown if path.len() > 1 => Ty::foreign(name),
                 known => known,
             }),
@@ -392,8 +393,8 @@ impl Routine {
     }
 }
 
-/// A name that nothing in sight bears: one of the standard library or of another crate, if it is spelt like one. A capital
-/// at the beginning of anything else is a type that is not known, such as a parameter.
+/// The meaning of a name that the file does not define: a name of the standard library or of another crate, if it is spelt like
+/// one. Another name with a capital letter is an unknown type, such as a type parameter.
 fn by_spelling(path: &[String]) -> Meaning {
     let is_capital = path[0].starts_with(|first: char| first.is_uppercase());
     if is_capital && Ty::named(&path[0]) == Ty::Unknown { Meaning::Unknown } else { Meaning::Outside(path.to_vec()) }

@@ -1,4 +1,4 @@
-//! What a test compares: expressions as texts that are equal when they say the same.
+//! Normalises compared expressions to texts that are equal if the expressions mean the same.
 
 use crate::syntax::read_expression;
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
@@ -9,13 +9,13 @@ use syn::{Expr, Lit};
 /// A comparison that a property makes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Assertion {
-    /// The functions of the implementation whose results the one side is made of.
+    /// The functions of the implementation from whose results one side is made.
     pub(super) of: BTreeSet<String>,
-    /// The other side, in the form that [`outcome`] gives it.
+    /// The other side, normalised as by [`outcome`].
     pub(super) outcome: String,
 }
 
-/// An example's outcome as it is looked for among a property's comparisons; none if it is in words.
+/// An example's outcome, normalised for the search among a property's comparisons; `None` if it is not a Rust expression.
 pub(super) fn outcome(text: &str) -> Option<String> {
     let found = read_expression(text, |expression| {
         let is_word = match expression {
@@ -29,7 +29,7 @@ pub(super) fn outcome(text: &str) -> Option<String> {
     found.flatten()
 }
 
-/// The numbers and texts that an example's input names.
+/// The numbers and string literals in an example's input.
 pub(super) fn literals_in(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut rest = text;
@@ -49,7 +49,7 @@ pub(super) fn literals_in(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// An expression without what makes no difference to its value: references, conversions, paths before names, suffixes.
+/// An expression without what does not affect its value: references, conversions, paths before names, suffixes.
 pub(super) fn normal(expression: &Expr) -> String {
     match expression {
         Expr::Paren(inner) => normal(&inner.expr),
@@ -65,7 +65,7 @@ pub(super) fn normal(expression: &Expr) -> String {
     }
 }
 
-/// The same for a pattern, and for anything else that is compared.
+/// Like [`normal`], for the tokens of a pattern or any other expression.
 pub(super) fn of_tokens(tokens: TokenStream) -> String {
     let words = words(tokens);
     let mut kept: Vec<&str> = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn of_tokens(tokens: TokenStream) -> String {
     kept.join(" ")
 }
 
-/// Every word and mark of the code, one by one; numbers in their plain form.
+/// Every word and punctuation mark of the code; numbers without suffix and separators.
 pub(super) fn words(tokens: TokenStream) -> Vec<String> {
     let mut words = Vec::new();
     for token in tokens {

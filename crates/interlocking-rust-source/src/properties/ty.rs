@@ -1,26 +1,26 @@
-//! What kind of value an expression has, as far as its text says.
+//! The types of values, as far as the text shows them.
 
 use syn::{GenericArgument, Path, PathArguments, Type, TypeParamBound};
 
-/// The type of a value. Whether it is borrowed makes no difference here.
+/// The type of a value. References are ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ty {
     /// A type of the crate under test.
     Own(String),
     /// A type that the test file defines.
     Local(String),
-    /// A type of the standard library or of another crate, by its last name. `Vec` stands for arrays and slices too, `Iter` for
-    /// every iterator, `Strategy` for every strategy.
+    /// A type of the standard library or of another crate, by the last name of its path, with its arguments. `Vec` also stands
+    /// for arrays and slices, `Iter` for every iterator, `Strategy` for every strategy.
     Foreign(String, Vec<Self>),
     /// A tuple.
     Tuple(Vec<Self>),
-    /// A function of the crate under test, not called yet.
+    /// A function of the crate under test, as a value.
     Function(String),
-    /// The text does not say.
+    /// The text does not show the type.
     Unknown,
 }
 
-/// Names that mean the standard library's types where nothing else bears them.
+/// Names that mean types of the standard library, unless the file defines them.
 const STANDARD: [&str; 41] = [
     "Arc",
     "BTreeMap",
@@ -65,7 +65,7 @@ const STANDARD: [&str; 41] = [
     "Wrapping",
 ];
 
-/// Types that hold values of their arguments' types and pass no method on to them.
+/// Types that hold values of their arguments' types and do not forward method calls to them.
 const CONTAINERS: [&str; 13] = [
     "Vec",
     "Option",
@@ -91,7 +91,7 @@ impl Ty {
         Self::Foreign(name.to_owned(), vec![argument])
     }
 
-    /// The type that a name of no known definition means.
+    /// The type of a name without a known definition.
     pub(super) fn named(name: &str) -> Self {
         match name {
             "BoxedStrategy" | "SBoxedStrategy" => Self::foreign("Strategy"),
@@ -100,7 +100,7 @@ impl Ty {
         }
     }
 
-    /// The type as written; `named` says what a path means, its arguments aside.
+    /// The type as written; `named` returns the meaning of a path without its arguments.
     pub(super) fn read(ty: &Type, named: &dyn Fn(&Path) -> Self) -> Self {
         match ty {
             Type::Group(ty) => Self::read(&ty.elem, named),
@@ -120,7 +120,7 @@ impl Ty {
         }
     }
 
-    /// `impl Strategy<Value = T>` and `impl Iterator<Item = T>`.
+    /// The type of a bound like `impl Strategy<Value = T>` or `impl Iterator<Item = T>`.
     fn bound(bound: &TypeParamBound, named: &dyn Fn(&Path) -> Self) -> Option<Self> {
         let TypeParamBound::Trait(bound) = bound else { return None };
         let last = bound.path.segments.last()?;
@@ -138,7 +138,7 @@ impl Ty {
         })
     }
 
-    /// The first argument: what an `Option`, a `Vec`, a strategy or an iterator holds.
+    /// The type of what an `Option`, a `Vec`, a strategy or an iterator holds.
     pub(super) fn held(&self) -> Self {
         match self {
             Self::Foreign(name, arguments) if name == "Range" && arguments.is_empty() => Self::foreign("number"),
@@ -150,7 +150,7 @@ impl Ty {
         }
     }
 
-    /// What a strategy draws; a range, a text and a tuple of strategies are strategies too.
+    /// The type of what a strategy draws. Ranges, string literals and tuples of strategies are strategies too.
     pub(super) fn drawn(&self) -> Self {
         match self {
             Self::Foreign(name, _) if name == "Strategy" || name == "Range" => self.held(),
@@ -160,12 +160,12 @@ impl Ty {
         }
     }
 
-    /// Whether a method that is called on it may be one of a value inside it.
+    /// Whether a method that is called on the type may be a method of the value inside.
     pub(super) fn passes_methods_on(&self) -> bool {
         matches!(self, Self::Foreign(name, _) if !CONTAINERS.contains(&name.as_str())) && !self.is_plain()
     }
 
-    /// Whether nothing of the crate under test can be in it.
+    /// Whether the type can hold no value of the crate under test.
     pub(super) fn is_plain(&self) -> bool {
         match self {
             Self::Foreign(_, arguments) | Self::Tuple(arguments) => arguments.iter().all(Self::is_plain),
@@ -174,7 +174,7 @@ impl Ty {
     }
 }
 
-/// The types between the angle brackets of a path's last name.
+/// The type arguments of a path's last name.
 pub(super) fn arguments(path: &Path, named: &dyn Fn(&Path) -> Ty) -> Vec<Ty> {
     let Some(PathArguments::AngleBracketed(arguments)) = path.segments.last().map(|last| &last.arguments) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! From syntax to modules as data.
+//! Collects modules from the syntax of files.
 
 mod files;
 mod implementations;
@@ -18,13 +18,13 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::{Attribute, Field, Fields, File, ForeignItem, Ident, Item, ItemMacro, ItemMod, TraitItem, Visibility};
 
-/// All modules that were read so far.
+/// The modules that have been read.
 #[derive(Debug, Default)]
 pub(super) struct Collection {
-    /// The first is the crate's root.
+    /// The modules. The first is the crate's root.
     pub(super) modules: Vec<Module>,
     pub(super) implementations: Vec<Implementation>,
-    /// What is there whichever module it stands in: exported macros, calls of macros, unknown syntax. With its path.
+    /// Items that are exported whatever module they are in, with their paths: exported macros, calls of macros, unknown syntax.
     pub(super) free: Vec<(String, Part)>,
     pub(super) awaited: Vec<Awaited>,
 }
@@ -34,9 +34,9 @@ pub(super) struct Collection {
 pub(super) struct Awaited {
     pub(super) module: usize,
     pub(super) name: String,
-    /// Where the file can be.
+    /// The possible paths of the file.
     pub(super) paths: Vec<String>,
-    /// Whether files of its modules are beside it, whatever it is called: an attribute names it.
+    /// Whether the files of its own modules are beside the file, as an attribute names the file.
     is_index: bool,
     pub(super) place: Place,
 }
@@ -67,9 +67,9 @@ impl Collection {
 
 struct Reading<'c> {
     file: &'c str,
-    /// Where the files of modules of this one are.
+    /// The directory of the files of this module's own modules.
     directory: String,
-    /// Whether that is a module within a file.
+    /// Whether this module is inline in a file.
     is_inline: bool,
     collection: &'c mut Collection,
     module: usize,
@@ -308,7 +308,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Where the files are that attributes name.
+    /// The directory to which the paths of `path` attributes are relative.
     fn directory_of_paths(&self) -> String {
         if self.is_inline { self.directory.clone() } else { directory_of(self.file) }
     }
@@ -343,7 +343,7 @@ impl Reading<'_> {
         }
     }
 
-    /// What a macro comes to is not known: all that it is given counts.
+    /// Records a call of a macro. Its expansion is unknown, so all its tokens count.
     fn called(&mut self, called: &syn::Macro, around: &str) {
         const WITHOUT_ITEMS: [&str; 2] = ["thread_local", "compile_error"];
         if WITHOUT_ITEMS.iter().any(|name| called.path.is_ident(name)) {
@@ -361,7 +361,7 @@ impl Reading<'_> {
         self.collection.free.push((path, part));
     }
 
-    /// The module's path, for what is put after it.
+    /// The module's path, ready to be followed by a name.
     fn path(&self) -> String {
         let (mut path, mut at) = (String::new(), self.module);
         while let Some(parent) = self.collection.modules[at].parent {
@@ -372,7 +372,7 @@ impl Reading<'_> {
     }
 }
 
-/// What the rules of a macro match, without what they come to.
+/// The matchers of a macro's rules, without their expansions.
 fn matchers(tokens: TokenStream) -> Vec<String> {
     let all: Vec<TokenTree> = tokens.into_iter().collect();
     let rules = all.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ';'));

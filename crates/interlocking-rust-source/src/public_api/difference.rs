@@ -1,4 +1,4 @@
-//! How two versions of an interface differ.
+//! The difference between two versions of a public API.
 
 use super::PublicApi;
 use super::item::{ApiItem, ApiKind};
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Something of an interface that is not what it was.
+/// A change of a public API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiChange {
-    /// What became of it.
+    /// The kind of the change.
     pub change: Change,
-    /// The item: as it is now, or as it was, if it is gone.
+    /// The item in the later version, or in the earlier one if the item was removed.
     pub item: ApiItem,
 }
 
-/// What became of an item.
+/// The kind of a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Change {
-    /// It is new.
+    /// The item was added.
     Added,
-    /// It is gone.
+    /// The item was removed.
     Removed,
-    /// It has another signature.
+    /// The item's signature has changed.
     Changed {
-        /// The signature before.
+        /// The earlier signature.
         was: String,
     },
 }
@@ -46,7 +46,7 @@ impl fmt::Display for ApiChange {
 }
 
 impl PublicApi {
-    /// Everything that differs from an earlier version, in the order of the items' paths (TC-07). Where items stand makes no difference.
+    /// All changes since an earlier version, sorted by the items' paths (TC-07). The positions of items make no difference.
     pub fn changes_since(&self, before: &Self) -> Vec<ApiChange> {
         let (then, now) = (by_key(before), by_key(self));
         let mut keys: Vec<_> = then.keys().chain(now.keys()).collect();

@@ -1,4 +1,4 @@
-//! From modules to what others can name of them.
+//! Determines which items of modules other crates can name.
 
 use super::collect::Collection;
 use super::item::{ApiItem, ApiKind};
@@ -7,7 +7,7 @@ use super::resolve::{Resolver, Target};
 use super::{ApiError, MOST, PublicApi};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything that a crate offers.
+/// The public API of a crate.
 pub(super) fn export(collection: &Collection, root: &str) -> Result<PublicApi, ApiError> {
     let resolver = Resolver::new(collection);
     let mut exporting =
@@ -38,9 +38,9 @@ struct Exporting<'c> {
     collection: &'c Collection,
     resolver: Resolver<'c>,
     items: Vec<ApiItem>,
-    /// Under which paths others know a definition.
+    /// The paths under which other crates can name a definition.
     paths: BTreeMap<(usize, usize), BTreeSet<String>>,
-    /// The modules that are gone through.
+    /// The modules that are being exported, outermost first.
     within: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ impl Exporting<'_> {
         }
     }
 
-    /// Everything public in a module, after a path.
+    /// Exports everything public in a module, with paths that begin with `prefix`.
     fn module(&mut self, number: usize, prefix: &str) {
         if self.within.contains(&number) || self.items.len() >= MOST || self.resolver.is_spent() {
             return;
@@ -107,7 +107,7 @@ impl Exporting<'_> {
                 (Target::Definition(module, number), Some(name)) => {
                     self.definition((*module, *number), format!("{prefix}{name}"), &import.conditions);
                 }
-                // All variants of an enumeration.
+                // All variants of an enum.
                 (Target::Definition(..), None) => self.elsewhere(import, prefix),
             }
         }
@@ -120,7 +120,7 @@ impl Exporting<'_> {
         }
     }
 
-    /// What is of another crate, or not an item by itself, counts by its path.
+    /// Exports an import from another crate, or of something that is not an item by itself, by its path.
     fn elsewhere(&mut self, import: &Import, prefix: &str) {
         let name = import.name.as_deref().unwrap_or("*");
         let behind = if import.name.is_none() { "::*" } else { "" };
@@ -129,7 +129,7 @@ impl Exporting<'_> {
         self.put(format!("{prefix}{name}"), &part, &import.conditions);
     }
 
-    /// What definitions are, where some are other names: what these stand for, if that is of this crate.
+    /// The definitions with type aliases replaced by the types of this crate for which they stand.
     fn meant(&self, definitions: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
         let (mut open, mut seen, mut meant) = (definitions, BTreeSet::new(), Vec::new());
         while let Some((module, number)) = open.pop() {
@@ -151,7 +151,7 @@ impl Exporting<'_> {
                 targets.into_iter().filter_map(definition).collect()
             };
             let (of, implemented) = (self.meant(found(&block.of)), found(&block.implemented));
-            // A trait that nobody can name is nobody's business.
+            // Implementations of a trait that other crates cannot name do not count.
             if !implemented.is_empty() && !implemented.iter().any(|found| self.paths.contains_key(found)) {
                 continue;
             }

@@ -1,18 +1,18 @@
-//! One thing that others can name.
+//! An item that other crates can name.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that others can name.
+/// An item that other crates can name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiItem {
-    /// What others call it, from the crate: `inner::Stack::push`. A trait that is implemented is with the type.
+    /// The item's public path within the crate: `inner::Stack::push`. The implementation of a trait has the path of the type.
     pub path: String,
-    /// What it is.
+    /// The kind of the item.
     pub kind: ApiKind,
-    /// Its signature: `fn push(&mut self, _: u8) -> Result<(), Full>`.
+    /// The item's signature: `fn push(&mut self, _: u8) -> Result<(), Full>`.
     pub signature: String,
-    /// The file that it is defined in.
+    /// The file that defines the item.
     pub file: String,
     /// The line, counted from 1.
     pub line: usize,
@@ -20,7 +20,7 @@ pub struct ApiItem {
     pub column: usize,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ApiKind {
@@ -28,11 +28,11 @@ pub enum ApiKind {
     Module,
     /// A function, or a method.
     Function,
-    /// A structure, an enumeration, a union, or a name for a type.
+    /// A struct, an enum, a union, or a type alias.
     Type,
-    /// A field of a structure.
+    /// A field of a struct or union.
     Field,
-    /// A variant of an enumeration.
+    /// A variant of an enum.
     Variant,
     /// A trait.
     Trait,
@@ -40,10 +40,10 @@ pub enum ApiKind {
     Implementation,
     /// A constant, or a static.
     Constant,
-    /// A macro, or a call of one where items stand.
+    /// A macro, or a call of a macro in the place of an item.
     Macro,
-    /// Something of another crate, or of a file that was not given, under a name of one's own.
+    /// A re-export from another crate, or from a file that was not given.
     Import,
-    /// Syntax that is not known.
+    /// Unknown syntax.
     Unknown,
 }

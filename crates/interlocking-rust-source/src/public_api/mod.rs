@@ -1,4 +1,4 @@
-//! What a file or a crate offers to others, and how two versions of that differ.
+//! The public API of a file or a crate, and the difference between two versions of it.
 
 mod item;
 mod signature;
@@ -17,25 +17,26 @@ use std::collections::BTreeMap;
 pub use difference::{ApiChange, Change};
 pub use item::{ApiItem, ApiKind};
 
-/// The most items that are listed of a crate: modules that export each other can be written to have no end.
+/// The most items that are listed for a crate: modules that re-export each other can have endlessly many paths.
 const MOST: usize = 100_000;
 
-/// Everything that a file or a crate offers to others, by the path under which they know it.
+/// The public API of a file or a crate: all items that others can name, by path.
 ///
-/// Public are items that are `pub` themselves and in modules that are, and those that a `pub use` takes out of a private module; `pub(crate)`
-/// and the like are not. A signature is a text that is equal where only formatting, comments, names of arguments, the order of bounds,
-/// or attributes differ that change nothing for a caller (documentation, lints, `inline`, `must_use`). Conditions (`cfg`), `repr`,
-/// `non_exhaustive` and derived traits are part of it. Bodies, values of constants and private fields are not.
+/// An item is public if it and its modules are `pub`, or if a `pub use` re-exports it from a private module; `pub(crate)` and the
+/// like are not public. Two signatures are equal if they differ only in formatting, comments, names of arguments, the order of
+/// bounds, or attributes that change nothing for a caller (documentation, lints, `inline`, `must_use`). Conditions (`cfg`),
+/// `repr`, `non_exhaustive` and derived traits are part of a signature. Bodies, values of constants and private fields are not.
 ///
-/// It is read off the text. What a macro comes to is not seen: a call of one between items counts as an item itself, with all it is given.
+/// The API is read from the text, and macros are not expanded: a call of a macro between items counts as an item, with all its
+/// tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicApi {
-    /// In the order of their paths.
+    /// The items, sorted by path.
     pub items: Vec<ApiItem>,
 }
 
-/// The interface of a crate could not be read.
+/// Why the public API of a crate could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiError {
     /// A file is not Rust.
@@ -52,10 +53,10 @@ pub enum ApiError {
         column: usize,
         /// The module.
         module: String,
-        /// Where its file could be.
+        /// The possible paths of its file.
         wanted: Vec<String>,
     },
-    /// Modules export each other without end.
+    /// There are too many public paths, as modules re-export each other.
     #[error("{path}: more than {MOST} public paths; let no modules re-export each other")]
     TooMany {
         /// The crate's root.
@@ -64,22 +65,22 @@ pub enum ApiError {
 }
 
 impl PublicApi {
-    /// What one file offers, as if it were all of its crate. What it re-exports of other files counts by its path.
+    /// The public API of one file, as if it were a whole crate. Re-exports from other files count by their paths.
     ///
     /// # Errors
     ///
-    /// [`ApiError`] where the file is not Rust.
+    /// [`ApiError`] if the file is not Rust.
     pub fn of_file(path: &str, text: &str) -> Result<Self, ApiError> {
         let collection = read(path, text, |file| Collection::default().with_root(path, file))?;
         export::export(&collection, path)
     }
 
-    /// What a crate offers: its root's file (`src/lib.rs`) and the files of its modules, looked for among `files`, by path. A
-    /// `path` that a `cfg_attr` gives a module is not read.
+    /// The public API of a crate: of its root file (`src/lib.rs`) and the files of its modules, which are looked up by path in
+    /// `files`. A `path` attribute inside a `cfg_attr` is ignored.
     ///
     /// # Errors
     ///
-    /// [`ApiError`] where a file is not Rust, or a module's is not there.
+    /// [`ApiError`] if a file is not Rust, or the file of a module is missing.
     pub fn of_crate(root: &str, files: &BTreeMap<String, String>) -> Result<Self, ApiError> {
         let missing = |awaited: &Awaited| ApiError::NoFile {
             path: awaited.place.file.clone(),
@@ -101,7 +102,7 @@ impl PublicApi {
         while let Some(awaited) = collection.awaited.pop() {
             let found = awaited.paths.iter().find_map(|path| files.get_key_value(path));
             let (path, text) = found.ok_or_else(|| missing(&awaited))?;
-            // A file that is a module of its own would be read for ever.
+            // Stops at a file that is its own module, which would be read for ever.
             read_so_far += 1;
             if read_so_far > 2 * files.len() {
                 return Err(ApiError::TooMany { path: root.to_owned() });

@@ -1,8 +1,8 @@
-//! Modules as data: what is defined in each, what it imports, and what is implemented in it.
+//! The collected modules: their definitions, imports and implementations.
 
 use super::item::ApiKind;
 
-/// Where something stands.
+/// A position in a file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Place {
     pub(super) file: String,
@@ -20,7 +20,7 @@ pub(super) struct Module {
     pub(super) definitions: Vec<Definition>,
     pub(super) imports: Vec<Import>,
     pub(super) children: Vec<usize>,
-    /// Whether its file was not given.
+    /// Whether the module's file was not given.
     pub(super) is_elsewhere: bool,
 }
 
@@ -29,25 +29,25 @@ pub(super) struct Module {
 pub(super) struct Definition {
     pub(super) name: String,
     pub(super) is_public: bool,
-    /// Of another name of a type: the path that it is another name of, if it is one.
+    /// For a type alias, the path of the type for which it stands.
     pub(super) stands_for: Option<Vec<String>>,
-    /// Itself, and what belongs to it: fields, variants, functions of a trait.
+    /// The definition itself and its parts: fields, variants, functions of a trait.
     pub(super) parts: Vec<Part>,
 }
 
 #[derive(Debug)]
 pub(super) struct Part {
-    /// Its name within the definition; none for the definition itself, and for what it implements.
+    /// The part's name within the definition; `None` for the definition itself and for implementations of traits.
     pub(super) name: Option<String>,
     pub(super) kind: ApiKind,
     pub(super) signature: String,
     pub(super) place: Place,
 }
 
-/// `use path::name as other;`
+/// An import, such as `use path::name as other;`.
 #[derive(Debug)]
 pub(super) struct Import {
-    /// What it is called here; none for all names of a module.
+    /// The name in this module; `None` for a glob import.
     pub(super) name: Option<String>,
     pub(super) path: Vec<String>,
     pub(super) is_public: bool,
@@ -59,7 +59,7 @@ pub(super) struct Import {
 #[derive(Debug)]
 pub(super) struct Implementation {
     pub(super) module: usize,
-    /// The path of its type, if it is one.
+    /// The path of the type, if the type is a path.
     pub(super) of: Option<Vec<String>>,
     /// The type as it is written.
     pub(super) written: String,

@@ -1,17 +1,17 @@
-//! What a path within a crate means.
+//! Resolves paths within a crate.
 
 use super::collect::Collection;
 use std::cell::Cell;
 
-/// What a path means. A condition may give one name to several.
+/// What a path means. Compile-time conditions may give the same name to several targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
     Module(usize),
-    /// By its module and its number there.
+    /// A definition, by its module and its number there.
     Definition(usize, usize),
 }
 
-/// How many names are looked up for one crate.
+/// The most names that are looked up for one crate.
 const STEPS: usize = 2_000_000;
 
 pub(super) struct Resolver<'c> {
@@ -24,12 +24,12 @@ impl<'c> Resolver<'c> {
         Self { collection, steps: Cell::new(STEPS) }
     }
 
-    /// Whether names were left unresolved, as there were too many.
+    /// Whether names were left unresolved because there were too many.
     pub(super) fn is_spent(&self) -> bool {
         self.steps.get() == 0
     }
 
-    /// What a path means where it stands; nothing, if it is not of this crate.
+    /// The meanings of a path in a module; empty if the path leads to no item of this crate.
     pub(super) fn path(&self, module: usize, path: &[String]) -> Vec<Target> {
         self.path_within(module, path, 16, false)
     }
@@ -51,7 +51,7 @@ impl<'c> Resolver<'c> {
                     self.collection.modules[module].parent.map(Target::Module).into_iter().collect()
                 }
                 Target::Module(module) => self.name(module, name, depth, is_of_a_glob, &mut Vec::new()),
-                // A variant, or a function of a type.
+                // A variant, or a function of a type, which is not an item.
                 Target::Definition(..) => Vec::new(),
             });
             inside.collect()
@@ -71,7 +71,7 @@ impl<'c> Resolver<'c> {
         let children = here.children.iter().filter(|child| self.collection.modules[**child].name == name);
         found.extend(children.map(|child| Target::Module(*child)));
         for import in here.imports.iter().filter(|import| import.name.as_deref() == Some(name)) {
-            // `use name;` is another crate's.
+            // `use name;` imports another crate.
             if import.path.len() > 1 || import.path[0] != name {
                 found.extend(self.path_within(module, &import.path, depth - 1, is_of_a_glob));
             }

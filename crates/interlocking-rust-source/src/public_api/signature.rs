@@ -1,4 +1,4 @@
-//! Signatures as texts that are equal where they mean the same to a caller.
+//! Normalises signatures to texts that are equal if the signatures mean the same to a caller.
 
 use crate::normal::{is_remark, text_of};
 use quote::ToTokens;
@@ -13,7 +13,8 @@ pub(super) fn shown(syntax: &impl ToTokens) -> String {
     text_of(syntax.to_token_stream())
 }
 
-/// The attributes that change what others can do with an item, those of what is around it first; `derive` is an implementation.
+/// The attributes that change how others can use an item, after those of the enclosing item. `derive` counts as an
+/// implementation.
 pub(super) fn conditions(around: &str, attributes: &[Attribute]) -> String {
     const COUNT: [&str; 8] =
         ["cfg", "cfg_attr", "repr", "non_exhaustive", "no_mangle", "export_name", "target_feature", "unsafe"];
@@ -21,13 +22,13 @@ pub(super) fn conditions(around: &str, attributes: &[Attribute]) -> String {
         let is_one = COUNT.iter().any(|name| attribute.path().is_ident(name));
         is_one && !is_conditional_remark(attribute)
     };
-    // Within a module or before it, it says the same.
+    // Inner and outer attributes are shown alike.
     let shown = |attribute: &Attribute| format!("#[{}]", shown(&attribute.meta));
     let own: BTreeSet<String> = attributes.iter().filter(counts).map(shown).collect();
     own.into_iter().fold(around.to_owned(), |all, one| all + &one + " ")
 }
 
-/// `#[cfg_attr(condition, doc = "…")]`
+/// Whether an attribute is a `cfg_attr` with nothing but remarks, such as `#[cfg_attr(condition, doc = "…")]`.
 fn is_conditional_remark(attribute: &Attribute) -> bool {
     let Meta::List(list) = &attribute.meta else { return false };
     if !list.path.is_ident("cfg_attr") {
@@ -57,7 +58,7 @@ pub(super) fn function(signature: &Signature) -> String {
         match input {
             FnArg::Receiver(receiver) => {
                 receiver.attrs.clear();
-                // What is its own it may change.
+                // `mut` makes no difference to a receiver that is passed by value.
                 if !matches!(receiver.kind, ReceiverKind::Reference(..)) {
                     receiver.mutability = None;
                 }
@@ -80,14 +81,14 @@ pub(super) fn function(signature: &Signature) -> String {
     format!("{}{bounds}", shown(&signature))
 }
 
-/// What is generic about something, and under which conditions: `<T, const N: usize>` and ` where T: Clone`.
+/// The generic parameters and the bounds: `<T, const N: usize>` and ` where T: Clone`.
 pub(super) fn generics(generics: &Generics) -> (String, String) {
     let mut generics = generics.clone();
     let bounds = bounds_taken(&mut generics);
     (shown(&generics), bounds)
 }
 
-/// Takes all bounds out; they are the same wherever they are written, and in whatever order.
+/// Takes all bounds out and returns them as a sorted `where` clause, as neither their place nor their order matters.
 fn bounds_taken(generics: &mut Generics) -> String {
     let mut all = BTreeSet::new();
     for parameter in &mut generics.params {
@@ -123,14 +124,14 @@ fn bounds_taken(generics: &mut Generics) -> String {
     if all.is_empty() { String::new() } else { format!(" where {}", all.join(", ")) }
 }
 
-/// Bounds of a trait or an associated type: ` : Clone + Send`, in order.
+/// The bounds of a trait or an associated type, sorted: `: Clone + Send`.
 pub(super) fn bounds<'a>(bounds: impl IntoIterator<Item = &'a TypeParamBound>) -> String {
     let all: BTreeSet<String> = bounds.into_iter().map(shown).collect();
     let all: Vec<String> = all.into_iter().collect();
     if all.is_empty() { String::new() } else { format!(": {}", all.join(" + ")) }
 }
 
-/// What others see of fields without a name, or that there are some with names, and whether there are private ones.
+/// The public shape of fields: the types of public unnamed fields, or whether there are named fields and private ones among them.
 pub(super) fn shape(fields: &Fields, is_public: &dyn Fn(&Visibility) -> bool) -> String {
     match fields {
         Fields::Unit => ";".to_owned(),

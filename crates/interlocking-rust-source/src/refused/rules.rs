@@ -1,8 +1,8 @@
-//! What is allowed, and what is refused for which reason.
+//! The rules: what is allowed, and what is refused for which reason.
 
 use super::Side;
 
-/// The modules of the standard library that only compute. Macros and primitive types are named like modules.
+/// The modules of the standard library that only compute. Macros are listed too, as their paths look like those of modules.
 const COMPUTING: [&str; 48] = [
     "any",
     "array",
@@ -58,10 +58,10 @@ const COMPUTING: [&str; 48] = [
 const PRIMITIVE: [&str; 15] =
     ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
 
-/// What tests may use besides: their sandbox is what keeps them.
+/// The modules that tests may use in addition: their sandbox confines them.
 const OF_TESTS: [&str; 4] = ["fs", "net", "path", "ffi"];
 
-/// Words that stand for more than safe Rust, or that name a way round a panic, wherever they stand.
+/// Words that are refused anywhere: they mean more than safe Rust, or manipulate panics.
 const WORDS: [(&str, &str); 10] = [
     ("unsafe", "it can write to the memory of whoever judges it"),
     ("extern", "it calls code that nobody has looked at"),
@@ -117,7 +117,7 @@ const ATTRIBUTES: [(&str, &str); 25] = [
     ("naked", "it is more than safe Rust"),
 ];
 
-/// Packages that give to safe code what is refused above.
+/// Crates that offer to safe code what is refused above.
 const PACKAGES: [&str; 11] = [
     "libc",
     "nix",
@@ -132,7 +132,7 @@ const PACKAGES: [&str; 11] = [
     "winapi",
 ];
 
-/// Macros by which tests say what is so.
+/// Macros by which tests assert.
 const ASSERTIONS: [&str; 14] = [
     "assert",
     "assert_eq",
@@ -150,7 +150,7 @@ const ASSERTIONS: [&str; 14] = [
     "matches",
 ];
 
-/// What a condition may ask: what machine it is for, and what was chosen for it.
+/// The names that a condition may contain: properties of the target, and features.
 const CONDITIONS: [&str; 14] = [
     "feature",
     "unix",
@@ -168,7 +168,7 @@ const CONDITIONS: [&str; 14] = [
     "all",
 ];
 
-/// What holds for one side.
+/// The rules for one side.
 pub(super) struct Rules(Side);
 
 impl Rules {

@@ -1,4 +1,4 @@
-//! Calls by path: whose function it is, and what it gives.
+//! Calls by path: which function is called, and the type that it returns.
 
 use super::Walk;
 use crate::properties::names::{Kind, Meaning};
@@ -71,7 +71,7 @@ impl Walk<'_, '_> {
         self.names.api.gives(function)
     }
 
-    /// What a path within the crate gives that is none of its public functions: a constructor, or a trait's function.
+    /// The type of a path within the crate that is not one of its public functions: a constructor, or a trait's function.
     fn own_value(&self, path: &ExprPath, last: &str) -> Ty {
         let meaning = self.meaning(&path.path, Kind::Value);
         match (&meaning, last) {
@@ -83,7 +83,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Functions of other crates whose results may hold what they are given.
+    /// The type of a call to a function of another crate whose result may hold its arguments.
     fn call_outside(&self, path: &ExprPath, given: &[Ty]) -> Ty {
         let Meaning::Outside(names) = self.meaning(&path.path, Kind::Value) else { return Ty::Unknown };
         let first = || given.first().cloned().unwrap_or(Ty::Unknown);
@@ -104,7 +104,7 @@ impl Walk<'_, '_> {
             (Some("option"), "of") => Ty::of("Strategy", Ty::of("Option", first().drawn())),
             (Some("mem"), "take" | "replace") | (Some("hint"), "black_box") | (None, "black_box") => first(),
             (Some(owner), _) => match Ty::named(owner) {
-                // `Vec::new()`, `u8::try_from(x)`: of the type, or made of it.
+                // `Vec::new()`, `u8::try_from(x)`: the result is of the type, or contains it.
                 Ty::Foreign(name, _) => Ty::Foreign(name, path_arguments(self, path)),
                 _ => Ty::Unknown,
             },
@@ -121,7 +121,7 @@ fn unwrapped(expression: &Expr) -> &Expr {
     }
 }
 
-/// `Vec::<T>::new()`: the arguments of the type.
+/// The type arguments of a path like `Vec::<T>::new`.
 fn path_arguments(walk: &Walk<'_, '_>, path: &ExprPath) -> Vec<Ty> {
     let mut owner = path.path.clone();
     owner.segments.pop();

@@ -1,4 +1,4 @@
-//! Expressions: what is called in them, and of what type they are.
+//! Expressions: which functions they call, and their types.
 
 use super::{PASSED_ON, Walk};
 use crate::properties::names::{Kind, Meaning};
@@ -10,7 +10,7 @@ use syn::visit::{self, Visit};
 use syn::{Expr, Lit, Member, UnOp};
 
 impl Visit<'_> for Walk<'_, '_> {
-    // Whatever has no rule of its own below is gone through in its order.
+    // Expressions without a rule of their own below are visited in source order.
     fn visit_expr(&mut self, expression: &Expr) {
         self.expression(expression);
     }
@@ -33,7 +33,7 @@ impl Visit<'_> for Walk<'_, '_> {
 }
 
 impl Walk<'_, '_> {
-    /// Goes through an expression; gives its type.
+    /// Visits an expression and returns its type.
     pub(super) fn expression(&mut self, expression: &Expr) -> Ty {
         if !self.names.effort().enter() {
             return Ty::Unknown;
@@ -129,7 +129,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The same where the value goes on to somebody else: a function that is not called here may be called there.
+    /// Visits an expression whose value is passed on. If the value is a function, other code may call it.
     pub(super) fn value(&mut self, expression: &Expr) -> Ty {
         let ty = self.expression(expression);
         if let Ty::Function(function) = &ty {
@@ -160,10 +160,10 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// What a path to a value gives that is no function.
+    /// The type of a path to a value that is not a function.
     pub(super) fn constant(&self, meaning: &Meaning) -> Ty {
         match meaning {
-            // The type itself, or one of its variants; not a constant of it, which may be of any type.
+            // The type itself, or one of its variants. An associated constant is excluded, as it may be of any type.
             Meaning::Own(path) => match &path[..] {
                 [.., name] if self.names.api.is_type(name) => Ty::Own(name.clone()),
                 [.., owner, variant] if self.names.api.is_type(owner) && variant.contains(char::is_lowercase) => {
@@ -183,7 +183,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A block that is never entered is not gone through.
+    /// Visits an `if`. A block under `if false` is skipped.
     fn branch(&mut self, branch: &syn::ExprIf) -> Ty {
         let taken = self.scoped(|walk| {
             walk.expression(&branch.cond);
@@ -228,7 +228,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Types of several arguments; each value goes on to whoever is called.
+    /// Visits arguments of a call, and returns their types and the functions from which their values come.
     pub(super) fn values<'e>(
         &mut self,
         expressions: impl IntoIterator<Item = &'e Expr>,

@@ -1,4 +1,4 @@
-//! Macros: what assertions compare, and what stands in the arguments of the others.
+//! Macros: what assertions compare, and the arguments of other macros.
 
 use super::Walk;
 use crate::properties::outcomes::{Assertion, normal, of_tokens, words};
@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
         Ty::Unknown
     }
 
-    /// A macro with rules of its own: whatever is named in it may be called.
+    /// Visits a macro with rules that cannot be read: every function named in it may be called.
     fn opaque(&mut self, name: &str, tokens: &TokenStream, own: Option<&str>, invocation: &Macro) {
         let own: TokenStream = own.and_then(|text| text.parse().ok()).unwrap_or_default();
         let why = format!("it is named inside `{name}!`, which cannot be looked into");
@@ -127,7 +127,7 @@ impl Walk<'_, '_> {
         self.values(arguments.iter().skip(compared));
     }
 
-    /// `left == right`, asserted.
+    /// Visits an assertion that `left == right`.
     fn compared(&mut self, left: &Expr, right: &Expr) {
         let (_, of_left) = self.calls_within(|walk| walk.value(left));
         let (_, of_right) = self.calls_within(|walk| walk.value(right));
@@ -135,7 +135,7 @@ impl Walk<'_, '_> {
         self.asserted(of_right, normal(left));
     }
 
-    /// A condition, asserted.
+    /// Visits an assertion of a condition.
     fn holds(&mut self, condition: &Expr) {
         match condition {
             Expr::Binary(both) if matches!(both.op, BinOp::And(_)) => {
@@ -165,7 +165,7 @@ impl Walk<'_, '_> {
         self.asserted(of, outcome.to_owned());
     }
 
-    /// Goes through a value that is held against a pattern; gives the functions that the value comes from.
+    /// Visits a value that is matched with a pattern, and returns the functions from which the value comes.
     fn matched(&mut self, matched: &Matched) -> BTreeSet<String> {
         let (ty, of) = self.calls_within(|walk| walk.value(&matched.value));
         self.scoped(|walk| {
@@ -177,7 +177,7 @@ impl Walk<'_, '_> {
         of
     }
 
-    /// Not where it may never come to that.
+    /// Records an assertion, unless it may never be reached.
     fn asserted(&mut self, of: BTreeSet<String>, outcome: String) {
         if self.doubt.is_none() {
             self.found.assertions.insert(Assertion { of, outcome });
@@ -185,7 +185,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// `value, pattern if guard`
+/// The arguments `value, pattern if guard` of a macro.
 struct Matched {
     value: Expr,
     pattern: Pat,
@@ -202,7 +202,7 @@ impl Parse for Matched {
         let guard = if input.parse::<Option<Token![if]>>()?.is_some() { Some(input.parse()?) } else { None };
         if !input.is_empty() {
             input.parse::<Token![,]>()?;
-            // What is said where it does not match.
+            // Skips the message.
             input.parse::<TokenStream>()?;
         }
         Ok(Self { value, pattern, outcome, guard })

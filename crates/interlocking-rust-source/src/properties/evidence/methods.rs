@@ -1,4 +1,4 @@
-//! Calls of methods: whose method it is, by what it is called on, and what it gives.
+//! Calls of methods: which method is called, by the type of the receiver, and the type that it returns.
 
 use super::{Scope, Walk};
 use crate::properties::names::{Kind, Meaning, Routine};
@@ -59,7 +59,7 @@ impl Walk<'_, '_> {
         self.perhaps(&self.names.api.of_traits(name), why, call.method.span());
     }
 
-    /// A method that the test file itself defines.
+    /// Visits a method that the test file itself defines.
     fn routine_on(&mut self, owner: &str, receiver: &Ty, name: &str, call: &ExprMethodCall) -> Option<Ty> {
         let routine = self.names.method(owner, name)?;
         self.values(&call.args);
@@ -126,14 +126,14 @@ impl Walk<'_, '_> {
                 | "peekable" | "by_ref" | "inspect" | "filter" | "take_while" | "skip_while" | "copied" | "cloned",
             ) => Ty::of("Iter", held),
             (_, name) if is_same(name) => receiver.clone(),
-            // Nothing of ours goes in, so nothing of ours comes out.
+            // Neither receiver nor arguments hold a type of the crate, so the result holds none.
             _ if receiver.is_plain() && given.iter().all(Ty::is_plain) && !makes_anything(name) => Ty::foreign("plain"),
             _ => Ty::Unknown,
         }
     }
 
-    /// The types of a call's arguments. A function or a closure among them is called with what the receiver holds, if this is a
-    /// method that calls what it is given.
+    /// Visits a call's arguments and returns their types. If the method is one of [`CALLING`], a function or closure among the
+    /// arguments is called with what the receiver holds.
     fn arguments_of(&mut self, call: &ExprMethodCall, held: &Ty) -> Vec<Ty> {
         let calls_it = CALLING.iter().any(|name| call.method == name);
         call.args
@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// A function that a method is given to call.
+/// A function that is passed to a method.
 enum Given {
     Closure(Box<ExprClosure>),
     Bound(Rc<(ExprClosure, Vec<Scope>)>),
@@ -179,7 +179,8 @@ enum Given {
     Own(String),
 }
 
-/// Methods of the standard library and of strategies that call what they are given, as soon as there is something to call it with.
+/// Methods of the standard library and of strategies that call the function that is passed to them, once there is a value to call
+/// it with.
 const CALLING: [&str; 40] = [
     "all",
     "and_then",
@@ -223,7 +224,7 @@ const CALLING: [&str; 40] = [
     "then",
 ];
 
-/// Methods that give what they are called on, or a copy of it.
+/// Methods that return their receiver, or a copy of it.
 fn is_same(name: &str) -> bool {
     matches!(
         name,
@@ -231,7 +232,7 @@ fn is_same(name: &str) -> bool {
     )
 }
 
-/// Methods whose result is of whatever type the caller asks for.
+/// Methods whose result type the caller chooses.
 fn makes_anything(name: &str) -> bool {
     matches!(name, "into" | "try_into" | "parse" | "sum" | "product" | "fold" | "collect" | "map" | "and_then" | "then")
 }

@@ -1,8 +1,8 @@
-//! What a property does, as far as its text says: which functions of the implementation it calls, and what it compares.
+//! Determines from a property's text which functions of the implementation it calls, and what it compares.
 //!
-//! It goes through the property and the functions of its file that it calls, with the types of values where the text tells them: by
-//! constructors, signatures, annotations and strategies. A call counts if it is sure to be one of the implementation's functions.
-//! Where that cannot be said, the reason is kept.
+//! The walk visits the property and the functions of its file that it calls, and tracks the types of values as far as the text
+//! shows them: by constructors, signatures, annotations and strategies. A call counts only if it certainly calls a function of
+//! the implementation. Otherwise the reason for the doubt is kept.
 
 mod calls;
 mod expressions;
@@ -24,20 +24,20 @@ use syn::{Block, Expr, ExprClosure, FnArg, Item, ItemFn, ReturnType, Stmt};
 /// What was found in a property.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Evidence {
-    /// The implementation's functions that it calls.
+    /// The functions of the implementation that the property calls.
     pub(super) calls: BTreeSet<String>,
-    /// Those that it may call, each with why that cannot be said.
+    /// The functions that it may call, each with the reason for the doubt.
     pub(super) doubts: BTreeMap<String, String>,
-    /// Where the names of calls stand that are run as far as the text tells: line and column, both from 1.
+    /// The positions of the names of all calls that run as far as the text shows: line and column, both counted from 1.
     pub(super) live_calls: BTreeSet<(usize, usize)>,
-    /// What it compares.
+    /// What the property compares.
     pub(super) assertions: BTreeSet<Assertion>,
-    /// The literals in its code.
+    /// The literals in the property's code.
     pub(super) literals: BTreeSet<String>,
 }
 
 impl Evidence {
-    /// Has columns in bytes, where they were in characters of `text`.
+    /// Converts columns in characters of `text` to columns in bytes.
     pub(super) fn columns_in_bytes(&mut self, text: &str) {
         let mut columns = Columns::of(text);
         let in_bytes = |&(line, column): &(usize, usize)| (line, columns.in_bytes(line, column - 1));
@@ -49,25 +49,25 @@ impl Evidence {
 #[derive(Clone)]
 struct Binding {
     ty: Ty,
-    /// The functions of the implementation that its value comes from.
+    /// The functions of the implementation from which the value comes.
     from: BTreeSet<String>,
-    /// A closure, gone through once it is called or passed on.
+    /// A closure with its captured scopes, visited once it is called or passed on.
     closure: Option<Rc<(ExprClosure, Vec<Scope>)>>,
 }
 
 type Scope = BTreeMap<String, Binding>;
 
-/// The way through one property.
+/// The walk through one property.
 pub(super) struct Walk<'w, 'a> {
     names: &'w mut Names<'a>,
     module: usize,
     scopes: Vec<Scope>,
     found: Evidence,
-    /// The calls within the expressions that are looked at, from the outside in.
+    /// The calls within each of the enclosing expressions, outermost first.
     within: Vec<BTreeSet<String>>,
-    /// Why calls cannot be counted here.
+    /// Why calls at this point are doubtful, if they are.
     doubt: Option<&'static str>,
-    /// What functions and closures of the file have called, by their address and whether there was doubt.
+    /// The calls of the visited functions and closures of the file, by their address and whether there was doubt.
     gone_through: BTreeMap<(usize, bool), BTreeSet<String>>,
 }
 
@@ -88,7 +88,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// What a test function does.
+    /// The evidence of a test function.
     pub(super) fn test(names: &'w mut Names<'a>, module: usize, test: &ItemFn) -> Evidence {
         let mut walk = Self::new(names, module, asks_conditions(&quote::ToTokens::to_token_stream(test)));
         walk.arguments(&test.sig, None);
@@ -96,7 +96,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         walk.end()
     }
 
-    /// What a function inside `proptest!` does.
+    /// The evidence of a function inside `proptest!`.
     pub(super) fn proptest(names: &'w mut Names<'a>, module: usize, test: &ProptestFunction) -> Evidence {
         let mut walk = Self::new(names, module, asks_conditions(&test.tokens()));
         let mut drawn = Vec::new();
@@ -124,7 +124,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         self.found
     }
 
-    /// A call stands here, of whatever.
+    /// Records the position of a call of any function.
     fn passes_call(&mut self, name: Span) {
         if self.doubt.is_none() {
             let start = name.start();
@@ -132,7 +132,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// A call of this function stands here.
+    /// Records a call of a function of the implementation.
     fn called(&mut self, function: &str, at: Span) {
         if let Some(why) = self.doubt {
             return self.doubted(function, why, at);
@@ -148,14 +148,14 @@ impl<'w, 'a> Walk<'w, 'a> {
         self.found.doubts.entry(function.to_owned()).or_insert(why);
     }
 
-    /// A call stands here that may be one of any of these.
+    /// Records a call that may call any of these functions.
     fn perhaps(&mut self, functions: &[String], why: &str, at: Span) {
         for function in functions {
             self.doubted(function, why, at);
         }
     }
 
-    /// Goes through something, and tells which functions it calls.
+    /// Runs part of the walk, and also returns the functions that are called in it.
     fn calls_within<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> (T, BTreeSet<String>) {
         self.within.push(BTreeSet::new());
         let seen = look(self);
@@ -168,7 +168,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// Goes through something that somebody else may call, or nobody.
+    /// Visits code that other code may call or not.
     fn passed_on<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let doubt = self.doubt;
         self.doubt = doubt.or(Some(PASSED_ON));
@@ -177,7 +177,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         seen
     }
 
-    /// Does something in a scope of its own.
+    /// Runs part of the walk in a new scope.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.scopes.push(Scope::new());
         let done = inside(self);
@@ -193,7 +193,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         Ty::read(ty, &|path| self.names.ty(self.module, path))
     }
 
-    /// Goes through a block; gives the type of its value.
+    /// Visits a block and returns the type of its value.
     fn block(&mut self, block: &Block) -> Ty {
         let items: Vec<Item> = block.stmts.iter().filter_map(item_of).cloned().collect();
         let outer = self.module;
@@ -253,12 +253,12 @@ impl<'w, 'a> Walk<'w, 'a> {
         if let Some((_, otherwise)) = &init.diverge {
             self.expression(otherwise);
         }
-        // What an annotation leaves open, the value tells.
+        // If the annotation leaves types open, the type of the value is used.
         let ty = annotated.filter(|ty| *ty != Ty::Unknown && !holds_unknown(ty)).unwrap_or(ty);
         self.bind(&local.pat, ty, &from);
     }
 
-    /// Goes through a function of the file that is called here; gives what it returns.
+    /// Visits a function of the file that is called here, and returns the type of its result.
     fn routine(&mut self, routine: &Rc<Routine>, receiver: Option<Ty>) -> Ty {
         let outer = std::mem::replace(&mut self.module, routine.module);
         let gives = match &routine.signature.output {
@@ -290,7 +290,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    /// Goes through a closure that was bound to a name.
+    /// Visits a closure that is bound to a name.
     fn closure(&mut self, closure: &Rc<(ExprClosure, Vec<Scope>)>, arguments: &[Ty]) -> Ty {
         let mut gives = Ty::Unknown;
         let (arguments, bound) = (arguments.to_vec(), closure.clone());
@@ -306,7 +306,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         gives
     }
 
-    /// Goes through a closure where it stands; gives what it returns.
+    /// Visits a closure in the current scope, and returns the type of its result.
     fn applied(&mut self, closure: &ExprClosure, arguments: &[Ty]) -> Ty {
         self.scoped(|walk| {
             for (at, pattern) in closure.inputs.iter().enumerate() {
@@ -320,7 +320,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         })
     }
 
-    /// Goes through what stands at an address once; later calls only tell what was called there.
+    /// Visits the function or closure at an address once. Later calls only add the functions that were called there.
     fn once(&mut self, address: usize, look: impl FnOnce(&mut Self)) {
         let key = (address, self.doubt.is_some());
         if let Some(called) = self.gone_through.get(&key).cloned() {
@@ -343,7 +343,7 @@ fn item_of(statement: &Stmt) -> Option<&Item> {
     }
 }
 
-/// Whether nothing after it is reached.
+/// Whether code after this expression is unreachable.
 fn leaves(expression: &Expr) -> bool {
     match expression {
         Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,

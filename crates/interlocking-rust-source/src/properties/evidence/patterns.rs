@@ -1,4 +1,4 @@
-//! What patterns bind.
+//! The names that patterns bind.
 
 use super::{Binding, Walk};
 use crate::properties::ty::Ty;
@@ -12,7 +12,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Binds the names of a pattern to the parts of a value of this type, which came of these functions.
+    /// Binds the names of a pattern to the parts of a value of type `ty` that comes from the functions `from`.
     pub(super) fn bind(&mut self, pattern: &Pat, ty: Ty, from: &BTreeSet<String>) {
         match pattern {
             Pat::Ident(name) => {

@@ -1,8 +1,8 @@
-//! In which file a module is.
+//! Finds the file of a module.
 
 use syn::{Attribute, Expr, Meta};
 
-/// `#[path = "other.rs"]`
+/// The path of an attribute `#[path = "other.rs"]`.
 pub(super) fn path_attribute(attributes: &[Attribute]) -> Option<String> {
     attributes.iter().find_map(|attribute| match &attribute.meta {
         Meta::NameValue(given) if given.path.is_ident("path") => match &given.value {
@@ -20,7 +20,7 @@ pub(super) fn directory_of(path: &str) -> String {
     path.rsplit_once('/').map_or_else(String::new, |(directory, _)| directory.to_owned())
 }
 
-/// One path below another, with `..` and `.` taken out.
+/// Joins two paths and resolves `..` and `.`.
 pub(super) fn joined(directory: &str, path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in directory.split('/').chain(path.split('/')) {

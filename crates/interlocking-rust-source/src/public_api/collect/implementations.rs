@@ -1,4 +1,4 @@
-//! What types implement, also within bodies.
+//! Collects `impl` blocks, also those within bodies.
 
 use super::Reading;
 use crate::functions::{for_tests, is_public};
@@ -32,7 +32,7 @@ impl Reading<'_> {
             }
             parts.push(self.part(None, ApiKind::Implementation, signature, item.impl_token.span));
         } else {
-            // Of a generic type, what it is of belongs to each of its functions.
+            // The `impl` header of a generic type is part of the signature of each of its functions.
             let is_plain = parameters.is_empty() && where_.is_empty() && !written.contains('<');
             let of = if is_plain { String::new() } else { format!("impl{parameters} {written}{where_}: ") };
             for member in &item.items {
@@ -69,7 +69,7 @@ impl Reading<'_> {
         self.implementations_in(|search| item.items.iter().for_each(|member| search.visit_impl_item(member)));
     }
 
-    /// A body may give methods to a type that is outside of it.
+    /// Collects the `impl` blocks in bodies, as they may give methods to types outside of the bodies.
     pub(super) fn implementations_in<'a>(&mut self, look: impl FnOnce(&mut Bodies<'a>)) {
         let mut bodies = Bodies { found: Vec::new(), modules: Vec::new() };
         look(&mut bodies);
@@ -81,7 +81,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A module in a body, which nobody can name outside of it.
+    /// Collects a module in a body. Code outside of the body cannot name the module.
     fn hidden_module(&mut self, item: &ItemMod) {
         let Some((_, items)) = &item.content else { return };
         let number = self.collection.modules.len();
@@ -93,7 +93,7 @@ impl Reading<'_> {
     }
 }
 
-/// Looks for implementations, and modules with some, within bodies and other expressions.
+/// Finds `impl` blocks and modules within bodies and other expressions.
 pub(super) struct Bodies<'a> {
     found: Vec<&'a ItemImpl>,
     modules: Vec<&'a ItemMod>,
@@ -113,7 +113,7 @@ impl<'a> Visit<'a> for Bodies<'a> {
     }
 }
 
-/// The path of a type, if it is one.
+/// The path of a type, if the type is a path.
 pub(super) fn path_of(ty: &Type) -> Option<Vec<String>> {
     match ty {
         Type::Path(ty) if ty.qself.is_none() => Some(names_of(&ty.path)),

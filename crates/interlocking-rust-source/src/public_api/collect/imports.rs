@@ -1,4 +1,4 @@
-//! What a module imports, and under which name.
+//! Collects the imports of a module, with their names.
 
 use super::Reading;
 use crate::public_api::modules::Import;
