@@ -1,4 +1,4 @@
-//! The command line, and which of its commands is asked for.
+//! The command line: its commands, and the execution of the chosen one.
 
 use crate::commands::{cleanup, completions, gate, man, protocol, protocols};
 use crate::error::CommandError;
@@ -45,15 +45,15 @@ enum Plan {
     BlockPromptVariantsGate(gate::Arguments),
 }
 
-/// The command line: for completions, manual pages, documentation.
+/// The definition of the command line, for completions, manual pages and documentation.
 pub fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// Does what `words` say, the program's name first.
+/// Executes the command line `words`, which begins with the program's name.
 pub fn execute(words: impl IntoIterator<Item = impl Into<OsString>>, surroundings: &mut Surroundings) -> Exit {
     let words: Vec<OsString> = words.into_iter().map(Into::into).collect();
-    // Told from the words themselves, for they may be what is wrong.
+    // Searches the unparsed arguments, as parsing them may be what fails.
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     match follow(words, surroundings) {
         Ok(exit) => exit,

@@ -1,11 +1,11 @@
-//! What keeps a command from being done: what, what to do about it, and what caused it.
+//! The error of a command: what is wrong, what to do about it, and the causes.
 
 use crate::exit::Exit;
 use serde_json::{Value, json};
 use std::error::Error;
 use std::fmt;
 
-/// What keeps a command from being done.
+/// Why a command failed or was refused.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     what: String,
@@ -35,7 +35,7 @@ impl CommandError {
         self.exit
     }
 
-    /// As an object, what `--json` prints: `{"error": {"what", "remedy", "causes", "exit"}}`.
+    /// The JSON object that `--json` prints: `{"error": {"what", "remedy", "causes", "exit"}}`.
     pub(crate) fn to_json(&self) -> Value {
         let Self { what, remedy, causes, exit } = self;
         json!({ "error": { "what": what, "remedy": remedy, "causes": causes, "exit": exit.code() } })

@@ -1,30 +1,30 @@
-//! How the program ends.
+//! Exit codes.
 
-/// How the program ends: `docs/book/src/envoy.md` has the same list, and the numbers are those of `interlocking::cli`.
+/// The exit codes of the program. `docs/book/src/envoy.md` has the same list, and the numbers are those of `interlocking::cli`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// It did what it was asked to.
+    /// The command succeeded.
     Done = 0,
-    /// It could not do all of it: files or git refused, or a check failed. What was done is said.
+    /// The command could not do everything: files or git refused, or a check failed. The output states what was done.
     Failed = 1,
-    /// What was asked for cannot be done as it was asked: a wrong option, no such protocol, a file that is no protocol, a
-    /// decision that the others exclude. Nothing was done.
+    /// The command was refused and nothing was done: a wrong option, an unknown protocol, an invalid file, a decision that others
+    /// exclude.
     Refused = 2,
-    /// What it had to say could not be printed.
+    /// The output could not be written.
     Output = 8,
 }
 
 impl Exit {
-    /// All of them.
+    /// All exit codes.
     pub const ALL: [Self; 4] = [Self::Done, Self::Failed, Self::Refused, Self::Output];
 
-    /// The number that the process ends with.
+    /// The number with which the process exits.
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// What it says, in a line of the program's help.
+    /// Its meaning, as the program's help states it.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Done => "done",

@@ -1,7 +1,7 @@
-//! The command `envoy`, as a function: what it reads and where it writes is given, so that tests and other programs can
-//! call it. What it does is [`interlocking_envoy`]'s; `docs/book/src/envoy.md` in the repository says it for users.
+//! The command `envoy` as a function. Its input and output are parameters, so that tests and other programs can call it. The
+//! functionality is that of [`interlocking_envoy`]; `docs/book/src/envoy.md` in the repository describes the command for users.
 //!
-//! **Invariant:** everything is printed through [`Surroundings`], and the process is ended by `main` alone.
+//! **Invariant:** all output goes through [`Surroundings`], and only `main` ends the process.
 //! **Invariant:** a command does nothing that the library cannot do.
 
 mod exit;
@@ -16,11 +16,11 @@ pub use surroundings::Surroundings;
 
 use std::process::ExitCode;
 
-/// Does what the process's command line says, and gives the code that the process is to end with.
+/// Executes the process's command line, and returns the exit code for the process.
 pub fn main() -> ExitCode {
     let mut surroundings = match Surroundings::of_process() {
         Ok(surroundings) => surroundings,
-        // Without a current directory there is nothing that any command could work on.
+        // Without a current directory no command can work.
         Err(_) => return Exit::Refused.into(),
     };
     execute(std::env::args_os(), &mut surroundings).into()

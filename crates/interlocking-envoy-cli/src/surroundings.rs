@@ -1,4 +1,4 @@
-//! What the program works on, reads and writes to.
+//! The program's directory, input and output.
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-/// What the program works on, reads and writes to.
+/// The program's directory, input and output.
 pub struct Surroundings {
     directory: PathBuf,
     input: Box<dyn BufRead>,
@@ -16,17 +16,17 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The process's own.
+    /// The current directory and the standard streams of the process.
     ///
     /// # Errors
     ///
-    /// Where the process has no current directory.
+    /// If the process has no current directory.
     pub fn of_process() -> io::Result<Self> {
         let input = io::BufReader::new(io::stdin());
         Ok(Self::new(std::env::current_dir()?, input, io::stdout(), io::stderr()))
     }
 
-    /// Others: a directory to start from, what is read, where results go and where all else goes.
+    /// Another directory and other streams: `output` is for results, and `messages` for everything else.
     pub fn new(
         directory: impl Into<PathBuf>,
         input: impl BufRead + 'static,
@@ -41,12 +41,12 @@ impl Surroundings {
         }
     }
 
-    /// The directory that the program was started in.
+    /// The directory in which the program was started.
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The next line that is read, without its end; none at the end.
+    /// Reads the next line, without its line end; `None` at the end of the input.
     pub(crate) fn line(&mut self) -> Result<Option<String>, CommandError> {
         let mut line = String::new();
         match self.input.read_line(&mut line)? {
@@ -55,8 +55,8 @@ impl Surroundings {
         }
     }
 
-    /// Prints the result. Characters that would steer a terminal are written out, here and in all messages: a project's files
-    /// are whoever's wrote them.
+    /// Prints the result. Results and messages are printed with control characters escaped, as anyone may have written a
+    /// project's files.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), CommandError> {
         let written = self.output.write_all(written_out(text).as_bytes()).and_then(|()| self.output.flush());
         written.map_err(|error| {
@@ -65,7 +65,7 @@ impl Surroundings {
         })
     }
 
-    /// Prints the result: as JSON, or as the text that it is for people.
+    /// Prints the result: `value` as JSON, or `text` for people.
     pub(crate) fn result(
         &mut self,
         json: bool,
@@ -78,13 +78,13 @@ impl Surroundings {
 
     /// Prints a line that is not the result.
     pub(crate) fn tell(&mut self, text: &str) {
-        // Nobody to read it is no reason to stop.
+        // The program goes on if standard error is closed.
         let _ = writeln!(self.messages, "{}", written_out(text));
     }
 }
 
-/// The text with every character written out, as `\u001b`, that a terminal obeys, or that makes it show what follows in another
-/// order. JSON still means the same: there they stand in strings alone.
+/// The text with every character that controls a terminal, or changes the order in which it shows text, escaped as `\u001b`. JSON
+/// keeps its meaning, as such characters occur only inside its strings.
 fn written_out(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     for character in text.chars() {

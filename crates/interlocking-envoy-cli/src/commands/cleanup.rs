@@ -66,7 +66,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
     }
     let mut checks = Vec::new();
     for command in arguments.checks {
-        // What could not be cleaned up is to be seen to first.
+        // Failures of the cleanup must be resolved first.
         if !report.success {
             surroundings.tell(&format!("not checked, for not everything was removed: {command}"));
             break;
@@ -86,7 +86,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
     Ok(if report.success { Exit::Done } else { Exit::Failed })
 }
 
-/// Runs a command in a shell; what it prints is not the result.
+/// Runs a command in a shell and prints its output as messages; whether it succeeded.
 fn passes(root: &Path, command: &str, surroundings: &mut Surroundings) -> Result<bool, CommandError> {
     let (shell, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut run = Command::new(shell);

@@ -1,4 +1,4 @@
-//! `completions`: a script for a shell.
+//! `completions`: prints a shell's completion script.
 
 use crate::error::CommandError;
 use crate::exit::Exit;

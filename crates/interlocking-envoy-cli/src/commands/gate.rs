@@ -1,4 +1,4 @@
-//! `plan block-prompt-variants-gate`: settles what becomes of a variant.
+//! `plan block-prompt-variants-gate`: records and carries out the decision about a variant.
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -69,7 +69,7 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
     Ok(Exit::Done)
 }
 
-/// Waits for a person: the decision, and then why, on one line.
+/// Asks a person for the decision and the reason, on one line.
 fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), CommandError> {
     surroundings.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {

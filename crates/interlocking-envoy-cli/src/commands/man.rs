@@ -28,7 +28,7 @@ pub(crate) fn man(surroundings: &mut Surroundings) -> Result<Exit, CommandError>
     Ok(Exit::Done)
 }
 
-/// The commands that have none below them.
+/// The commands without subcommands.
 fn leaves(command: &clap::Command) -> Vec<clap::Command> {
     let below = command.get_subcommands();
     below.flat_map(|below| if below.has_subcommands() { leaves(below) } else { vec![below.clone()] }).collect()

@@ -22,7 +22,7 @@ pub(crate) fn protocol(
     json: bool,
     surroundings: &mut Surroundings,
 ) -> Result<Exit, CommandError> {
-    // Not clap's to parse: an empty name would be told as a missing one.
+    // Not parsed by clap, which would report an empty name as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
     let library = arguments.project.library(surroundings.directory());
     let protocol = library.resolve(&name).map_err(told)?;
@@ -33,7 +33,7 @@ pub(crate) fn protocol(
     Ok(Exit::Done)
 }
 
-/// The error with what to do about it.
+/// The error, with what the user can do about it.
 fn told(error: ResolveError) -> CommandError {
     let missing = match &error {
         ResolveError::Read(error) => Some(error),

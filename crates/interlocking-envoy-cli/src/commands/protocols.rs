@@ -1,4 +1,4 @@
-//! `protocols`: lists the protocols that there are.
+//! `protocols`: lists the available protocols.
 
 use super::ProjectArguments;
 use crate::error::CommandError;
