@@ -1,4 +1,4 @@
-//! The rule of the variants of approaches, which step 6 of `discovery` states.
+//! The rule for variants of approaches that step 6 of `discovery` states.
 
 use crate::prompt::Variant;
 use std::collections::BTreeMap;
@@ -7,22 +7,22 @@ use std::fmt;
 /// The number of an approach, and its letter if it is one of several alternatives: `1`, `1_A`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ApproachId {
-    /// Its number.
+    /// The approach's number.
     pub number: u32,
-    /// Its letter.
+    /// The approach's letter.
     pub variant: Option<Variant>,
 }
 
-/// A number whose approaches break the rule.
+/// How the approaches of a number break the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApproachProblem {
-    /// An approach is there twice.
+    /// Two approaches have the same id.
     #[error("approach {id} is there twice: give each alternative a letter of its own")]
     Twice {
-        /// Which.
+        /// The id.
         id: ApproachId,
     },
-    /// One has no letter and others have.
+    /// An approach of the number has no letter, and others have one.
     #[error("approach {number} stands alone and has variants too: give all of them letters, or remove the variants")]
     Mixed {
         /// The number.
@@ -36,7 +36,7 @@ pub enum ApproachProblem {
         /// The first letter that is missing.
         missing: Variant,
     },
-    /// The only one of its number has a letter.
+    /// The only approach of the number has a letter.
     #[error("approach {number} has one variant only: leave its letter out, or add an alternative")]
     OnlyOne {
         /// The number.
@@ -44,8 +44,8 @@ pub enum ApproachProblem {
     },
 }
 
-/// Checks all approaches that were written: a number stands alone or has variants, never both; variants all have letters,
-/// from `A` on; the only one of a number has none. Gives what breaks the rule, ordered by number, one problem each.
+/// Checks the ids of all approaches: a number has either a single approach without a letter, or several variants with letters
+/// from `A` on without gaps. Returns at most one problem for each number, ordered by number.
 pub fn check_approaches(approaches: impl IntoIterator<Item = ApproachId>) -> Vec<ApproachProblem> {
     let mut numbers: BTreeMap<u32, Vec<Option<Variant>>> = BTreeMap::new();
     for ApproachId { number, variant } in approaches {
@@ -56,7 +56,7 @@ pub fn check_approaches(approaches: impl IntoIterator<Item = ApproachId>) -> Vec
         if let Some(twice) = variants.windows(2).find(|pair| pair[0] == pair[1]) {
             return Some(ApproachProblem::Twice { id: ApproachId { number, variant: twice[0] } });
         }
-        // What has no letter is sorted first.
+        // An approach without a letter is sorted first.
         match &variants[..] {
             [None] => None,
             [None, ..] => Some(ApproachProblem::Mixed { number }),

@@ -1,11 +1,11 @@
 //! The removal of debug logs that were marked when they were written.
 //!
-//! A marker is a comment on a line of its own, `// [DEBUG-TEMP]` or `# [DEBUG-TEMP]`. It goes, and with it all lines below it
-//! up to the first blank one, which stays. Nothing is judged: text is compared, byte by byte.
+//! A marker is a comment on a line of its own, `// [DEBUG-TEMP]` or `# [DEBUG-TEMP]`. The marker is removed with all lines below
+//! it up to the first blank line, which is kept. Text is compared byte by byte; code is not interpreted.
 //!
-//! What is not touched: files whose extension is not [listed](Extensions), Markdown, everything below `.claude`, `.git`,
-//! what git's ignore rules name (even if it is tracked), binary files, whatever a symbolic link leads to, and repositories within
-//! the worktree, such as its submodules and other worktrees.
+//! A cleanup does not touch files whose extension is not [listed](Extensions), Markdown, everything below `.claude` and `.git`,
+//! files that git's ignore rules name (even if they are tracked), binary files, the targets of symbolic links, and repositories
+//! within the worktree, such as submodules and other worktrees.
 
 mod extensions;
 mod marked;
@@ -20,7 +20,7 @@ pub use report::{CleanupError, CleanupReport, CleanupWarning, Failure, FileRepor
 use crate::library::is_worktree_root;
 use std::path::{Path, PathBuf};
 
-/// How debug logs are removed.
+/// Removes marked debug logs from a worktree.
 #[derive(Clone, Debug)]
 pub struct Cleanup {
     extensions: Extensions,
@@ -35,41 +35,41 @@ impl Default for Cleanup {
 }
 
 impl Cleanup {
-    /// A block of more lines than these is suspected of a missing blank line, and warned about.
+    /// A block of more lines than this causes a warning, as a blank line may be missing.
     pub const LONG_BLOCK: usize = 20;
 
-    /// With the usual extensions.
+    /// A cleanup of files with the usual extensions.
     pub fn new() -> Self {
         Self { extensions: Extensions::usual(), is_dry_run: false, long_block: Self::LONG_BLOCK }
     }
 
-    /// Looks into the files with these extensions, and no others.
+    /// Sets the extensions of the files that are searched.
     #[must_use]
     pub fn with_extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;
         self
     }
 
-    /// Only says what would be removed.
+    /// Only reports what would be removed.
     #[must_use]
     pub fn dry_run(mut self) -> Self {
         self.is_dry_run = true;
         self
     }
 
-    /// Warns about blocks of more than so many lines.
+    /// Sets the number of lines above which a block causes a warning.
     #[must_use]
     pub fn with_long_block(mut self, lines: usize) -> Self {
         self.long_block = lines;
         self
     }
 
-    /// Does it, in the git worktree at `root`. Each file is replaced as a whole or not at all; one that cannot be is in
-    /// the report, and the others are done nevertheless.
+    /// Cleans up the git worktree at `root`. Each file is replaced atomically. A file that cannot be replaced is listed in the
+    /// report, and the other files are cleaned up all the same.
     ///
     /// # Errors
     ///
-    /// [`CleanupError`] where `root` is no worktree: nothing was done.
+    /// [`CleanupError`] if `root` is not the root of a worktree: nothing was done.
     pub fn run(&self, root: &Path) -> Result<CleanupReport, CleanupError> {
         if !is_worktree_root(root) {
             return Err(CleanupError::NoWorktree { path: root.to_owned() });
@@ -90,7 +90,7 @@ impl Cleanup {
     }
 }
 
-/// The root of the git worktree that `place` is in, if it is in one.
+/// The root of the git worktree that contains `place`, if there is one.
 pub fn worktree_root(place: &Path) -> Option<PathBuf> {
     let place = std::path::absolute(place).ok()?;
     place.ancestors().find(|directory| is_worktree_root(directory)).map(Path::to_owned)

@@ -1,4 +1,4 @@
-//! One protocol's file as it is written, before inheritance.
+//! A protocol's file as written, before inheritance.
 
 use crate::key::{self, Edit, StepKey};
 use crate::name::{NameError, ProtocolName};
@@ -6,47 +6,47 @@ use crate::schema::{Input, Output};
 use interlocking_document::{Document, Field, Limits, Place, Problems, Source, TextStyle};
 use std::collections::BTreeMap;
 
-/// One protocol's file as it is written, before inheritance.
+/// A protocol's file as written, before inheritance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolFile {
-    /// What it calls itself; its file's name is what it is found by.
+    /// The name in the file. Protocols are looked up by the file's name instead.
     pub name: String,
-    /// Where it says so.
+    /// The place of the name.
     pub name_at: Place,
-    /// What it is for; none inherits the base's.
+    /// The protocol's description; `None` inherits that of the base.
     pub description: Option<String>,
-    /// The protocol that it changes, and where it says so; none makes it a base.
+    /// The protocol that this one extends, and the place where it is named; `None` for a base.
     pub extends: Option<(ProtocolName, Place)>,
-    /// What it takes; none inherits the base's.
+    /// The protocol's inputs; `None` inherits those of the base.
     pub inputs: Option<Vec<Input>>,
-    /// What it may return; none inherits the base's.
+    /// The protocol's possible outputs; `None` inherits those of the base.
     pub outputs: Option<Vec<Output>>,
-    /// What it does with which step, in the order in which that is done.
+    /// The entries of `steps`, in the order in which they are applied.
     pub steps: BTreeMap<(StepKey, Edit), StepText>,
 }
 
 /// The text of an entry of `steps`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepText {
-    /// As written: of block text every byte, but for line ends, which YAML reads as `\n`.
+    /// The text as written. Block text is kept byte for byte, except line ends, which YAML reads as `\n`.
     pub text: String,
-    /// Where its key stands.
+    /// The place of the entry's key.
     pub key_at: Place,
-    /// Where the text begins.
+    /// The place where the text begins.
     pub text_at: Place,
-    /// Whether a line of the text is a line of the file: then places within it can be told.
+    /// Whether each line of the text is a line of the file, so that places within the text are known.
     pub is_literal: bool,
 }
 
-/// More bytes and more depth than any protocol needs.
+/// The limits of a file: more bytes and more depth than any protocol needs.
 pub(crate) const LIMITS: Limits = Limits { bytes: 1 << 20, depth: 16 };
 
 impl ProtocolFile {
-    /// Reads a file's content; `file` is how places in it are called.
+    /// Parses a file's content; `file` is the file name in places.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong; with text that is not YAML, or larger or deeper than a protocol is, the first.
+    /// All problems of the file; if the text is not YAML or exceeds the limits, only the first.
     pub fn parse(file: &str, content: &[u8]) -> Result<Self, Problems> {
         let document = Document::yaml(Source::new(file, content).with_limits(LIMITS))?;
         document.read(|root, problems| read(file, &root, problems))
@@ -60,7 +60,7 @@ fn read(file: &str, root: &Field<'_>, problems: &mut Problems) -> Option<Protoco
     let name = name.and_then(|name| name.read(problems));
     let description = fields.optional("description", None, problems);
     let base = fields.take("extends");
-    // A base that cannot be told is a base nevertheless: its `6+` is not one more mistake.
+    // With an invalid `extends` the protocol still is not a base, so that its `6+` is not reported as a further mistake.
     let is_base = base.is_none();
     let extends = base.and_then(|base| {
         let name = base.text(problems)?.content.parse();

@@ -1,7 +1,7 @@
-//! The variants gate: what becomes of each variant of a prompt.
+//! The variants gate, which decides what happens to each variant of a prompt.
 //!
-//! Of all variants of a prompt number, one is merged, the `main` one. Others are kept for later as an `alternative`, or
-//! put away by a `discard`. This module is the rule, without git; with feature `gate`, `VariantsGate` keeps to it in a
+//! Of all variants of a prompt number, only the `main` variant is merged. The others are kept for later as an `alternative`, or
+//! archived by a `discard`. This module contains the rules, without git. With feature `gate`, `VariantsGate` applies them in a
 //! repository.
 
 mod decision;

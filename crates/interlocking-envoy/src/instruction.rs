@@ -1,10 +1,11 @@
-//! How an agent is told to follow a protocol.
+//! Texts that tell an agent to follow a protocol.
 
 use crate::prompt::{Prompt, PromptKind};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU32;
 
-/// Tells an agent to implement a prompt: `debugging` for a debug prompt, `implementation` for any other.
+/// The text that tells an agent to implement a prompt: with `debugging` for a debug prompt, and with `implementation` for any
+/// other.
 pub fn for_prompt(prompt: &Prompt) -> String {
     let protocol = match prompt.kind {
         PromptKind::Debug => "debugging",
@@ -19,17 +20,17 @@ pub fn for_prompt(prompt: &Prompt) -> String {
     told(protocol, inputs)
 }
 
-/// An approach that is handed back to be refined.
+/// An approach that a specialist is asked to refine.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ApproachReference {
-    /// The specialist who wrote it.
+    /// The specialist that wrote the approach.
     pub specialist_name: String,
-    /// Its number.
+    /// The approach's number.
     pub approach_num: u32,
 }
 
-/// Tells a specialist to discover approaches for one segment of a feature's requirements. Where several of a kind work at
-/// once, `instance` tells them apart: `backend_2`.
+/// The text that tells a specialist to discover approaches for one segment of a feature's requirements. If several specialists of
+/// a kind work at once, `instance` distinguishes them: `backend_2`.
 pub fn for_discovery(
     specialist: &str,
     instance: Option<NonZeroU32>,
@@ -48,7 +49,7 @@ pub fn for_discovery(
 
 fn told(protocol: &str, inputs: Map<String, Value>) -> String {
     let mut inputs = Value::Object(inputs);
-    // Whether a map sorts its keys depends on what else the program is made of; what an agent is told must not.
+    // Whether a map of `serde_json` sorts its keys depends on the program's other dependencies. The text for an agent must not.
     inputs.sort_all_objects();
     format!("Run `envoy protocol {protocol}` and follow the steps. INPUTS: {inputs}")
 }

@@ -1,22 +1,22 @@
-//! The keys of steps: `7`, `6.1`, and `6+` in a file that appends.
+//! The keys of steps: `7`, `6.1`, and `6+` in a file that appends to a step.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
 
-/// Which step: `N`, or `N.M` for the `M`th that was inserted after `N`.
+/// The key of a step: `N`, or `N.M` for the `M`th step inserted after `N`.
 ///
-/// Ordered as steps are done, by numbers: `6`, `6.1`, `6.2`, `6.10`, `7`.
+/// Ordered by numbers, as steps are done: `6`, `6.1`, `6.2`, `6.10`, `7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct StepKey {
     step: NonZeroU32,
-    // `None` is before any number.
+    // `None` is ordered before any number.
     inserted: Option<NonZeroU32>,
 }
 
-/// A text that is no key of a step.
+/// A text is not the key of a step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key:?} is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8")]
 pub struct KeyError {
@@ -30,7 +30,7 @@ impl StepKey {
         Self { step, inserted: None }
     }
 
-    /// The whole step that an inserted one comes after; of a whole step none.
+    /// The whole step after which this step is inserted; `None` for a whole step.
     pub const fn inserted_after(self) -> Option<Self> {
         match self.inserted {
             Some(_) => Some(Self::whole(self.step)),
@@ -44,7 +44,7 @@ impl FromStr for StepKey {
 
     fn from_str(key: &str) -> Result<Self, KeyError> {
         let number = |digits: &str| {
-            // `07` and `+7` would be further names of step 7.
+            // Refuses `07` and `+7`, which would be other names of step 7.
             let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
             if is_plain { digits.parse().ok() } else { None }
         };
@@ -80,17 +80,17 @@ impl fmt::Display for StepKey {
     }
 }
 
-/// What an entry of a file's `steps` does with its step.
+/// What an entry of `steps` does with its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Edit {
-    /// `N` and `N.M`: the text is the step's, in place of an inherited one. Ordered first: where a file has both, it
-    /// replaces, then appends.
+    /// `N` and `N.M`: sets the step's text, replacing an inherited one. Ordered first: if a file has both entries, the text is
+    /// replaced, then appended to.
     Set,
-    /// `N+` and `N.M+`: the text comes after the step's.
+    /// `N+` and `N.M+`: appends to the step's text.
     Append,
 }
 
-/// The key of an entry as it is written.
+/// Parses the key of an entry of `steps`.
 pub(crate) fn parse_entry(key: &str) -> Result<(StepKey, Edit), KeyError> {
     let parsed = match key.strip_suffix('+') {
         Some(step) => step.parse().map(|step| (step, Edit::Append)),

@@ -1,17 +1,18 @@
 //! Workflow protocols for coding agents: YAML files with numbered steps that extend each other, resolved to one list that an
-//! agent follows; the gate that says which variant of a prompt is merged; the removal of marked debug logs. It knows no graph.
+//! agent follows. Also the gate that decides which variant of a prompt is merged, and the removal of marked debug logs. This
+//! crate does not depend on graphs.
 //!
 //! ```
 //! use interlocking_envoy::{Library, ProtocolName, StepKey};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // `.claude/protocols` of the project that this is called in, and the four that come along.
+//! // `.claude/protocols` of the current project, and the four embedded protocols.
 //! let library = Library::discover(std::env::current_dir()?);
 //! let debugging = library.resolve(&"debugging".parse::<ProtocolName>()?)?;
 //! assert_eq!(debugging.extends[0].as_str(), "implementation");
 //! assert_eq!(debugging.steps.len(), 18);
 //!
-//! // For a prompt that needs no more: steps keep the numbers of the whole.
+//! // An excerpt for a prompt: its steps keep their numbers.
 //! let steps = debugging.excerpt("6".parse::<StepKey>()?, "7".parse()?)?;
 //! assert!(steps.to_string().contains("\n9: [7] Implement the fix"));
 //! # Ok(())
@@ -22,35 +23,36 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | look protocols up, resolve them | [`Library`], [`Library::resolve`] |
-//! | a resolved protocol, some steps of it | [`Protocol`], [`Excerpt`]; both [`Display`](std::fmt::Display), so templates include them |
-//! | one file as it is written | [`ProtocolFile`] |
-//! | what is wrong with a file, and where | [`Problems`], [`ResolveError`], [`Warning`] |
-//! | tell an agent to follow one | [`instruction`] |
-//! | prompts, variants, names of branches | [`Prompt`], [`Variant`] |
+//! | look up and resolve protocols | [`Library`], [`Library::resolve`] |
+//! | a resolved protocol, or some of its steps | [`Protocol`], [`Excerpt`], both [`Display`](std::fmt::Display) for templates |
+//! | a protocol's file as written | [`ProtocolFile`] |
+//! | errors and warnings with their places | [`Problems`], [`ResolveError`], [`Warning`] |
+//! | tell an agent to follow a protocol | [`instruction`] |
+//! | prompts, variants, branch names | [`Prompt`], [`Variant`] |
 //! | check the variants of approaches | [`check_approaches`] |
 //! | decide which variant is merged | [`gate`] |
 //! | remove marked debug logs | `cleanup`, with feature `cleanup` |
 //!
-//! The command `envoy` is the crate `interlocking-envoy-cli`; the format of the files is in `docs/book/src/envoy.md` in the repository.
+//! The command `envoy` is the crate `interlocking-envoy-cli`; the format of the files is in `docs/book/src/envoy.md` in the
+//! repository.
 //!
 //! # Features
 //!
 //! | feature | what it adds | default |
 //! |---|---|---|
 //! | `cleanup` | the removal of marked debug logs, on `ignore` | yes |
-//! | `gate` | the variants gate's decisions carried out in git, on `interlocking-worktree` | yes |
+//! | `gate` | carries out the variants gate's decisions in git, on `interlocking-worktree` | yes |
 //!
 //! # How the files are read
 //!
-//! By [`interlocking_document`], which has places (file, line, column) in every message, keys that stay text (`6.1` and `6.10` are two
-//! steps), duplicate keys that are told, and block text byte for byte. Anchors, aliases and tags are refused. A file has a mebibyte at
-//! most, and is nested sixteen deep at most.
+//! Files are read with [`interlocking_document`]: every message has a place (file, line, column), keys stay text (`6.1` and
+//! `6.10` are two steps), duplicate keys are reported, and block text is kept byte for byte. Anchors, aliases and tags are
+//! refused. A file may have at most one mebibyte, and be nested at most sixteen deep.
 //!
-//! **Invariant:** nothing here is printed, and the process is never ended.
-//! **Invariant:** what is asked for by name is read from the project's protocols' directory or from this crate, and from nowhere
-//! else.
-//! **Invariant:** which bytes a cleanup removes is decided in `cleanup::marked` alone, which does no I/O.
+//! **Invariant:** nothing here prints or ends the process.
+//! **Invariant:** a protocol that is asked for by name is read from the project's directory of protocols or from this crate, and
+//! from nowhere else.
+//! **Invariant:** only `cleanup::marked`, which does no I/O, decides which bytes a cleanup removes.
 
 mod name;
 mod key;

@@ -1,4 +1,4 @@
-//! Where protocols are looked up: a project's own directory, then those that come with this crate.
+//! Looks up protocols: in a project's directory, then among those embedded in this crate.
 
 use crate::embedded::{self, EMBEDDED};
 use crate::file::{LIMITS, ProtocolFile};
@@ -9,74 +9,74 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where a project keeps its protocols, below its root.
+/// The directory of a project's protocols, relative to its root.
 pub const DIRECTORY: &str = ".claude/protocols";
 
-/// Where protocols are looked up: a project's own directory, then those that come with this crate. A project's file wins
-/// over one of the same name that comes along.
+/// Looks up protocols: in a project's directory, then among those embedded in this crate. A project's file takes precedence over
+/// an embedded protocol of the same name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Library {
     directory: Option<PathBuf>,
 }
 
-/// A protocol that can be asked for.
+/// An available protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
-    /// Its name.
+    /// The protocol's name.
     pub name: ProtocolName,
-    /// The project's file; none where it is one that comes with this crate.
+    /// The project's file; `None` for a protocol embedded in this crate.
     pub file: Option<PathBuf>,
 }
 
-/// Why a protocol's file cannot be had.
+/// Why a protocol's file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// There is none of that name.
+    /// There is no protocol of that name.
     #[error("there is no protocol `{name}`{}{}", looked_in(path), maybe(nearest))]
     Unknown {
-        /// The name asked for.
+        /// The name.
         name: ProtocolName,
-        /// Where the project's file of that name would be.
+        /// The path at which the project's file of that name would be.
         path: Option<PathBuf>,
-        /// Those that there are.
+        /// The available protocols.
         available: Vec<ProtocolName>,
-        /// The one that may be meant.
+        /// The available protocol with the most similar name, if it is similar enough.
         nearest: Option<ProtocolName>,
     },
-    /// A file, or the directory, is there and cannot be read.
+    /// A file or the directory exists but cannot be read.
     #[error("{} cannot be read", path.display())]
     Io {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is no protocol.
+    /// The file is not a protocol.
     #[error(transparent)]
     File(#[from] Problems),
 }
 
 impl Library {
-    /// Only the protocols that come with this crate.
+    /// A library of only the protocols embedded in this crate.
     pub const fn embedded() -> Self {
         Self { directory: None }
     }
 
-    /// The protocols of the project at `root`, in its [`DIRECTORY`], and those that come with this crate.
+    /// A library of the protocols in the [`DIRECTORY`] of the project at `root`, and those embedded in this crate.
     pub fn of_project(root: impl AsRef<Path>) -> Self {
         Self { directory: Some(root.as_ref().join(DIRECTORY)) }
     }
 
-    /// The protocols of the project that `place` is in: see [`project_root`].
+    /// A library of the protocols of the project that contains `place`: see [`project_root`].
     pub fn discover(place: impl AsRef<Path>) -> Self {
         Self::of_project(project_root(place.as_ref()))
     }
 
-    /// The protocols that there are, ordered by name.
+    /// The available protocols, sorted by name.
     ///
     /// # Errors
     ///
-    /// [`ReadError::Io`] where the project's directory is there and cannot be read.
+    /// [`ReadError::Io`] if the project's directory exists but cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, ReadError> {
         let come_along = EMBEDDED.iter().filter_map(|(name, _)| Some((name.parse().ok()?, None)));
         let mut listed: BTreeMap<ProtocolName, Option<PathBuf>> = come_along.collect();
@@ -89,7 +89,7 @@ impl Library {
             for entry in entries.into_iter().flatten() {
                 let path = entry.map_err(failed)?.path();
                 let name = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".yaml"));
-                // What cannot be asked for is not listed.
+                // A file whose name is not a protocol's name cannot be asked for, so it is not listed.
                 let Some(Ok(name)) = name.map(str::parse::<ProtocolName>) else { continue };
                 if path.is_file() {
                     listed.insert(name, Some(path));
@@ -99,11 +99,11 @@ impl Library {
         Ok(listed.into_iter().map(|(name, file)| Listed { name, file }).collect())
     }
 
-    /// One protocol's file as it is written.
+    /// Reads a protocol's file as written.
     ///
     /// # Errors
     ///
-    /// [`ReadError`].
+    /// [`ReadError`] if there is no such protocol, or its file is invalid or cannot be read.
     pub fn read(&self, name: &ProtocolName) -> Result<ProtocolFile, ReadError> {
         let path = self.directory.as_ref().map(|directory| directory.join(name.file_name()));
         if let Some(path) = &path
@@ -121,10 +121,10 @@ impl Library {
     }
 }
 
-/// The bytes of a file, one more than a protocol may have at most; none where there is no file.
+/// Reads a file, up to one byte more than the limit; `None` if the file does not exist.
 fn content_of(path: &Path) -> Result<Option<Vec<u8>>, ReadError> {
     let read = || {
-        // A pipe would keep the reader waiting.
+        // Reading a pipe would block.
         if !std::fs::metadata(path)?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"));
         }
@@ -141,8 +141,8 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The root of the project that `place` is in: the nearest directory above it, itself included, with a [`DIRECTORY`]; but
-/// not above the git worktree that it is in, whose root it is otherwise. `place` itself where there is neither.
+/// The root of the project that contains `place`: the nearest of `place` and its ancestors that has a [`DIRECTORY`] or is the
+/// root of a git worktree; `place` itself if there is none.
 pub fn project_root(place: &Path) -> PathBuf {
     let place = std::path::absolute(place).unwrap_or_else(|_| place.to_owned());
     for directory in place.ancestors() {
@@ -153,7 +153,7 @@ pub fn project_root(place: &Path) -> PathBuf {
     place
 }
 
-/// Whether a git worktree begins here. Git, too, passes by a directory `.git` in which is no repository.
+/// Whether a directory is the root of a git worktree. Like git, this ignores a directory `.git` that contains no repository.
 pub(crate) fn is_worktree_root(directory: &Path) -> bool {
     let git = directory.join(".git");
     git.is_file() || std::fs::symlink_metadata(git.join("HEAD")).is_ok()

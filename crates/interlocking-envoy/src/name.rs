@@ -1,18 +1,18 @@
-//! Names of protocols, which are names of files too.
+//! Names of protocols, which are also names of files.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A protocol's name: its file's, without `.yaml`.
+/// A protocol's name: the name of its file, without `.yaml`.
 ///
-/// Letters, digits, `-`, `_` and inner dots, at most [`ProtocolName::LONGEST`] bytes: no such name leads out of the
-/// directory that it is looked up in.
+/// It consists of letters, digits, `-`, `_` and inner dots, and has at most [`ProtocolName::LONGEST`] bytes. So it cannot lead
+/// out of the directory in which it is looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ProtocolName(String);
 
-/// A name that no protocol can have, and why.
+/// A text is not a valid name of a protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name:?} cannot be a protocol's name: {reason}; write letters, digits, `-` and `_`, such as `debugging`")]
 pub struct NameError {
@@ -31,7 +31,7 @@ impl ProtocolName {
         &self.0
     }
 
-    /// The name of its file.
+    /// The name of the protocol's file.
     pub fn file_name(&self) -> String {
         format!("{}.yaml", self.0)
     }

@@ -1,4 +1,4 @@
-//! Prompts of a feature, which agents follow protocols for.
+//! Prompts of a feature, for which agents follow protocols.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,19 +11,19 @@ pub struct Prompt {
     pub feature_branch: String,
     /// The prompt's number.
     pub number: u32,
-    /// Which of its variants; none where it has none.
+    /// The variant; `None` if the prompt has no variants.
     pub variant: Option<Variant>,
-    /// What it is for.
+    /// The purpose of the prompt.
     pub kind: PromptKind,
 }
 
-/// What a prompt is for.
+/// The purpose of a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PromptKind {
     /// To implement something.
     Implementation,
-    /// To find and mend a bug.
+    /// To find and fix a bug.
     Debug,
 }
 
@@ -32,24 +32,24 @@ pub enum PromptKind {
 #[serde(try_from = "String", into = "String")]
 pub struct Variant(char);
 
-/// A text that is no variant.
+/// A text is not a variant.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no variant: write one letter, `A` to `Z`")]
 pub struct VariantError(pub String);
 
-/// What a feature's name gets where git keeps its own name from having branches below it.
+/// The suffix of a feature's name in names of prompt branches, as git allows no branch below the feature's own branch.
 const BESIDE: &str = "-prompts";
 
 impl Prompt {
-    /// The names that its worktree's branch may have: `<feature>/implementation-<number>[-<variant>]`, and
-    /// `<feature>-prompts/…`, because git holds no branch below another and the feature's is one.
+    /// The possible names of the branch of the prompt's worktree: `<feature>/implementation-<number>[-<variant>]`, and
+    /// `<feature>-prompts/…`, because git allows no branch below another, and the feature has a branch itself.
     pub fn worktree_branches(&self) -> [String; 2] {
         let Self { feature_branch, number, variant, .. } = self;
         let variant = variant.map_or_else(String::new, |variant| format!("-{variant}"));
         ["", BESIDE].map(|beside| format!("{feature_branch}{beside}/implementation-{number}{variant}"))
     }
 
-    /// The feature's branch that a worktree's branch is named for; none where it is not named so.
+    /// The feature branch in the name of a worktree's branch; `None` if the name does not have this form.
     pub fn feature_of(worktree_branch: &str) -> Option<&str> {
         let (feature, prompt) = worktree_branch.rsplit_once("/implementation-")?;
         let (number, variant) =

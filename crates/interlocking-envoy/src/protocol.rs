@@ -1,4 +1,4 @@
-//! A protocol with its inheritance resolved: what is printed, and what a prompt includes.
+//! A protocol with its inheritance resolved, to be printed or included in a prompt.
 
 use crate::key::StepKey;
 use crate::name::ProtocolName;
@@ -7,54 +7,54 @@ use interlocking_document::Place;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A protocol with its inheritance resolved. Displayed, it is what `envoy protocol` prints.
+/// A protocol with its inheritance resolved. `Display` gives what `envoy protocol` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Protocol {
-    /// Its name, which is that of its file.
+    /// The protocol's name, which is that of its file.
     pub name: ProtocolName,
-    /// What it is for; may be empty.
+    /// The description; may be empty.
     pub description: String,
-    /// Those that it extends, the nearest first; of a base none.
+    /// The protocols that it extends, the nearest first; empty for a base.
     pub extends: Vec<ProtocolName>,
-    /// What whoever follows it is given.
+    /// What the agent that follows the protocol is given.
     pub inputs: Vec<Input>,
-    /// What it may return.
+    /// What the protocol may return.
     pub outputs: Vec<Output>,
-    /// What to do, in this order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// What is doubtful about its files and stops nobody.
+    /// Doubtful things in the files that do not prevent the protocol's use.
     pub warnings: Vec<Warning>,
 }
 
 /// A step of a resolved protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Its number, from 1 without gaps: what other steps' texts call it.
+    /// The step's number, counted from 1 without gaps. Texts of other steps refer to it.
     pub number: usize,
-    /// What its file calls it.
+    /// The step's key in the file.
     pub key: StepKey,
-    /// What to do, as written, but that references to steps are their numbers.
+    /// The text as written, with references to steps replaced by their numbers.
     pub text: String,
 }
 
-/// Something doubtful about a protocol's files.
+/// Something doubtful in a protocol's files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Warning {
-    /// A file calls its protocol otherwise than it is called itself.
+    /// The name in a file differs from the file's own name.
     #[error("{place}: the protocol calls itself `{name}`, and its file is called `{file_name}`: make them the same")]
     NameDiffers {
-        /// Where it says so.
+        /// The place of the name.
         place: Place,
-        /// What it says.
+        /// The name in the file.
         name: String,
         /// The file's name.
         file_name: String,
     },
-    /// A text refers to a step that there is not.
+    /// A text refers to a step that does not exist.
     #[error("{place}: `step {key}` refers to no step of `{protocol}`: it is printed as it is written")]
     UnresolvedReference {
-        /// Where it does so.
+        /// The place of the reference.
         place: Place,
         /// The step's key as written.
         key: String,
@@ -63,42 +63,42 @@ pub enum Warning {
     },
 }
 
-/// Some steps of a protocol in a row, numbered as in the whole. Displayed, it is those lines of the whole.
+/// Consecutive steps of a protocol, with their numbers in the protocol. `Display` gives the same lines as in the whole protocol.
 ///
-/// It owns them: a node's handler keeps one, its prompts borrow it.
+/// It owns its steps, so that a node's handler can keep an excerpt and its prompts can borrow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excerpt {
     /// The steps.
     pub steps: Vec<Step>,
 }
 
-/// A protocol has no such step.
+/// A protocol does not have the step that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("protocol `{protocol}` has no step `{key}`: its steps are {}", known.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
 pub struct NoStep {
     /// The protocol.
     pub protocol: ProtocolName,
-    /// The step asked for.
+    /// The key of the step.
     pub key: StepKey,
-    /// Those that it has.
+    /// The keys of the protocol's steps.
     pub known: Vec<StepKey>,
 }
 
 impl Protocol {
-    /// The step of a key.
+    /// The step with a key.
     ///
     /// # Errors
     ///
-    /// [`NoStep`] where there is none.
+    /// [`NoStep`] if there is none.
     pub fn step(&self, key: StepKey) -> Result<&Step, NoStep> {
         self.index_of(key).map(|index| &self.steps[index])
     }
 
-    /// The steps from `first` to `last`, both included, for a prompt that needs no more. None where `last` comes first.
+    /// The steps from `first` to `last`, both included. Empty if `last` comes before `first`.
     ///
     /// # Errors
     ///
-    /// [`NoStep`] where there is no `first` or no `last`.
+    /// [`NoStep`] if `first` or `last` does not exist.
     pub fn excerpt(&self, first: StepKey, last: StepKey) -> Result<Excerpt, NoStep> {
         let (first, last) = (self.index_of(first)?, self.index_of(last)?);
         Ok(Excerpt { steps: self.steps.get(first..=last).unwrap_or_default().to_vec() })

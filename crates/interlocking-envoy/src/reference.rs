@@ -1,7 +1,7 @@
 //! References to steps in a step's text: "go to step 7", "steps 2 and 3", "steps 2–4".
 //!
-//! A text is written against keys and printed with numbers, so each reference is rewritten. What stands in code, between
-//! backticks or fences, is left as it is: it is not addressed to the reader.
+//! Texts are written with keys and printed with numbers, so each reference is rewritten. Code between backticks or fences is left
+//! unchanged, as it is not addressed to the reader.
 
 use crate::key::StepKey;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// A text with its references rewritten.
 pub(crate) struct Rewritten {
     pub(crate) text: String,
-    /// The references to no step, each with the byte of the old text where its number begins.
+    /// The references to steps that do not exist, each with the byte offset of its key in the old text.
     pub(crate) unresolved: Vec<(usize, String)>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn rewrite(text: &str, number_of: impl Fn(StepKey) -> Option<usize>) 
     rewritten
 }
 
-/// Where the keys of all references stand, in order.
+/// The byte ranges of the keys of all references, in order.
 fn keys(text: &str) -> Vec<(usize, usize)> {
     let mut keys = Vec::new();
     let code = code(text);
@@ -57,7 +57,8 @@ fn keys(text: &str) -> Vec<(usize, usize)> {
     keys
 }
 
-/// Where code ends that a run of backticks begins, by where the run does: behind the run itself where nothing closes it.
+/// The end of the code that each run of backticks begins, by the start of the run. A run that nothing closes ends the code
+/// itself.
 fn code(text: &str) -> HashMap<usize, usize> {
     let (mut runs, mut at) = (Vec::new(), 0);
     while let Some(before) = text[at..].find('`') {
@@ -65,7 +66,7 @@ fn code(text: &str) -> HashMap<usize, usize> {
         at = text.len() - text[start..].trim_start_matches('`').len();
         runs.push((start, at));
     }
-    // From the last one back: of each length the next run is known, and where the paragraph ends.
+    // Iterates backwards, so that the next run of each length and the end of the paragraph are known.
     let mut next = HashMap::new();
     let (mut paragraph, mut following) = (text.len(), text.len());
     let ends = runs.into_iter().rev().map(|(start, end)| {
@@ -74,7 +75,7 @@ fn code(text: &str) -> HashMap<usize, usize> {
         }
         following = start;
         let fence = end - start;
-        // A run of three or more reaches to the end of the text; inline code ends with its paragraph.
+        // A run of three or more backticks may be closed anywhere later; inline code must be closed in its paragraph.
         let closing = next.insert(fence, (start, end)).filter(|(start, _)| fence >= 3 || *start < paragraph);
         (start, closing.map_or(end, |(_, end)| end))
     });
@@ -86,7 +87,7 @@ fn starts_with_word(text: &str, word: &str) -> bool {
     text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)) && ends(&text[word.len()..])
 }
 
-/// The keys after the word `step` or `steps`, which ends at `at`; gives where they end.
+/// Adds the keys after the word `step` or `steps`, which ends at `at`, and returns where they end.
 fn references(text: &str, mut at: usize, are_several: bool, keys: &mut Vec<(usize, usize)>) -> usize {
     let Some(mut start) = after_blanks(text, at) else { return at };
     while let Some(end) = key(text, start) {
@@ -99,7 +100,7 @@ fn references(text: &str, mut at: usize, are_several: bool, keys: &mut Vec<(usiz
     at
 }
 
-/// Where a text goes on after blanks and at most one line end.
+/// The offset after blanks and at most one line end; `None` if there are no blanks, or more line ends.
 fn after_blanks(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let blanks = rest.len() - rest.trim_start().len();
@@ -107,7 +108,7 @@ fn after_blanks(text: &str, at: usize) -> Option<usize> {
     (blanks > 0 && is_one_line).then_some(at + blanks)
 }
 
-/// The end of the key that begins at `start`: digits and dots, the last of which ends a sentence if nothing follows it.
+/// The end of the key that begins at `start`: digits and dots. A final dot ends a sentence and is not part of the key.
 fn key(text: &str, start: usize) -> Option<usize> {
     let rest = &text[start..];
     let length = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(rest.len());
@@ -117,7 +118,7 @@ fn key(text: &str, start: usize) -> Option<usize> {
     (is_key && is_whole).then_some(start + key.len())
 }
 
-/// Where the next key would begin after a comma, a dash or a word that joins keys.
+/// The offset of the next key after a comma, a dash or a word that joins keys.
 fn after_connective(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     for dash in ["-", "–", "—"] {

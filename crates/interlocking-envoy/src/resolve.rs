@@ -1,4 +1,4 @@
-//! Inheritance: a protocol's files, from its base on, made to one list of numbered steps.
+//! Inheritance: merges a protocol's files, beginning with its base, to one list of numbered steps.
 
 use crate::file::{ProtocolFile, StepText};
 use crate::key::{Edit, StepKey};
@@ -12,64 +12,64 @@ use std::collections::BTreeMap;
 /// Why a protocol cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// Its file cannot be had.
+    /// The protocol's file cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A file names a base that cannot be had.
+    /// A file names a base that cannot be read.
     #[error("{at}: `{name}` extends a protocol that cannot be had")]
     Base {
         /// The protocol that names the base.
         name: ProtocolName,
-        /// Where it does.
+        /// The place where it names the base.
         at: Place,
-        /// Why it cannot be had.
+        /// Why the base cannot be read.
         source: Box<ReadError>,
     },
-    /// It extends itself, directly or not.
+    /// Protocols extend each other in a cycle.
     #[error("{at}: these extend each other in a circle: {}", circle(names))]
     Cycle {
-        /// Those in the circle, each extending the next and the last the first.
+        /// The protocols in the cycle: each extends the next, and the last extends the first.
         names: Vec<ProtocolName>,
-        /// Where the last names the first.
+        /// The place where the last names the first.
         at: Place,
     },
-    /// Entries of files have no step to work on.
+    /// Entries of `steps` refer to steps that do not exist.
     #[error("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Steps {
-        /// All of them.
+        /// The problems of all entries.
         problems: Vec<StepProblem>,
     },
 }
 
-/// An entry of `steps` that has no step to work on.
+/// An entry of `steps` refers to a step that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StepProblem {
-    /// An append to nothing.
+    /// The entry appends to a step that does not exist.
     #[error("{at}: `{key}+` appends to a step that is not inherited: write `{key}`, or name one of {}", listed(known))]
     AppendToNothing {
-        /// Where.
+        /// The place of the entry.
         at: Place,
         /// The step.
         key: StepKey,
-        /// The steps there are.
+        /// The existing steps.
         known: Vec<StepKey>,
     },
-    /// An insertion after nothing.
+    /// The entry inserts a step after a step that does not exist.
     #[error("{at}: `{key}` is to come after step {after}, which there is not: name one of {}", listed(known))]
     InsertAfterNothing {
-        /// Where.
+        /// The place of the entry.
         at: Place,
         /// The step.
         key: StepKey,
-        /// The step that it is to come after.
+        /// The step after which it should be inserted.
         after: StepKey,
-        /// The steps there are.
+        /// The existing steps.
         known: Vec<StepKey>,
     },
 }
 
 impl StepProblem {
-    /// Where it is.
+    /// The place of the entry.
     pub fn at(&self) -> &Place {
         match self {
             Self::AppendToNothing { at, .. } | Self::InsertAfterNothing { at, .. } => at,
@@ -78,16 +78,17 @@ impl StepProblem {
 }
 
 impl Library {
-    /// A protocol with its inheritance resolved.
+    /// Reads a protocol and resolves its inheritance.
     ///
     /// # Errors
     ///
-    /// [`ResolveError`]: no such protocol or base, a circle, a file that is no protocol, entries that have no step to work on.
+    /// [`ResolveError`] if the protocol or a base does not exist, a file is invalid, protocols extend each other in a cycle, or
+    /// an entry refers to a step that does not exist.
     pub fn resolve(&self, name: &ProtocolName) -> Result<Protocol, ResolveError> {
         resolve(self.chain(name)?)
     }
 
-    /// A protocol's file and those that it extends, the nearest first.
+    /// The files of a protocol and of those that it extends, the nearest first.
     fn chain(&self, name: &ProtocolName) -> Result<Vec<(ProtocolName, ProtocolFile)>, ResolveError> {
         let mut chain = vec![(name.clone(), self.read(name)?)];
         while let Some((name, ProtocolFile { extends: Some((base, at)), .. })) = chain.last() {
@@ -107,7 +108,7 @@ impl Library {
     }
 }
 
-/// The texts of each step so far: what was set, then what was appended.
+/// The texts of each step so far: the text that was set, then those that were appended.
 type Texts = BTreeMap<StepKey, Vec<StepText>>;
 
 fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, ResolveError> {
@@ -138,7 +139,7 @@ fn resolve(chain: Vec<(ProtocolName, ProtocolFile)>) -> Result<Protocol, Resolve
     Ok(Protocol { name, description, extends: names, inputs, outputs, steps, warnings })
 }
 
-/// Does what one entry says. A file's entries come in order, so what it sets is there when it appends or inserts.
+/// Applies an entry. A file's entries are applied in order, so that steps which the file sets exist when it appends or inserts.
 fn apply(texts: &mut Texts, key: StepKey, edit: Edit, text: StepText) -> Result<(), StepProblem> {
     let known = |texts: &Texts| texts.keys().copied().collect();
     match edit {
@@ -158,7 +159,7 @@ fn apply(texts: &mut Texts, key: StepKey, edit: Edit, text: StepText) -> Result<
     Ok(())
 }
 
-/// The steps with their numbers, also where they refer to each other.
+/// Numbers the steps, and replaces references between them by numbers.
 fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>) -> Vec<Step> {
     let numbers: BTreeMap<StepKey, usize> = texts.keys().copied().zip(1..).collect();
     let mut steps = Vec::with_capacity(texts.len());
@@ -186,7 +187,7 @@ fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>)
 }
 
 impl StepText {
-    /// Tells the places of bytes of the text, which are asked for in order.
+    /// Returns a function that gives the places of byte offsets, which must be queried in order.
     fn places(&self) -> impl FnMut(usize) -> Place {
         let (mut place, mut told) = (self.text_at.clone(), 0);
         move |byte| {

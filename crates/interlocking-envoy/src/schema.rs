@@ -1,26 +1,26 @@
-//! What a protocol takes and returns.
+//! Inputs and outputs of protocols.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Something that whoever follows the protocol is given.
+/// An input that is given to the agent that follows the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Input {
-    /// Its name.
+    /// The input's name.
     pub name: String,
-    /// What it is.
+    /// The input's type.
     #[serde(rename = "type")]
     pub kind: InputType,
-    /// Whether it may be left out.
+    /// Whether the input may be omitted.
     #[serde(default)]
     pub optional: bool,
-    /// What it means.
+    /// The meaning of the input.
     #[serde(default)]
     pub description: String,
 }
 
-/// What an input is.
+/// The type of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InputType {
@@ -28,7 +28,7 @@ pub enum InputType {
     Integer,
     /// A text.
     String,
-    /// A list: the shipped `discovery` takes one.
+    /// A list: the embedded protocol `discovery` takes one.
     Array,
 }
 
@@ -36,18 +36,18 @@ pub enum InputType {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Output {
-    /// What is returned, such as `{ success: true, merged: true }`.
+    /// The returned value, such as `{ success: true, merged: true }`.
     pub value: String,
-    /// When it is returned.
+    /// When the value is returned.
     #[serde(default)]
     pub description: String,
 }
 
 impl InputType {
-    /// All of them.
+    /// All types.
     pub const ALL: [Self; 3] = [Self::Integer, Self::String, Self::Array];
 
-    /// Its name in a file.
+    /// The type's name in a file.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Integer => "integer",

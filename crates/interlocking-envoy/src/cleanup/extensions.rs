@@ -1,9 +1,9 @@
-//! Which files are looked into, and what a comment is in them.
+//! The files that are searched, and how their comments begin.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What begins a comment in a kind of file, and so a marker.
+/// What begins a comment, and so a marker, in a kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Comments {
     /// `//`
@@ -14,17 +14,17 @@ pub enum Comments {
     SlashesAndHash,
 }
 
-/// The extensions of the files that are looked into: an allow-list. Told without regard to ASCII case.
+/// The extensions of the files that are searched: an allow-list. ASCII case is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extensions(BTreeMap<String, Comments>);
 
 /// Why an extension cannot be listed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtensionError {
-    /// It is not of the form that is needed.
+    /// The text does not have the form `EXTENSION=COMMENT`.
     #[error("{0:?} names no extension and comment: write such as `tf=#` or `v=//`")]
     Form(String),
-    /// Text about markers is no marked code.
+    /// The extension is Markdown, whose text may be about markers.
     #[error("`{0}` is Markdown, which is never edited: it tells of markers and has none")]
     Markdown(String),
 }
@@ -46,16 +46,16 @@ impl Extensions {
         Self(all.map(|(extension, comments)| (extension.to_owned(), comments)).collect())
     }
 
-    /// None, to be added to.
+    /// An empty list.
     pub const fn none() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// Adds an extension, or changes what a comment is in its files: `tf=#`.
+    /// Adds an extension, or changes how comments begin in its files: `tf=#`.
     ///
     /// # Errors
     ///
-    /// [`ExtensionError`]: the text is not of that form, or names Markdown.
+    /// [`ExtensionError`] if the text does not have that form, or names Markdown.
     pub fn add(&mut self, text: &str) -> Result<(), ExtensionError> {
         let form = || ExtensionError::Form(text.to_owned());
         let (extension, comments) = text.split_once('=').ok_or_else(form)?;
@@ -75,20 +75,20 @@ impl Extensions {
         Ok(())
     }
 
-    /// What a comment is in this file, if it is one to look into.
+    /// How comments begin in a file; `None` if the file is not searched.
     pub fn of(&self, path: &Path) -> Option<Comments> {
         let extension = path.extension()?.to_str()?;
         self.0.get(extension).or_else(|| self.0.get(&extension.to_ascii_lowercase())).copied()
     }
 
-    /// The extensions, in order.
+    /// The extensions, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 }
 
 impl Comments {
-    /// Whether a line, without the blanks around it, is a marker.
+    /// Whether a line without surrounding blanks is a marker.
     pub(crate) fn mark(self, line: &[u8]) -> bool {
         let (slashes, hash) = (line == b"// [DEBUG-TEMP]", line == b"# [DEBUG-TEMP]");
         match self {

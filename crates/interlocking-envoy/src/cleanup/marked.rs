@@ -1,46 +1,46 @@
-//! What is marked in a text: pure, and the only place that decides which bytes go.
+//! Finds what is marked in a text. This module does no I/O, and alone decides which bytes are removed.
 
 use crate::cleanup::extensions::Comments;
 use memchr::memmem;
 use serde::Serialize;
 use std::ops::Range;
 
-/// What every marker says.
+/// The text of every marker.
 pub const MARKER: &str = "[DEBUG-TEMP]";
 
 /// What is marked in a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// What goes, in order.
+    /// The blocks to remove, in order.
     pub blocks: Vec<Block>,
-    /// The lines, from 1, that say `[DEBUG-TEMP]` and stay, because they are no markers.
+    /// The lines, counted from 1, that contain `[DEBUG-TEMP]` but are kept, because they are not markers.
     pub strays: Vec<usize>,
 }
 
-/// Consecutive lines that go: a marker and what is below it up to a blank line.
+/// Consecutive lines to remove: a marker and the lines below it up to a blank line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Block {
-    /// The line of its marker, from 1.
+    /// The line of the block's first marker, counted from 1.
     pub line: usize,
-    /// How many lines it has, its markers included.
+    /// The number of lines, including markers.
     pub lines: usize,
-    /// How many of them are markers: those after the first stand below it without a blank line between.
+    /// The number of markers: further markers follow the first without a blank line in between.
     pub markers: usize,
-    /// Whether the file ends with it, without a blank line.
+    /// Whether the block reaches the end of the file, without a blank line.
     pub reaches_end: bool,
-    /// Its bytes.
+    /// The byte range of the block.
     #[serde(skip)]
     pub bytes: Range<usize>,
 }
 
 impl Marked {
-    /// What is marked in `text`. Lines end with `\n`; a `\r` before it is a blank like any other.
+    /// Finds what is marked in `text`. Lines end with `\n`; a `\r` before it counts as a blank.
     pub fn of(text: &[u8], comments: Comments) -> Self {
         let mut marked = Self::default();
-        // Where lines have been counted up to, and which line it is.
+        // The byte offset up to which lines have been counted, and its line number.
         let (mut counted, mut line) = (0, 1);
         for at in memmem::find_iter(text, MARKER) {
-            // A further marker in a block is the block's.
+            // Skips further markers in a block.
             if marked.blocks.last().is_some_and(|block| at < block.bytes.end) {
                 continue;
             }
@@ -56,7 +56,7 @@ impl Marked {
         marked
     }
 
-    /// The text without what is marked in it, every other byte as it was. `text` is what this was found in.
+    /// The text without the blocks, all other bytes unchanged. `text` must be the text in which the blocks were found.
     pub fn removed_from(&self, text: &[u8]) -> Vec<u8> {
         let mut kept = Vec::with_capacity(text.len());
         let mut from = 0;
@@ -68,13 +68,13 @@ impl Marked {
         kept
     }
 
-    /// Whether anything goes.
+    /// Whether there are blocks to remove.
     pub fn removes_anything(&self) -> bool {
         !self.blocks.is_empty()
     }
 }
 
-/// The block whose marker's line begins at `start`.
+/// The block that begins with the marker's line at `start`.
 fn block(text: &[u8], start: usize, line: usize, comments: Comments) -> Block {
     let mut block = Block { line, lines: 0, markers: 0, reaches_end: true, bytes: start..start };
     while block.bytes.end < text.len() {
@@ -91,12 +91,12 @@ fn block(text: &[u8], start: usize, line: usize, comments: Comments) -> Block {
     block
 }
 
-/// Where the line that begins at `start` ends, its `\n` included.
+/// The end of the line that begins at `start`, after its `\n`.
 fn line_end(text: &[u8], start: usize) -> usize {
     memchr::memchr(b'\n', &text[start..]).map_or(text.len(), |end| start + end + 1)
 }
 
-/// Whether a line is blank for a reader: of white space alone, in Unicode too.
+/// Whether a line consists of white space only, including Unicode's.
 fn is_blank(line: &[u8]) -> bool {
     line.trim_ascii().is_empty() || std::str::from_utf8(line).is_ok_and(|line| line.trim().is_empty())
 }

@@ -1,13 +1,13 @@
-//! Puts a file's new content in its place, whole or not at all.
+//! Replaces a file's content atomically.
 
 use crate::cleanup::walk::Found;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Puts what is left of a file in its place: written beside it, with its permissions, then renamed over it.
+/// Replaces a file by what is left of it: writes a new file beside it with the same permissions, then renames that over it.
 ///
-/// Whoever reads meanwhile reads the old content or the new. Of several hard links, this one alone changes.
+/// A process that reads meanwhile sees either the old content or the new. Of several hard links, only this one changes.
 pub(crate) fn replace(found: &Found, root: &Path) -> io::Result<()> {
     let path = root.join(&found.path);
     let directory = path.parent().unwrap_or(root);
@@ -15,14 +15,14 @@ pub(crate) fn replace(found: &Found, root: &Path) -> io::Result<()> {
     new.write_all(&found.marked.removed_from(&found.content))?;
     let old = unchanged(&path, &found.content)?;
     keep_owner(new.as_file(), &old);
-    // After its owner: a change of owner takes some permissions away.
+    // Set after the owner, as a change of owner removes some permissions.
     new.as_file().set_permissions(old.permissions())?;
     new.as_file().sync_data()?;
     new.persist(&path)?;
     Ok(())
 }
 
-/// What is known of the file, which must still be one, and hold what was found in it.
+/// The metadata of a file. Fails unless it is still a regular file with this content.
 fn unchanged(path: &Path, content: &[u8]) -> io::Result<fs::Metadata> {
     let metadata = fs::symlink_metadata(path)?;
     if metadata.is_file() && fs::read(path)? == content {
@@ -31,13 +31,13 @@ fn unchanged(path: &Path, content: &[u8]) -> io::Result<fs::Metadata> {
     Err(io::Error::other("it was changed meanwhile, and left as it is: run the command again"))
 }
 
-/// Gives the new file the old one's owner, where that is allowed.
+/// Gives the new file the owner of the old one, if that is permitted.
 #[cfg(unix)]
 fn keep_owner(new: &fs::File, old: &fs::Metadata) {
     use std::os::unix::fs::MetadataExt as _;
     let is_other = new.metadata().is_ok_and(|new| (new.uid(), new.gid()) != (old.uid(), old.gid()));
     if is_other {
-        // Who may not give it away keeps it, as with an editor.
+        // Without permission the file keeps the user as its owner, as with an editor.
         let _ = std::os::unix::fs::fchown(new, Some(old.uid()), Some(old.gid()));
     }
 }

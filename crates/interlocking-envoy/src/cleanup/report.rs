@@ -7,40 +7,40 @@ use std::path::{Path, PathBuf};
 /// What a cleanup did, or would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CleanupReport {
-    /// Whether everything that is marked in the files that are looked into has been removed, or would be.
+    /// Whether everything that is marked in the searched files has been removed, or would be.
     pub success: bool,
-    /// Whether this is what would be done.
+    /// Whether nothing was changed, as this was a dry run.
     pub dry_run: bool,
-    /// The files that were changed, below the worktree's root, in order.
+    /// The changed files, relative to the worktree's root, in order.
     #[serde(serialize_with = "as_texts")]
     pub files_modified: Vec<PathBuf>,
-    /// How many markers went.
+    /// The number of removed markers.
     pub markers_removed: usize,
-    /// How many lines went, markers included.
+    /// The number of removed lines, including markers.
     pub lines_removed: usize,
-    /// What went from which file.
+    /// The removed blocks of each file.
     pub files: Vec<FileReport>,
-    /// What somebody should look at.
+    /// What a person should check.
     pub warnings: Vec<CleanupWarning>,
-    /// Files that could not be read or replaced, and stay as they were.
+    /// Files that could not be read or replaced, and are unchanged.
     pub failures: Vec<Failure>,
 }
 
-/// What went from a file.
+/// The blocks removed from a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileReport {
-    /// The file, below the worktree's root.
+    /// The file, relative to the worktree's root.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What went; lines are those of the file before.
+    /// The removed blocks, with line numbers of the file before the removal.
     pub blocks: Vec<Block>,
 }
 
-/// Something about a cleanup that somebody should look at.
+/// Something about a cleanup that a person should check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CleanupWarning {
-    /// A block is long: the blank line before real code may have been missing.
+    /// A block is long: the blank line before real code may be missing.
     #[error(
         "{}:{line}: {lines} lines below this marker: see that real code was not among them, for no blank line came sooner",
         path.display()
@@ -49,12 +49,12 @@ pub enum CleanupWarning {
         /// The file.
         #[serde(serialize_with = "as_text")]
         path: PathBuf,
-        /// Its marker's line.
+        /// The line of the block's marker.
         line: usize,
-        /// How many lines it has.
+        /// The number of the block's lines.
         lines: usize,
     },
-    /// A block goes on to the end of its file.
+    /// A block reaches the end of its file.
     #[error(
         "{}:{line}: no blank line comes after this marker, so all {lines} lines to the file's end belong to it: see that real \
          code was not among them",
@@ -64,12 +64,12 @@ pub enum CleanupWarning {
         /// The file.
         #[serde(serialize_with = "as_text")]
         path: PathBuf,
-        /// Its marker's line.
+        /// The line of the block's marker.
         line: usize,
-        /// How many lines it has.
+        /// The number of the block's lines.
         lines: usize,
     },
-    /// A line looks like a marker and is none.
+    /// A line looks like a marker but is not one.
     #[error(
         "{}:{line}: `[DEBUG-TEMP]` stays, for this line is not a marker: a marker is a comment of its own that says nothing else",
         path.display()
@@ -83,21 +83,21 @@ pub enum CleanupWarning {
     },
 }
 
-/// A file that could not be read or replaced, and stays as it was.
+/// A file that could not be read or replaced, and is unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct Failure {
     /// The file, or directory.
     #[serde(serialize_with = "as_text")]
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     pub reason: String,
 }
 
-/// Why nothing can be cleaned up.
+/// Why a cleanup was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CleanupError {
-    /// It has no `.git`.
+    /// The directory is not the root of a git worktree.
     #[error("{} is not the root of a git worktree: a cleanup keeps to one, run it there", path.display())]
     NoWorktree {
         /// The directory.
@@ -137,7 +137,7 @@ impl CleanupReport {
     }
 }
 
-/// A path that is not UTF-8 has no text; the nearest will do for who reads.
+/// Serializes a path as text, with invalid UTF-8 replaced.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }

@@ -1,4 +1,4 @@
-//! The files of a worktree that have markers.
+//! Finds the files of a worktree that contain markers.
 
 use crate::cleanup::extensions::Extensions;
 use crate::cleanup::marked::{MARKER, Marked};
@@ -10,23 +10,23 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// A file with markers, or with lines that look like some.
+/// A file with markers, or with lines that look like markers.
 pub(crate) struct Found {
-    /// Below the worktree's root.
+    /// The path, relative to the worktree's root.
     pub(crate) path: PathBuf,
-    /// What it held.
+    /// The file's content.
     pub(crate) content: Vec<u8>,
     pub(crate) marked: Marked,
 }
 
-/// Git's own measure: what has a zero byte among so many is binary.
+/// The number of bytes searched for a zero byte, which makes a file binary: as in git.
 const LOOKED_AT_FOR_ZERO: usize = 8_000;
 
-/// The files that have markers, ordered by path, and what could not be read.
+/// The files that contain markers, sorted by path, and the files that could not be read.
 pub(crate) fn marked_files(root: &Path, extensions: &Extensions) -> (Vec<Found>, Vec<Failure>) {
     let results = Mutex::default();
     let mut builder = WalkBuilder::new(root);
-    // Git's rules and no others: `.ignore` files are not git's, and rules above the worktree are not the worktree's.
+    // Only git's ignore rules in the worktree apply: not `.ignore` files, and not rules of directories above.
     builder.hidden(false).ignore(false).parents(false).follow_links(false).filter_entry(belongs);
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
     builder.threads(threads).build_parallel().visit(&mut Search { root, extensions, results: &results });
@@ -38,8 +38,8 @@ pub(crate) fn marked_files(root: &Path, extensions: &Extensions) -> (Vec<Found>,
 
 type Results = (Vec<Found>, Vec<Failure>);
 
-/// Whether an entry is part of the worktree and may be edited: neither git's own, nor the agents' configuration with the
-/// protocols, nor another repository.
+/// Whether an entry is part of the worktree and may be edited: not `.git`, not `.claude` with the agents' configuration, and not
+/// another repository.
 fn belongs(entry: &DirEntry) -> bool {
     let is_other = || {
         let name = entry.file_name();
@@ -67,7 +67,7 @@ struct Searcher<'a> {
     extensions: &'a Extensions,
     results: &'a Mutex<Results>,
     finder: Finder<'static>,
-    /// Kept from file to file, and as large as the largest of them.
+    /// Reused for all files; as large as the largest of them.
     buffer: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ impl ParallelVisitor for Searcher<'_> {
                 return WalkState::Continue;
             }
         };
-        // A symbolic link is no file, so what it leads to is left alone.
+        // A symbolic link is not a regular file, so its target is not touched.
         let comments = self.extensions.of(entry.path());
         let Some(comments) = comments.filter(|_| entry.file_type().is_some_and(|kind| kind.is_file())) else {
             return WalkState::Continue;
@@ -98,7 +98,7 @@ impl ParallelVisitor for Searcher<'_> {
                     self.results.lock().unwrap_or_else(PoisonError::into_inner).0.push(found);
                 }
             }
-            // Somebody else removed it, and so its markers.
+            // Another process has removed the file, and so its markers.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => failed(entry.path(), error.to_string()),
         }
@@ -110,8 +110,8 @@ fn is_binary(content: &[u8]) -> bool {
     memchr::memchr(0, &content[..content.len().min(LOOKED_AT_FOR_ZERO)]).is_some()
 }
 
-/// Reads a file to the beginning of the buffer; gives its length. Without asking for the length first, which for small
-/// files is a good part of the time.
+/// Reads a file to the beginning of the buffer, and returns its length. The length is not queried first, which would take a good
+/// part of the time for small files.
 fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
     let mut file = File::open(path)?;
     let mut length = 0;

@@ -4,39 +4,39 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// What becomes of a variant.
+/// What happens to a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Decision {
-    /// It is merged to the feature branch; exactly one of a prompt number is.
+    /// The variant is merged to the feature branch. At most one variant of a prompt number is main.
     Main,
-    /// Its worktree is kept and it is marked; it is not merged. Read as `accepted` too.
+    /// The variant is marked and its worktree kept, but it is not merged. Also parsed from `accepted`.
     Alternative,
-    /// Its branch is archived and its worktree removed. Read as `rejected` too.
+    /// The variant's branch is archived and its worktree removed. Also parsed from `rejected`.
     Discard,
 }
 
-/// A text that is no decision.
+/// A text is not a decision.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no decision: write `main`, `alternative` or `discard`")]
 pub struct DecisionError(pub String);
 
-/// What a person answers.
+/// A person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What becomes of the variant.
+    /// The decision about the variant.
     pub decision: Decision,
-    /// Why.
+    /// The reason for the decision.
     pub reason: String,
-    /// What else they think.
+    /// Further remarks.
     pub thoughts: String,
 }
 
 impl Decision {
-    /// All of them.
+    /// All decisions.
     pub const ALL: [Self; 3] = [Self::Main, Self::Alternative, Self::Discard];
 
-    /// Its name.
+    /// The decision's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Main => "main",

@@ -1,53 +1,53 @@
-//! What has been decided about all variants, and which decisions the others exclude.
+//! The decisions about all variants, and the rules by which decisions exclude each other.
 
 use crate::gate::decision::{Answer, Decision};
 use crate::prompt::{Prompt, PromptKind, Variant};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What has been decided about variants: by feature branch, prompt number and letter.
+/// The decisions about variants, by feature branch, prompt number and letter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decisions(BTreeMap<String, BTreeMap<u32, BTreeMap<Variant, Settled>>>);
 
-/// What has been decided about a variant: this is its mark.
+/// The decision about a variant. Its record marks the variant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settled {
-    /// What became of it.
+    /// The decision.
     pub variant_solution: Decision,
-    /// Its branch, by the name that it had.
+    /// The name of the variant's branch at the time of the decision.
     pub branch: String,
-    /// Why.
+    /// The reason for the decision.
     pub reason: String,
 }
 
-/// What the gate returns to whoever follows the protocol.
+/// What the gate returns to the agent that follows the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GateReturn {
-    /// What the user thinks.
+    /// The user's remarks.
     pub thoughts: String,
-    /// What becomes of the variant; none where the prompt has no variants.
+    /// The decision about the variant; `None` if the prompt has no variants.
     pub variant_solution: Option<Decision>,
-    /// Why.
+    /// The reason for the decision.
     pub reason: String,
     /// The branches of this prompt number that are kept as alternatives.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unmerged_alternatives: Vec<String>,
-    /// What the protocol is to return now; none where it goes on, to merge.
+    /// What the protocol must return at once; `None` if it continues and merges.
     pub result: Option<ProtocolResult>,
 }
 
-/// What a protocol returns that ends at the gate.
+/// What a protocol returns if it ends at the gate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProtocolResult {
-    /// That it did what it had to.
+    /// Whether the protocol succeeded: always `true`.
     pub success: bool,
-    /// That nothing was merged.
+    /// Whether the variant was merged: always `false`.
     pub merged: bool,
     /// The decision's name.
     pub reason: String,
 }
 
-/// What `complete-prompt` reports of a prompt number.
+/// What `complete-prompt` reports for a prompt number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Completion {
     /// The alternatives that were not merged.
@@ -57,18 +57,18 @@ pub struct Completion {
 /// An alternative that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnmergedAlternative {
-    /// Its letter.
+    /// The variant's letter.
     pub variant: Variant,
-    /// Its branch, whose worktree is kept.
+    /// The variant's branch, whose worktree is kept.
     pub branch: String,
-    /// Why it was kept.
+    /// Why the variant was kept.
     pub reason: String,
 }
 
-/// Why a decision cannot be taken.
+/// Why a decision is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
-    /// There is a main one already.
+    /// Another variant is main already.
     #[error("{prompt} cannot be main, for variant {main} is: decide `alternative` or `discard`")]
     SecondMain {
         /// The prompt.
@@ -76,13 +76,13 @@ pub enum RuleError {
         /// The variant that is main.
         main: Variant,
     },
-    /// It is main itself, and so on its way to the feature branch.
+    /// The variant is main already, and so may be merged to the feature branch.
     #[error("{prompt} is main already, which cannot be taken back here: revert what was merged")]
     IsMain {
         /// The prompt.
         prompt: String,
     },
-    /// It was discarded.
+    /// The variant was discarded.
     #[error("{prompt} was discarded: its branch is archived as archive/{branch}, rename it back first")]
     IsDiscarded {
         /// The prompt.
@@ -93,14 +93,14 @@ pub enum RuleError {
 }
 
 impl Decisions {
-    /// Takes a decision about a prompt whose worktree is on `branch`; taking the same again is taking it once.
+    /// Records a decision about a prompt whose worktree is on `branch`. Idempotent: the same decision may be recorded again.
     ///
-    /// A prompt without a variant is settled without anybody being asked, and nothing is recorded. Of a debug prompt an
-    /// alternative is a discard: only one fix can be main.
+    /// For a prompt without a variant, nothing is recorded. For a debug prompt, an alternative counts as a discard: only one fix
+    /// can be main.
     ///
     /// # Errors
     ///
-    /// [`RuleError`]: nothing was recorded.
+    /// [`RuleError`] if the decision is not allowed: nothing was recorded.
     pub fn settle(&mut self, prompt: &Prompt, branch: &str, answer: &Answer) -> Result<GateReturn, RuleError> {
         let Some(variant) = prompt.variant else {
             return Ok(GateReturn::without_variants());
@@ -137,7 +137,7 @@ impl Decisions {
         Ok(GateReturn { thoughts, variant_solution: Some(decision), reason, unmerged_alternatives, result })
     }
 
-    /// Forgets that a prompt was discarded, if it was: its branch is there again.
+    /// Forgets that a prompt was discarded, if it was. Called when its branch exists again.
     pub fn forget_discard(&mut self, prompt: &Prompt) {
         let numbers = self.0.get_mut(&prompt.feature_branch).and_then(|numbers| numbers.get_mut(&prompt.number));
         if let (Some(variants), Some(variant)) = (numbers, prompt.variant)
@@ -147,12 +147,12 @@ impl Decisions {
         }
     }
 
-    /// What has been decided about a variant.
+    /// The decision about a variant, if there is one.
     pub fn of(&self, feature_branch: &str, number: u32, variant: Variant) -> Option<&Settled> {
         self.0.get(feature_branch)?.get(&number)?.get(&variant)
     }
 
-    /// What `complete-prompt` reports.
+    /// What `complete-prompt` reports for a prompt number.
     pub fn completion(&self, feature_branch: &str, number: u32) -> Completion {
         let variants = self.0.get(feature_branch).and_then(|numbers| numbers.get(&number)).into_iter().flatten();
         let kept = variants.filter(|(_, settled)| settled.variant_solution == Decision::Alternative);
@@ -165,7 +165,7 @@ impl Decisions {
 }
 
 impl GateReturn {
-    /// What the gate returns at once where a prompt has no variants.
+    /// What the gate returns for a prompt without variants.
     pub fn without_variants() -> Self {
         let (thoughts, reason, unmerged_alternatives) = Default::default();
         Self { thoughts, variant_solution: None, reason, unmerged_alternatives, result: None }

@@ -1,4 +1,4 @@
-//! The variants gate in a repository: decisions, and what they do to branches and worktrees.
+//! The variants gate in a repository: decisions, and their effects on branches and worktrees.
 
 use crate::gate::decision::{Answer, Decision};
 use crate::gate::decisions::{Completion, Decisions, GateReturn, RuleError};
@@ -21,30 +21,30 @@ pub enum GateError {
     /// There is no repository.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// The other decisions exclude it.
+    /// Other decisions exclude this one.
     #[error(transparent)]
     Rule(#[from] RuleError),
-    /// There is no such variant.
+    /// The prompt has no branch.
     #[error("{prompt} has no branch: neither {} is there; start the prompt first", looked_for.join(" nor "))]
     NoBranch {
         /// The prompt.
         prompt: String,
-        /// The names that it may have.
+        /// The names that its branch may have.
         looked_for: Vec<String>,
     },
-    /// The feature's branch has a name that no branch can have.
+    /// The name of the feature branch is not a valid branch name.
     #[error(transparent)]
     Name(#[from] NameError),
     /// The worktree of a discarded variant cannot be removed.
     #[error(transparent)]
     Remove(#[from] RemoveError),
-    /// Its worktree is no longer one.
+    /// The worktree of a discarded variant cannot be opened.
     #[error(transparent)]
     Worktree(#[from] OpenWorktreeError),
-    /// Its branch cannot be archived.
+    /// The branch of a discarded variant cannot be archived.
     #[error(transparent)]
     Rename(#[from] RenameBranchError),
-    /// The decisions cannot be read or kept.
+    /// The decisions cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Git failed.
@@ -53,11 +53,11 @@ pub enum GateError {
 }
 
 impl VariantsGate {
-    /// The gate of the repository that `place` is in.
+    /// The gate of the repository that contains `place`.
     ///
     /// # Errors
     ///
-    /// [`GateError::Open`] where it is in none.
+    /// [`GateError::Open`] if there is no such repository.
     pub fn discover(place: impl AsRef<Path>) -> Result<Self, GateError> {
         Ok(Self { repository: Repository::discover(place)? })
     }
@@ -67,18 +67,18 @@ impl VariantsGate {
         Self { repository }
     }
 
-    /// The feature's branch that the worktree at `place` belongs to, told from the name of its own branch; none where that
-    /// is not named for a prompt.
+    /// The feature branch of the worktree at `place`, derived from the name of the worktree's own branch; `None` if that branch
+    /// is not named after a prompt.
     ///
     /// # Errors
     ///
-    /// [`GateError::Git`].
+    /// [`GateError::Git`] if the worktrees or the head cannot be read.
     pub fn feature_of(&self, place: &Path) -> Result<Option<String>, GateError> {
         let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let place = canonical(place);
         let worktrees = self.repository.worktrees()?;
         let here = worktrees.into_iter().filter(|entry| place.starts_with(canonical(&entry.path)));
-        // The innermost, where one is within another.
+        // The innermost worktree, as one may lie within another.
         let branch = match here.max_by_key(|entry| entry.path.as_os_str().len()) {
             Some(entry) => entry.branch,
             None => self.repository.head()?.branch,
@@ -86,15 +86,15 @@ impl VariantsGate {
         Ok(branch.and_then(|branch| Prompt::feature_of(branch.as_str()).map(str::to_owned)))
     }
 
-    /// Takes a decision and carries it out: a discarded variant loses its worktree, and its branch is from then on
-    /// `archive/<branch>`; an alternative is marked and keeps both; a main one goes on to be merged by whoever follows
-    /// the protocol. A prompt without variants is settled at once, and `answer` is not looked at.
+    /// Records a decision and carries it out. For a discarded variant, the worktree is removed and the branch renamed to
+    /// `archive/<branch>`. An alternative is marked and keeps its worktree and branch. A main variant is merged later by the
+    /// agent that follows the protocol. For a prompt without variants, `answer` is ignored.
     ///
-    /// May be repeated after a failure: what has been done is found done.
+    /// May be repeated after a failure: steps that are done are skipped.
     ///
     /// # Errors
     ///
-    /// [`GateError`]. A worktree with changes that are not committed is not removed.
+    /// [`GateError`]. A worktree with uncommitted changes is not removed.
     pub fn settle(&self, prompt: &Prompt, answer: &Answer) -> Result<GateReturn, GateError> {
         if prompt.variant.is_none() {
             return Ok(GateReturn::without_variants());
@@ -113,11 +113,11 @@ impl VariantsGate {
         Ok(returned)
     }
 
-    /// What has been decided so far.
+    /// All decisions so far.
     ///
     /// # Errors
     ///
-    /// [`GateError::Store`].
+    /// [`GateError::Store`] if the decisions cannot be read.
     pub fn decisions(&self) -> Result<Decisions, GateError> {
         Ok(Store::open(self.repository.common_directory())?.load()?)
     }
@@ -126,7 +126,7 @@ impl VariantsGate {
     ///
     /// # Errors
     ///
-    /// [`GateError::Store`].
+    /// [`GateError::Store`] if the decisions cannot be read.
     pub fn completion(&self, feature_branch: &str, number: u32) -> Result<Completion, GateError> {
         Ok(self.decisions()?.completion(feature_branch, number))
     }
@@ -144,7 +144,7 @@ impl VariantsGate {
         Err(GateError::NoBranch { prompt: prompt.to_string(), looked_for: looked_for.to_vec() })
     }
 
-    /// Removes a branch's worktree and archives the branch, as far as that has not been done.
+    /// Removes a branch's worktree and archives the branch, unless that is done already.
     fn put_away(&self, branch: &BranchName) -> Result<(), GateError> {
         let Some(head) = self.repository.branch_head(branch)? else { return Ok(()) };
         let worktrees = self.repository.worktrees()?;
@@ -156,7 +156,7 @@ impl VariantsGate {
     }
 }
 
-/// What a branch is called that was put away.
+/// The name of an archived branch.
 fn archived(branch: &BranchName) -> Result<BranchName, NameError> {
     BranchName::new(format!("archive/{branch}"))
 }

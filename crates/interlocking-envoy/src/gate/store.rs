@@ -1,11 +1,11 @@
-//! Where decisions are kept: a file in the repository, shared by its worktrees and in no commit.
+//! The store of decisions: a file in the repository's git directory, shared by its worktrees and part of no commit.
 
 use crate::gate::decisions::Decisions;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Why decisions cannot be read or kept.
+/// Why decisions cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file cannot be read or written.
@@ -13,10 +13,10 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It does not hold decisions.
+    /// The file does not contain decisions.
     #[error("{} does not hold the decisions of a variants gate: move it away, and decide again", path.display())]
     Content {
         /// The file.
@@ -26,15 +26,15 @@ pub enum StoreError {
     },
 }
 
-/// The decisions of a repository, held until this is dropped: who else wants them waits.
+/// The decisions of a repository, locked until this is dropped: other processes wait.
 pub(crate) struct Store {
     path: PathBuf,
-    // The system gives the lock back when the file is closed, also when the process dies.
+    // The system releases the lock when the file is closed, also if the process dies.
     _lock: File,
 }
 
 impl Store {
-    /// Waits for whoever holds them.
+    /// Opens the store; waits until no other process holds it.
     pub(crate) fn open(common_directory: &Path) -> Result<Self, StoreError> {
         let directory = common_directory.join("interlocking");
         let path = directory.join("envoy-variants.json");
@@ -59,7 +59,7 @@ impl Store {
         }
     }
 
-    /// Whole or not at all.
+    /// Saves the decisions atomically.
     pub(crate) fn save(&self, decisions: &Decisions) -> Result<(), StoreError> {
         let directory = self.path.parent().unwrap_or(Path::new("."));
         let write = || {
