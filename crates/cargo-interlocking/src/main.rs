@@ -72,7 +72,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The process's words. `cargo interlocking new` is started as `cargo-interlocking interlocking new`.
+/// The process's arguments. Cargo runs `cargo interlocking new` as `cargo-interlocking interlocking new`.
 fn words() -> Vec<std::ffi::OsString> {
     let mut words: Vec<_> = std::env::args_os().collect();
     if words.get(1).is_some_and(|word| word == "interlocking") {
@@ -94,7 +94,7 @@ fn begin(new: New) -> Result<(), NewProjectError> {
     Ok(())
 }
 
-/// Of the program as a shell finds it: completions of `cargo` would take the place of cargo's own.
+/// Completions for the program `cargo-interlocking`, as completions for `cargo` would replace cargo's own.
 fn completions(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     clap_complete::generate(

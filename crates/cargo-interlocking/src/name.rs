@@ -1,35 +1,35 @@
-//! The name of a project, which is that of its package, its directory and its program.
+//! The name of a project, which is also the name of its package, directory and program.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The name of a project: 1 to 64 lower-case ASCII letters, digits, `-` and `_`, starting with a letter. It is that of a package and
-/// of a directory, so it is no path, no word of Rust's, and no crate that the project depends on.
+/// The name of a project: 1 to 64 lower-case ASCII letters, digits, `-` and `_`, starting with a letter. It names a package and a
+/// directory, so it is not a path, a keyword of Rust, or the name of a crate on which the project depends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
-/// Why a text is no [`Name`].
+/// Why a text is not a [`Name`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidName {
-    /// It has other characters, none, or too many.
+    /// The text has other characters, is empty or is too long.
     Characters(String),
-    /// A package of that name could not be compiled, or not depend on what it needs.
+    /// A package of that name could not be compiled, or could not depend on a crate that it needs.
     Reserved(String),
 }
 
-/// Rust's words, cargo's directories, and the crates that a project names.
+/// Rust's keywords, cargo's directories, and the crates that a project depends on.
 const RESERVED: &str = "abstract as askama async await become box break build clap const continue core crate deps do dyn else enum \
     examples extern false final fn for gen if impl in incremental interlocking let loop macro match mod move mut override priv proc_macro pub ref \
     return schemars self serde static std struct super tempfile test tokio trait true try type typeof unsafe unsized use virtual where \
     while yield";
 
 impl Name {
-    /// As the package is called.
+    /// The name of the package.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// As the library is called in Rust: with `_` for `-`.
+    /// The name of the library in Rust: with `_` instead of `-`.
     pub fn in_rust(&self) -> String {
         self.0.replace('-', "_")
     }

@@ -1,4 +1,4 @@
-//! A project, written.
+//! Writes a project.
 
 use crate::name::Name;
 use crate::shape::Shape;
@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where a project has Interlocking from.
+/// The source of a project's dependency on Interlocking.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// crates.io, in this program's version.
@@ -16,29 +16,29 @@ pub enum Source {
     Checkout(PathBuf),
 }
 
-/// Why there is no project.
+/// Why a project was not written.
 #[derive(Debug)]
 pub enum NewProjectError {
-    /// There is something of its name already.
+    /// The path exists already.
     Taken(PathBuf),
-    /// No crate `interlocking` is in `crates/interlocking` of the checkout.
+    /// The checkout has no crate in `crates/interlocking`.
     NoCheckout(PathBuf),
-    /// A manifest is UTF-8, and the path of the checkout is not.
+    /// The path of the checkout is not UTF-8, as a manifest must be.
     NotUtf8(PathBuf),
-    /// A file cannot be written. What was written before it stays.
+    /// A file cannot be written. Files that were written before are kept.
     Write(PathBuf, io::Error),
 }
 
-/// In the files that are embedded: the package's name, the same in Rust, and where Interlocking is from.
+/// The placeholders in the embedded files: the package's name, its form in Rust, and the dependency on Interlocking.
 const PACKAGE: &str = "project-name";
 const IN_RUST: &str = "project_name";
 const REGISTRY: &str = "interlocking = { version = \"0.1\"";
 
-/// Writes the project `name` of that shape, in a directory of its name that is made in `parent`. Gives the directory.
+/// Writes a project to a new directory `name` in `parent`, and returns the directory.
 ///
 /// # Errors
 ///
-/// [`NewProjectError`]; nothing was written unless it is [`Write`](NewProjectError::Write).
+/// [`NewProjectError`]. Nothing was written unless the error is [`Write`](NewProjectError::Write).
 pub fn write(parent: &Path, name: &Name, shape: Shape, source: &Source) -> Result<PathBuf, NewProjectError> {
     let dependency = match source {
         Source::Registry => REGISTRY.to_owned(),
@@ -58,8 +58,8 @@ pub fn write(parent: &Path, name: &Name, shape: Shape, source: &Source) -> Resul
     Ok(place)
 }
 
-/// The manifest of the workspace that a project's directory lies in, if one is above it. Cargo builds the project only where the
-/// workspace's `members` or `exclude` have it.
+/// The manifest of the workspace above a project's directory, if there is one. Cargo builds the project only if the workspace's
+/// `members` or `exclude` contains it.
 pub fn workspace_around(project: &Path) -> Option<PathBuf> {
     let begins_workspace = |line: &str| line.starts_with("[workspace]") || line.starts_with("[workspace.");
     let manifests = project.canonicalize().ok()?;
@@ -67,14 +67,14 @@ pub fn workspace_around(project: &Path) -> Option<PathBuf> {
     manifests.find(|manifest| fs::read_to_string(manifest).is_ok_and(|text| text.lines().any(begins_workspace)))
 }
 
-/// An embedded file's text with the project's name in it, which may itself contain what stands for names there.
+/// An embedded file's text with the placeholders replaced by the project's name. The name itself may contain a placeholder.
 fn named(text: &str, name: &Name) -> String {
     let in_rust = name.in_rust();
     let parts: Vec<String> = text.split(PACKAGE).map(|part| part.replace(IN_RUST, &in_rust)).collect();
     parts.join(name.as_str())
 }
 
-/// The facade's directory, as a string of TOML.
+/// The directory of the crate `interlocking`, as a TOML string.
 fn path_of_crate(checkout: &Path) -> Result<String, NewProjectError> {
     let path = checkout.join("crates/interlocking");
     let path = path.canonicalize().ok().filter(|path| path.join("Cargo.toml").is_file());

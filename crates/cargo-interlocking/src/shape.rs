@@ -1,4 +1,4 @@
-//! What a project may be like, and the files of each.
+//! The shapes of projects, and their files.
 
 use clap::ValueEnum;
 
@@ -17,26 +17,26 @@ pub enum Shape {
     Waves,
 }
 
-/// A file of a project: where it is, and what is in it.
+/// A file of a project: its path and its contents.
 pub(crate) type File = (&'static str, &'static str);
 
-/// Files of `templates/SHAPE`.
+/// The files of `templates/SHAPE`.
 macro_rules! files {
     ($shape:literal: $($path:literal),+ $(,)?) => {
         &[$(($path, include_str!(concat!("../templates/", $shape, "/", $path)))),+]
     };
 }
 
-/// Of a project that has no repository.
+/// The manifest of a project without a git repository.
 const PLAIN: &str = include_str!("../templates/common/plain.toml");
-/// Of one whose agents write into a git repository.
+/// The manifest of a project whose agents write to a git repository.
 const REPOSITORY: &str = include_str!("../templates/common/repository.toml");
 
 impl Shape {
-    /// All of them.
+    /// All shapes.
     pub const ALL: [Self; 5] = [Self::Chain, Self::FanOut, Self::Approval, Self::BlindPair, Self::Waves];
 
-    /// As the command line calls it.
+    /// The shape's name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Chain => "chain",
@@ -47,7 +47,7 @@ impl Shape {
         }
     }
 
-    /// What the demonstration is started with: the arguments of `cargo run -- run`.
+    /// The arguments of `cargo run -- run` that start the demonstration.
     pub fn demonstration(self) -> &'static str {
         match self {
             Self::Chain => "tides --agent scripted:demo.toml",
