@@ -15,11 +15,11 @@ struct Arguments {
     json: bool,
 
     #[command(subcommand)]
-    command: Asked,
+    command: EnvoyCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Asked {
+enum EnvoyCommand {
     /// Print a protocol: its inputs, its outputs and its steps, in the order in which they are done
     Protocol(protocol::Arguments),
     /// List the protocols that there are
@@ -82,12 +82,12 @@ fn follow(words: Vec<OsString>, surroundings: &mut Surroundings) -> Result<Exit,
     };
     let Arguments { json, command } = arguments;
     match command {
-        Asked::Protocol(arguments) => protocol::protocol(&arguments, json, surroundings),
-        Asked::Protocols(arguments) => protocols::protocols(&arguments, json, surroundings),
-        Asked::Plan(Plan::CleanupDebugLogs(arguments)) => cleanup::cleanup(arguments, json, surroundings),
-        Asked::Plan(Plan::BlockPromptVariantsGate(arguments)) => gate::gate(arguments, json, surroundings),
-        Asked::Completions(arguments) => completions::completions(&arguments, surroundings),
-        Asked::Man => man::man(surroundings),
+        EnvoyCommand::Protocol(arguments) => protocol::protocol(&arguments, json, surroundings),
+        EnvoyCommand::Protocols(arguments) => protocols::protocols(&arguments, json, surroundings),
+        EnvoyCommand::Plan(Plan::CleanupDebugLogs(arguments)) => cleanup::cleanup(arguments, json, surroundings),
+        EnvoyCommand::Plan(Plan::BlockPromptVariantsGate(arguments)) => gate::gate(arguments, json, surroundings),
+        EnvoyCommand::Completions(arguments) => completions::completions(&arguments, surroundings),
+        EnvoyCommand::Man => man::man(surroundings),
     }
 }
 

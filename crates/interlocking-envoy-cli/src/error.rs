@@ -44,10 +44,10 @@ impl CommandError {
 
 impl<E: Error> From<E> for CommandError {
     fn from(error: E) -> Self {
-        let mut told = Self::new(error.to_string());
+        let mut converted = Self::new(error.to_string());
         let causes = std::iter::successors(error.source(), |&cause| cause.source()).map(ToString::to_string);
-        told.causes = causes.filter(|cause| *cause != told.what).collect();
-        told
+        converted.causes = causes.filter(|cause| *cause != converted.what).collect();
+        converted
     }
 }
 

@@ -17,7 +17,7 @@ pub fn for_prompt(prompt: &Prompt) -> String {
         inputs.insert("variant".to_owned(), json!(variant));
     }
     inputs.insert("feature_branch".to_owned(), json!(prompt.feature_branch));
-    told(protocol, inputs)
+    instruction(protocol, inputs)
 }
 
 /// An approach that a specialist is asked to refine.
@@ -44,10 +44,10 @@ pub fn for_discovery(
     if !references.is_empty() {
         inputs.insert("approach_references".to_owned(), json!(references));
     }
-    told("discovery", inputs)
+    instruction("discovery", inputs)
 }
 
-fn told(protocol: &str, inputs: Map<String, Value>) -> String {
+fn instruction(protocol: &str, inputs: Map<String, Value>) -> String {
     let mut inputs = Value::Object(inputs);
     // Whether a map of `serde_json` sorts its keys depends on the program's other dependencies. The text for an agent must not.
     inputs.sort_all_objects();

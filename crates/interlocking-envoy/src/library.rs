@@ -78,8 +78,8 @@ impl Library {
     ///
     /// [`ReadError::Io`] if the project's directory exists but cannot be read.
     pub fn list(&self) -> Result<Vec<Listed>, ReadError> {
-        let come_along = EMBEDDED.iter().filter_map(|(name, _)| Some((name.parse().ok()?, None)));
-        let mut listed: BTreeMap<ProtocolName, Option<PathBuf>> = come_along.collect();
+        let embedded = EMBEDDED.iter().filter_map(|(name, _)| Some((name.parse().ok()?, None)));
+        let mut listed: BTreeMap<ProtocolName, Option<PathBuf>> = embedded.collect();
         if let Some(directory) = &self.directory {
             let failed = |source| ReadError::Io { path: directory.clone(), source };
             let entries = match std::fs::read_dir(directory) {

@@ -38,7 +38,7 @@ pub struct Variant(char);
 pub struct VariantError(pub String);
 
 /// The suffix of a feature's name in names of prompt branches, as git allows no branch below the feature's own branch.
-const BESIDE: &str = "-prompts";
+const PROMPTS_SUFFIX: &str = "-prompts";
 
 impl Prompt {
     /// The possible names of the branch of the prompt's worktree: `<feature>/implementation-<number>[-<variant>]`, and
@@ -46,7 +46,7 @@ impl Prompt {
     pub fn worktree_branches(&self) -> [String; 2] {
         let Self { feature_branch, number, variant, .. } = self;
         let variant = variant.map_or_else(String::new, |variant| format!("-{variant}"));
-        ["", BESIDE].map(|beside| format!("{feature_branch}{beside}/implementation-{number}{variant}"))
+        ["", PROMPTS_SUFFIX].map(|suffix| format!("{feature_branch}{suffix}/implementation-{number}{variant}"))
     }
 
     /// The feature branch in the name of a worktree's branch; `None` if the name does not have this form.
@@ -55,7 +55,7 @@ impl Prompt {
         let (number, variant) =
             prompt.split_once('-').map_or((prompt, None), |(number, letter)| (number, Some(letter)));
         let is_named = number.parse::<u32>().is_ok() && variant.is_none_or(|letter| letter.parse::<Variant>().is_ok());
-        is_named.then(|| feature.strip_suffix(BESIDE).unwrap_or(feature))
+        is_named.then(|| feature.strip_suffix(PROMPTS_SUFFIX).unwrap_or(feature))
     }
 }
 

@@ -189,17 +189,17 @@ fn numbered(protocol: &ProtocolName, texts: &Texts, warnings: &mut Vec<Warning>)
 impl StepText {
     /// Returns a function that gives the places of byte offsets, which must be queried in order.
     fn places(&self) -> impl FnMut(usize) -> Place {
-        let (mut place, mut told) = (self.text_at.clone(), 0);
+        let (mut place, mut queried) = (self.text_at.clone(), 0);
         move |byte| {
             if self.is_literal {
-                let further = &self.text[told..byte];
+                let further = &self.text[queried..byte];
                 let line = further.rsplit('\n').next().unwrap_or_default();
                 if line.len() < further.len() {
                     place.line += further.matches('\n').count();
                     place.column = self.text_at.column;
                 }
                 place.column += line.chars().count();
-                told = byte;
+                queried = byte;
             }
             place.clone()
         }

@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 
 /// The result, as JSON.
 #[derive(Serialize)]
-struct Told<'a> {
+struct ResultJson<'a> {
     #[serde(flatten)]
     report: &'a CleanupReport,
     checks: &'a [Check],
@@ -77,7 +77,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
             break;
         }
     }
-    surroundings.result(json, &Told { report: &report, checks: &checks }, || listed(&report))?;
+    surroundings.result(json, &ResultJson { report: &report, checks: &checks }, || listed(&report))?;
     if let Some(failed) = checks.iter().find(|check| !check.passed) {
         let remedy = "mend what the removal left behind before you merge";
         let what = format!("`{}` fails after the removal", failed.command);

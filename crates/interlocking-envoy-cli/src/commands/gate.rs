@@ -45,10 +45,10 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
     let returned = match variant {
         None => GateReturn::without_variants(),
         Some(_) => {
-            let gate = VariantsGate::discover(surroundings.directory()).map_err(told)?;
+            let gate = VariantsGate::discover(surroundings.directory()).map_err(command_error)?;
             let feature_branch = match feature_branch {
                 Some(feature_branch) => feature_branch,
-                None => gate.feature_of(surroundings.directory()).map_err(told)?.ok_or_else(|| {
+                None => gate.feature_of(surroundings.directory()).map_err(command_error)?.ok_or_else(|| {
                     let error = CommandError::new("it cannot be told which feature the variant belongs to");
                     error.remedy("run it in the variant's worktree, or give --feature-branch BRANCH")
                 })?,
@@ -58,11 +58,11 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
             let (decision, reason) = match decision {
                 Some(decision) => (decision, reason),
                 None => {
-                    let (decision, typed) = asked(&prompt, surroundings)?;
+                    let (decision, typed) = ask_person(&prompt, surroundings)?;
                     (decision, if typed.is_empty() { reason } else { typed })
                 }
             };
-            gate.settle(&prompt, &Answer { decision, reason, thoughts }).map_err(told)?
+            gate.settle(&prompt, &Answer { decision, reason, thoughts }).map_err(command_error)?
         }
     };
     surroundings.result(json, &returned, || page(&returned))?;
@@ -70,7 +70,7 @@ pub(crate) fn gate(arguments: Arguments, json: bool, surroundings: &mut Surround
 }
 
 /// Asks a person for the decision and the reason, on one line.
-fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), CommandError> {
+fn ask_person(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, String), CommandError> {
     surroundings.tell(&format!("What becomes of {prompt}? main, alternative or discard, and why:"));
     loop {
         let Some(line) = surroundings.line()? else {
@@ -85,7 +85,7 @@ fn asked(prompt: &Prompt, surroundings: &mut Surroundings) -> Result<(Decision, 
     }
 }
 
-fn told(error: GateError) -> CommandError {
+fn command_error(error: GateError) -> CommandError {
     let exit = match &error {
         GateError::Rule(_) | GateError::NoBranch { .. } | GateError::Name(_) | GateError::Open(_) => Exit::Refused,
         _ => Exit::Failed,

@@ -25,7 +25,7 @@ pub(crate) fn protocol(
     // Not parsed by clap, which would report an empty name as a missing one.
     let name: ProtocolName = arguments.name.parse()?;
     let library = arguments.project.library(surroundings.directory());
-    let protocol = library.resolve(&name).map_err(told)?;
+    let protocol = library.resolve(&name).map_err(command_error)?;
     for warning in &protocol.warnings {
         surroundings.tell(&format!("warning: {warning}"));
     }
@@ -34,7 +34,7 @@ pub(crate) fn protocol(
 }
 
 /// The error, with what the user can do about it.
-fn told(error: ResolveError) -> CommandError {
+fn command_error(error: ResolveError) -> CommandError {
     let missing = match &error {
         ResolveError::Read(error) => Some(error),
         ResolveError::Base { source, .. } => Some(&**source),

@@ -107,7 +107,7 @@ impl VariantsGate {
         }
         let returned = decisions.settle(prompt, branch.as_str(), answer)?;
         if returned.variant_solution == Some(Decision::Discard) {
-            self.put_away(&branch)?;
+            self.archive(&branch)?;
         }
         store.save(&decisions)?;
         Ok(returned)
@@ -145,7 +145,7 @@ impl VariantsGate {
     }
 
     /// Removes a branch's worktree and archives the branch, unless that is done already.
-    fn put_away(&self, branch: &BranchName) -> Result<(), GateError> {
+    fn archive(&self, branch: &BranchName) -> Result<(), GateError> {
         let Some(head) = self.repository.branch_head(branch)? else { return Ok(()) };
         let worktrees = self.repository.worktrees()?;
         if let Some(entry) = worktrees.into_iter().find(|entry| entry.branch.as_ref() == Some(branch)) {
