@@ -386,14 +386,14 @@ mod tests {
             progress.see(&event(1000, kind));
         }
         progress.see(&of_child(EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) }));
-        // A node of the same name in the child is another one.
+        // A node of the same name in the child run is another node.
         progress.see(&of_child(EventKind::NodeStarted(TESTS)));
         progress
             .see(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
         assert_eq!(live(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
         let ended = || of_child(EventKind::RunEnded { outcome: "finished".into(), usage: Usage::default() });
         progress.see(&ended());
-        // Once is enough.
+        // A second event for the same child run is not counted.
         progress.see(&ended());
         assert_eq!(live(&progress), ["tests #2 3/8", "…8a8e tests #2"]);
     }

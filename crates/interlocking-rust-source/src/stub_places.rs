@@ -216,7 +216,7 @@ mod tests {
         stubs_in("src/lib.rs", text, &markers).unwrap().iter().map(ToString::to_string).collect()
     }
 
-    /// TC-05, V3-61: markers are found wherever code can stand, with the function that they are in.
+    /// TC-05, V3-61: markers are found wherever code can be, with the function that contains them.
     #[test]
     fn markers_are_found_wherever_code_stands() {
         let places = |text: &str| -> Vec<(usize, usize, Option<String>)> {
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// TC-05: texts, comments, tests, and other things of the same name are no markers.
+    /// TC-05: string literals, comments, tests, and other items of the same name are not markers.
     #[test]
     fn what_only_speaks_of_markers_is_none() {
         let text = "//! todo!()\n/// unimplemented!()\nfn todo() { /* todo!() */ \"todo!()\".len(); self.todo(); todo(); todo != 1; }\n\
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(found(text, &["todo!()", "unimplemented!()"]), [""; 0]);
     }
 
-    /// TC-05: the list is configurable; a finding says where, what and what to do.
+    /// TC-05: the list of markers is configurable; a finding states its place, the marker and what to do.
     #[test]
     fn markers_of_ones_own_are_found_as_they_are_written() {
         let text = "fn f() { undefined() }\nfn undefined() {}\nfn g() { x.undefined(); undefined(1); panic!(\"stub\"); panic!(\"other\") }";

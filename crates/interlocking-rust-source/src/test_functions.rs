@@ -108,7 +108,7 @@ mod tests {
         proptest! {\n    #![proptest_config(ProptestConfig::default())]\n    #[test]\n    \
         fn prop_c(x in 0..3) { prop_assert!(x < 3); }\n    fn not_one(x in 0..3) {}\n}";
 
-    /// TC-13: tests within `proptest!` are tests like others.
+    /// TC-13: tests inside `proptest!` are found like others.
     #[test]
     fn tests_are_found_in_modules_and_in_proptest() {
         for before in ["", "\u{feff}", "#!/usr/bin/env run-cargo-script\n", "\u{feff}#!/usr/bin/env run\n"] {

@@ -1,4 +1,4 @@
-//! What the syntax shows of files as agents write them.
+//! Checks of files as agents write them.
 
 use crate::*;
 
@@ -11,7 +11,7 @@ fn functions(text: &str) -> Vec<(String, Option<bool>)> {
     found.into_iter().map(|function| (function.name, function.is_stub)).collect()
 }
 
-/// HY-154, HY-158, TC-05: which bodies are stubs; strings and comments that speak of stubs are not.
+/// HY-154, HY-158, TC-05: bodies that are stubs are recognised; strings and comments that mention stubs are not stubs.
 #[test]
 fn stubs_are_recognised_by_their_only_statement() {
     let cases = [
@@ -52,7 +52,7 @@ fn markers_are_configured_as_they_stand_in_a_body() {
     assert_eq!(StubMarkers::parse(["todo!("]).unwrap_err().marker, "todo!(");
 }
 
-/// CON-95, HY-161: only what can be called from outside counts.
+/// CON-95, HY-161: only functions that can be called from outside count.
 #[test]
 fn public_functions_are_those_others_can_call() {
     let text = r#"
@@ -93,7 +93,7 @@ fn a_file_that_is_not_rust_is_refused_with_its_place() {
     assert!(error.to_string().starts_with("src/lib.rs:2:8: not valid Rust"), "{error}");
 }
 
-/// HY-154: what a macro comes to, and methods that a body gives to a type, are in no list of functions.
+/// HY-154: functions that a macro may define, and methods that a body gives to a type, are missing from the list of functions.
 #[test]
 fn what_can_make_functions_out_of_sight_is_found() {
     let stack = "pub struct Stack;\nimpl Stack {\n pub fn push(&mut self) { todo!() }\n}\n";
@@ -117,7 +117,7 @@ fn what_can_make_functions_out_of_sight_is_found() {
         (format!("const _: () = {{\n {pop}\n}};"), 6, "impl within a body"),
         (format!("fn hidden() {{\n {pop}\n}}"), 6, "impl within a body"),
         (format!("fn hidden() {{\n println!(\"{{}}\", {{ {pop} 1 }})\n}}"), 6, "impl within a body"),
-        // Not the standard library's: each stub is an implementation.
+        // Another macro than the standard library's `todo!`, so that what looks like a stub is an implementation.
         ("macro_rules! todo { () => { return }; }".to_owned(), 3, "todo!"),
         ("use helper::make as todo;".to_owned(), 3, "todo!"),
         ("use std::{fmt, dbg as todo};".to_owned(), 3, "todo!"),

@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(with_it.changed(), Some(planted.as_path()));
             assert_eq!(before.changed(), None);
         }
-        // Below, it is the commit's.
+        // Files inside the checkout belong to the commit.
         let before = BuildSettings::of(&checkout);
         fs::create_dir_all(checkout.join("inner/.cargo")).unwrap();
         fs::write(checkout.join("inner/.cargo/config.toml"), "").unwrap();

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(with.text.matches("#[ignore = \"slow\"]").count(), 3, "the test, its stand-in and its canary");
     }
 
-    /// What the compiler says of the file names the lines that its author knows.
+    /// The compiler's messages about the file name the original lines.
     #[test]
     fn every_line_stays_where_it_was() {
         let with = with_canaries("p.rs", FILE).unwrap();

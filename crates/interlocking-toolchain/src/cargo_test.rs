@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// A test program has other names, and is called with `--exact` and one of them.
+    /// Names in test programs are random, and each is run with `--exact`, so filters are not passed on to the programs.
     #[test]
     fn which_tests_run_is_for_no_program_to_say() {
         let all = ["prop_a", "prop_ab", "contract", "slow::prop_c"];
@@ -262,7 +262,7 @@ mod tests {
         }
     }
 
-    /// A line that a build prints is none of cargo's, and a program elsewhere was not built.
+    /// Lines that are not cargo's messages are ignored, and so are programs outside the target directory.
     #[test]
     fn programs_are_those_among_the_artefacts() {
         let line = |executable: &str, test: bool| {

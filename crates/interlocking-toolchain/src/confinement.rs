@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(unconfined.to_string(), said);
     }
 
-    /// Who builds writes where tests are built; who tests does not, and does not even read it.
+    /// Builds can write where tests are built; tests can neither write nor read there.
     #[test]
     fn artefacts_are_written_by_builds_alone() {
         let directory = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ mod tests {
         );
     }
 
-    /// Neither by a link in a commit nor by a path that was configured.
+    /// Neither a link in a commit nor a configured path leads out of the checkout.
     #[cfg(unix)]
     #[test]
     fn the_way_to_what_is_hidden_leads_nowhere_else() {

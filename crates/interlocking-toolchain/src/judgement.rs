@@ -104,7 +104,7 @@ mod tests {
         }
     }
 
-    /// HY-173, CON-53, CON-54: property by property, and only failures by assertion or stub count.
+    /// HY-173, CON-53, CON-54: each property is judged, and only failures by an assertion or a stub count.
     #[test]
     fn red_means_failed_by_assertion_or_stub() {
         let red = red_check(&outcome(), ["prop_stub", "prop_assert"]);
@@ -118,7 +118,7 @@ mod tests {
         assert!(!red_check(&outcome(), []).is_red(), "no property is no proof");
     }
 
-    /// Green is not the absence of failures: what was not run has not passed.
+    /// Green is more than the absence of failures: a test that was not run has not passed.
     #[test]
     fn green_means_that_each_test_passed() {
         assert!(green_check(&outcome(), ["prop_trivial"]).is_green());

@@ -31,7 +31,7 @@ pub(super) fn read(directory: &Path, report: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// A link or a pipe in the place of a report is no report.
+    /// A link or a pipe in the place of a report is not read.
     #[cfg(unix)]
     #[test]
     fn only_a_file_of_the_directory_is_read() {

@@ -51,7 +51,7 @@ mod tests {
     use crate::cleanup::extensions::Comments;
     use crate::cleanup::marked::Marked;
 
-    /// Whoever wrote to a file since it was read, or put a link in its place, finds it as they left it.
+    /// A file that was changed since it was read, or replaced by a link, is not touched.
     #[test]
     fn a_file_that_changed_is_left_alone() {
         let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What is a change, and what is formatting.
+//! Distinguishes changes from formatting.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn of_body(before: &str, after: &str) -> bool {
     }
 }
 
-/// V3-103, TC-07: what formatters, comments and lints do to a body is no change of it.
+/// V3-103, TC-07: formatting, comments and lints do not change a body.
 #[test]
 fn formatting_is_no_change() {
     for (before, after) in [
@@ -42,7 +42,7 @@ fn formatting_is_no_change() {
     }
 }
 
-/// V3-103: what says something else is a change, however little it is.
+/// V3-103: every change of meaning counts, however small.
 #[test]
 fn another_meaning_is_a_change() {
     for (before, after) in [
@@ -67,7 +67,7 @@ fn another_meaning_is_a_change() {
     }
 }
 
-/// V3-103: functions are known by their modules and by what they are methods of; order says nothing.
+/// V3-103: functions are identified by their modules and by the type or trait of a method; order makes no difference.
 #[test]
 fn what_changed_is_named_with_its_place() {
     let before = "const LIMIT: u8 = 1;\nmacro_rules! make { () => { 1 } }\nfn a() {}\nfn gone() {}\n\
@@ -95,7 +95,7 @@ fn what_changed_is_named_with_its_place() {
     );
 }
 
-/// Of two functions of one name a condition takes one: each counts.
+/// If a condition chooses between two functions of one name, each of them counts.
 #[test]
 fn variants_of_a_condition_are_kept_apart() {
     let both = "#[cfg(unix)] fn f() { 1; } #[cfg(windows)] fn f() { 2; }";
@@ -104,7 +104,8 @@ fn variants_of_a_condition_are_kept_apart() {
     assert_eq!(changes(both, "#[cfg(unix)] fn f() { 1; } #[cfg(not(unix))] fn f() { 2; }")[0].1, CodeChange::Signature);
 }
 
-/// V3-102, V3-103, V3-104: after a rebase a body is the branch's or the others'; one that is neither was written while rebasing.
+/// V3-102, V3-103, V3-104: after a rebase, each body is that of the branch or of the new base; any other body was written while
+/// rebasing.
 #[test]
 fn logic_that_a_rebase_wrote_is_named() {
     let file = |a: &str, b: &str, more: &str| format!("use x::y;\nfn a() {{ {a} }}\nfn b() {{ {b} }}\n{more}");

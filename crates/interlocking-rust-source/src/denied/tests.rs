@@ -1,4 +1,4 @@
-//! Each way to write what is denied, and what only looks like it.
+//! Every way to write denied code, and code that only looks like it.
 
 use super::*;
 
@@ -15,7 +15,7 @@ fn found(text: &str) -> Vec<String> {
     denied_code("src/lib.rs", text, &denied()).unwrap().into_iter().map(|found| found.construct).collect()
 }
 
-/// TC-06, V3-62: unsafe code is found in every form, inside macros and without the word.
+/// TC-06, V3-62: unsafe code is found in every form, inside macros, and without the word `unsafe`.
 #[test]
 fn unsafe_code_is_found_in_every_form() {
     for (text, construct) in [
@@ -36,7 +36,7 @@ fn unsafe_code_is_found_in_every_form() {
     }
 }
 
-/// TC-06: a denied crate or path is found whatever it is called, and in macros.
+/// TC-06: a denied crate or path is found under every name, and in macros.
 #[test]
 fn crates_and_paths_are_found_under_every_name() {
     for (text, construct) in [
@@ -90,7 +90,7 @@ fn crates_and_paths_are_found_under_every_name() {
     }
 }
 
-/// TC-06: however many names there are in a row, in whatever order, and where they lead round in circles.
+/// TC-06: names are followed through long chains, in any order, and through cycles.
 #[test]
 fn names_are_followed_to_their_end() {
     let renames: String = (0..500).map(|at| format!("use s{} as s{at};", at + 1)).collect();
@@ -101,7 +101,7 @@ fn names_are_followed_to_their_end() {
     assert_eq!(lines, [("std::process", 2)]);
 }
 
-/// TC-06: texts, comments, and others of the same name are none of it.
+/// TC-06: string literals, comments, and other items of the same name do not count.
 #[test]
 fn what_only_looks_like_it_is_left_alone() {
     let text = "//! unsafe libc::exit\n#![forbid(unsafe_code)]\n/* std::process */\n\
@@ -114,7 +114,7 @@ fn what_only_looks_like_it_is_left_alone() {
     assert_eq!(denied_code("src/lib.rs", "fn f() { unsafe { libc::exit(1) } }", &Denied::default()).unwrap(), []);
 }
 
-/// V3-62: what is denied has its place, and what to do.
+/// V3-62: a finding states its place, and what to do.
 #[test]
 fn a_denial_says_where_and_what_to_do() {
     let found =
@@ -131,7 +131,7 @@ fn a_denial_says_where_and_what_to_do() {
     assert!(denied_code("src/lib.rs", "fn f( {", &denied()).is_err());
 }
 
-/// TC-06: a denied crate is found in any table of dependencies, under whatever name; the source knows it by that.
+/// TC-06: a denied crate is found in every table of dependencies, under every name, and the source is searched for that name.
 #[test]
 fn a_dependency_is_found_under_any_name_and_in_any_table() {
     let manifest = "[dependencies]\nserde = \"1\"\nc = { package = \"libc\", version = \"0.2\" }\n\n[dev-dependencies]\nlibc = \"0.2\"\n\

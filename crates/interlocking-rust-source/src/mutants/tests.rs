@@ -1,4 +1,4 @@
-//! Which changes are made of which code.
+//! Which mutants are found in which code.
 
 use super::*;
 
@@ -43,7 +43,7 @@ fn told(text: &str) -> Vec<String> {
     mutants("src/lib.rs", text).unwrap().iter().map(ToString::to_string).collect()
 }
 
-/// All seven kinds (HY-95), in the file's order; neither tests nor constants have any.
+/// Mutants of all seven kinds (HY-95) are found in the file's order; tests and constants have none.
 #[test]
 fn each_kind_of_change_is_made_where_its_code_stands() {
     let expected = [
@@ -70,7 +70,7 @@ fn each_kind_of_change_is_made_where_its_code_stands() {
     assert_eq!(told(STACK), expected.map(|told| format!("src/lib.rs:{told}")));
 }
 
-/// Every mutant is Rust, differs from the original in its place alone, and only of that text.
+/// Every mutant is valid Rust, differs from the original only in its place, and applies only to that text.
 #[test]
 fn a_mutant_is_made_of_the_text_that_it_was_found_in() {
     for before in ["", "\u{feff}", "#!/usr/bin/env run\n", "// ä€😀\n/* ü */ "] {
@@ -93,7 +93,7 @@ fn a_mutant_is_made_of_the_text_that_it_was_found_in() {
     }
 }
 
-/// What may not be compiled, and what is decided by types, by macros or at compile time, is left alone.
+/// Code that may not be compiled, and code in types, macros or constants, has no mutants.
 #[test]
 fn what_is_no_code_of_a_body_is_left_alone() {
     let told_of = |body: &str| told(&format!("fn f() {{ {body} }}"));
@@ -145,7 +145,7 @@ fn checks_of_every_form_are_left_out() {
     }
 }
 
-/// However many there could be, and however long their names, what is listed stays small.
+/// The list stays small, however many mutants a file could have and however long the names of its functions are.
 #[test]
 fn the_list_is_bounded() {
     let many = format!("fn f() {{ {} }}", "a < b; ".repeat(3 * MAX_MUTANTS));
@@ -165,7 +165,7 @@ fn a_sample_is_spread_over_the_list() {
     assert!(lines(0).is_empty() && sample(&[], 3).is_empty());
 }
 
-/// A change that somebody claims must be to code of that function, and to one place of it.
+/// A claimed change must be to code of the named function, and to exactly one place of it.
 #[test]
 fn a_claimed_change_is_found_or_refused() {
     let claim = |function: &str, original: &str, replacement: &str| {
@@ -221,7 +221,7 @@ fn a_claimed_change_is_found_or_refused() {
     let error = claimed_edit("src/lib.rs", hidden, "f", "<", "<=").unwrap_err();
     assert!(matches!(error, ClaimError::Conditional { line: 1, .. }), "{error}");
     claimed_edit("src/lib.rs", hidden, "f", "held", "d").unwrap();
-    // HY-08: what is claimed is code, and other code than what is there.
+    // HY-08: the replacement must be code, and differ from the original in more than comments.
     let commented = "fn f() { // a < b\n held /* twice */\n}";
     for (original, replacement) in [("a < b", "a > b"), ("held", "held // now"), ("held /* twice */", "held held")] {
         let error = claimed_edit("src/lib.rs", commented, "f", original, replacement).unwrap_err();

@@ -1,8 +1,8 @@
-//! What the syntax shows of properties: which functions they call, and what they compare.
+//! Which functions properties call, and what they compare.
 
 use super::*;
 
-/// The implementation that the properties below are about.
+/// The implementation that the properties below test.
 const STACK: &str = "
     pub struct BoundedStack { items: Vec<i64> }
     pub struct Full(pub i64);
@@ -36,7 +36,7 @@ fn file(tests: &str) -> TestFile {
     TestFile::read(Sources { library: "stack", implementation, tests: ("tests/p.rs", tests), prefix: "prop_" }).unwrap()
 }
 
-/// What of the contract the file's one property is seen to call, and what it may call.
+/// The functions that the file's only property calls, and those that it may call.
 fn seen(tests: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     let file = file(tests);
     let [test] = &file.tests[..] else { panic!("{:?}", file.tests) };
@@ -46,7 +46,7 @@ fn seen(tests: &str) -> (Vec<&'static str>, Vec<&'static str>) {
     (those(|exercise| *exercise == Exercise::Seen), those(|exercise| matches!(exercise, Exercise::Unclear(_))))
 }
 
-/// A property with this body, in a file that begins with the usual imports.
+/// A file with the usual imports and a property with this body.
 fn body(body: &str) -> String {
     format!("use stack::{{BoundedStack, Tall}};\n#[test]\nfn prop_x() {{ {body} }}")
 }
@@ -80,7 +80,7 @@ fn properties_are_found_inside_macros() {
     assert_eq!(names, [("prop_one", 6), ("prop_two", 11)]);
 }
 
-/// HY-157: a method is the contract's if what it is called on is of the contract's type, wherever the type comes from.
+/// HY-157: a method call counts if the receiver has a type of the contract, wherever the type comes from.
 #[test]
 fn methods_belong_to_the_type_of_what_they_are_called_on() {
     for made in [
@@ -113,7 +113,7 @@ fn methods_belong_to_the_type_of_what_they_are_called_on() {
     );
 }
 
-/// HY-157: a method of the same name on anything else is not the contract's.
+/// HY-157: a method of the same name on another type does not count.
 #[test]
 fn methods_of_other_types_do_not_count() {
     for other in [
@@ -131,7 +131,7 @@ fn methods_of_other_types_do_not_count() {
     }
 }
 
-/// What only names a function, stands in a comment or a text, or is never reached does not call it.
+/// Code that only names a function, is in a comment or a string, or is never reached does not call the function.
 #[test]
 fn names_are_not_calls() {
     for idle in [
@@ -160,7 +160,7 @@ fn names_are_not_calls() {
     check(&body("(0..3).map(BoundedStack::with_capacity).count();"), &["BoundedStack::with_capacity"], &[]);
 }
 
-/// What the text does not tell is neither: it is said to be unclear, with the line and the reason.
+/// A call that the text does not decide is unclear, with the line and the reason.
 #[test]
 fn what_cannot_be_seen_is_unclear() {
     for (dark, unclear) in [
@@ -184,11 +184,12 @@ fn what_cannot_be_seen_is_unclear() {
     let file = file(&body("\nlet s = somewhere();\ns.height();"));
     let Exercise::Unclear(why) = file.calls(&file.tests[0], "BoundedStack::height") else { panic!() };
     assert_eq!(why, "line 5: what `height` is called on cannot be seen; write its type with `let`");
-    // A name that could mean two functions is neither of them.
+    // A name that means no function, or several, is unclear.
     assert!(matches!(file.calls(&file.tests[0], "no_such"), Exercise::Unclear(_)));
 }
 
-/// TC-13, HY-163: calls are seen inside assertions' arguments, in strategies, in closures and through the file's own functions.
+/// TC-13, HY-163: calls are found in the arguments of assertions, in strategies, in closures and through the file's own
+/// functions.
 #[test]
 fn calls_are_seen_through_macros_strategies_and_local_functions() {
     let text = "
@@ -212,8 +213,8 @@ fn calls_are_seen_through_macros_strategies_and_local_functions() {
     check(text, &called, &[]);
 }
 
-/// CON-90, CON-91: an example is checked where what the function gives is compared with the outcome, and the input's values are
-/// there.
+/// CON-90, CON-91: an example is checked if the property compares the function's result with the outcome, and contains the
+/// input's values.
 #[test]
 fn an_example_is_checked_by_a_comparison() {
     let checked = |text: &str, input: &str, expected: &str| {

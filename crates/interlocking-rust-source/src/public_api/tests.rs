@@ -1,4 +1,4 @@
-//! What others see, and what is a difference to them.
+//! What the public API contains, and what counts as a change.
 
 use super::*;
 
@@ -51,7 +51,7 @@ const STACK: &str = "
     fn body() { impl Side { pub fn from_a_body(self) {} } }
 ";
 
-/// TC-07, V3-61, V3-80: the interface is what others can name, with its signatures.
+/// TC-07, V3-61, V3-80: the public API contains the items that others can name, with their signatures.
 #[test]
 fn what_others_can_name_is_listed_by_the_path_that_they_know() {
     let expected = [
@@ -88,7 +88,7 @@ fn what_others_can_name_is_listed_by_the_path_that_they_know() {
     assert_eq!(listed(STACK), expected.map(|(path, signature)| (path.to_owned(), signature.to_owned())));
 }
 
-/// TC-07: formatting, comments, names of arguments, order and attributes for readers change nothing; nor do bodies and what is private.
+/// TC-07: formatting, comments, names of arguments, order, attributes for readers, bodies and private items make no difference.
 #[test]
 fn what_says_the_same_to_a_caller_is_no_change() {
     for (before, after) in [
@@ -124,7 +124,7 @@ fn what_says_the_same_to_a_caller_is_no_change() {
     }
 }
 
-/// TC-07, V3-61, V3-80: what a caller would notice is a change.
+/// TC-07, V3-61, V3-80: everything that a caller would notice is a change.
 #[test]
 fn what_a_caller_would_notice_is_a_change() {
     for (before, after) in [
@@ -207,7 +207,7 @@ fn methods_are_found_wherever_they_are_given() {
         let paths: Vec<_> = api(&format!("pub struct Stack; {text}")).items.into_iter().map(|item| item.path).collect();
         assert!(paths.contains(&"Stack::secret".to_owned()), "{text}: {paths:?}");
     }
-    // Of a type that nobody can name, of a test, and of names that lead nowhere.
+    // Methods of a type that others cannot name, of a test, and of aliases that lead nowhere.
     for text in [
         format!("type S = Private; struct Private; impl S {SECRET}"),
         format!("fn f() {{ #[cfg(test)] impl Stack {SECRET} #[cfg(test)] mod m {} }}", inside("super::Stack")),
@@ -238,7 +238,7 @@ fn files(files: &[(&str, &str)]) -> BTreeMap<String, String> {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
 
-/// V3-140, SAW-63: a crate's interface is that of all its modules' files; which file something stands in makes no difference.
+/// V3-140, SAW-63: a crate's API includes that of all files of its modules; in which file an item is makes no difference.
 #[test]
 fn a_crate_is_its_root_and_the_files_of_its_modules() {
     let split = files(&[
@@ -248,7 +248,7 @@ fn a_crate_is_its_root_and_the_files_of_its_modules() {
         ("src/deep/inline/below.rs", "pub fn under() {}"),
         ("src/hidden.rs", "pub struct Stack; pub mod inner; impl Stack { pub fn push(&mut self) {} }"),
         ("src/hidden/inner.rs", "pub fn not_seen() {} impl super::Stack { pub fn pop(&mut self) {} }"),
-        // As rustc has it: modules of a file that an attribute names are beside it.
+        // As in rustc, the modules of a file that a `path` attribute names are beside that file.
         ("src/odd/name.rs", "pub fn odd() {} mod beside; pub mod r#type;"),
         ("src/odd/beside.rs", "mod inner;"),
         ("src/odd/beside/inner.rs", "#[path = \"d\"] mod dd { mod z; } mod inline { #[path = \"y.rs\"] mod y; }"),
@@ -292,13 +292,13 @@ fn a_module_without_its_file_is_named_with_where_it_could_be() {
     assert!(error.to_string().starts_with("src/a.rs:1:8: not valid Rust"), "{error}");
     let error = PublicApi::of_crate("src/main.rs", &files(&[("src/lib.rs", "")])).unwrap_err();
     assert_eq!(error.to_string(), "src/main.rs:1:1: the file of module `crate` is not there: give src/main.rs");
-    // One file by itself has no others.
+    // A single file does not need the files of its modules.
     let found = PublicApi::of_file("src/lib.rs", "pub mod deep; pub use deep::f;").unwrap();
     let found: Vec<_> = found.items.iter().map(|item| item.path.as_str()).collect();
     assert_eq!(found, ["deep", "f"]);
 }
 
-/// Modules that lead to each other come to an end.
+/// Modules that re-export each other are read in finite time, or refused.
 #[test]
 fn what_goes_round_in_circles_is_read_or_refused() {
     let round = "pub mod a { pub use super::*; pub use super::b::*; pub struct S; } pub mod b { pub use super::a::*; pub use super::b as c; }";

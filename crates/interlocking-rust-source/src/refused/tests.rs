@@ -1,4 +1,4 @@
-//! Each way round, written in each way.
+//! Every refused construct, in every way to write it.
 
 use super::{Side, refused_constructs};
 
@@ -121,7 +121,7 @@ fn what_follows_a_range_is_code_like_any_other() {
     assert_eq!(refused("fn f() { 0..x.libc; a.std(); }"), [""; 0]);
 }
 
-/// Ordinary code is none of this.
+/// Ordinary code is not refused.
 #[test]
 fn what_only_computes_is_allowed() {
     let text = "#!/usr/bin/env x\n//! See [`std::process::Command`] and `unsafe`.\n\
@@ -138,7 +138,7 @@ fn what_only_computes_is_allowed() {
     assert_eq!(refused(text), [""; 0]);
 }
 
-/// Where a glob gives a module of the same name, the code would be another one under test.
+/// If a glob import gives a module of the same name, the code under test would differ from the code in use.
 #[test]
 fn a_module_of_tests_is_allowed_where_nothing_else_has_its_name() {
     let code = "mod other { pub mod imp { pub fn f() {} } } use other::*;";

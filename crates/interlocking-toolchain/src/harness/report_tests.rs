@@ -1,4 +1,4 @@
-//! What is read from reports that nextest 0.9.143, pytest 9.2 and go 1.19 really wrote, and from hostile ones.
+//! Reads real reports of nextest 0.9.143, pytest 9.2 and go 1.19, and hostile reports.
 
 use super::*;
 use std::fmt::Write;
@@ -35,7 +35,7 @@ fn check(outcome: &TestOutcome, expected: &[(&str, FailureType, &str)]) {
     assert_eq!(kinds.collect::<Vec<_>>(), expected);
 }
 
-/// TC-09, HY-100: nextest's report of a crate whose tests fail in every way.
+/// TC-09, HY-100: the report of nextest for a crate whose tests fail in every way.
 #[test]
 fn a_report_of_nextest() {
     use FailureType::*;
@@ -65,7 +65,7 @@ fn a_report_of_nextest() {
     assert_eq!(outcome.verdict_of("forged"), TestVerdict::Absent, "what a test prints is no test");
 }
 
-/// TC-09, TC-25: pytest's, with Hypothesis's smallest input.
+/// TC-09, TC-25: the report of pytest, with Hypothesis's smallest input.
 #[test]
 fn a_report_of_pytest() {
     use FailureType::*;
@@ -93,7 +93,7 @@ fn a_report_of_pytest() {
     assert_eq!(failed(&outcome, "test_property").counterexample.as_deref(), Some("value=1"));
 }
 
-/// TC-09, TC-25: go's, where one test prints that another has passed.
+/// TC-09, TC-25: the report of go, in which a test prints that another test has passed.
 #[test]
 fn the_events_of_go_test() {
     use FailureType::*;
@@ -134,7 +134,7 @@ fn go_tests_of_a_package_that_was_interrupted_are_no_success() {
 
 const ONE: &str = "<testsuite name='s' tests='1'><testcase name='a'/></testsuite>";
 
-/// A report counts only as far as the exit code and the known tests agree with it.
+/// A report counts only as far as the exit code and the known tests agree with the report.
 #[test]
 fn a_report_is_held_against_what_else_is_known() {
     let names = ["a".to_owned(), "b".to_owned()];
@@ -159,7 +159,7 @@ fn a_report_is_held_against_what_else_is_known() {
     assert_eq!((outcome.passed.len(), outcome.failed.len()), (0, 1), "who fails once has failed");
 }
 
-/// Whatever the file is, it is a verdict or an error with a place, soon.
+/// Every file quickly gives verdicts or an error with a place.
 #[test]
 fn hostile_reports_are_refused() {
     let refused = |report: &str| junit::cases(report).unwrap_err().to_string();
@@ -196,7 +196,7 @@ fn hostile_reports_are_refused() {
     }
 }
 
-/// What cannot be believed fails the tests that were to be judged by it.
+/// An invalid report fails the tests that it should judge.
 #[test]
 fn a_refused_report_is_a_failure() {
     let names = ["a".to_owned()];

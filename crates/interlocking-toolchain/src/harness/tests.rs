@@ -1,5 +1,5 @@
-//! What is read from output that cargo really printed. The fixtures were recorded with rustc 1.95, one
-//! stream a file; `kinds` is one test program that fails in every way.
+//! Reads real output of cargo. The fixtures were recorded with rustc 1.95, one stream a file; `kinds` is a test program that
+//! fails in every way.
 
 use expect_test::{Expect, expect};
 
@@ -41,7 +41,7 @@ fn check(test: &str, expected: Expect) {
     expected.assert_debug_eq(failure);
 }
 
-/// HY-99, HY-100, TC-09: a property that does not hold, with its smallest counterexample and both sides.
+/// HY-99, HY-100, TC-09: a property that does not hold has its smallest counterexample and both sides of the comparison.
 #[test]
 fn a_failed_property() {
     check(
@@ -80,7 +80,7 @@ fn a_failed_property() {
     );
 }
 
-/// HY-100: an assertion is an assertion, whichever macro made it.
+/// HY-100: assertions are recognised, whichever macro makes them.
 #[test]
 fn a_failed_plain_assertion() {
     check(
@@ -147,7 +147,7 @@ fn a_failed_plain_assertion() {
     );
 }
 
-/// HY-100: panics that are neither an assertion's nor a stub's, and returned errors.
+/// HY-100: panics of neither an assertion nor a stub, and returned errors.
 #[test]
 fn a_thrown_exception() {
     check(
@@ -193,7 +193,7 @@ fn a_thrown_exception() {
     );
 }
 
-/// HY-100, TC-10: a stub was reached, inside proptest and outside.
+/// HY-100, TC-10: tests that reach a stub, inside proptest and outside.
 #[test]
 fn a_stub() {
     check(
@@ -241,7 +241,7 @@ fn a_stub() {
     );
 }
 
-/// HY-180: every verdict of the run is accounted for, and what tests print is not taken for verdicts.
+/// HY-180: every verdict of the run is read, and the tests' own output is not taken for verdicts.
 #[test]
 fn every_verdict_is_found() {
     let kinds = kinds();
@@ -253,7 +253,7 @@ fn every_verdict_is_found() {
     assert!(!kinds.all_passed());
 }
 
-/// HY-100, TC-11: the time was up; the test that has no verdict is the one that hung.
+/// HY-100, TC-11: when time is up, the test without a verdict is the one that hung.
 #[test]
 fn a_timeout() {
     let outcome = read(&recorded!("timeout", Ending::TimedOut), &["prop_fine", "prop_endless"]);
@@ -271,7 +271,7 @@ fn a_timeout_of_a_test_nobody_knew() {
     assert_eq!(kinds_of(&outcome), [(WHOLE_SUITE, FailureType::Timeout)]);
 }
 
-/// HY-100: the test program crashed, so its output says nothing about the tests it still owed.
+/// HY-100: if the test program crashes, its output says nothing about the remaining tests.
 #[test]
 fn output_without_a_verdict() {
     let outcome = read(&recorded!("abort", Ending::Exited(101)), &["prop_fine", "prop_aborts"]);
@@ -280,7 +280,7 @@ fn output_without_a_verdict() {
     assert!(outcome.failed[0].message.contains("SIGABRT"), "{}", outcome.failed[0].message);
 }
 
-/// CON-53: what could not be built has no verdicts, which is not the same as failing.
+/// CON-53: tests that could not be built have no verdicts, which differs from failing.
 #[test]
 fn a_compile_error_is_not_a_failing_test() {
     let finished = recorded!("compile_error", Ending::Exited(101));
@@ -293,7 +293,7 @@ fn a_compile_error_is_not_a_failing_test() {
     );
 }
 
-/// A program that writes past the capture can add verdicts, but not without contradicting the counts.
+/// A program that bypasses the capture of output can add verdicts, but they contradict the counts.
 #[test]
 fn forged_verdicts_contradict_the_counts() {
     let mut finished = recorded!("kinds", Ending::Exited(101));
@@ -315,7 +315,7 @@ fn a_failing_command_is_a_failure() {
     assert_eq!(kinds_of(&read(&finished, &[])), [(WHOLE_SUITE, FailureType::ParseError)]);
 }
 
-/// TC-09: where only the exit code is understood, every test shares it.
+/// TC-09: if only the exit code counts, every test shares the command's verdict.
 #[test]
 fn an_exit_code_stands_for_every_test() {
     let names = ["a".to_owned(), "b".to_owned()];
