@@ -13,28 +13,28 @@ const DEPTH: usize = 256;
 pub(super) struct Effort {
     steps: Cell<usize>,
     depth: Cell<usize>,
-    is_spent: Cell<bool>,
+    is_exhausted: Cell<bool>,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { steps: Cell::new(STEPS), depth: Cell::new(DEPTH), is_spent: Cell::new(false) }
+        Self { steps: Cell::new(STEPS), depth: Cell::new(DEPTH), is_exhausted: Cell::new(false) }
     }
 }
 
 impl Effort {
     /// Consumes steps; whether that many were left.
-    pub(super) fn is_spared(&self, steps: usize) -> bool {
+    pub(super) fn consume(&self, steps: usize) -> bool {
         let left = self.steps.get().checked_sub(steps);
         self.steps.set(left.unwrap_or(0));
-        self.is_spent.set(self.is_spent.get() || left.is_none());
+        self.is_exhausted.set(self.is_exhausted.get() || left.is_none());
         left.is_some()
     }
 
     /// Enters one level deeper; whether the limits allow that.
     pub(super) fn enter(&self) -> bool {
-        let left = self.depth.get().checked_sub(1).filter(|_| self.is_spared(1));
-        self.is_spent.set(self.is_spent.get() || left.is_none());
+        let left = self.depth.get().checked_sub(1).filter(|_| self.consume(1));
+        self.is_exhausted.set(self.is_exhausted.get() || left.is_none());
         left.map(|left| self.depth.set(left)).is_some()
     }
 
@@ -54,8 +54,8 @@ impl Effort {
     }
 
     /// Whether a limit was reached, so that something was not read.
-    pub(super) fn is_spent(&self) -> bool {
-        self.is_spent.get()
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.is_exhausted.get()
     }
 }
 
@@ -66,13 +66,13 @@ mod tests {
     #[test]
     fn what_is_spent_stays_spent() {
         let effort = Effort::default();
-        assert!(effort.is_spared(STEPS - 2) && effort.enter() && !effort.is_spent());
-        assert!(!effort.is_spared(2) && !effort.enter() && effort.is_spent());
+        assert!(effort.consume(STEPS - 2) && effort.enter() && !effort.is_exhausted());
+        assert!(!effort.consume(2) && !effort.enter() && effort.is_exhausted());
 
         let effort = Effort::default();
-        assert!((0..DEPTH).all(|_| effort.enter()) && !effort.is_spent());
+        assert!((0..DEPTH).all(|_| effort.enter()) && !effort.is_exhausted());
         effort.leave();
-        assert!(effort.enter() && !effort.is_spent());
-        assert!(effort.deeper(|| ()).is_none() && effort.is_spent());
+        assert!(effort.enter() && !effort.is_exhausted());
+        assert!(effort.deeper(|| ()).is_none() && effort.is_exhausted());
     }
 }

@@ -219,7 +219,7 @@ impl<'a> Names<'a> {
 
     fn resolve(&self, module: usize, path: &[String], kind: Kind, way: Way) -> Meaning {
         let Some((first, rest)) = path.split_first() else { return Meaning::Unknown };
-        if way.depth > 16 || !self.effort.is_spared(1) {
+        if way.depth > 16 || !self.effort.consume(1) {
             return Meaning::Unknown;
         }
         let first_kind = if rest.is_empty() { kind } else { Kind::Type };
@@ -271,7 +271,7 @@ impl<'a> Names<'a> {
 
     /// The meaning of a name in a module. `seen` are the modules already searched through glob imports.
     fn inside(&self, module: usize, name: &str, kind: Kind, way: Way, seen: &mut Vec<usize>) -> Option<Meaning> {
-        if !self.effort.is_spared(1) {
+        if !self.effort.consume(1) {
             return None;
         }
         let here = &self.modules[module];

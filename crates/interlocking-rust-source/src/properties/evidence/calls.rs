@@ -34,13 +34,13 @@ impl Walk<'_, '_> {
             };
         };
         if let Some(last) = path.path.segments.last() {
-            self.passes_call(last.ident.span());
+            self.record_call_position(last.ident.span());
         }
         let types: Vec<Ty> = given.iter().map(|(ty, _)| ty.clone()).collect();
         if let (None, Some(name)) = (&path.qself, path.path.get_ident())
             && let Some(binding) = self.variable(&name.to_string()).cloned()
         {
-            self.came_from(&binding.from);
+            self.add_calls(&binding.from);
             return match (&binding.closure, binding.ty) {
                 (Some(closure), _) => self.closure(closure, &types),
                 (None, Ty::Function(function)) => self.call_of(&function, call.span()),
@@ -60,14 +60,18 @@ impl Walk<'_, '_> {
             Meaning::Own(_) => self.own_value(path, &last),
             meaning @ Meaning::Type(_) => self.constant(&meaning),
             _ => {
-                self.perhaps(&self.names.api.ending_in(&last), "what is called there cannot be seen", call.span());
+                self.record_possible_calls(
+                    &self.names.api.ending_in(&last),
+                    "what is called there cannot be seen",
+                    call.span(),
+                );
                 Ty::Unknown
             }
         }
     }
 
     pub(super) fn call_of(&mut self, function: &str, at: proc_macro2::Span) -> Ty {
-        self.called(function, at);
+        self.record_call(function, at);
         self.names.api.gives(function)
     }
 

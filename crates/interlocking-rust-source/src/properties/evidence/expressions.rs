@@ -133,7 +133,7 @@ impl Walk<'_, '_> {
     pub(super) fn value(&mut self, expression: &Expr) -> Ty {
         let ty = self.expression(expression);
         if let Ty::Function(function) = &ty {
-            self.doubted(function, PASSED_ON, expression.span());
+            self.record_doubt(function, PASSED_ON, expression.span());
         }
         ty
     }
@@ -142,7 +142,7 @@ impl Walk<'_, '_> {
         if let (None, Some(name)) = (&path.qself, path.path.get_ident())
             && let Some(binding) = self.variable(&name.to_string()).cloned()
         {
-            self.came_from(&binding.from);
+            self.add_calls(&binding.from);
             if let Some(closure) = &binding.closure {
                 self.passed_on(|walk| walk.closure(closure, &[]));
             }

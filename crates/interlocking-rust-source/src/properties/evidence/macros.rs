@@ -67,7 +67,7 @@ impl Walk<'_, '_> {
         let own: TokenStream = own.and_then(|text| text.parse().ok()).unwrap_or_default();
         let why = format!("it is named inside `{name}!`, which cannot be looked into");
         for word in words(tokens.clone()).into_iter().chain(words(own)) {
-            self.perhaps(&self.names.api.ending_in(&word), &why, invocation.span());
+            self.record_possible_calls(&self.names.api.ending_in(&word), &why, invocation.span());
         }
     }
 

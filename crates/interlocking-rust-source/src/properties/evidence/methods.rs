@@ -11,7 +11,7 @@ impl Walk<'_, '_> {
     pub(super) fn method_call(&mut self, call: &ExprMethodCall) -> Ty {
         let name = call.method.to_string();
         let receiver = self.expression(&call.receiver);
-        self.passes_call(call.method.span());
+        self.record_call_position(call.method.span());
         self.on(&receiver, &name, call)
     }
 
@@ -26,14 +26,14 @@ impl Walk<'_, '_> {
                     return found;
                 }
                 self.values(&call.args);
-                self.perhaps_of_a_trait(name, call);
+                self.record_possible_trait_calls(name, call);
                 if is_same(name) { receiver.clone() } else { Ty::Unknown }
             }
             Ty::Local(owner) => match self.routine_on(owner, receiver, name, call) {
                 Some(found) => found,
                 None => {
                     self.values(&call.args);
-                    self.perhaps_of_a_trait(name, call);
+                    self.record_possible_trait_calls(name, call);
                     if is_same(name) { receiver.clone() } else { Ty::Unknown }
                 }
             },
@@ -48,15 +48,15 @@ impl Walk<'_, '_> {
             Ty::Function(_) | Ty::Unknown => {
                 self.values(&call.args);
                 let why = format!("what `{name}` is called on cannot be seen; write its type with `let`");
-                self.perhaps(&self.names.api.methods_named(name), &why, call.method.span());
+                self.record_possible_calls(&self.names.api.methods_named(name), &why, call.method.span());
                 Ty::Unknown
             }
         }
     }
 
-    fn perhaps_of_a_trait(&mut self, name: &str, call: &ExprMethodCall) {
+    fn record_possible_trait_calls(&mut self, name: &str, call: &ExprMethodCall) {
         let why = "what it is called on is not seen to have that trait";
-        self.perhaps(&self.names.api.of_traits(name), why, call.method.span());
+        self.record_possible_calls(&self.names.api.of_traits(name), why, call.method.span());
     }
 
     /// Visits a method that the test file itself defines.
@@ -67,7 +67,7 @@ impl Walk<'_, '_> {
             Some(routine) => Some(self.routine(&routine, Some(receiver.clone()))),
             None => {
                 let why = "the file has several functions of that name";
-                self.perhaps(&self.names.api.methods_named(name), why, call.method.span());
+                self.record_possible_calls(&self.names.api.methods_named(name), why, call.method.span());
                 Some(Ty::Unknown)
             }
         }
@@ -76,9 +76,9 @@ impl Walk<'_, '_> {
     fn on_foreign(&mut self, receiver: &Ty, name: &str, call: &ExprMethodCall) -> Ty {
         if receiver.passes_methods_on() {
             let why = "what it is called on may pass it on to what it holds";
-            self.perhaps(&self.names.api.methods_named(name), why, call.method.span());
+            self.record_possible_calls(&self.names.api.methods_named(name), why, call.method.span());
         } else {
-            self.perhaps_of_a_trait(name, call);
+            self.record_possible_trait_calls(name, call);
         }
         let Ty::Foreign(kind, _) = receiver else { return Ty::Unknown };
         let held = if kind == "Strategy" || kind == "Range" { receiver.drawn() } else { receiver.held() };

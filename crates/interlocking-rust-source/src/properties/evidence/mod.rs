@@ -68,7 +68,7 @@ pub(super) struct Walk<'w, 'a> {
     /// Why calls at this point are doubtful, if they are.
     doubt: Option<&'static str>,
     /// The calls of the visited functions and closures of the file, by their address and whether there was doubt.
-    gone_through: BTreeMap<(usize, bool), BTreeSet<String>>,
+    visited: BTreeMap<(usize, bool), BTreeSet<String>>,
 }
 
 const CONDITIONAL: &str = "what is compiled there depends on a condition";
@@ -84,7 +84,7 @@ impl<'w, 'a> Walk<'w, 'a> {
             found: Evidence::default(),
             within: Vec::new(),
             doubt: is_conditional.then_some(CONDITIONAL),
-            gone_through: BTreeMap::new(),
+            visited: BTreeMap::new(),
         }
     }
 
@@ -115,7 +115,7 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     fn end(mut self) -> Evidence {
-        if self.names.effort().is_spent() {
+        if self.names.effort().is_exhausted() {
             for function in self.names.api.names() {
                 self.found.doubts.entry(function.to_owned()).or_insert_with(|| TOO_MUCH.to_owned());
             }
@@ -125,7 +125,7 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     /// Records the position of a call of any function.
-    fn passes_call(&mut self, name: Span) {
+    fn record_call_position(&mut self, name: Span) {
         if self.doubt.is_none() {
             let start = name.start();
             self.found.live_calls.insert((start.line, start.column + 1));
@@ -133,9 +133,9 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     /// Records a call of a function of the implementation.
-    fn called(&mut self, function: &str, at: Span) {
+    fn record_call(&mut self, function: &str, at: Span) {
         if let Some(why) = self.doubt {
-            return self.doubted(function, why, at);
+            return self.record_doubt(function, why, at);
         }
         self.found.calls.insert(function.to_owned());
         for within in &mut self.within {
@@ -143,15 +143,15 @@ impl<'w, 'a> Walk<'w, 'a> {
         }
     }
 
-    fn doubted(&mut self, function: &str, why: &str, at: Span) {
+    fn record_doubt(&mut self, function: &str, why: &str, at: Span) {
         let why = format!("line {}: {why}", at.start().line);
         self.found.doubts.entry(function.to_owned()).or_insert(why);
     }
 
     /// Records a call that may call any of these functions.
-    fn perhaps(&mut self, functions: &[String], why: &str, at: Span) {
+    fn record_possible_calls(&mut self, functions: &[String], why: &str, at: Span) {
         for function in functions {
-            self.doubted(function, why, at);
+            self.record_doubt(function, why, at);
         }
     }
 
@@ -162,7 +162,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         (seen, self.within.pop().unwrap_or_default())
     }
 
-    fn came_from(&mut self, functions: &BTreeSet<String>) {
+    fn add_calls(&mut self, functions: &BTreeSet<String>) {
         for within in &mut self.within {
             within.extend(functions.iter().cloned());
         }
@@ -242,7 +242,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         if let Expr::Closure(closure) = &*init.expr {
             let known: usize = self.scopes.iter().map(Scope::len).sum();
-            let kept = self.names.effort().is_spared(known).then(|| Rc::new((closure.clone(), self.scopes.clone())));
+            let kept = self.names.effort().consume(known).then(|| Rc::new((closure.clone(), self.scopes.clone())));
             let binding = Binding { ty: Ty::Unknown, from: BTreeSet::new(), closure: kept };
             if let (syn::Pat::Ident(name), Some(scope)) = (&local.pat, self.scopes.last_mut()) {
                 scope.insert(name.ident.to_string(), binding);
@@ -267,7 +267,7 @@ impl<'w, 'a> Walk<'w, 'a> {
         };
         let doubt = self.doubt.or(routine.is_conditional.then_some(CONDITIONAL));
         let doubt = std::mem::replace(&mut self.doubt, doubt);
-        self.once(Rc::as_ptr(routine).addr(), |walk| {
+        self.visit_once(Rc::as_ptr(routine).addr(), |walk| {
             let scopes = std::mem::replace(&mut walk.scopes, vec![Scope::new()]);
             walk.arguments(&routine.signature, receiver);
             walk.block(&routine.block);
@@ -294,9 +294,9 @@ impl<'w, 'a> Walk<'w, 'a> {
     fn closure(&mut self, closure: &Rc<(ExprClosure, Vec<Scope>)>, arguments: &[Ty]) -> Ty {
         let mut gives = Ty::Unknown;
         let (arguments, bound) = (arguments.to_vec(), closure.clone());
-        self.once(Rc::as_ptr(closure).addr(), |walk| {
+        self.visit_once(Rc::as_ptr(closure).addr(), |walk| {
             let known: usize = bound.1.iter().map(Scope::len).sum();
-            if !walk.names.effort().is_spared(known) {
+            if !walk.names.effort().consume(known) {
                 return;
             }
             let scopes = std::mem::replace(&mut walk.scopes, bound.1.clone());
@@ -321,14 +321,14 @@ impl<'w, 'a> Walk<'w, 'a> {
     }
 
     /// Visits the function or closure at an address once. Later calls only add the functions that were called there.
-    fn once(&mut self, address: usize, look: impl FnOnce(&mut Self)) {
+    fn visit_once(&mut self, address: usize, look: impl FnOnce(&mut Self)) {
         let key = (address, self.doubt.is_some());
-        if let Some(called) = self.gone_through.get(&key).cloned() {
-            return self.came_from(&called);
+        if let Some(called) = self.visited.get(&key).cloned() {
+            return self.add_calls(&called);
         }
-        self.gone_through.insert(key, BTreeSet::new());
+        self.visited.insert(key, BTreeSet::new());
         let ((), called) = self.calls_within(look);
-        self.gone_through.insert(key, called);
+        self.visited.insert(key, called);
     }
 
     fn meaning(&self, path: &syn::Path, kind: Kind) -> Meaning {
