@@ -137,7 +137,7 @@ impl Console {
     }
 
     /// Removes the live lines, unless another thread is writing: at the end of the process, which does not wait for a lock.
-    pub(crate) fn give_up(&self) {
+    pub(crate) fn clear_for_exit(&self) {
         if let Ok(mut messages) = self.0.messages.try_lock() {
             messages.clear();
         }

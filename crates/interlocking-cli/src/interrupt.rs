@@ -32,7 +32,7 @@ impl Interrupts {
         cancel.suspend();
         self.next().await;
         // Waits for no work in progress, not even for a thread that waits for a disk. The journal survives that.
-        console.give_up();
+        console.clear_for_exit();
         std::process::exit(i32::from(Exit::Aborted.code()));
     }
 

@@ -44,7 +44,7 @@ impl LiveLines {
 
     pub(crate) fn clear(&mut self, terminal: &mut impl Write) {
         if std::mem::take(&mut self.are_drawn) {
-            put(terminal, CLEAR);
+            write_at_once(terminal, CLEAR);
         }
     }
 
@@ -57,7 +57,7 @@ impl LiveLines {
         let Some(below) = lines.len().checked_sub(1) else { return self.clear(terminal) };
         let clear = if self.are_drawn { CLEAR } else { "" };
         let up = if below > 0 { format!("\x1b[{below}A") } else { String::new() };
-        put(terminal, &format!("{clear}{}\r{up}", lines.join("\r\n")));
+        write_at_once(terminal, &format!("{clear}{}\r{up}", lines.join("\r\n")));
         self.are_drawn = true;
     }
 }
@@ -66,7 +66,7 @@ impl LiveLines {
 const CLEAR: &str = "\r\x1b[J";
 
 /// Writes the text in one call, so that no partial drawing is visible.
-fn put(terminal: &mut impl Write, text: &str) {
+fn write_at_once(terminal: &mut impl Write, text: &str) {
     // The program goes on if standard error is closed.
     let _ = terminal.write_all(text.as_bytes()).and_then(|()| terminal.flush());
 }
@@ -74,30 +74,30 @@ fn put(terminal: &mut impl Write, text: &str) {
 impl Line {
     pub(crate) fn begin(message: &str) -> Self {
         let line = Self { begun: Instant::now(), shown: Mutex::new(Shown { message: String::new(), count: None }) };
-        line.say(message);
+        line.set_message(message);
         line
     }
 
     /// Sets the message beside the time.
-    pub(crate) fn say(&self, message: &str) {
+    pub(crate) fn set_message(&self, message: &str) {
         // Keeps the message in one line.
         lock(&self.shown).message = written_out(message).replace('\n', " ");
     }
 
     /// Sets the progress: shows that `done` of `all` items are done.
-    pub(crate) fn count(&self, done: u32, all: u32) {
+    pub(crate) fn set_progress(&self, done: u32, all: u32) {
         lock(&self.shown).count = Some((done, all));
     }
 
     /// Counts one more item as done.
-    pub(crate) fn done(&self) {
+    pub(crate) fn count_done(&self) {
         if let Some((done, _)) = &mut lock(&self.shown).count {
             *done += 1;
         }
     }
 
     /// Adds items to do.
-    pub(crate) fn more(&self, items: u32) {
+    pub(crate) fn add_items(&self, items: u32) {
         if let Some((_, all)) = &mut lock(&self.shown).count {
             *all += items;
         }

@@ -84,7 +84,7 @@ pub(crate) async fn watch(
                 if matches!(event.kind, EventKind::Waiting) {
                     console.line(Style::Bold, &waiting);
                 }
-                if let Some(line) = progress.see(&event)
+                if let Some(line) = progress.handle(&event)
                     && !quiet
                     && !(console.is_terminal() && line.covered)
                 {
@@ -113,7 +113,7 @@ impl<'a> Progress<'a> {
     /// Redraws the live lines, with the current cost.
     fn draw(&self) {
         if let Some(total) = &self.total {
-            total.say(&format!("{} so far", self.cost));
+            total.set_message(&format!("{} so far", self.cost));
             self.console.draw();
         }
     }
@@ -134,7 +134,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Updates the progress of map nodes by their child runs.
-    fn count(&mut self, Event { run, kind, .. }: &Event) {
+    fn count_children(&mut self, Event { run, kind, .. }: &Event) {
         let child = self.child(run);
         match kind {
             EventKind::RunStarted { origin: Some(origin), .. } => {
@@ -147,17 +147,17 @@ impl<'a> Progress<'a> {
                 if let Some(map) = self.children.remove(run)
                     && let Some(live) = self.live_line(|node| *node == map)
                 {
-                    live.done();
+                    live.count_done();
                 }
             }
             EventKind::MapStarted { node, items, ended } => {
                 if let Some(live) = self.live_line(|running| running.child == child && running.node == *node) {
-                    live.count(*ended, *items);
+                    live.set_progress(*ended, *items);
                 }
             }
             EventKind::ItemsAdded { map, items, refused: false, .. } => {
                 if let Some(live) = self.live_line(|running| running.child == child && running.node.node == *map) {
-                    live.more(*items);
+                    live.add_items(*items);
                 }
             }
             _ => {}
@@ -165,9 +165,9 @@ impl<'a> Progress<'a> {
     }
 
     /// Processes an event and returns the line to print, if any.
-    fn see(&mut self, event: &Event) -> Option<Line> {
+    fn handle(&mut self, event: &Event) -> Option<Line> {
         let kind = &event.kind;
-        self.count(event);
+        self.count_children(event);
         if let EventKind::IsolationUnkept(unkept) = kind {
             return Some(Line { style: Style::Bad, covered: false, text: format!("goes on all the same: {unkept}") });
         }
@@ -321,7 +321,7 @@ mod tests {
             route_hint: Some("scaffold".to_owned()),
         };
         let line = Progress::of(ROOT, &nobody(), false)
-            .see(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) }))
+            .handle(&event(900, EventKind::Labelled { node: TYPES, label: Box::new(label) }))
             .unwrap();
         assert!(line.text.ends_with("BLOCKER BLOCKED_DEPENDENCY, hint scaffold"), "{}", line.text);
     }
@@ -347,7 +347,7 @@ mod tests {
         let console = nobody();
         let mut progress = Progress::of(ROOT, &console, false);
         let shown: Vec<String> =
-            events.iter().filter_map(|event| progress.see(event)).map(|line| format!("|{}", line.text)).collect();
+            events.iter().filter_map(|event| progress.handle(event)).map(|line| format!("|{}", line.text)).collect();
         expect_test::expect![[r#"
             |   1.2 s  types           started
             |   1.3 s  types           wrote src/li�[2Jb.rs
@@ -364,13 +364,13 @@ mod tests {
     fn each_node_that_runs_has_a_line() {
         let console = nobody();
         let mut progress = Progress::of(ROOT, &console, false);
-        progress.see(&event(1000, EventKind::NodeStarted(TYPES)));
-        progress.see(&event(4000, EventKind::NodeStarted(TESTS)));
+        progress.handle(&event(1000, EventKind::NodeStarted(TYPES)));
+        progress.handle(&event(4000, EventKind::NodeStarted(TESTS)));
         assert_eq!(live(&progress), ["types", "tests #2"]);
-        progress.see(&event(9000, EventKind::NodeCancelled(TYPES)));
+        progress.handle(&event(9000, EventKind::NodeCancelled(TYPES)));
         assert_eq!(live(&progress), ["tests #2"]);
         let mut quiet = Progress::of(ROOT, &console, true);
-        quiet.see(&event(1000, EventKind::NodeStarted(TYPES)));
+        quiet.handle(&event(1000, EventKind::NodeStarted(TYPES)));
         assert_eq!((live(&quiet), quiet.total.is_none()), (Vec::new(), true));
     }
 
@@ -383,18 +383,18 @@ mod tests {
         let origin = Origin::Child { parent: ROOT, node: "tests".into(), visit: 2, attempt: 1, number: 1, key };
         let of_child = |kind| Event { run: "r-8af4cd9d0b4a8a8e".parse().unwrap(), at_ms: 1000, kind };
         for kind in [EventKind::NodeStarted(TESTS), map] {
-            progress.see(&event(1000, kind));
+            progress.handle(&event(1000, kind));
         }
-        progress.see(&of_child(EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) }));
+        progress.handle(&of_child(EventKind::RunStarted { graph: "Page".into(), origin: Some(Box::new(origin)) }));
         // A node of the same name in the child run is another node.
-        progress.see(&of_child(EventKind::NodeStarted(TESTS)));
+        progress.handle(&of_child(EventKind::NodeStarted(TESTS)));
         progress
-            .see(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
+            .handle(&event(1000, EventKind::ItemsAdded { node: TYPES, map: "tests".into(), items: 1, refused: false }));
         assert_eq!(live(&progress), ["tests #2 2/8", "…8a8e tests #2"]);
         let ended = || of_child(EventKind::RunEnded { outcome: "finished".into(), usage: Usage::default() });
-        progress.see(&ended());
+        progress.handle(&ended());
         // A second event for the same child run is not counted.
-        progress.see(&ended());
+        progress.handle(&ended());
         assert_eq!(live(&progress), ["tests #2 3/8", "…8a8e tests #2"]);
     }
 
@@ -404,9 +404,9 @@ mod tests {
         let to = Targets::One("exit".into());
         let console = nobody();
         let mut progress = Progress::of(ROOT, &console, false);
-        progress.see(&event(1000, EventKind::NodeStarted(TESTS)));
-        progress.see(&in_child(2000, EventKind::NodeStarted(TESTS)));
-        let line = progress.see(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
+        progress.handle(&event(1000, EventKind::NodeStarted(TESTS)));
+        progress.handle(&in_child(2000, EventKind::NodeStarted(TESTS)));
+        let line = progress.handle(&in_child(3000, EventKind::NodeFinished { node: TESTS, to, took_ms: 0 })).unwrap();
         assert_eq!(line.text, "   3.0 s  …8a8e tests #2  → exit                        0.0 s");
         assert_eq!(live(&progress), ["tests #2"]);
     }

@@ -194,7 +194,7 @@ impl<M: Remembered> RepositoryRun<M> {
             if let Some(next) = next.filter(|_| can_go_on) {
                 console.line(Style::Plain, &next);
             }
-            done.push(self.leave(left_behind.is_some(), has_failed));
+            done.push(self.remove_or_keep(left_behind.is_some(), has_failed));
         } else {
             console.line(Style::Plain, &format!("Worktrees   {}", directory.display()));
         }

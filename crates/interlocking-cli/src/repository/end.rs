@@ -10,7 +10,7 @@ use crate::start::Start;
 impl<M: Remembered> RepositoryRun<M> {
     /// Removes the directory of a run that is over; prints where the directory is instead if the user keeps it or if worktrees
     /// could not be removed. Keeps the agents' sessions if the run has failed and `may_be_retried`.
-    pub(super) fn leave(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
+    pub(super) fn remove_or_keep(mut self, is_left_behind: bool, may_be_retried: bool) -> Result<(), CommandError> {
         let file = file(&self.start);
         if self.facts.keep || is_left_behind {
             self.start.console.line(Style::Plain, &format!("Kept        {}", self.facts.directory.display()));
@@ -71,7 +71,7 @@ impl<M: Remembered> RepositoryRun<M> {
     /// [`CommandError`] if something cannot be removed.
     pub fn clear_cancelled(self, left_behind: Option<&str>) -> Result<(), CommandError> {
         self.tell_left_behind(left_behind);
-        self.leave(left_behind.is_some(), false)
+        self.remove_or_keep(left_behind.is_some(), false)
     }
 
     pub(super) fn tell_left_behind(&self, left_behind: Option<&str>) {
