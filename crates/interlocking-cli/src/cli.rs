@@ -174,8 +174,8 @@ impl<G: Graph, S: Args + 'static, E: Args + 'static> Cli<G, S, E> {
     /// Executes the process's command line, and returns the exit code for the process.
     ///
     /// The first interrupt (Ctrl-C, or a request to terminate) suspends a run, so that it can be resumed; the second ends
-    /// the process. Needs a tokio runtime with time and signals. Prevents the user's other processes from reading keys in this
-    /// process's memory ([`forbid_inspection`]).
+    /// the process. Needs a tokio runtime with time and signals. Prevents the user's other processes from reading the keys in
+    /// this process's memory and environment ([`forbid_inspection`]).
     pub async fn main(self) -> ExitCode {
         let console = Console::standard();
         if let Err(error) = forbid_inspection() {

@@ -1,6 +1,6 @@
 //! The protocols that are embedded in this crate.
 
-/// The protocols that are embedded in this crate, by name.
+/// The protocols that are embedded in this crate, by name. Nothing is read or fetched for them.
 pub const EMBEDDED: [(&str, &str); 4] = [
     ("bug-discovery", include_str!("../protocols/bug-discovery.yaml")),
     ("debugging", include_str!("../protocols/debugging.yaml")),

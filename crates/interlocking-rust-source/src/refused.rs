@@ -234,8 +234,8 @@ impl Search<'_> {
         self.stream(tokens, Within::Arguments);
     }
 
-    /// Whether a module begins there whose name occurs nowhere else in the file. Otherwise the name could mean another item
-    /// outside of tests.
+    /// Whether a module begins there that the other code of the file cannot mean: in an implementation, the module's name may
+    /// occur nowhere else in the file. Otherwise the name would mean another item where the code is not tested.
     fn is_module_of_its_own(&self, tokens: &[TokenTree]) -> bool {
         let name = name_at(tokens, 0).filter(|word| word == "mod").and_then(|_| name_at(tokens, 1));
         name.is_some_and(|name| !self.rules.is_implementation() || self.names.get(&name) == Some(&1))

@@ -31,8 +31,8 @@ impl Default for StubMarkers {
 }
 
 impl StubMarkers {
-    /// Parses markers as they are written in a body. A macro without arguments (`todo!()`) means that macro with
-    /// any arguments; any other expression means itself.
+    /// Parses markers as they are written in a body. A macro without arguments (`todo!()`) means that macro with any arguments;
+    /// any other expression means itself.
     ///
     /// # Errors
     ///
@@ -64,8 +64,8 @@ impl MarkerSyntax {
         self.0.iter().any(|marker| matches!(marker, Expr::Macro(marker) if is_named(&marker.mac)))
     }
 
-    /// Whether a body is a stub: it consists of a marker, possibly after statements that only silence warnings
-    /// about unused arguments (`let _ = (a, b);`).
+    /// Whether a body is a stub: it consists of a marker, possibly after statements that only silence warnings about unused
+    /// arguments (`let _ = (a, b);`).
     pub(crate) fn is_stub(&self, body: &Block) -> bool {
         let mut statements = body.stmts.iter().skip_while(|statement| only_silences(statement));
         match (statements.next(), statements.next()) {

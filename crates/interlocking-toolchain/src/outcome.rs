@@ -76,7 +76,7 @@ pub struct TestOutcome {
     pub passed: Vec<String>,
     /// The tests that failed, in the harness's order.
     pub failed: Vec<StructuredFailure>,
-    /// Names of the tests that are marked to be skipped.
+    /// Names of the tests that are marked to be skipped, or skip themselves.
     pub ignored: Vec<String>,
     /// Whether the command had to be stopped.
     pub timed_out: bool,
@@ -89,7 +89,7 @@ pub enum TestVerdict<'a> {
     Passed,
     /// The test failed.
     Failed(&'a StructuredFailure),
-    /// The test is marked to be skipped.
+    /// The test is marked to be skipped, or skips itself.
     Ignored,
     /// There is no test of that name.
     Absent,
@@ -102,8 +102,8 @@ impl TestOutcome {
         self.failed.is_empty() && !self.timed_out
     }
 
-    /// The verdict on a test, named with or without its modules (`prop_x` is also found as `suite::prop_x`).
-    /// If several tests have the name, a failure takes precedence over a pass.
+    /// The verdict on a test, named with or without its modules (`prop_x` is also found as `suite::prop_x`). If several tests
+    /// have the name, a failure takes precedence over a pass.
     pub fn verdict_of(&self, name: &str) -> TestVerdict<'_> {
         if let Some(failure) = self.failed.iter().find(|failure| names(&failure.property_name, name)) {
             TestVerdict::Failed(failure)
