@@ -1,4 +1,4 @@
-//! What the operator lets a run use.
+//! The budgets that the operator sets.
 
 use crate::error::CommandError;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! Which journal the commands work on.
+//! The options that select the journal.
 
 use crate::error::CommandError;
 use crate::text::shell_word;

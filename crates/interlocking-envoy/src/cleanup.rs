@@ -1,4 +1,4 @@
-//! The removal of debug logs that were marked when they were written.
+//! Removes debug logs that were marked when they were written.
 //!
 //! A marker is a comment on a line of its own, `// [DEBUG-TEMP]` or `# [DEBUG-TEMP]`. The marker is removed with all lines below
 //! it up to the first blank line, which is kept. Text is compared byte by byte; code is not interpreted.

@@ -1,4 +1,4 @@
-//! One command as an argument list.
+//! A command as an argument list.
 
 use std::fmt;
 

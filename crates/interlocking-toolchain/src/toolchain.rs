@@ -34,7 +34,7 @@ pub struct Toolchain {
     #[serde(alias = "build_command")]
     pub build_command: CommandLine,
     /// Runs every test, and goes on after a failure; `cargo test --no-fail-fast` by default (TC-02). With
-    /// [`Harness::Libtest`] it must be a `cargo test`: it builds the test programs, and each test is run by itself.
+    /// [`Harness::Libtest`] it must be a `cargo test`: it builds the test programs, and each test runs in a process of its own.
     #[serde(alias = "test_command")]
     pub test_command: CommandLine,
     /// The time limit for a build, in seconds; 600 by default.

@@ -48,7 +48,7 @@ pub struct PropertyTest {
     evidence: Evidence,
 }
 
-/// Whether a property does something.
+/// Whether a property calls a function, or checks an example.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exercise {
     /// The property does it.

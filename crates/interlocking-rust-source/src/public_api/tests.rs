@@ -181,8 +181,7 @@ fn what_a_caller_would_notice_is_a_change() {
     }
 }
 
-/// V3-61, V3-80: a change names the place, what is there and what was.
-/// A method is its type's wherever it is given, and under whichever name of that.
+/// V3-61, V3-80: a method belongs to its type, wherever its `impl` block is and under whichever name it has the type.
 #[test]
 fn methods_are_found_wherever_they_are_given() {
     const SECRET: &str = "{ pub fn secret(&self) {} }";

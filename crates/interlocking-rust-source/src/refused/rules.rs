@@ -54,7 +54,7 @@ const COMPUTING: [&str; 48] = [
     "writeln",
 ];
 
-/// Names of primitive types, which are modules too.
+/// Names of primitive types, which are also names of modules.
 const PRIMITIVE: [&str; 15] =
     ["f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool"];
 

@@ -32,7 +32,7 @@ pub(super) fn explain(name: &str, captured: &str, test_path: &str) -> Structured
         return StructuredFailure { expected, actual, ..failure(classify(last, test_path), &message) };
     };
     let (reason, counterexample) = minimal_input(report);
-    // Proptest reports panics and its own assertions alike, but a panic was also printed when it happened.
+    // Proptest reports panics like its own assertions, but a panic was also printed when it happened.
     let inner = panics.iter().rev().skip(1).find(|panic| panic.message == reason);
     let failure_type = inner.map_or(FailureType::PropertyFailed, |panic| classify(panic, test_path));
     let reason = if inner.is_some() { &reason } else { without_location(&reason) };
