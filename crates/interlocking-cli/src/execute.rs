@@ -104,9 +104,10 @@ pub(crate) async fn execute<G: Graph>(
         }
     };
     let concluded = async {
-        let json = ReportJson::of(&report)?;
-        let line = json.line(invocation, &report);
-        match finish(Some(report)).await? {
+        let output = ReportJson::of(&report).map(|json| (json.line(invocation, &report), json));
+        let ending = finish(Some(report)).await?;
+        let (line, json) = output?;
+        match ending {
             Some(ending) => json.print(invocation, &console, ending, line),
             None => Ok(Exit::Failed),
         }

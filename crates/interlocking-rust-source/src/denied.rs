@@ -100,8 +100,10 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(path: &'a str, denied: &Denied) -> Self {
         let crates = denied.crates.iter().map(|name| vec![name.replace('-', "_")]);
-        let paths =
-            denied.paths.iter().map(|path| plain(path.split("::").map(|name| name.trim().to_owned()).collect()));
+        let paths = denied
+            .paths
+            .iter()
+            .map(|path| plain(path.split("::").map(|name| name.trim().trim_start_matches("r#").to_owned()).collect()));
         let paths = crates.chain(paths).filter(|path| !path.is_empty()).collect();
         let (seen, uses, modules, found) = Default::default();
         Self { path, denies_unsafe: denied.unsafe_code, paths, seen, uses, modules, found }

@@ -75,7 +75,9 @@ impl Collector<'_> {
                 Item::Trait(item) if is_public(&item.vis) && !for_tests(&item.attrs) => {
                     let prefix = format!("{prefix}{}::", item.ident);
                     for member in &item.items {
-                        if let TraitItem::Fn(method) = member {
+                        if let TraitItem::Fn(method) = member
+                            && !for_tests(&method.attrs)
+                        {
                             let body = method.default.as_ref();
                             self.function(&prefix, &method.sig.ident, method.sig.span(), body);
                         }

@@ -173,9 +173,11 @@ impl StubSearch<'_> {
                         }
                     }
                 }
+                Item::Trait(item) if for_tests(&item.attrs) => {}
                 Item::Trait(item) => {
                     for member in &item.items {
                         match member {
+                            TraitItem::Fn(method) if for_tests(&method.attrs) => {}
                             TraitItem::Fn(method) => {
                                 let prefix = format!("{prefix}{}::", item.ident);
                                 self.function(&prefix, &method.sig, method.to_token_stream());
@@ -245,7 +247,8 @@ mod tests {
     #[test]
     fn what_only_speaks_of_markers_is_none() {
         let text = "//! todo!()\n/// unimplemented!()\nfn todo() { /* todo!() */ \"todo!()\".len(); self.todo(); todo(); todo != 1; }\n\
-            #[cfg(test)] mod tests { fn f() { todo!() } } #[test] fn t() { todo!() }";
+            #[cfg(test)] mod tests { fn f() { todo!() } } #[test] fn t() { todo!() } \
+            #[cfg(test)] trait T { fn f() { todo!() } } trait U { #[cfg(test)] fn f() { todo!() } }";
         assert_eq!(found(text, &["todo!()", "unimplemented!()"]), [""; 0]);
     }
 

@@ -68,7 +68,7 @@ fn public_functions_are_those_others_can_call() {
         }
         impl Hidden { pub fn out_of_reach(&self) {} }
         impl Default for Stack { fn default() -> Self { Stack } }
-        pub trait Tall { fn height(&self) -> usize; fn is_tall(&self) -> bool { true } }
+        pub trait Tall { fn height(&self) -> usize; fn is_tall(&self) -> bool { true } #[cfg(test)] fn measured(&self) {} }
         mod inner { pub fn exposed() {} }
         mod secret { pub fn unreachable() {} }
         pub mod deep { pub fn reachable() {} }

@@ -48,7 +48,7 @@ impl Chosen {
 }
 
 /// Options of `cargo test` that are followed by a value.
-const WITH_VALUE: [&str; 19] = [
+const WITH_VALUE: [&str; 21] = [
     "-p",
     "--package",
     "--exclude",
@@ -64,6 +64,8 @@ const WITH_VALUE: [&str; 19] = [
     "--target",
     "--target-dir",
     "--manifest-path",
+    "--lockfile-path",
+    "--message-format",
     "--color",
     "--config",
     "-Z",
@@ -71,7 +73,8 @@ const WITH_VALUE: [&str; 19] = [
 ];
 
 /// Options of a test program that are followed by a value.
-const PROGRAM_WITH_VALUE: [&str; 6] = ["--skip", "--test-threads", "--format", "--color", "--logfile", "-Z"];
+const PROGRAM_WITH_VALUE: [&str; 7] =
+    ["--skip", "--test-threads", "--format", "--color", "--logfile", "--shuffle-seed", "-Z"];
 
 /// The option of a test program for the number of tests that run at a time.
 const THREADS: &str = "--test-threads";
@@ -229,6 +232,9 @@ mod tests {
         let some =
             of(&["cargo", "test", "-p", "halves", "contract", "--", "--skip", "slow", "prop_", "--ignored"]).unwrap();
         assert_eq!(some.arguments, ["--ignored"]);
+        let valued =
+            of(&["cargo", "test", "--lockfile-path", "Cargo.lock", "--", "--shuffle-seed", "7", "prop_"]).unwrap();
+        assert_eq!(valued.chosen.filters, ["prop_"]);
         for (threads, is_serial) in
             [(&["--test-threads", "1"][..], true), (&["--test-threads=1"], true), (&["--test-threads", "4"], false)]
         {
