@@ -15,6 +15,13 @@ fn found(text: &str) -> Vec<String> {
     denied_code("src/lib.rs", text, &denied()).unwrap().into_iter().map(|found| found.construct).collect()
 }
 
+#[test]
+fn a_path_may_be_denied_by_raw_names() {
+    let denied = Denied { paths: vec!["std::r#fs".to_owned()], ..Denied::default() };
+    let found = denied_code("src/lib.rs", "use std::fs; fn f() {}", &denied).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
 /// TC-06, V3-62: unsafe code is found in every form, inside macros, and without the word `unsafe`.
 #[test]
 fn unsafe_code_is_found_in_every_form() {

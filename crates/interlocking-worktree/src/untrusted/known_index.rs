@@ -7,7 +7,7 @@
 use std::{
     collections::VecDeque,
     path::{Path, PathBuf},
-    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use gix::{ObjectId, index::State};
@@ -28,9 +28,10 @@ pub(crate) struct KnownIndex {
 }
 
 /// Indexes with the paths of their files; the most recently used is at the end.
-type Cache = VecDeque<(PathBuf, Arc<KnownIndex>)>;
+#[derive(Default)]
+struct Cache(VecDeque<(PathBuf, Arc<KnownIndex>)>);
 
-static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
+static CACHE: Mutex<Cache> = Mutex::new(Cache(VecDeque::new()));
 
 impl KnownIndex {
     /// An index that was decoded from these bytes.
@@ -78,29 +79,38 @@ impl KnownIndex {
     }
 }
 
-/// The cached index of a path, if it has exactly these bytes.
-pub(super) fn find(path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Option<Arc<KnownIndex>> {
-    let mut kept = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    let position = kept.iter().position(|(found, _)| found == path)?;
-    let (path, known) = kept.remove(position)?;
-    let is_same = known.limits == limits && known.state.object_hash() == hash && known.bytes == bytes;
-    let found = is_same.then(|| Arc::clone(&known));
-    if is_same {
-        kept.push_back((path, known));
+impl Cache {
+    fn find(&mut self, path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Option<Arc<KnownIndex>> {
+        let position = self.0.iter().position(|(found, _)| found == path)?;
+        let (path, known) = self.0.remove(position)?;
+        let is_same = known.limits == limits && known.state.object_hash() == hash && known.bytes == bytes;
+        let found = is_same.then(|| Arc::clone(&known));
+        if is_same {
+            self.0.push_back((path, known));
+        }
+        found
     }
-    found
+
+    fn keep(&mut self, path: &Path, known: &Arc<KnownIndex>) {
+        self.0.retain(|(found, _)| found != path);
+        self.0.push_back((path.to_owned(), Arc::clone(known)));
+        let mut bytes: usize = self.0.iter().map(|(_, known)| known.bytes.len()).sum();
+        while bytes > MAX_BYTES
+            && let Some((_, oldest)) = self.0.pop_front()
+        {
+            bytes -= oldest.bytes.len();
+        }
+    }
 }
 
+/// The cached index of a path, if it has exactly these bytes.
+pub(super) fn find(path: &Path, bytes: &[u8], hash: gix::hash::Kind, limits: Limits) -> Option<Arc<KnownIndex>> {
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner).find(path, bytes, hash, limits)
+}
+
+/// Caches the index of a path.
 pub(crate) fn keep(path: &Path, known: &Arc<KnownIndex>) {
-    let mut kept = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.retain(|(found, _)| found != path);
-    kept.push_back((path.to_owned(), Arc::clone(known)));
-    let mut bytes: usize = kept.iter().map(|(_, known)| known.bytes.len()).sum();
-    while bytes > MAX_BYTES
-        && let Some((_, oldest)) = kept.pop_front()
-    {
-        bytes -= oldest.bytes.len();
-    }
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner).keep(path, known);
 }
 
 #[cfg(test)]
@@ -114,22 +124,22 @@ mod tests {
 
     #[test]
     fn the_same_bytes_at_the_same_path_are_known_and_nothing_else() {
-        let (hash, limits) = (gix::hash::Kind::Sha1, Limits::default());
+        let (mut cache, hash, limits) = (Cache::default(), gix::hash::Kind::Sha1, Limits::default());
         let (one, other) = (Path::new("/test/one/index"), Path::new("/test/other/index"));
-        keep(one, &known(10));
-        assert!(find(one, &[7; 10], hash, limits).is_some());
-        assert!(find(other, &[7; 10], hash, limits).is_none());
-        assert!(find(one, &[7; 10], hash, Limits { index: 9, ..limits }).is_none(), "other limits");
-        assert!(find(one, &[7; 10], hash, limits).is_none(), "what is out of date goes");
-        keep(one, &known(10));
-        assert!(find(one, &[7; 9], hash, limits).is_none());
-        assert!(find(one, &[7; 10], hash, limits).is_none());
+        cache.keep(one, &known(10));
+        assert!(cache.find(one, &[7; 10], hash, limits).is_some());
+        assert!(cache.find(other, &[7; 10], hash, limits).is_none());
+        assert!(cache.find(one, &[7; 10], hash, Limits { index: 9, ..limits }).is_none(), "other limits");
+        assert!(cache.find(one, &[7; 10], hash, limits).is_none(), "what is out of date goes");
+        cache.keep(one, &known(10));
+        assert!(cache.find(one, &[7; 9], hash, limits).is_none());
+        assert!(cache.find(one, &[7; 10], hash, limits).is_none());
 
-        keep(one, &known(10));
-        keep(other, &known(MAX_BYTES));
-        assert!(find(one, &[7; 10], hash, limits).is_none(), "there is no room for both");
-        assert!(find(other, &vec![7; MAX_BYTES], hash, limits).is_some());
-        keep(other, &known(MAX_BYTES + 1));
-        assert!(find(other, &vec![7; MAX_BYTES + 1], hash, limits).is_none(), "it is too large");
+        cache.keep(one, &known(10));
+        cache.keep(other, &known(MAX_BYTES));
+        assert!(cache.find(one, &[7; 10], hash, limits).is_none(), "there is no room for both");
+        assert!(cache.find(other, &vec![7; MAX_BYTES], hash, limits).is_some());
+        cache.keep(other, &known(MAX_BYTES + 1));
+        assert!(cache.find(other, &vec![7; MAX_BYTES + 1], hash, limits).is_none(), "it is too large");
     }
 }
