@@ -109,13 +109,13 @@ pub enum AgentErrorKind {
         limit: Duration,
     },
     /// The agent did not begin: it showed no activity since it was started.
-    #[error("the agent gave no sign of life within {} of its start", shown(*limit))]
+    #[error("the agent showed no activity within {} of its start", shown(*limit))]
     NoFirstEvent {
         /// The limit.
         limit: Duration,
     },
     /// The agent showed no activity for too long.
-    #[error("the agent gave no sign of life for {}{}", shown(*limit), reminded(*nudges))]
+    #[error("the agent showed no activity for {}{}", shown(*limit), reminded(*nudges))]
     Idle {
         /// The limit.
         limit: Duration,

@@ -125,7 +125,7 @@ impl Reading<'_> {
             None if self.kinds.get(name).is_some() => name,
             None => {
                 let kinds = listed(self.kinds.names());
-                field.refuse(format!("it says no `kind`, and is none itself; the kinds are {kinds}"), problems);
+                field.refuse(format!("it has no `kind`, and its name is not a kind; the kinds are {kinds}"), problems);
                 return None;
             }
         };

@@ -28,19 +28,19 @@ pub enum CassetteError {
         cassette: PathBuf,
     },
     /// The directory contains something other than a cassette. It is left untouched.
-    #[error("{} holds something else than a cassette; choose another place, or empty it", cassette.display())]
+    #[error("{} contains something other than a cassette; choose another place, or empty it", cassette.display())]
     NotACassette {
         /// The directory.
         cassette: PathBuf,
     },
     /// Another recorder is writing to the cassette.
-    #[error("the cassette {} is being recorded by somebody else", cassette.display())]
+    #[error("the cassette {} is being recorded by another recorder: wait until it ends, or choose another place", cassette.display())]
     Busy {
         /// The cassette.
         cassette: PathBuf,
     },
     /// The cassette has another format version, written by another version of this crate.
-    #[error("{} is of format {found}, and this plays format {known}; {}", file.display(), how_to_record())]
+    #[error("{} has format {found}, but this version plays format {known}; {}", file.display(), how_to_record())]
     Format {
         /// The file that contains the format version.
         file: PathBuf,

@@ -271,7 +271,10 @@ impl<'a> Conversation<'a> {
         let meter = EventMeter::default();
         let outcome = self.call_until_idle(hold, events, &meter, turn).await.map_err(AgentError::shortened);
         if let events_left_out @ 1.. = meter.left_out() {
-            tracing::warn!(events = events_left_out, "an agent reported more than is passed on");
+            tracing::warn!(
+                events = events_left_out,
+                "an agent reported more events than are passed on; the others were left out"
+            );
             events.emit(AgentEvent::LeftOut { events: events_left_out });
         }
         outcome

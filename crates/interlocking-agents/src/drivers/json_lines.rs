@@ -44,7 +44,7 @@ impl JsonLines {
         let left_out = self.left_out.get_or_insert(LeftOut { bytes, reason, lines: 0 });
         left_out.lines += 1;
         if left_out.lines == 1 {
-            tracing::warn!(bytes, ?reason, "a line of the program was left out");
+            tracing::warn!(bytes, ?reason, "a line of the program's output was left out");
         }
         None
     }
@@ -87,7 +87,7 @@ impl LeftOut {
 impl fmt::Display for LeftOut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { bytes, reason, lines } = self;
-        write!(formatter, "of what it said a line of {bytes} bytes was left out: ")?;
+        write!(formatter, "of its output a line of {bytes} bytes was left out: ")?;
         match reason {
             Reason::TooLong => write!(formatter, "it is longer than {} bytes", Invocation::LONGEST_LINE)?,
             Reason::TooManyValues => write!(formatter, "it has more than {MOST_VALUES} JSON values")?,
@@ -163,8 +163,7 @@ mod tests {
         let many = "[],".repeat(MOST_VALUES);
         assert_eq!(lines.take(Line::Whole(many.as_bytes())), None);
         assert_eq!(lines.take(Line::TooLong { bytes: 17 << 20 }), None);
-        let told =
-            "of what it said a line of 300000 bytes was left out: it has more than 100000 JSON values; and 1 more";
+        let told = "of its output a line of 300000 bytes was left out: it has more than 100000 JSON values; and 1 more";
         assert_eq!(LeftOut::explain(lines.left_out(), "", "nothing"), told);
         assert_eq!(LeftOut::explain(lines.left_out(), "killed", "nothing"), format!("killed\n({told})"));
     }

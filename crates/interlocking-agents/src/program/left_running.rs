@@ -9,8 +9,8 @@ use thiserror::Error;
 pub enum AbandonedError {
     /// These processes could not be ended.
     #[error(
-        "these were left by a process that ran programs and has ended, and they cannot be ended from here:{}\n\
-         end them, as their user or the system's",
+        "these processes were left running by an earlier process, and this process may not end them:{}\n\
+         end them as their user or as root",
         lines(processes)
     )]
     StillRunning {
@@ -18,7 +18,7 @@ pub enum AbandonedError {
         processes: Vec<LeftRunning>,
     },
     /// The list of running processes could not be read.
-    #[error("what was left by processes that have ended cannot be looked for: {reason}; is /proc mounted?")]
+    #[error("processes that an earlier process left running cannot be listed: {reason}; is /proc mounted?")]
     NotSeen {
         /// The operating system's error.
         reason: String,

@@ -67,7 +67,7 @@ impl std::error::Error for NoMatch {}
 impl fmt::Display for NoMatch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let role = self.role.as_deref().unwrap_or("(none)");
-        writeln!(formatter, "{}: no turn of the script is for this prompt", self.script)?;
+        writeln!(formatter, "{}: no turn of the script matches this prompt", self.script)?;
         writeln!(formatter, "agent: {role}, session: {}", self.session)?;
         let lines = self.prompt.lines().count();
         if lines > SHOWN_LINES {

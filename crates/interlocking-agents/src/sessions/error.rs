@@ -60,7 +60,7 @@ pub enum SessionError {
     },
     /// The files that the processes share about this session cannot be used, so it is unknown whether the session is
     /// free.
-    #[error("whether session `{session}` is free cannot be known: {}: {reason}", file.display())]
+    #[error("cannot determine whether session `{session}` is free: {}: {reason}", file.display())]
     Unreadable {
         /// The requested session.
         session: SessionId,

@@ -192,7 +192,7 @@ fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
     assert_eq!(
         refused.to_string(),
         format!(
-            "whether session `s` is free cannot be known: {}: it names no place; remove it to forget where the session began",
+            "cannot determine whether session `s` is free: {}: it names no place; remove it to forget where the session began",
             place.display()
         )
     );

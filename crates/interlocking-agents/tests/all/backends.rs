@@ -160,7 +160,7 @@ kind = "parrot"
         agents.toml:6:48: `roles.writer.nudges.idle`: "soon" is not a duration: write a whole number and ms, s, m or h, like "300ms"
         agents.toml:7:10: `roles.editor`: expected an agent, such as "claude:haiku", or a table with `agent`, found `3`
         agents.toml:10:8: `backends.loud.kind`: there is no kind `parot`: did you mean `parrot`?
-        agents.toml:12:1: `backends.quiet`: it says no `kind`, and is none itself; the kinds are `owl` and `parrot`
+        agents.toml:12:1: `backends.quiet`: it has no `kind`, and its name is not a kind; the kinds are `owl` and `parrot`
         agents.toml:17:1: `backends.calm.volumes`: there is no such field (did you mean `volume`?); the fields are `words` and `volume`
         agents.toml:20:10: `backends.parrot.volume`: expected a whole number from 0 to 255, found "high"
         agents.toml:22:1: `backends.barn`: the field `tree` is missing: write it

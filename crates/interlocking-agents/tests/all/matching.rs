@@ -73,7 +73,7 @@ async fn a_prompt_that_fits_no_turn_is_shown_with_what_each_turn_lacked() {
     let error = run(&agent, role("writer", fresh("Write about zig.\nBe brief."))).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "script.toml: no turn of the script is for this prompt\n\
+        "script.toml: no turn of the script matches this prompt\n\
          agent: writer, session: fresh\n\
          prompt:\n  \
            | Write about zig.\n  \

@@ -125,7 +125,7 @@ fn dispositions_follow_what_helps() {
     assert_eq!(AgentError::new(other(false)).disposition(), Disposition::GiveUp);
     assert_eq!(
         AgentErrorKind::Idle { limit, nudges: 3 }.to_string(),
-        "the agent gave no sign of life for 90s after 3 reminders"
+        "the agent showed no activity for 90s after 3 reminders"
     );
     let unsupported =
         AgentErrorKind::Unsupported { agent: "gemini".to_owned(), operation: fork("p", "x").session.kind() };

@@ -53,24 +53,24 @@ async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
     expect![[r#"
         all is well: {"word":"yes"}, 1 call
         the last line has no end: {"word":"yes"}, 1 call
-        the answer breaks off: crashed (the agent ended without an answer (exit code 1): it said nothing about why), a session
-        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): it said nothing about why), a session
+        the answer breaks off: crashed (the agent ended without an answer (exit code 1): it gave no reason), a session
+        the answer breaks off, and all is said to be well: crashed (the agent ended without an answer (exit code 0): it gave no reason), a session
         a line is no UTF-8: {"word":"yes"}, 1 call
         a line is no JSON: {"word":"yes"}, 1 call
         a line is JSON of other kinds: {"word":"yes"}, 1 call
         fields are of other types: {"word":"yes"}, 1 call
         a line is nested deeply: {"word":"yes"}, 1 call
         100,000 lines mean nothing: {"word":"yes"}, 1 call
-        nothing is said: crashed (the agent ended without an answer (exit code 0): it said nothing about why), no session
+        nothing is said: crashed (the agent ended without an answer (exit code 0): it gave no reason), no session
         nothing is said but why: configuration (the agent is not set up: error: unknown option), no session
         it exits in the middle: crashed (the agent ended without an answer (exit code 7): out of memory), a session
-        it is killed in the middle: crashed (the agent ended without an answer (ended by a signal): it said nothing about why), a session
-        it falls silent at once: no_first_event (the agent gave no sign of life within 1s of its start), no session
-        it falls silent in the middle: idle (the agent gave no sign of life for 1s), a session
+        it is killed in the middle: crashed (the agent ended without an answer (ended by a signal): it gave no reason), a session
+        it falls silent at once: no_first_event (the agent showed no activity within 1s of its start), no session
+        it falls silent in the middle: idle (the agent showed no activity for 1s), a session
         it is silent, and ignores signals: timed_out (the turn took longer than 1s), no session
         it answers, and does not end: {"word":"yes"}, 1 call
         it answers, and leaves a child: {"word":"yes"}, 1 call
-        it exits, and leaves a child: crashed (the agent ended without an answer (exit code 1): it said nothing about why), a session
+        it exits, and leaves a child: crashed (the agent ended without an answer (exit code 1): it gave no reason), a session
         it writes 50 MB of errors: crashed (error error error error error error error error error error error error error error error error), a session
         a line is 100 MB long: {"word":"yes"}, 1 call
     "#]].assert_eq(&outcomes);

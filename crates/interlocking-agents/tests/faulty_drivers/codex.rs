@@ -62,8 +62,8 @@ async fn every_broken_program_ends_in_an_answer_or_a_typed_error() {
         nothing is said but why: configuration (the agent is not set up: error: unknown option), no session
         it exits in the middle: crashed (the agent ended without an answer (exit code 7): out of memory), a session
         it is killed in the middle: crashed (the agent ended without an answer (ended by a signal): ), a session
-        it falls silent at once: no_first_event (the agent gave no sign of life within 1s of its start), no session
-        it falls silent in the middle: idle (the agent gave no sign of life for 1s), a session
+        it falls silent at once: no_first_event (the agent showed no activity within 1s of its start), no session
+        it falls silent in the middle: idle (the agent showed no activity for 1s), a session
         it is silent, and ignores signals: timed_out (the turn took longer than 1s), no session
         it answers, and does not end: {"word":"yes"}, 1 call
         it answers, and leaves a child: {"word":"yes"}, 1 call

@@ -270,7 +270,7 @@ fn a_run_is_not_taken_up_where_nobody_can_see_what_is_left() {
     assert!(blind.status().unwrap().success());
     assert_eq!(
         fs::read_to_string(place.join("said")).unwrap(),
-        "run `killed` is not resumed yet: what was left by processes that have ended cannot be looked for: \
+        "run `killed` is not resumed yet: processes that an earlier process left running cannot be listed: \
          /proc shows another namespace of processes; is /proc mounted?"
     );
     assert_eq!(read(place, "begun"), "x\n", "nothing was started again");
@@ -317,8 +317,8 @@ fn a_process_of_another_user(place: &Path) {
         fs::read_to_string(place.join("said")).unwrap()
     };
     let expected = format!(
-        "run `killed` is not resumed yet: these were left by a process that ran programs and has ended, and they cannot be \
-         ended from here:\n  process {}, \"sleep\"\nend them, as their user or the system's",
+        "run `killed` is not resumed yet: these processes were left running by an earlier process, and this process \
+         may not end them:\n  process {}, \"sleep\"\nend them as their user or as root",
         left.0.id()
     );
     assert_eq!(resumed(), expected);

@@ -107,13 +107,13 @@ async fn after_three_fruitless_nudges_the_node_ends() {
     let report = timed(protocol(true)).with_agent("worker", agent.clone()).start(()).await.unwrap();
     assert_eq!(report.took.as_millis(), 4 * 60_000, "the turn and three nudges");
     assert_eq!(agent.turns().iter().filter(|turn| turn.prompt == REMINDER).count(), 3);
-    let why = "the agent gave no sign of life for 1m after 3 reminders".to_owned();
+    let why = "the agent showed no activity for 1m after 3 reminders".to_owned();
     assert_eq!(finished(report), End::Stuck { attempt: 2, why });
 
     let report = timed(protocol(false)).with_agent("worker", Recording::new(script)).start(()).await.unwrap();
     let failure = failed(report);
     assert_eq!((failure.kind.clone(), failure.attempt), (FailureKind::Agent, 2));
-    assert!(failure.to_string().ends_with("the agent gave no sign of life for 1m after 3 reminders"), "{failure}");
+    assert!(failure.to_string().ends_with("the agent showed no activity for 1m after 3 reminders"), "{failure}");
 }
 
 /// V3-137: a decision that is missing or cannot be read is asked for again; what was said, but wrongly, is corrected.

@@ -94,7 +94,7 @@ async fn an_agent_that_gives_no_sign_of_life_is_reminded() {
         Outcome::Finished(V3Outcome::Stuck(stuck)) => stuck,
         other => panic!("{other:?}"),
     };
-    assert_eq!(stuck.diagnosis, "the agent gave no sign of life for 1s after 3 reminders");
+    assert_eq!(stuck.diagnosis, "the agent showed no activity for 1s after 3 reminders");
     let calls = test.agent.calls().into_iter().filter(|call| call.role == "impl");
     let prompts: Vec<_> = calls.skip(1).map(|call| call.prompt).collect();
     assert_eq!(prompts, ["REMINDER: Emit a decision to complete this phase"; 3]);

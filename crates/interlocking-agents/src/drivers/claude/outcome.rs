@@ -62,7 +62,7 @@ pub(super) fn interpret(result: &Outcome, hints: &Hints, ended: &Ended, asked_fo
 
 /// The kind of failure if there was no result.
 pub(super) fn without_result(anything_said: bool, ended: &Ended, left_out: Option<LeftOut>) -> AgentErrorKind {
-    let reason = LeftOut::explain(left_out, &ended.stderr, "it said nothing about why");
+    let reason = LeftOut::explain(left_out, &ended.stderr, "it gave no reason");
     // If the program rejects its input, it writes only to standard error.
     match (anything_said, ended.exit) {
         (false, Some(code)) if code != 0 => AgentErrorKind::Configuration { reason },

@@ -36,7 +36,7 @@ pub(super) async fn ready(settings: &ClaudeSettings, key: Option<&Secret>) -> Re
             match version(settings, environment).await {
                 Err(problem) => problems.push(problem),
                 Ok(found) if found < KNOWN => problems.push(format!(
-                    "{} is version {found}, and what is asked of it is known of {KNOWN} and later: update it",
+                    "{} is version {found}, but version {KNOWN} or later is needed: update it",
                     settings.program.display()
                 )),
                 Ok(found) if (found.0, found.1) > (KNOWN.0, KNOWN.1) => {

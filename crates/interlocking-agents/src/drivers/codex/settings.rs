@@ -155,7 +155,7 @@ impl CodexSettings {
         }
         if self.retries.is_some() && self.base_url().is_none() {
             return Err(configuration(
-                "Codex lets nobody change how often it repeats requests to OpenAI: remove `retries`, or set a `base_url`",
+                "Codex has no setting for how often it repeats requests to OpenAI: remove `retries`, or set a `base_url`",
             ));
         }
         Ok(())

@@ -44,7 +44,10 @@ fn end_all() -> Result<usize, AbandonedError> {
     }
     let left = wait_for(&found);
     if !found.is_empty() {
-        tracing::warn!(ended = found.len() - left.len(), "ended what a runner of programs left when it was killed");
+        tracing::warn!(
+            ended = found.len() - left.len(),
+            "ended processes that were left running by a process that was killed"
+        );
     }
     match left.is_empty() {
         true => Ok(found.len()),

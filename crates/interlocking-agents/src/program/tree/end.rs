@@ -81,7 +81,7 @@ impl Tree {
             Ok((self.members(&scan, known), scan.is_complete()))
         });
         if let Some(error) = failed {
-            tracing::warn!(%error, "what came of a program cannot be looked for, so some of it may go on");
+            tracing::warn!(%error, "a program's processes cannot be listed, so some of them may go on running");
             if self.is_awaited() {
                 self.signal(Signal::KILL);
             }

@@ -25,7 +25,7 @@ pub(in crate::program) fn ensure() {
     match start() {
         Ok(started) => *guard = Some(started),
         Err(error) => {
-            tracing::warn!(%error, "nobody will end the programs if this process is killed: sh cannot be started")
+            tracing::warn!(%error, "the programs will not be ended if this process is killed: sh cannot be started")
         }
     }
 }

@@ -50,7 +50,7 @@ fn wait_until(mut holds: impl FnMut() -> bool) -> bool {
         // The process mostly runs on another processor, which receives the signal within microseconds.
         if round < 50 { std::thread::yield_now() } else { std::thread::sleep(Duration::from_micros(50)) }
     }
-    tracing::warn!("a program that was just started does not stand still, so not all of it may be marked");
+    tracing::warn!("a program that was just started does not stop, so some of its processes may be unmarked");
     false
 }
 

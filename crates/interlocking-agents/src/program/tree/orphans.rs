@@ -81,7 +81,7 @@ fn run_reaper() {
         };
         if Scan::new().is_ok_and(|scan| scan.unclaimed().next().is_some()) {
             let ended = stop_and_kill(unclaimed).0.len();
-            tracing::warn!(ended, "a program's processes took off the mark that they had, and were ended");
+            tracing::warn!(ended, "processes of a program had removed their mark, and were ended");
         }
     }
 }

@@ -42,7 +42,7 @@ async fn damage_to_a_cassette_is_an_error_that_names_the_file() {
         (
             replace(&header, "\"version\": 1", "\"version\": 2"),
             &header,
-            "is of format 2, and this plays format 1; record it",
+            "has format 2, but this version plays format 1; record it",
         ),
         (
             replace(&one, "\"prompt\": \"x\"", "\"prompt\": 7"),
