@@ -227,14 +227,14 @@ impl ReportJson {
             Outcome::JournalFailed(error) => (
                 Style::Bad,
                 format!(
-                    "{run} stopped where it stood, {used}: {}\n`{resume}` takes it up, once the journal is well; what was not \
+                    "{run} stopped where it stood, {used}: {}\n`{resume}` takes it up, once the journal can be used again; what was not \
                      recorded is done again",
                     harmless(&error.to_string())
                 ),
             ),
             Outcome::ProviderLimited(limit) => (
                 Style::Bold,
-                format!("{run} stopped, {used}: {limit}\n`{resume}` takes it up, once the provider is well"),
+                format!("{run} stopped, {used}: {limit}\n`{resume}` takes it up, once the provider works again"),
             ),
             other => (Style::Bold, format!("{run} is {}, {used}: `{resume}` takes it up", other.name())),
         }

@@ -51,7 +51,7 @@ pub(crate) async fn answer(arguments: Arguments, name: &str, console: &Console) 
     common.print(console, &told, String::new)?;
     if !common.json {
         let resume = format!("{name} resume {run}{}", common.journal.words());
-        let line = format!("answered {to} of {asker}; `{resume}` takes the run up, if nobody executes it");
+        let line = format!("answered {to} of {asker}; `{resume}` takes the run up, if no process is executing it");
         console.line(Style::Good, &line);
     }
     Ok(Exit::Done)

@@ -42,8 +42,10 @@ pub(crate) async fn prune(arguments: Arguments, console: &Console) -> Result<Exi
         retention = retention.keep_last(count);
     }
     if older_than.is_none() && keep_last.is_none() {
-        let error = CommandError::new("it was not said which runs are to go");
-        return Err(error.remedy("give --older-than AGE, --keep-last COUNT, or both: runs go of which both hold"));
+        let error = CommandError::new("no condition says which runs to remove");
+        return Err(error.remedy(
+            "give --older-than AGE, --keep-last COUNT, or both: with both, only runs that meet both are removed",
+        ));
     }
     if unfinished {
         retention = retention.unfinished_too();

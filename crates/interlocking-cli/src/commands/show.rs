@@ -88,7 +88,7 @@ fn run_lines(account: &RunAccount, margin: &str, text: &mut String) {
         block(text, margin, "  ", &failure_lines(failure));
     }
     if let Some(problem) = problem {
-        block(text, margin, "  ", &format!("what is under way is not known: {problem}"));
+        block(text, margin, "  ", &format!("what is under way cannot be determined: {problem}"));
     }
     for letter in letters {
         block(text, margin, "  ", &format!("letter {}: {}, not received yet", letter.number, letter_words(letter)));
@@ -200,7 +200,7 @@ fn letter_words(letter: &WaitingLetter) -> String {
     match &letter.body {
         LetterBody::Answer { to, .. } => format!("an answer to {to}"),
         LetterBody::Message { node, .. } => format!("a message for {node}"),
-        LetterBody::Cancel => "the wish that it ends".to_owned(),
+        LetterBody::Cancel => "a request to cancel the run".to_owned(),
     }
 }
 

@@ -64,8 +64,11 @@ impl<M: Clone + Serialize + DeserializeOwned> Facts<M> {
             }
         }
         let file = RunFile::new(&start.directory, program, &run).path();
-        let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`") };
-        let what = format!("nothing of `{}`{of} is left to resume: where it was is not known any more", start.run);
+        let of = if run == start.run { String::new() } else { format!(", a fork of `{run}`,") };
+        let what = format!(
+            "`{}`{of} cannot be resumed: the file that records its repository and directories is gone",
+            start.run
+        );
         let remedy = format!(
             "bring the file back from a copy of the journal's directory, or start it again; `{program} show {}` tells what \
              it did",

@@ -107,7 +107,7 @@ impl<M: Remembered> RepositoryRun<M> {
             return Ok(());
         }
         Err(CommandError::new(format!(
-            "the run began at {base}, and `{branch}` is at {head}, which has what the run did not begin with"
+            "the run began at {base}, and `{branch}` is at {head}, which has commits that the run did not begin with"
         ))
         .at("--land-on")
         .remedy("name another branch, or one that does not exist: it is made there by what lands, for you to merge"))

@@ -23,7 +23,7 @@ async fn a_run_waits_is_answered_and_finishes() {
     let answered = review.call(&["answer", "r1", r#"{"approved": true}"#]).await;
     expect![[r#"
         exit 0
-        ! answered read.1.1 of r1; `review resume r1 --journal PLACE` takes the run up, if nobody executes it
+        ! answered read.1.1 of r1; `review resume r1 --journal PLACE` takes the run up, if no process is executing it
     "#]]
     .assert_eq(&answered.page());
     let finished = review.call(&["resume", "r1", "--quiet"]).await;

@@ -307,7 +307,7 @@ fn a_fork_has_directories_of_its_own() {
     let (exit, stdout, stderr) = scene.call(&["resume", "r1-fork", "--land-on", "main"]);
     assert_eq!((exit, stdout.as_str()), (Some(2), ""), "{stderr}");
     let said = format!(
-        "error: the run began at {}, and `main` is at {main}, which has what the run did not begin with\n",
+        "error: the run began at {}, and `main` is at {main}, which has commits that the run did not begin with\n",
         scene.base
     );
     assert!(stderr.starts_with(&said), "{stderr}");
@@ -381,7 +381,7 @@ fn a_run_of_which_nothing_is_known_any_more_is_refused_with_what_to_do() {
     pages += &scene.page(scene.call(&["resume", "r1"]));
     expect_test::expect![[r#"
         exit 2
-        error: nothing of `r1` is left to resume: where it was is not known any more
+        error: `r1` cannot be resumed: the file that records its repository and directories is gone
           at: PLACE/journal/pair/r1.json
           to do: bring the file back from a copy of the journal's directory, or start it again; `pair show r1` tells what it did
         exit 2

@@ -264,8 +264,8 @@ async fn runs_are_cancelled_and_removed() {
         exit 6
         ! r1 was cancelled, $0.0125 in 0.0 s
         exit 2
-        ! error: it was not said which runs are to go
-        !   to do: give --older-than AGE, --keep-last COUNT, or both: runs go of which both hold
+        ! error: no condition says which runs to remove
+        !   to do: give --older-than AGE, --keep-last COUNT, or both: with both, only runs that meet both are removed
         exit 0
         r1
         ! 1 run would be removed

@@ -66,7 +66,11 @@ async fn a_run_that_has_failed_goes_on_at_the_node_that_failed() {
     fs::rename(&file, &aside).unwrap();
     let refused = session.call(&["resume", "r1", "--retry"]);
     assert_eq!((refused.exit, refused.stdout.as_str()), (Some(2), ""), "{}", refused.stderr);
-    assert!(refused.stderr.contains("where it was is not known any more\n  at: "), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("the file that records its repository and directories is gone\n  at: "),
+        "{}",
+        refused.stderr
+    );
     assert!(refused.stderr.contains("  to do: bring the file back from a copy"), "{}", refused.stderr);
     fs::rename(&aside, &file).unwrap();
     // Somebody has cleared the archive up.

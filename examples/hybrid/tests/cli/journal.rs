@@ -39,5 +39,5 @@ fn a_run_is_told_by_its_journal() {
     assert!(taken.stderr.starts_with("error: there is a run `r1` in the journal\n"), "{}", taken.stderr);
     let resumed = call(&["resume", "r1"]);
     assert_eq!((resumed.exit, resumed.stdout.as_str()), (Some(2), ""), "{}", resumed.stderr);
-    assert!(resumed.stderr.starts_with("error: nothing of `r1` is left to resume: "), "{}", resumed.stderr);
+    assert!(resumed.stderr.starts_with("error: `r1` cannot be resumed: "), "{}", resumed.stderr);
 }
