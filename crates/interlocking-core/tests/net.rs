@@ -351,7 +351,7 @@ fn a_row_says_what_its_kind_can_do() {
         node `message`: a redirect takes the run from somewhere: say what it clears, `cancels(…)`
         node `a`: only an event node, which takes no token, can leave the run as it is
         node `a`: only an event node takes messages, and may lose some: take its `transient` away
-        node `message`: nobody ever waits for it, and all its messages would be lost: lead somewhere, or take its `transient` away
+        node `message`: the run never waits for it, so all its messages would be lost: lead somewhere, or take its `transient` away
         node `a`: `message` is no target: it takes no token of the run
         node `a`: it can spawn advisory nodes only, and `message` is none
         node `a` names `nobody`, which is not in the table
@@ -359,7 +359,7 @@ fn a_row_says_what_its_kind_can_do() {
         node `a`: with a budget of 0 it never runs: the least is 1
         node `a`: `exclusive` names nothing: name what is not to overlap
         node `each`: its children would each wait for the others' turn: say `exclusive` at a graph node, or at the nodes of the child graph
-        node `again`: it runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away
+        node `again`: it runs its own graph, whose run would wait for the turn that its parent has: take its `exclusive` away
         node `ask`: it waits for a person, and what is exclusive is never held while waiting: take its `exclusive` away
         node `see`: it sees and reports, and no more: take its `exclusive` away
         node `a`: no agent works in a workspace here, so nothing is isolated: give it both, or demand nothing

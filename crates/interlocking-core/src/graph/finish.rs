@@ -59,7 +59,7 @@ pub type ReportsOf<G> = <G as Reporting>::Reports;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "nobody takes the reports of graph `{Self}`",
+    message = "graph `{Self}` does not take the reports of its nodes",
     label = "nodes of `{Self}` report to its exit",
     note = "write `impl Finish for {Self}`, which makes the run's output of what came to the exit and of the reports"
 )]

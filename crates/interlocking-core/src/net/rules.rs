@@ -55,7 +55,7 @@ pub(super) fn kinds(names: &Names<'_>) -> Result<(), NetError> {
             }
             NodeKind::Event if row.transient && !leads_on && row.adds_to.is_empty() => {
                 return wrong(
-                    "nobody ever waits for it, and all its messages would be lost: lead somewhere, or take its \
+                    "the run never waits for it, so all its messages would be lost: lead somewhere, or take its \
                      `transient` away"
                         .into(),
                 );
@@ -152,7 +152,7 @@ fn exclusive(names: &Names<'_>, row: &NodeRow) -> Result<(), NetError> {
         ),
         (NodeKind::Graph, _) if row.graph.as_ref() == Some(&names.table.graph) => {
             wrong(
-                "it runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away"
+                "it runs its own graph, whose run would wait for the turn that its parent has: take its `exclusive` away"
                     .into(),
             )
         }

@@ -44,7 +44,7 @@ pub(super) fn advisories_are_spawned(graph: &GraphModel<'_>, errors: &Errors) {
         let is_spawned = graph.nodes.iter().flat_map(Node::spawned).any(|name| graph.find(name) == Some(index));
         if node.kind == Some(NodeKind::Advisory) && graph.is_first_of_its_name(index) && !is_spawned {
             let name = &node.name;
-            errors.over(node.ident, format_args!("nobody starts `{name}`: name it at a node, `spawn({name})`"));
+            errors.over(node.ident, format_args!("no node starts `{name}`: name it at a node, `spawn({name})`"));
         }
     }
 }
@@ -103,7 +103,7 @@ pub(super) fn transient_messages_can_be_used(graph: &GraphModel<'_>, errors: &Er
             let name = &node.name;
             errors.over(
                 transient,
-                format_args!("nobody ever waits for `{name}`, and all its messages would be lost: lead somewhere, `goto(node, cancels(…))`, or take its `transient` away"),
+                format_args!("the run never waits for `{name}`, so all its messages would be lost: lead somewhere, `goto(node, cancels(…))`, or take its `transient` away"),
             );
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn a_section_does_not_run_itself(graph: &GraphModel<'_>, errors: &Err
         let child = node.child_graph().and_then(naming::last_name);
         if let Some(exclusive) = node.attributes.exclusive.as_ref().filter(|_| child.as_ref() == Some(&own)) {
             let message = format!(
-                "`{}` runs its own graph, whose run would wait for the turn that it has itself: take its `exclusive` away",
+                "`{}` runs its own graph, whose run would wait for the turn that its parent has: take its `exclusive` away",
                 node.name
             );
             errors.at(exclusive.at, message);

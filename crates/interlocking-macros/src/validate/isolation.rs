@@ -24,7 +24,7 @@ pub(super) fn isolation_has_an_agent(graph: &GraphModel<'_>, errors: &Errors) {
         // Kinds that never have an agent are reported by another rule.
         if node.is_beside() && !node.asks_an_agent() && !may_ask {
             let message = format!(
-                "no agent works in `{name}`, so nobody is kept in its workspace: give it one, `prompt = Template<'_>`, or take `{key}` away"
+                "no agent works in `{name}`, so no agent is kept in its workspace: give it one, `prompt = Template<'_>`, or take `{key}` away"
             );
             errors.over(key, message);
         }

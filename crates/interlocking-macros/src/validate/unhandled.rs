@@ -30,7 +30,7 @@ pub(super) fn a_handler_makes_the_prompt(graph: &GraphModel<'_>, errors: &Errors
         if node.attributes.prompt.is_some() && has_one_way {
             let (module, name) = (&graph.module, node.ident);
             let message = format!(
-                "nobody makes the prompt of `{name}`: hold a handler, `LLMNode<Handler>` with `impl LLMHandler<{module}::{name}> for Handler`, or leave `prompt` out, and the input is the prompt"
+                "no handler makes the prompt of `{name}`: hold a handler, `LLMNode<Handler>` with `impl LLMHandler<{module}::{name}> for Handler`, or leave `prompt` out, and the input is the prompt"
             );
             errors.over(&node.field.ty, message);
         }

@@ -164,7 +164,7 @@ impl Driver {
             return None;
         }
         match inject(untyped.run(), &untyped.by(execution))? {
-            Injected::Failure => Some(Ok(ErasedDone::failed("it was chosen that it fails"))),
+            Injected::Failure => Some(Ok(ErasedDone::failed("a test chose that it fails"))),
             Injected::Timeout => Some(Err(Interruption::TimedOut(node.timeout?))),
         }
     }

@@ -73,7 +73,7 @@ impl Driver {
             return Ok(());
         }
         if let Err(reason) = fits(&schema, &answer) {
-            tracing::warn!(run = %untyped.run(), question = %by, reason, "dropping an answer to something else");
+            tracing::warn!(run = %untyped.run(), question = %by, reason, "dropping an answer that does not fit the question's schema");
             return Ok(());
         }
         if let Some(record_writer) = self.record_writer() {

@@ -87,7 +87,7 @@ impl RecordWriter {
     /// dropped, and keeps the claim on the run until then.
     pub(crate) async fn write_detached(&self, entry: Entry) -> Result<(), JournalError> {
         let Some(hold) = self.hold() else {
-            let reason = format!("run `{}` was let go of, and may be another executor's", self.run);
+            let reason = format!("this process has released run `{}`, which another executor may hold", self.run);
             return Err(JournalError::Storage { reason });
         };
         let mut next = self.next.clone().lock_owned().await;

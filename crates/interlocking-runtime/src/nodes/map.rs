@@ -334,8 +334,8 @@ impl<C: Graph> Item<C> {
     /// The item as it is recorded when it is added.
     pub(crate) fn into_record(self) -> Result<NewItem, NodeError> {
         if self.workspaces.is_some() {
-            return Err("an item that is added has no workspaces of its own, which no journal can keep: those of its \
-                        parent are made for its run"
+            return Err("an item that is added cannot have workspaces of its own, which no journal can keep: leave \
+                        them out, and its run's are made from its parent's"
                 .into());
         }
         let entry = serde_json::to_string(&Stored(&self.entry))?;

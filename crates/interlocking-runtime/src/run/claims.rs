@@ -48,7 +48,7 @@ pub(crate) fn has_late_work(journal: &dyn Journal, run: &RunId) -> bool {
 /// Waits until no late work of a run goes on in this process; returns whether there was any.
 pub(crate) async fn wait_for_late_work(journal: &dyn Journal, run: &RunId) -> bool {
     if has_late_work(journal, run) {
-        tracing::info!(%run, "waiting for what goes on in this process though the run ended without it");
+        tracing::info!(%run, "the run has ended; waiting for work that it left running in this process");
     }
     let mut any = false;
     while LATE_WORK.wait_until_removed(&key(journal, run)).await {

@@ -16,6 +16,6 @@ pub(crate) async fn release_workspaces<O>(settings: &Settings, outcome: &Outcome
         _ => RunEnd::Stopped,
     };
     if let Err(error) = settings.options().workspaces.ended(end).await {
-        tracing::warn!(run = %settings.run, %error, "not all of the run's workspaces could be taken away");
+        tracing::warn!(run = %settings.run, %error, "not all of the run's workspaces could be released");
     }
 }

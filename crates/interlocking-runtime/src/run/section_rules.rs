@@ -71,13 +71,18 @@ fn is_section(row: &NodeRow) -> bool {
 /// Why a node may not be in the child graph of an exclusive node; `None` if it may.
 fn unfit_within(row: &NodeRow) -> Option<&'static str> {
     match row.kind {
-        NodeKind::Human => Some("it waits for a person, and all who wait for the turn would wait, too"),
-        NodeKind::Event => Some("it takes messages, and as long as some come all who wait for the turn would wait"),
-        _ => row.exclusive.as_ref().map(|_| "it waits for a turn itself, and two could wait for each other for ever"),
+        NodeKind::Human => Some("it waits for a person, and all runs that wait for the turn would wait, too"),
+        NodeKind::Event => {
+            Some("it takes messages, and as long as some come all runs that wait for the turn would wait")
+        }
+        _ => row
+            .exclusive
+            .as_ref()
+            .map(|_| "it waits for a turn itself, and two runs could wait for each other for ever"),
     }
 }
 
-const LEFT: &str = "a child that the map stops, to adopt it later, would leave it in the middle";
+const LEFT: &str = "a child that the map stops, to adopt it later, would be stopped in the middle of it";
 
 fn named(net: &Net, row: &NodeRow) -> String {
     format!("`{}` of `{}`", row.name, net.table().graph)

@@ -52,7 +52,7 @@ pub enum StartError {
     /// The child run of an `exclusive` graph node would wait for a person, a message or a turn while other runs wait for its
     /// turn, or would be left in the middle.
     #[error(
-        "what is `exclusive` is never held while waiting, nor left in the middle:{}\n\
+        "what is `exclusive` must not wait while it has the turn, nor be stopped in the middle:{}\n\
          end the child graph before, or say `exclusive` at the nodes within that need it",
         requirements::lines(unfit)
     )]

@@ -331,7 +331,7 @@ impl Workspaces for Directories {
     }
 
     async fn changes(&self, name: &str) -> Result<Vec<String>, WorkspaceError> {
-        let reason = format!("`{name}` is a plain directory, whose changes nobody keeps track of");
+        let reason = format!("`{name}` is a plain directory, whose changes are not tracked");
         Err(WorkspaceError::Unusable { reason })
     }
 

@@ -111,7 +111,7 @@ async fn a_workspace_that_cannot_be_examined_fails_the_node() {
     let run = desk(place.path()).with_workspaces(Arc::new(directories));
     let failure = failed(run.start("well".to_owned()).await.unwrap());
     assert_eq!((failure.node.as_str(), &failure.kind), ("look", &FailureKind::Workspace));
-    assert_eq!(failure.message, "workspace `main`: `main` is a plain directory, whose changes nobody keeps track of");
+    assert_eq!(failure.message, "workspace `main`: `main` is a plain directory, whose changes are not tracked");
 }
 
 #[tokio::test(start_paused = true)]

@@ -351,7 +351,7 @@ async fn a_handler_that_goes_on_takes_no_more() {
     let (report, ()) = tokio::join!(run.start(vec![10]), send(&journal, 2, "late", "7"));
     assert_eq!(
         failed(report.unwrap()).message,
-        "an item that is added has no workspaces of its own, which no journal can keep: those of its parent are made for its run"
+        "an item that is added cannot have workspaces of its own, which no journal can keep: leave them out, and its run's are made from its parent's"
     );
 }
 

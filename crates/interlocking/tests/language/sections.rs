@@ -385,10 +385,10 @@ async fn a_graph_that_waits_for_somebody_outside_is_no_section() {
     let error = Run::new(Bank { open: LogicNode(Goes), deep: GraphNode(vault) }).start(()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "what is `exclusive` is never held while waiting, nor left in the middle:\n  \
-         `deep` of `Bank` → `fetch` of `Vault`: it waits for a turn itself, and two could wait for each other for ever\n  \
-         `deep` of `Bank` → `unlock` of `Vault` → `ask` of `Lock`: it waits for a person, and all who wait for the turn would wait, too\n  \
-         `deep` of `Bank` → `alarm` of `Vault`: it takes messages, and as long as some come all who wait for the turn would wait\n\
+        "what is `exclusive` must not wait while it has the turn, nor be stopped in the middle:\n  \
+         `deep` of `Bank` → `fetch` of `Vault`: it waits for a turn itself, and two runs could wait for each other for ever\n  \
+         `deep` of `Bank` → `unlock` of `Vault` → `ask` of `Lock`: it waits for a person, and all runs that wait for the turn would wait, too\n  \
+         `deep` of `Bank` → `alarm` of `Vault`: it takes messages, and as long as some come all runs that wait for the turn would wait\n\
          end the child graph before, or say `exclusive` at the nodes within that need it"
     );
 }
@@ -418,7 +418,7 @@ async fn a_map_that_adopts_runs_no_sections() {
     let error = Run::new(Fair { stalls: MapNode(FairStalls) }).start(0).await.unwrap_err();
     let StartError::UnfitSections { unfit } = &error else { panic!("{error}") };
     assert_eq!(unfit[0].way, ["`stalls` of `Fair`", "`sell` of `Stall`"]);
-    assert!(error.to_string().contains("would leave it in the middle"), "{error}");
+    assert!(error.to_string().contains("would be stopped in the middle of it"), "{error}");
 }
 
 /// A workshop in which somebody has to wait until a page is written and read.

@@ -133,7 +133,7 @@ pub trait AsksWithInput: LLM<PromptFrom = FromInput> {
 /// An LLM node without a handler. Written by `#[derive(Graph)]`.
 #[diagnostic::on_unimplemented(
     message = "LLM node `{Self}` does not pass its answer on",
-    label = "somebody says where `{Self}` goes next",
+    label = "a handler says where `{Self}` goes next",
     note = "the field of a node that has one target and no handler is a plain `LLMNode`"
 )]
 pub trait PassesReplyOn: AsksWithInput {
