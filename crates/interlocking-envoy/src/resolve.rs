@@ -16,7 +16,7 @@ pub enum ResolveError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// A file names a base that cannot be read.
-    #[error("{at}: `{name}` extends a protocol that cannot be had")]
+    #[error("{at}: `{name}` extends a protocol that cannot be loaded")]
     Base {
         /// The protocol that names the base.
         name: ProtocolName,
@@ -55,7 +55,7 @@ pub enum StepProblem {
         known: Vec<StepKey>,
     },
     /// The entry inserts a step after a step that does not exist.
-    #[error("{at}: `{key}` is to come after step {after}, which there is not: name one of {}", listed(known))]
+    #[error("{at}: `{key}` must come after step {after}, but there is no such step: name one of {}", listed(known))]
     InsertAfterNothing {
         /// The place of the entry.
         at: Place,

@@ -68,7 +68,7 @@ pub(crate) fn cleanup(arguments: Arguments, json: bool, surroundings: &mut Surro
     for command in arguments.checks {
         // Failures of the cleanup must be resolved first.
         if !report.success {
-            surroundings.tell(&format!("not checked, for not everything was removed: {command}"));
+            surroundings.tell(&format!("not checked, because not everything was removed: {command}"));
             break;
         }
         let passed = passes(&root, &command, surroundings)?;

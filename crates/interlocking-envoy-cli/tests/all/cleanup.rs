@@ -26,7 +26,7 @@ fn logs_are_removed() {
         src/a.rs:2-4
         tool.py:1-2
         removed: 2 markers, 5 lines, in 2 files
-        ! warning: tool.py:1: no blank line comes after this marker, so all 2 lines to the file's end belong to it: see that real code was not among them
+        ! warning: tool.py:1: no blank line comes after this marker, so all 2 lines to the file's end belong to it: check that none of them is real code
     "#]]
     .assert_eq(&called.page());
     assert_eq!(
@@ -87,7 +87,7 @@ fn checks_run_afterwards() {
         src/a.rs:2-4
         tool.py:1-2
         removed: 2 markers, 5 lines, in 2 files
-        ! warning: tool.py:1: no blank line comes after this marker, so all 2 lines to the file's end belong to it: see that real code was not among them
+        ! warning: tool.py:1: no blank line comes after this marker, so all 2 lines to the file's end belong to it: check that none of them is real code
         ! broken
         ! error: `echo broken; false` fails after the removal
         !   to do: mend what the removal left behind before you merge
@@ -109,7 +109,7 @@ fn what_cannot_be_asked_is_refused() {
         ! error: ROOT/ is in no git worktree
         !   to do: run it in the worktree that is to be cleaned up
         exit 2
-        ! error: `md` is Markdown, which is never edited: it tells of markers and has none
+        ! error: `md` is Markdown, which is never edited: it describes markers, but contains none
         exit 2
         ! error: "tf" names no extension and comment: write such as `tf=#` or `v=//`
         exit 2

@@ -46,7 +46,7 @@ fn a_variant_is_settled() {
         unmerged alternative: tides-prompts/implementation-3-A
         go on and merge
         exit 2
-        ! error: prompt 3_A of tides cannot be main, for variant C is: decide `alternative` or `discard`
+        ! error: prompt 3_A of tides cannot be main, because variant C already is: decide `alternative` or `discard`
         exit 2
         ! error: prompt 3_D of tides has no branch: neither tides/implementation-3-D nor tides-prompts/implementation-3-D is there; start the prompt first
     "#]].assert_eq(&pages);
@@ -97,7 +97,7 @@ fn a_person_is_waited_for() {
     expect![[r#"
         exit 2
         ! What becomes of prompt 3_A of tides? main, alternative or discard, and why:
-        ! error: nobody decided: standard input ended
+        ! error: no decision was made: standard input ended
         !   to do: give --decision main, alternative or discard
     "#]]
     .assert_eq(&called.page());

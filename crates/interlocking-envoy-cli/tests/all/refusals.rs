@@ -71,7 +71,7 @@ fn files_that_are_no_protocol() {
         ENV-23 exit 2
         ! error: ROOT/.claude/protocols/x.yaml:5:4: this is not YAML: while parsing a block mapping, did not find expected key
         ENV-24 exit 2
-        ! error: ROOT/.claude/protocols/x.yaml:2:10: `x` extends a protocol that cannot be had
+        ! error: ROOT/.claude/protocols/x.yaml:2:10: `x` extends a protocol that cannot be loaded
         !   caused by: there is no protocol `missing`: ROOT/.claude/protocols/missing.yaml does not exist
         !   to do: write that file, or name one of base, bug-discovery, debugging, discovery, implementation, x, y
         ENV-25 exit 2
@@ -80,7 +80,7 @@ fn files_that_are_no_protocol() {
         ENV-26 exit 2
         ! error: ROOT/.claude/protocols/x.yaml:4:3: `2+` appends to a step that is not inherited: write `2`, or name one of 1, 6
         ENV-27 exit 2
-        ! error: ROOT/.claude/protocols/x.yaml:4:3: `2.1` is to come after step 2, which there is not: name one of 1, 6
+        ! error: ROOT/.claude/protocols/x.yaml:4:3: `2.1` must come after step 2, but there is no such step: name one of 1, 6
         ENV-28 exit 2
         ! error: ROOT/.claude/protocols/x.yaml:3:3: `steps.abc`: "abc" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step
         ! ROOT/.claude/protocols/x.yaml:4:3: `steps."1.2.3"`: "1.2.3" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step

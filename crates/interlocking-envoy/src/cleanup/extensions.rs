@@ -25,7 +25,7 @@ pub enum ExtensionError {
     #[error("{0:?} names no extension and comment: write such as `tf=#` or `v=//`")]
     Form(String),
     /// The extension is Markdown, whose text may be about markers.
-    #[error("`{0}` is Markdown, which is never edited: it tells of markers and has none")]
+    #[error("`{0}` is Markdown, which is never edited: it describes markers, but contains none")]
     Markdown(String),
 }
 

@@ -42,7 +42,7 @@ pub struct FileReport {
 pub enum CleanupWarning {
     /// A block is long: the blank line before real code may be missing.
     #[error(
-        "{}:{line}: {lines} lines below this marker: see that real code was not among them, for no blank line came sooner",
+        "{}:{line}: {lines} lines below this marker belong to it, because no blank line comes sooner: check that none of them is real code",
         path.display()
     )]
     LongBlock {
@@ -56,8 +56,8 @@ pub enum CleanupWarning {
     },
     /// A block reaches the end of its file.
     #[error(
-        "{}:{line}: no blank line comes after this marker, so all {lines} lines to the file's end belong to it: see that real \
-         code was not among them",
+        "{}:{line}: no blank line comes after this marker, so all {lines} lines to the file's end belong to it: check that \
+         none of them is real code",
         path.display()
     )]
     ReachesEnd {
@@ -71,7 +71,7 @@ pub enum CleanupWarning {
     },
     /// A line looks like a marker but is not one.
     #[error(
-        "{}:{line}: `[DEBUG-TEMP]` stays, for this line is not a marker: a marker is a comment of its own that says nothing else",
+        "{}:{line}: `[DEBUG-TEMP]` stays, because this line is not a marker: a marker is a comment of its own that says nothing else",
         path.display()
     )]
     NoMarker {

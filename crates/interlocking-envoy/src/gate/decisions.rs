@@ -69,7 +69,7 @@ pub struct UnmergedAlternative {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// Another variant is main already.
-    #[error("{prompt} cannot be main, for variant {main} is: decide `alternative` or `discard`")]
+    #[error("{prompt} cannot be main, because variant {main} already is: decide `alternative` or `discard`")]
     SecondMain {
         /// The prompt.
         prompt: String,

@@ -151,7 +151,7 @@ steps:
 #[test]
 fn bases_that_lead_nowhere_are_refused() {
     expect![[r#"
-        .claude/protocols/x.yaml:2:10: `x` extends a protocol that cannot be had
+        .claude/protocols/x.yaml:2:10: `x` extends a protocol that cannot be loaded
           caused by: there is no protocol `bass`: .claude/protocols/bass.yaml does not exist; did you mean `base`?"#]]
     .assert_eq(&refusal("name: x\nextends: bass\nsteps: {}\n"));
     expect![".claude/protocols/x.yaml:2:10: these extend each other in a circle: x → x"]
@@ -166,7 +166,7 @@ fn bases_that_lead_nowhere_are_refused() {
     let project =
         Project::new(&[("a.yaml", "name: a\nextends: b\nsteps: {}\n"), ("b.yaml", "name: b\nsteps: {0: x}\n")]);
     expect![[r#"
-        .claude/protocols/a.yaml:2:10: `a` extends a protocol that cannot be had
+        .claude/protocols/a.yaml:2:10: `a` extends a protocol that cannot be loaded
           caused by: .claude/protocols/b.yaml:2:9: `steps.0`: "0" is not a step: write a number from 1 such as `7`, or `7.1` for a step between 7 and 8; a `+` after it appends to an inherited step"#]].assert_eq(&project.refusal("a"));
 }
 
@@ -176,9 +176,9 @@ fn entries_without_a_step_are_refused() {
     expect![[r#"
         .claude/protocols/x.yaml:4:3: `3+` appends to a step that is not inherited: write `3`, or name one of 1, 2
         .claude/protocols/x.yaml:5:3: `1.1+` appends to a step that is not inherited: write `1.1`, or name one of 1, 2
-        .claude/protocols/x.yaml:6:3: `4.1` is to come after step 4, which there is not: name one of 1, 2"#]]
+        .claude/protocols/x.yaml:6:3: `4.1` must come after step 4, but there is no such step: name one of 1, 2"#]]
     .assert_eq(&refusal("name: x\nextends: base\nsteps:\n  3+: a\n  1.1+: b\n  4.1: c\n  2+: fine\n"));
-    expect![".claude/protocols/x.yaml:4:3: `2.1` is to come after step 2, which there is not: name one of 1"]
+    expect![".claude/protocols/x.yaml:4:3: `2.1` must come after step 2, but there is no such step: name one of 1"]
         .assert_eq(&refusal("name: x\nsteps:\n  1: a\n  2.1: b\n"));
 }
 

@@ -122,7 +122,7 @@ async fn a_broken_protocol_starts_nothing() {
     let place = tempfile::tempdir().unwrap();
     let site = Site::create(place.path()).unwrap();
     for (protocol, told) in [
-        ("name: debugging\nextends: nothing\nsteps: {}\n", "`debugging` extends a protocol that cannot be had"),
+        ("name: debugging\nextends: nothing\nsteps: {}\n", "`debugging` extends a protocol that cannot be loaded"),
         ("name: debugging\nsteps:\n  - 1\n", "debugging.yaml:3:3: `steps`: expected a table, found a list"),
         // It resolves, and lacks what a prompt includes.
         ("name: debugging\nsteps: {1: Do it}\n", "protocol `debugging` has no step `6`: its steps are 1"),
