@@ -79,7 +79,7 @@ enum Within {
     Arguments,
 }
 
-const UNDER_ANOTHER_NAME: &str = "under another name nobody sees what of it is used";
+const UNDER_ANOTHER_NAME: &str = "under another name it cannot be seen what of it is used";
 
 struct Search<'a> {
     path: &'a str,

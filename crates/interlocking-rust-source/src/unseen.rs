@@ -136,7 +136,7 @@ impl Search<'_> {
     }
 
     fn method(&mut self, span: Span) {
-        self.refuse(span, "impl within a body".to_owned(), "it can give methods to a type where nobody looks for them");
+        self.refuse(span, "impl within a body".to_owned(), "it can give a type methods that are not looked for there");
     }
 
     fn refuse(&mut self, span: Span, construct: String, reason: &str) {

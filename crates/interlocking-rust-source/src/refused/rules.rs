@@ -63,11 +63,11 @@ const OF_TESTS: [&str; 4] = ["fs", "net", "path", "ffi"];
 
 /// Words that are refused anywhere: they mean more than safe Rust, or manipulate panics.
 const WORDS: [(&str, &str); 10] = [
-    ("unsafe", "it can write to the memory of whoever judges it"),
-    ("extern", "it calls code that nobody has looked at"),
+    ("unsafe", "it can write to the memory of the program that judges it"),
+    ("extern", "it calls code that was not examined"),
     ("catch_unwind", "it hides failures"),
-    ("resume_unwind", "it fails in another's name"),
-    ("panic_any", "it fails in another's name"),
+    ("resume_unwind", "it can imitate another failure"),
+    ("panic_any", "it can imitate another failure"),
     ("set_hook", "it hears of failures before the harness does"),
     ("take_hook", "it hears of failures before the harness does"),
     ("update_hook", "it hears of failures before the harness does"),
@@ -76,7 +76,7 @@ const WORDS: [(&str, &str); 10] = [
 ];
 
 const MACROS: [(&str, &str); 11] = [
-    ("include", "it is code from a file that nobody has looked at"),
+    ("include", "it is code from a file that was not examined"),
     ("include_str", "it reads a file when it is compiled"),
     ("include_bytes", "it reads a file when it is compiled"),
     ("env", "it reads the environment when it is compiled"),
@@ -84,7 +84,7 @@ const MACROS: [(&str, &str); 11] = [
     ("asm", "it is more than safe Rust"),
     ("global_asm", "it is more than safe Rust"),
     ("naked_asm", "it is more than safe Rust"),
-    ("concat_idents", "it makes names that nobody sees"),
+    ("concat_idents", "it makes names that cannot be seen"),
     ("llvm_asm", "it is more than safe Rust"),
     ("cfg_select", "code must be the same where it is tested and where it is used"),
 ];
@@ -92,17 +92,17 @@ const MACROS: [(&str, &str); 11] = [
 const ATTRIBUTES: [(&str, &str); 25] = [
     ("no_mangle", "it takes the place of another's function"),
     ("export_name", "it takes the place of another's function"),
-    ("link", "it calls code that nobody has looked at"),
-    ("link_name", "it calls code that nobody has looked at"),
+    ("link", "it calls code that was not examined"),
+    ("link_name", "it calls code that was not examined"),
     ("link_section", "it runs before its program begins"),
     ("used", "it runs before its program begins"),
     ("ctor", "it runs before its program begins"),
     ("dtor", "it runs after its program has ended"),
-    ("global_allocator", "it is called by everybody"),
+    ("global_allocator", "it is called at every allocation"),
     ("panic_handler", "it hears of failures before the harness does"),
     ("alloc_error_handler", "it hears of failures before the harness does"),
     ("path", "it is code from a file of another name"),
-    ("macro_use", "its names are nowhere to be seen"),
+    ("macro_use", "the names that it brings in cannot be seen"),
     ("macro_export", "the tests may mean another macro by its name"),
     ("track_caller", "it tells who calls it"),
     ("feature", "it is more than stable Rust"),
@@ -198,7 +198,7 @@ impl Rules {
     }
 
     pub(super) fn package(name: &str) -> Option<&'static str> {
-        PACKAGES.contains(&name).then_some("it gives to safe code what only the system's own interface has")
+        PACKAGES.contains(&name).then_some("it gives safe code what is otherwise refused")
     }
 
     pub(super) fn is_module_allowed(&self, name: &str) -> bool {
@@ -213,7 +213,7 @@ impl Rules {
             "process" => "it can end the program that tests it, with whatever exit code",
             "env" => "it tells which program runs it, and how that was called",
             "fs" | "path" | "os" => "it can look at the program that tests it",
-            "net" => "it can ask somebody else",
+            "net" => "it can get answers over the network",
             "ffi" | "arch" | "alloc" | "intrinsics" | "ptr" => "it is of use only to more than safe Rust",
             "backtrace" => "it tells who calls it",
             "panic" => "it hides failures, hears of them before the harness does, and tells who calls",

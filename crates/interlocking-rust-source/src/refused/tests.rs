@@ -174,7 +174,7 @@ fn a_person_allows_by_name_and_a_refusal_says_where_and_why() {
     let allowed = ["std::process".to_owned()];
     let found = refused_constructs("src/lib.rs", text, Side::Implementation, &allowed).unwrap();
     let [found] = &found[..] else { panic!("{found:?}") };
-    let said = "src/lib.rs:3:33: `unsafe` is refused: it can write to the memory of whoever judges it";
+    let said = "src/lib.rs:3:33: `unsafe` is refused: it can write to the memory of the program that judges it";
     assert_eq!(found.to_string(), said);
     assert!(refused_constructs("src/lib.rs", "fn f( {", Side::Implementation, &[]).is_err());
 }
