@@ -67,7 +67,7 @@ impl Directory {
         let closed = closed.and_then(|()| if only_own { private::close(&self.path) } else { Ok(()) });
         if let Err(error) = closed {
             // The files belong to another user, who gave this user access.
-            tracing::warn!(%error, directory = %self.path.display(), "the journal stays open to others");
+            tracing::warn!(%error, directory = %self.path.display(), "the journal's permissions cannot be restricted");
         }
         Ok(())
     }
@@ -170,7 +170,7 @@ impl Drop for Holder {
 
 /// A holder whose lock cannot be examined is taken to be alive.
 fn unknown(name: &str, error: &io::Error) -> bool {
-    tracing::warn!(%error, name, "whether a holder lives cannot be found out");
+    tracing::warn!(%error, name, "cannot determine whether a holder is alive, so it is taken to be");
     true
 }
 

@@ -75,7 +75,7 @@ impl Post {
                 // The previous thread has cleared `is_running`, and only has to return.
                 Ok(thread) => join(state.thread.replace(thread)),
                 Err(error) => {
-                    tracing::warn!(%error, "letters of other processes are not seen until the next one waits");
+                    tracing::warn!(%error, "the thread that watches for letters of other processes cannot be started");
                     state.is_running = false;
                 }
             }
@@ -99,7 +99,7 @@ fn join(thread: Option<JoinHandle<()>>) {
     if let Some(thread) = thread
         && thread.join().is_err()
     {
-        tracing::warn!("the watch for letters failed");
+        tracing::warn!("the thread that watches for letters panicked");
     }
 }
 
@@ -145,7 +145,7 @@ fn keep_watch(reader: &Reader, posted: &watch::Sender<u64>, watch: &Watch) {
             (Ok(_), _) => {}
             // A waiting task then reads the database itself, meets the same error, and returns it.
             (Err(trouble), _) => {
-                tracing::warn!(?trouble, place, "the watch for letters cannot look");
+                tracing::warn!(?trouble, place, "the journal cannot be checked for new letters");
                 posted.send_modify(|posts| *posts += 1);
             }
         }

@@ -45,7 +45,7 @@ impl Writer {
             Some((holder, _)) if holder == self.holder.name => Ok(()),
             Some((holder, who)) if self.directory.lives(&holder) => Err(self.held(run, who)),
             _ if self.claimed.contains_key(run) => {
-                Err(self.held(run, "nobody since another executor took it over".to_owned()))
+                Err(self.held(run, "an executor that took it over from this one".to_owned()))
             }
             _ => Ok(()),
         }

@@ -107,7 +107,7 @@ async fn who_lost_a_claim_cannot_write() {
     drop(taken);
     drop(second);
     let refused = first.append(outcome(&run, 2, "3")).await.unwrap_err();
-    assert!(refused.to_string().contains("another executor took it over"), "{refused}");
+    assert!(refused.to_string().contains("an executor that took it over from this one"), "{refused}");
     drop(claim);
 }
 
