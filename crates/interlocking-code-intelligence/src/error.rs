@@ -85,7 +85,7 @@ pub enum CodeError {
         message: String,
     },
     /// The server's answer does not follow the protocol.
-    #[error("{program} answered {method} with what is not in its protocol: {reason}")]
+    #[error("{program} answered {method} with a message that violates its protocol: {reason}")]
     Malformed {
         /// The server's name.
         program: String,

@@ -12,7 +12,7 @@ pub async fn start_or_syntax(program: ServerProgram, root: &Path, syntax: RustSy
     match LanguageServer::start(program, root).await {
         Ok(server) => Box::new(server),
         Err(because) => {
-            tracing::warn!(%because, "code is looked at by its syntax alone");
+            tracing::warn!(%because, "no language server could be started, so code is examined by its syntax alone");
             Box::new(syntax.answering_for(Provider::Syntax { because: Some(because) }))
         }
     }

@@ -61,8 +61,10 @@ impl CodeIntelligence for RustSyntax {
         let Some(test) =
             read.tests.iter().find(|test| function.lines.contains(&number(test.line)) || test.line == line)
         else {
-            let unclear =
-                vec![format!("`{}` is no test, and what others call the syntax does not tell", function.name)];
+            let unclear = vec![format!(
+                "`{}` is not a test, and the syntax alone does not show what other functions call",
+                function.name
+            )];
             return Ok(OutgoingCalls { calls: Vec::new(), unclear });
         };
         let calls = TestFile::called(test).map(|name| Call {

@@ -47,7 +47,7 @@ pub enum RunError {
         source: StartError,
     },
     /// The end of the command could not be observed.
-    #[error("lost sight of `{command}` in {directory}: {source}")]
+    #[error("`{command}` in {directory} can no longer be observed: {source}")]
     Wait {
         /// The command.
         command: String,
@@ -58,7 +58,7 @@ pub enum RunError {
     },
     /// A file outside the checkout that affects builds has changed since the runner was made.
     #[error(
-        "{} has changed since this run began, and it decides how builds go: somebody who was not to has written it, or you have; look at it, and start again",
+        "{} has changed since this run began, and it decides how everything is built: check what changed it, then start again",
         path.display()
     )]
     SettingsChanged {

@@ -92,7 +92,7 @@ pub enum NoBaseline {
     #[error("no test was run, so no mutant can be tried: write tests, or name the command that runs them")]
     NoTests,
     /// The results of tests are forged.
-    #[error("no mutant can be tried, for {}", tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error("no mutant can be tried: {}", tests.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Forged {
         /// The tests whose results are forged.
         tests: Vec<Forgery>,
@@ -115,7 +115,9 @@ pub enum TrialError {
         path: String,
     },
     /// The file does not have the text that the change was made for.
-    #[error("{path} is not the text that the change is for: make the change from the file as it is in the checkout")]
+    #[error(
+        "{path} differs from the text that the change was made for: make the change from the file as it is in the checkout"
+    )]
     AnotherText {
         /// The path.
         path: String,

@@ -59,8 +59,8 @@ impl Checkout {
 const LONGEST_DIAGNOSTICS: usize = 16 * 1024;
 
 /// The message if part of cargo's output was dropped, so that a test program may be missing.
-const OUTPUT_CUT_MESSAGE: &str = "cargo printed more than is read of which test programs it has built, so that some may not be known; it prints \
-    every warning, too: see to it that there are fewer";
+const TOO_MUCH_SAID: &str = "cargo printed more than is read, so some of the test programs that it built may not be known; it prints \
+    every warning, too: reduce their number";
 
 impl Runner {
     /// A runner for checkouts in `checkouts` that keeps its artefacts below `target_directory`. Records the files outside the

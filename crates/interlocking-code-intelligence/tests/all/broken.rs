@@ -61,7 +61,7 @@ async fn a_server_that_does_not_start_says_why() {
     let error = start(&project, &script(&programs, &answering("{}", "sleep 9"))).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Pyright did not start: Pyright answered initialize with what is not in its protocol: missing field `capabilities`"
+        "Pyright did not start: Pyright answered initialize with a message that violates its protocol: missing field `capabilities`"
     );
 }
 

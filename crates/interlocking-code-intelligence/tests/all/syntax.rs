@@ -29,5 +29,8 @@ async fn the_syntax_answers_where_no_server_does() {
     assert_eq!((push.position.line, push.position.column, push.lines.clone()), (12, 12, 12..=18));
     assert_eq!(code.hover(Path::new("src/lib.rs"), push.position).await.unwrap(), None, "types are not told");
     let found = code.outgoing_calls(Path::new("src/lib.rs"), &push).await.unwrap();
-    assert_eq!(found.unclear, ["`Stack::push` is no test, and what others call the syntax does not tell"]);
+    assert_eq!(
+        found.unclear,
+        ["`Stack::push` is not a test, and the syntax alone does not show what other functions call"]
+    );
 }

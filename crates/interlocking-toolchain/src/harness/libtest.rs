@@ -125,7 +125,7 @@ fn no_verdict_message(finished: &Finished) -> String {
     };
     let stderr = end_of(finished.stderr.trim(), LONGEST_MESSAGE);
     let said = if stderr.is_empty() { String::new() } else { format!(": {stderr}") };
-    format!("the test program {ending} before the harness had said what came of its tests{said}")
+    format!("the test program {ending} before the harness had reported the results of its tests{said}")
 }
 
 /// One test program's output.

@@ -57,7 +57,7 @@ async fn code_that_does_its_work_passes_and_code_that_does_not_fails() {
 async fn a_program_that_ends_before_its_test_has_failed() {
     let outcome = ran(test("pub fn answer() -> i32 { std::process::exit(0) }", TESTS).await);
     assert_eq!((outcome.passed.len(), outcome.failed.len()), (0, 4), "{outcome:?}");
-    let said = "the test program exited with 0 before the harness had said what came of its tests";
+    let said = "the test program exited with 0 before the harness had reported the results of its tests";
     assert_eq!(outcome.failed[0].message, said);
     let outcome = ran(test("pub fn answer() -> i32 { std::process::abort() }", TESTS).await);
     assert_eq!(outcome.failed.len(), 4, "{outcome:?}");
