@@ -90,8 +90,8 @@ pub enum GitWorkspacesError {
     },
     /// The map node that started this child run has no workspace for the child to land on.
     #[error(
-        "the map node that started this run names no workspace for it to land on: give it one in its table, or let the child give its \
-         commit to it as its output"
+        "the map node that started this run names no workspace for it to land on: name one in the map node's row, or let the child's \
+         output be its commit"
     )]
     NowhereToLand,
     /// A git program kept the files of the branch's working tree locked for too long.
@@ -145,8 +145,8 @@ pub enum GitWorkspacesError {
     /// The commit differs from what was examined. It is not recorded in the journal: the workspace's recorded commit
     /// stays as it was.
     #[error(
-        "somebody changed {path} in `{name}` between its examination and its commit; no agent is at work then, so one has left something \
-         behind that is"
+        "{path} in `{name}` was changed between its examination and its commit, when no agent is at work: a process that an agent left \
+         running may have changed it; end that process, then try again"
     )]
     ChangedMeanwhile {
         /// The workspace.

@@ -94,7 +94,7 @@ impl GitRun {
                 if let Some(at) = head {
                     return Err(GitWorkspacesError::BranchTaken {
                         branch: branch.clone(),
-                        by: format!("somebody else, at {at}"),
+                        by: format!("a branch that this run did not make, at {at}"),
                     });
                 }
                 noted.push(Noted { place, branch: branch.clone() });

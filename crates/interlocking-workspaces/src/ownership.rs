@@ -15,7 +15,7 @@ use std::fmt;
 ///     .with("code", ["src/lib.rs", "src/stack/"])?
 ///     .with_protected(Pattern::build_definitions());
 /// let overlaps = ownership.overlaps();
-/// assert_eq!(overlaps[0].to_string(), "`tests` and `code` both own what is like `src/**/test_*.rs` and `src/stack/`");
+/// assert_eq!(overlaps[0].to_string(), "`tests` and `code` both own paths that match `src/**/test_*.rs` and `src/stack/`");
 /// assert_eq!(ownership.violations_of("code", ["src/lib.rs", "tests/a.rs", "Cargo.toml"]).len(), 2);
 /// # Ok(())
 /// # }
@@ -54,7 +54,7 @@ pub struct PatternError {
 
 /// Two owners of one path, whether or not a file exists there (SAW-12).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` and `{}` both own what is like `{}` and `{}`", owners.0, owners.1, patterns.0, patterns.1)]
+#[error("`{}` and `{}` both own paths that match `{}` and `{}`", owners.0, owners.1, patterns.0, patterns.1)]
 pub struct Overlap {
     /// The owners.
     pub owners: (String, String),
@@ -294,7 +294,7 @@ fn belongs(whose: &Belonging) -> String {
             format!("belongs to {}", owners.join(" and "))
         }
         Belonging::Protected => "nobody may change".to_owned(),
-        Belonging::ToNobody => "belongs to nobody here".to_owned(),
+        Belonging::ToNobody => "has no owner here".to_owned(),
     }
 }
 
@@ -373,7 +373,7 @@ mod tests {
         let expected = [
             "`code` may not change `src/build.rs`, which nobody may change",
             "`code` may not change `tests/a.rs`, which belongs to `tests`",
-            "`code` may not change `README.md`, which belongs to nobody here",
+            "`code` may not change `README.md`, which has no owner here",
             "`code` may not change `src/.cargo/config.toml`, which nobody may change",
             "`code` may not change `a/Cargo.toml`, which nobody may change",
         ];

@@ -167,7 +167,7 @@ async fn a_name_that_is_taken_is_refused() {
     let Outcome::Failed(failure) = ended.outcome else { panic!("{:?}", ended.outcome) };
     assert!(
         failure.message.contains(&format!(
-            "the branch wave1-agent-a, as `GitWorkspaces::with_branch_names` calls it, is taken by somebody else, at {}: choose another \
+            "the branch wave1-agent-a, as `GitWorkspaces::with_branch_names` calls it, is taken by a branch that this run did not make, at {}: choose another \
              name, or have that branch removed",
             project.begin
         )),

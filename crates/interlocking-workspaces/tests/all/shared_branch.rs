@@ -339,8 +339,8 @@ async fn a_child_is_told_that_it_has_nowhere_to_land() {
     }
     assert_eq!(
         told(Bare { bare: MapNode(All) }).await,
-        "the map node that started this run names no workspace for it to land on: give it one in its table, or let the child give its \
-         commit to it as its output"
+        "the map node that started this run names no workspace for it to land on: name one in the map node's row, or let the child's \
+         output be its commit"
     );
     assert_eq!(
         told(Reader { read: MapNode(All) }).await,

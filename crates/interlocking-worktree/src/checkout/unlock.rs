@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnlockError {
     /// It is the main working tree, where other programs may be at work.
-    #[error("{} is the main working tree: who holds its locks is not known; delete them by hand", path.display())]
+    #[error("{} is the main working tree: other programs may hold its locks; delete those that are stale by hand", path.display())]
     Main {
         /// The worktree.
         path: PathBuf,

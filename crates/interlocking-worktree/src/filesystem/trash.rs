@@ -91,7 +91,10 @@ impl TreeDeletion {
                 return Ok(());
             }
             if self.moved > PATIENCE {
-                return Err(std::io::Error::other(format!("{} is being filled all the time", path.display())));
+                return Err(std::io::Error::other(format!(
+                    "{} is filled with new files as fast as they are removed",
+                    path.display()
+                )));
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct Signature {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The name is empty; git refuses a commit without one.
-    #[error("the name of who makes a commit is empty")]
+    #[error("the name of a commit's author or committer is empty")]
     NoName,
     /// It contains `<`, `>` or a control character, with which git separates the fields.
     #[error("{text:?} contains {character:?}, which a commit's author may not contain")]

@@ -91,13 +91,13 @@ impl fmt::Display for Finding {
             Self::StrayCommits { commits } => {
                 let commits: Vec<_> =
                     commits.iter().map(|commit| format!("{} {:?}", commit.id.short(), commit.subject())).collect();
-                write!(formatter, "commits that its agent was not to make: {}", Listed(&commits))
+                write!(formatter, "its agent made commits, which it may not do: {}", Listed(&commits))
             }
             Self::Dirty { changes } => {
-                write!(formatter, "it is to be read, and files were changed: {}", Listed(changes))
+                write!(formatter, "it is read-only, but files were changed: {}", Listed(changes))
             }
             Self::Outside { changes } => {
-                write!(formatter, "files were changed that are not its agent's: {}", Listed(changes))
+                write!(formatter, "files were changed that its agent may not change: {}", Listed(changes))
             }
         }
     }

@@ -44,7 +44,7 @@ fn stray_commits_are_listed_unless_they_are_allowed() {
     assert_eq!(commits.iter().map(|commit| commit.id).collect::<Vec<_>>(), [one, two]);
     assert_eq!(
         session.verify().unwrap()[0].to_string(),
-        format!("commits that its agent was not to make: {} \"mine\", {} \"mine too\"", one.short(), two.short())
+        format!("its agent made commits, which it may not do: {} \"mine\", {} \"mine too\"", one.short(), two.short())
     );
     assert_eq!(session.clone().with_own_commits().verify().unwrap(), []);
     // In a read-only place, no commits are allowed.
@@ -203,7 +203,7 @@ fn findings_say_what_is_wrong() {
         [
             "it should be on the branch tests, and is on a detached HEAD".to_owned(),
             format!("its head was moved from {head} to {main}, which does not descend from it"),
-            "files were changed that are not its agent's: known.txt (deleted), new.txt (added)".to_owned(),
+            "files were changed that its agent may not change: known.txt (deleted), new.txt (added)".to_owned(),
         ]
     );
 }
