@@ -38,7 +38,7 @@ pub enum PastError {
         what: &'static str,
     },
     /// Its task is not a specification.
-    #[error("what `{run}` is to build cannot be read: {reason}")]
+    #[error("the specification of run `{run}` cannot be read: {reason}")]
     Spec {
         /// The run.
         run: RunId,

@@ -57,7 +57,7 @@ pub enum Unmet {
     },
     /// The implementation's file is in an unsupported language.
     #[error(
-        "`{file}` is neither Rust nor Python: nothing tells which functions it has; write `implPath` and `testPath` with `.rs` or `.py`"
+        "`{file}` is neither Rust nor Python, so its functions cannot be found; write `implPath` and `testPath` with `.rs` or `.py`"
     )]
     UnknownLanguage {
         /// The file.
@@ -68,7 +68,7 @@ pub enum Unmet {
     NoServer(Unavailable),
     /// Modules of Python are not installed, or cannot be reached from the sandbox.
     #[error(
-        "{program} has not all of {} where tests are run: run `{program} -m pip install {}`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: {said}",
+        "{program} lacks some of {} where tests are run: run `{program} -m pip install {}`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: {said}",
         OF_PYTHON.join(" and "), OF_PYTHON.join(" ")
     )]
     NoPythonModules {

@@ -41,7 +41,7 @@ impl IntoResponse for Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotExecutedHere => f.write_str("nobody executes that run here"),
+            Self::NotExecutedHere => f.write_str("this service is not executing that run"),
             Self::Service(error) => error.fmt(f),
             Self::Answer(error) => error.fmt(f),
             Self::Journal(error) => error.fmt(f),

@@ -247,7 +247,7 @@ pub enum HybridFailure {
         actual_targets: Vec<String>,
     },
     /// The test file does not show whether a property does what its agent claims.
-    #[error("whether `{property}` does what is claimed of it cannot be seen: {}", claims.join("; "))]
+    #[error("the test file does not show whether `{property}` does what is claimed of it: {}", claims.join("; "))]
     CoverageNotVerified {
         /// The property.
         property: String,
@@ -307,13 +307,13 @@ pub enum HybridFailure {
         functions: Vec<String>,
     },
     /// A role changed files that it may not change (HY-24, HY-191, HY-259).
-    #[error("{} files were changed by somebody who may not: {}", violations.len(), violations.first().map_or_else(String::new, ToString::to_string))]
+    #[error("{} files were changed without permission: {}", violations.len(), violations.first().map_or_else(String::new, ToString::to_string))]
     BarrierBroken {
         /// Each of those changes.
         violations: Vec<PathViolation>,
     },
     /// The code contains constructs that could fake the tests' results.
-    #[error("{} constructs keep the tests from being believed: {}", refused.len(), refused.first().map_or_else(String::new, ToString::to_string))]
+    #[error("{} constructs could falsify the results of the tests: {}", refused.len(), refused.first().map_or_else(String::new, ToString::to_string))]
     NotVerifiable {
         /// Each of them, with its place and how it could be used.
         refused: Vec<RefusedConstruct>,

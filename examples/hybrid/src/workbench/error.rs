@@ -42,7 +42,7 @@ pub enum WorkError {
     #[error(transparent)]
     Code(CodeError),
     /// There is no language server, and nothing else reads the files.
-    #[error("nothing tells what is in the files: {0}")]
+    #[error("the files cannot be analysed: {0}")]
     NoServer(Unavailable),
     /// Git work was stopped, because the program is ending.
     #[error("git work was stopped before it was done")]

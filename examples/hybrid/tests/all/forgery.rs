@@ -70,7 +70,7 @@ async fn an_implementation_that_prints_its_verdicts_does_not_land() {
     let HybridFailure::NotVerifiable { refused } = &failure else { panic!("{failure:?}") };
     let constructs: Vec<&str> = refused.iter().map(|one| one.construct.as_str()).collect();
     assert_eq!(constructs, ["std::env", "current_exe", "std::process", "std::process"]);
-    let said = "4 constructs keep the tests from being believed: src/lib.rs:6:21: `std::env` is refused: it tells which \
+    let said = "4 constructs could falsify the results of the tests: src/lib.rs:6:21: `std::env` is refused: it tells which \
         program runs it, and how that was called";
     assert_eq!(failure.to_string(), said);
 }

@@ -269,7 +269,7 @@ fn what_a_project_lacks_is_told_before_anybody_is_asked() {
         error: there is no `crates/queue/Cargo.toml` for `crates/queue/src/lib.rs`: commit a package (`cargo init`), or correct `implPath`
         error: `tests/test_stack.py` is not Rust, and `harness` is Rust's own: say in `toolchain` what runs the tests (`testCommand`) and how its output is read, such as `harness = { junit = { report = "report.xml" } }`
         Pyright is not installed, or server-of-nobody does not run: run `npm install pyright`; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`
-        error: python-of-nobody has not all of pytest and hypothesis where tests are run: run `python-of-nobody -m pip install pytest hypothesis`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: there is no program python-of-nobody: install it, or give its path
+        error: python-of-nobody lacks some of pytest and hypothesis where tests are run: run `python-of-nobody -m pip install pytest hypothesis`, and name in `readablePaths` the directory where they are installed, if it is not one of the system's: there is no program python-of-nobody: install it, or give its path
         Pyright is not installed, or server-of-nobody does not run: run `npm install pyright`; then name the program in `languageServer` of `toolchain`, if it is not in `PATH`
-        error: `stack/stack.lisp` is neither Rust nor Python: nothing tells which functions it has; write `implPath` and `testPath` with `.rs` or `.py`"#]].assert_eq(&told.join("\n"));
+        error: `stack/stack.lisp` is neither Rust nor Python, so its functions cannot be found; write `implPath` and `testPath` with `.rs` or `.py`"#]].assert_eq(&told.join("\n"));
 }

@@ -26,8 +26,8 @@ impl Invariant {
             Self::I1 => "the merge conflicts, or one agent's work undoes another's",
             Self::I2 => "interfaces drift apart, and what is integrated does not fit",
             Self::I3 => "what failed in one wave surfaces late, in the next",
-            Self::I4 => "whoever comes later works by what is not so any more",
-            Self::I5 => "there is nothing on the branch to merge, and somebody has to copy files by hand",
+            Self::I4 => "later work relies on information that is out of date",
+            Self::I5 => "there is nothing on the branch to merge, and files have to be copied by hand",
         }
     }
 }

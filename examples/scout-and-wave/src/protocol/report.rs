@@ -98,7 +98,7 @@ pub struct Verification {
 
 /// The error for a text that is not the result of a gate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("expected what the gate came to, such as `PASS (cargo test - 12/12 tests)`, found {found:?}")]
+#[error("expected the gate's result, such as `PASS (cargo test - 12/12 tests)`, found {found:?}")]
 pub struct NotAVerification {
     /// The refused text.
     pub found: String,

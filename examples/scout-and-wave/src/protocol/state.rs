@@ -48,7 +48,7 @@ pub enum BlockReason {
 
 /// A transition that the protocol does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the protocol has no way from {from} to {to}")]
+#[error("the protocol has no transition from {from} to {to}")]
 pub struct UndefinedTransition {
     /// The current state.
     pub from: State,

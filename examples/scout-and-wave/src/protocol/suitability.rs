@@ -196,7 +196,7 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
             reasons.push(format!("agent {agent} is to create `{file}`, which is there"));
         }
         for file in needs.iter().filter(|file| !has(file) && !is_created(file)) {
-            reasons.push(format!("agent {agent} needs `{file}`, which is not there, and which nobody creates"));
+            reasons.push(format!("agent {agent} needs `{file}`, which is not there, and which no agent creates"));
         }
     }
     for shared in plan.append_only.iter().filter(|shared| !has(&shared.file) && !is_created(&shared.file)) {
@@ -212,7 +212,7 @@ fn decomposition(plan: &Plan, files: &BTreeSet<String>) -> Vec<String> {
 }
 
 fn interfaces(plan: &Plan) -> Vec<String> {
-    let open = plan.open_interfaces.iter().map(|what| format!("an interface that nobody can write down yet: {what}"));
+    let open = plan.open_interfaces.iter().map(|what| format!("an interface that cannot be written down yet: {what}"));
     let empty = plan.contracts.iter().filter(|contract| contract.signature.trim().is_empty());
     let empty = empty.map(|contract| format!("the contract `{}` has no signature", contract.name));
     let is_known = |letter: &AgentLetter| plan.agents().any(|(_, agent)| agent.agent == *letter);

@@ -79,9 +79,8 @@ async fn no_agent_begins_where_one_has_no_worktree() {
     assert_eq!(reason, BlockReason::AgentFailure);
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(
-        problems
-            .iter()
-            .any(|problem| problem.contains("wave1-agent-b has not reported") && problem.contains("somebody else")),
+        problems.iter().any(|problem| problem.contains("wave1-agent-b has not reported")
+            && problem.contains("a branch that this run did not make")),
         "{problems:?}"
     );
     assert!(
@@ -122,7 +121,7 @@ async fn an_agent_without_a_report_blocks_the_wave() {
         assert_eq!(reason, BlockReason::AgentFailure);
         let [problem] = &problems[..] else { panic!("{problems:?}") };
         let begins = "wave1-agent-a has not reported: I4 is broken: what it said is no completion report, and stands in no document (";
-        let ends = "; so whoever comes later works by what is not so any more";
+        let ends = "; so later work relies on information that is out of date";
         assert!(problem.starts_with(begins) && problem.ends_with(ends), "{problem}");
     }
 }

@@ -75,8 +75,8 @@ fn what_is_out_of_scope_wants_a_reason() {
 /// SAW-16, SAW-83, SAW-85: nobody but the orchestrator writes the document, and lines into append-only files.
 #[test]
 fn what_is_the_orchestrators_is_nobody_elses() {
-    let said = "I4 is broken: agent A touched `docs/IMPL.md`, which the orchestrator alone writes; so whoever comes later works by what \
-                is not so any more"
+    let said = "I4 is broken: agent A touched `docs/IMPL.md`, which the orchestrator alone writes; so later work \
+                relies on information that is out of date"
         .to_owned();
     assert_eq!(found(&report(), &touched("docs/IMPL.md")), [(true, said)]);
     let [(stops, said)] = &found(&report(), &touched("src/lib.rs"))[..] else { panic!() };
@@ -86,8 +86,8 @@ fn what_is_the_orchestrators_is_nobody_elses() {
 /// SAW-17, SAW-84, SAW-85, CON-110.
 #[test]
 fn what_is_not_committed_stops_the_merge() {
-    let said = "I5 is broken: agent A did not commit `src/count.rs`; so there is nothing on the branch to merge, and somebody has to copy \
-                files by hand"
+    let said = "I5 is broken: agent A did not commit `src/count.rs`; so there is nothing on the branch to merge, and files have \
+                to be copied by hand"
         .to_owned();
     let not_committed = Facts { uncommitted: paths(&["src/count.rs"]), ..facts() };
     assert_eq!(found(&report(), &not_committed), [(true, said)]);

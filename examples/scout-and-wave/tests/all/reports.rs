@@ -155,7 +155,7 @@ fn a_malformed_report_is_an_error() {
         (
             "PASS (cargo",
             "PASSED (cargo",
-            format!("IMPL.md:{}:15: `verification`: expected what the gate came to", line + 8),
+            format!("IMPL.md:{}:15: `verification`: expected the gate's result", line + 8),
         ),
         ("tests_added: ", "tests: ", format!("IMPL.md:{}:1: ", line + 7)),
         (

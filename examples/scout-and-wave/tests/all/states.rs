@@ -65,5 +65,5 @@ fn states_are_called_as_the_protocol_calls_them() {
         assert_eq!(serde_json::from_str::<State>(&json).unwrap(), state);
     }
     let undefined = State::Complete.clone().go_to(State::Idle).unwrap_err();
-    assert_eq!(undefined.to_string(), "the protocol has no way from COMPLETE to IDLE");
+    assert_eq!(undefined.to_string(), "the protocol has no transition from COMPLETE to IDLE");
 }

@@ -80,7 +80,7 @@ fn p1_wants_files_that_fall_apart() {
     });
     fails(
         Precondition::FileDecomposition,
-        "agent D needs `src/no.rs`, which is not there, and which nobody creates",
+        "agent D needs `src/no.rs`, which is not there, and which no agent creates",
         |plan| {
             plan.waves[1].agents[0].needs.push("src/no.rs".to_owned().try_into().unwrap());
         },
@@ -114,7 +114,7 @@ fn p2_wants_nothing_to_be_found_out_first() {
 /// SAW-07.
 #[test]
 fn p3_wants_every_interface_written_down() {
-    fails(Precondition::Interfaces, "an interface that nobody can write down yet: the plugin's", |plan| {
+    fails(Precondition::Interfaces, "an interface that cannot be written down yet: the plugin's", |plan| {
         plan.open_interfaces.push("the plugin's".to_owned());
     });
     fails(Precondition::Interfaces, "the contract `count` has no signature", |plan| {

@@ -74,7 +74,7 @@ impl LLMHandler<v3::merger> for Merger {
             diagnosis: format!(
                 "the branch to land on has moved before each of {MOST_CANDIDATES} candidates could land"
             ),
-            recommendation: "run it while nobody else commits there".to_owned(),
+            recommendation: "run it while nothing else commits to that branch".to_owned(),
             attempts: cx.attempt(),
             spent_loop: Some(own_loop("merger")),
         };
