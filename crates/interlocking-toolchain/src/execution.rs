@@ -102,13 +102,13 @@ const BEGINNING_KEPT: usize = 7 * 1024 * 1024;
 const END_KEPT: usize = 1024 * 1024;
 
 /// The number of bytes kept from the end of standard error.
-pub(super) const ERRORS_KEPT: usize = 64 * 1024;
+pub(super) const STDERR_KEPT: usize = 64 * 1024;
 
 /// Runs a command to its end. If its time is up or this future is dropped, the command is killed with everything that it started.
 pub(super) async fn run(command: &str, invocation: Invocation, time_limit: Duration) -> Result<Finished, RunError> {
     let directory = invocation.directory.clone().unwrap_or_default();
     tracing::debug!(command, directory = %directory.display(), "running");
-    let started = Invocation { errors_kept: ERRORS_KEPT, ..invocation }.start().await;
+    let started = Invocation { stderr_kept: STDERR_KEPT, ..invocation }.start().await;
     let failed = |source| RunError::Wait { command: command.to_owned(), directory: directory.clone(), source };
     let mut running = started.map_err(|source| RunError::Start {
         command: command.to_owned(),

@@ -228,7 +228,7 @@ enum Remedy {
 impl AgentErrorKind {
     /// Whether the failure is the provider's: it limits the rate, is overloaded or cannot be reached. The turn is not
     /// the cause, and other turns with the same provider are likely to fail too.
-    pub fn is_providers(&self) -> bool {
+    pub fn is_provider_failure(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Overloaded | Self::Connection { .. })
     }
 

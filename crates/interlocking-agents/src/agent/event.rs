@@ -88,7 +88,7 @@ pub enum AgentEvent {
         /// What is wrong with the output.
         violations: Vec<SchemaViolation>,
     },
-    /// This many events of the call were left out, because they exceed what a [call may report](Self::MOST_OF_A_CALL).
+    /// This many events of the call were left out, because they exceed what a [call may report](Self::MAX_EVENTS_PER_CALL).
     LeftOut {
         /// The number of events.
         events: u64,
@@ -103,13 +103,13 @@ pub enum AgentEvent {
 }
 
 impl AgentEvent {
-    /// How many events of one call are reported; [`MOST_BYTES_OF_A_CALL`](Self::MOST_BYTES_OF_A_CALL) limits their
+    /// How many events of one call are reported; [`MAX_EVENT_BYTES_PER_CALL`](Self::MAX_EVENT_BYTES_PER_CALL) limits their
     /// total [size](Self::size). Further events are left out and [counted](Self::LeftOut): a program can report more in
     /// a second than is worth keeping.
-    pub const MOST_OF_A_CALL: u64 = 100_000;
+    pub const MAX_EVENTS_PER_CALL: u64 = 100_000;
 
-    /// How many bytes of events of one call are reported: 64 MiB. See [`MOST_OF_A_CALL`](Self::MOST_OF_A_CALL).
-    pub const MOST_BYTES_OF_A_CALL: usize = 64 << 20;
+    /// How many bytes of events of one call are reported: 64 MiB. See [`MAX_EVENTS_PER_CALL`](Self::MAX_EVENTS_PER_CALL).
+    pub const MAX_EVENT_BYTES_PER_CALL: usize = 64 << 20;
 
     /// The approximate number of bytes of memory that the event takes.
     pub fn size(&self) -> usize {

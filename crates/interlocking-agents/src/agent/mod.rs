@@ -128,7 +128,7 @@ impl TurnContext<'_> {
         Ok(())
     }
 
-    /// Reports something the agent did, unless the call has already reported [too much](AgentEvent::MOST_OF_A_CALL).
+    /// Reports something the agent did, unless the call has already reported [too much](AgentEvent::MAX_EVENTS_PER_CALL).
     pub fn emit(&self, event: AgentEvent) {
         self.activity.record();
         if self.meter.admits(&event) {

@@ -96,7 +96,7 @@ impl<'a> Conversation<'a> {
     /// The same, but if the session that a turn was to begin in is lost, the turn runs with `operation`, whatever the
     /// policy for lost sessions. For callers that continue the session of an interrupted turn: the original operation
     /// of that turn is a valid fallback.
-    pub fn with_instead_of_lost(self, operation: SessionOp) -> Self {
+    pub fn with_lost_session_fallback(self, operation: SessionOp) -> Self {
         Self { instead: Some(operation), ..self }
     }
 

@@ -22,8 +22,8 @@ impl EventMeter {
     pub(crate) fn admits(&self, event: &AgentEvent) -> bool {
         let bytes = event.size();
         let mut state = self.state();
-        if state.events < AgentEvent::MOST_OF_A_CALL
-            && state.bytes.saturating_add(bytes) <= AgentEvent::MOST_BYTES_OF_A_CALL
+        if state.events < AgentEvent::MAX_EVENTS_PER_CALL
+            && state.bytes.saturating_add(bytes) <= AgentEvent::MAX_EVENT_BYTES_PER_CALL
         {
             state.events += 1;
             state.bytes += bytes;
@@ -53,11 +53,11 @@ mod tests {
     fn few_large_events_count_as_much_as_many_small_ones() {
         let text = |bytes: usize| AgentEvent::Text { text: "x".repeat(bytes) };
         let large = EventMeter::default();
-        let admitted = (0..10).filter(|_| large.admits(&text(AgentEvent::MOST_BYTES_OF_A_CALL / 4))).count();
+        let admitted = (0..10).filter(|_| large.admits(&text(AgentEvent::MAX_EVENT_BYTES_PER_CALL / 4))).count();
         assert_eq!((admitted, large.left_out()), (3, 7), "the event itself has a size, too");
         assert!(large.admits(&text(1)), "a small one still fits");
         let small = EventMeter::default();
-        let admitted = (0..AgentEvent::MOST_OF_A_CALL + 10).filter(|_| small.admits(&text(1))).count();
-        assert_eq!((admitted as u64, small.left_out()), (AgentEvent::MOST_OF_A_CALL, 10));
+        let admitted = (0..AgentEvent::MAX_EVENTS_PER_CALL + 10).filter(|_| small.admits(&text(1))).count();
+        assert_eq!((admitted as u64, small.left_out()), (AgentEvent::MAX_EVENTS_PER_CALL, 10));
     }
 }

@@ -11,4 +11,4 @@ pub mod http;
 pub(crate) mod json_lines;
 pub(crate) mod running_tools;
 pub(crate) mod shortened;
-pub(crate) mod written_by_agents;
+pub(crate) mod untrusted_files;

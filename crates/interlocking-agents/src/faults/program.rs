@@ -160,7 +160,7 @@ impl FaultyProgram {
     /// # Errors
     ///
     /// There are none, because the program has not run.
-    pub fn noted(file: &Path) -> io::Result<Vec<u32>> {
+    pub fn recorded_pids(file: &Path) -> io::Result<Vec<u32>> {
         let mut name = file.as_os_str().to_owned();
         name.push(".pids");
         Ok(fs::read_to_string(name)?.lines().filter_map(|line| line.trim().parse().ok()).collect())

@@ -33,9 +33,9 @@ pub trait LineProtocol: Send {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineOutcome {
     /// The line shows progress: it restarts the idle timeout.
-    Sign,
+    Progress,
     /// The line shows no progress: the idle timeout keeps running.
-    Nothing,
+    NoProgress,
     /// The line shows progress, and these bytes are to be written to standard input.
     Answer(Vec<u8>),
     /// The program's answer is complete. Standard input is closed; the program ends by itself or is stopped. Lines are read until
@@ -135,8 +135,8 @@ impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
             };
             let Some(line) = line else { return Ok(Outcome::Done) };
             match self.protocol.on_line(line) {
-                LineOutcome::Nothing => {}
-                LineOutcome::Sign => deadlines.last_event = Some(Instant::now()),
+                LineOutcome::NoProgress => {}
+                LineOutcome::Progress => deadlines.last_event = Some(Instant::now()),
                 LineOutcome::Answer(answer) => {
                     deadlines.last_event = Some(Instant::now());
                     // If the write fails, the program's next lines or its exit status show why.
@@ -154,7 +154,7 @@ impl<D: LineProtocol + ?Sized> Exchange<'_, D> {
             match self.protocol.on_line(line) {
                 LineOutcome::Done => self.running.close_input(),
                 LineOutcome::Stop => return Ok(false),
-                LineOutcome::Nothing | LineOutcome::Sign | LineOutcome::Answer(_) => {}
+                LineOutcome::NoProgress | LineOutcome::Progress | LineOutcome::Answer(_) => {}
             }
         }
         self.running.wait().await.map(|()| true)
@@ -172,7 +172,7 @@ struct Deadlines<'a> {
 impl Deadlines<'_> {
     /// The next deadline, and the error for exceeding it.
     fn next(&self, is_working: bool) -> (Option<Instant>, Option<AgentErrorKind>) {
-        let whole = self.limits.whole.map(|limit| (self.begun + limit, AgentErrorKind::TimedOut { limit }));
+        let total = self.limits.total.map(|limit| (self.begun + limit, AgentErrorKind::TimedOut { limit }));
         let silence = match self.last_event {
             None => {
                 let first = self.limits.first_event.map(|limit| (limit, AgentErrorKind::NoFirstEvent { limit }));
@@ -182,7 +182,7 @@ impl Deadlines<'_> {
             Some(_) if is_working => None,
             Some(last) => self.limits.idle.map(|limit| (last + limit, AgentErrorKind::Idle { limit, nudges: 0 })),
         };
-        let next = [whole, silence].into_iter().flatten().min_by_key(|(due, _)| *due);
+        let next = [total, silence].into_iter().flatten().min_by_key(|(due, _)| *due);
         next.map_or((None, None), |(due, kind)| (Some(due), Some(kind)))
     }
 }

@@ -106,7 +106,7 @@ impl Environment {
         match value.to_str().filter(|_| is_proxy(name)).and_then(password) {
             Some(password) => {
                 let password = Secret::new(password);
-                self.set(name, value).hide(password)
+                self.set(name, value).redact(password)
             }
             None => self.set(name, value),
         }
@@ -122,7 +122,7 @@ impl Environment {
     /// Adds a variable whose value is a secret: it is redacted from everything that the program prints.
     #[must_use]
     pub fn secret(self, name: impl Into<OsString>, secret: Secret) -> Self {
-        self.set(name, secret.expose()).hide(secret)
+        self.set(name, secret.expose()).redact(secret)
     }
 
     /// Removes this variable.
@@ -135,7 +135,7 @@ impl Environment {
     /// Adds a secret that the program gets in another way, such as from a file: it is redacted from everything that the program
     /// prints.
     #[must_use]
-    pub fn hide(mut self, secret: Secret) -> Self {
+    pub fn redact(mut self, secret: Secret) -> Self {
         self.secrets.push(secret);
         self
     }

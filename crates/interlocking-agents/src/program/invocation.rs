@@ -61,7 +61,7 @@ pub struct Invocation {
     /// [`Line::TooLong`](super::Line::TooLong).
     pub longest_line: usize,
     /// How many bytes of the end of standard error are kept.
-    pub errors_kept: usize,
+    pub stderr_kept: usize,
 }
 
 /// Why a program could not be started.
@@ -149,8 +149,8 @@ impl Invocation {
     /// The default of [`longest_line`](Self::longest_line): 16 MiB.
     pub const LONGEST_LINE: usize = 16 * 1024 * 1024;
 
-    /// The default of [`errors_kept`](Self::errors_kept): 4 KiB.
-    pub const ERRORS_KEPT: usize = 4096;
+    /// The default of [`stderr_kept`](Self::stderr_kept): 4 KiB.
+    pub const STDERR_KEPT: usize = 4096;
 
     /// A program without arguments, input or sandbox.
     pub fn new(program: impl Into<PathBuf>, environment: Environment) -> Self {
@@ -163,7 +163,7 @@ impl Invocation {
             input: Vec::new(),
             stays_open: false,
             longest_line: Self::LONGEST_LINE,
-            errors_kept: Self::ERRORS_KEPT,
+            stderr_kept: Self::STDERR_KEPT,
         }
     }
 
@@ -189,7 +189,7 @@ impl Invocation {
         let tree = spawn(command, marker, confinement).await.map_err(|error| self.refused(error))?;
         tracing::debug!(program = %self.program.display(), id = tree.child.id(), "started a program");
         let redactor = self.environment.redactor();
-        Ok(Running::new(tree, redactor, self.input, self.stays_open, (self.longest_line, self.errors_kept)))
+        Ok(Running::new(tree, redactor, self.input, self.stays_open, (self.longest_line, self.stderr_kept)))
     }
 
     fn command(&self, program: PathBuf, marker: Marker) -> Command {

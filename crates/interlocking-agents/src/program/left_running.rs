@@ -19,7 +19,7 @@ pub enum AbandonedError {
     },
     /// The list of running processes could not be read.
     #[error("processes that an earlier process left running cannot be listed: {reason}; is /proc mounted?")]
-    NotSeen {
+    SearchFailed {
         /// The operating system's error.
         reason: String,
     },

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallLimits {
     /// The whole call, from the program's start to its end. Exceeded: [`TimedOut`](crate::AgentErrorKind::TimedOut).
-    pub whole: Option<Duration>,
+    pub total: Option<Duration>,
     /// From the program's start to its first event. Exceeded: [`NoFirstEvent`](crate::AgentErrorKind::NoFirstEvent).
     pub first_event: Option<Duration>,
     /// From one event to the next, except while the program runs a tool or command of its own. Exceeded:
@@ -16,7 +16,7 @@ pub struct CallLimits {
 
 impl CallLimits {
     /// No limits.
-    pub const NONE: Self = Self { whole: None, first_event: None, idle: None };
+    pub const NONE: Self = Self { total: None, first_event: None, idle: None };
 }
 
 /// How long each step of stopping a program may take. After the last step, all that is left of its process tree is killed.

@@ -64,9 +64,9 @@ impl Running {
         redactor: Redactor,
         input: Vec<u8>,
         stays_open: bool,
-        (longest_line, errors_kept): (usize, usize),
+        (longest_line, stderr_kept): (usize, usize),
     ) -> Self {
-        let tail = Arc::new(Mutex::new(Tail::new(errors_kept, &redactor)));
+        let tail = Arc::new(Mutex::new(Tail::new(stderr_kept, &redactor)));
         let output = tree.child.stdout.take();
         let draining = tree.child.stderr.take().map(|errors| tokio::spawn(drain(errors, Arc::clone(&tail))));
         let sender = tree.child.stdin.take().map(|stdin| {

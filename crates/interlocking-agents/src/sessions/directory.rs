@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use super::Place;
 use super::error::{SessionError, SessionUse};
-use crate::drivers::written_by_agents;
+use crate::drivers::untrusted_files;
 use crate::sessions::locked::Locked;
 use crate::sessions::session::SessionId;
 
@@ -74,7 +74,7 @@ impl Directory {
 
     pub(super) fn place(&self, session: &SessionId) -> Result<Option<Place>, SessionError> {
         let path = self.file(session, "place");
-        match written_by_agents::read(&path, LONGEST_PLACE) {
+        match untrusted_files::read(&path, LONGEST_PLACE) {
             // A crash of the machine can leave an empty file.
             Ok(contents) if contents.is_empty() => Ok(None),
             Ok(contents) => match parse(&contents) {
@@ -92,7 +92,7 @@ impl Directory {
 
     /// Records the workspace of a session unless one is recorded already. The file gets its name only when it is
     /// complete.
-    pub(super) fn tie(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
+    pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         let path = self.file(session, "place");
         let write = || -> io::Result<()> {
             let is_empty = match std::fs::metadata(&path) {

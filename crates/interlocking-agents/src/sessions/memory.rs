@@ -70,7 +70,7 @@ impl Memory {
     }
 
     /// Records the workspace of a session unless one is recorded already.
-    pub(super) fn tie(&self, session: &SessionId, place: &Place) {
+    pub(super) fn record_workspace(&self, session: &SessionId, place: &Place) {
         self.state().places.entry(session.clone()).or_insert_with(|| place.clone());
     }
 

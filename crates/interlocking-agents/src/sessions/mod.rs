@@ -129,8 +129,8 @@ impl Sessions {
     /// # Errors
     ///
     /// [`Unreadable`](SessionError::Unreadable), if the registry is in a directory.
-    pub fn tie(&self, session: &SessionId, workspace: Option<&Path>) -> Result<(), SessionError> {
-        self.registry.tie(session, &workspace.map(resolved))
+    pub fn record_workspace(&self, session: &SessionId, workspace: Option<&Path>) -> Result<(), SessionError> {
+        self.registry.record_workspace(session, &workspace.map(resolved))
     }
 }
 
@@ -149,13 +149,13 @@ impl Registry {
         }
     }
 
-    fn tie(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
+    fn record_workspace(&self, session: &SessionId, place: &Place) -> Result<(), SessionError> {
         match self {
             Self::Memory(memory) => {
-                memory.tie(session, place);
+                memory.record_workspace(session, place);
                 Ok(())
             }
-            Self::Directory(directory) => directory.tie(session, place),
+            Self::Directory(directory) => directory.record_workspace(session, place),
         }
     }
 }
@@ -167,19 +167,19 @@ impl Default for Registry {
 }
 
 impl SessionHold {
-    /// Announces the session that the backend has named: it is marked as in use, and tied to the workspace. A fork then
+    /// Announces the session that the backend has named: it is marked as in use, and its workspace is recorded. A fork then
     /// releases its parent. Repeated calls have no effect.
     pub fn started(&self, session: &SessionId) -> Result<(), SessionError> {
         let mut held = self.held();
         if held.turns.iter().any(|(known, _)| known == session) {
-            // A continued session from before a restart is tied to the first workspace in which it is used.
-            return self.sessions.registry.tie(session, &self.place);
+            // The workspace of a continued session from before a restart is the first one in which it is used.
+            return self.sessions.registry.record_workspace(session, &self.place);
         }
         if held.fork_of.as_ref().is_some_and(|(parent, _)| parent == session) {
             return Err(SessionError::NotForked { session: session.clone() });
         }
         let in_use = self.sessions.registry.begin(session, SessionUse::Turn)?;
-        self.sessions.registry.tie(session, &self.place)?;
+        self.sessions.registry.record_workspace(session, &self.place)?;
         held.fork_of = None;
         held.turns.push((session.clone(), in_use));
         Ok(())

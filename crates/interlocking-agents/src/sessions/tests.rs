@@ -120,8 +120,8 @@ fn a_session_stays_in_its_workspace_but_its_forks_may_leave() {
 fn a_session_from_before_a_restart_keeps_its_workspace() {
     let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     for (sessions, _store) in kinds() {
-        sessions.tie(&id("old"), Some(home.path())).unwrap();
-        sessions.tie(&id("old"), Some(elsewhere.path())).unwrap();
+        sessions.record_workspace(&id("old"), Some(home.path())).unwrap();
+        sessions.record_workspace(&id("old"), Some(elsewhere.path())).unwrap();
         let refused = sessions.hold(&go_on("old"), Some(elsewhere.path()));
         assert!(matches!(refused, Err(SessionError::WrongWorkspace { .. })));
         assert!(sessions.hold(&go_on("old"), Some(home.path())).is_ok());
@@ -173,7 +173,7 @@ fn every_workspace_is_remembered_as_it_is_spelled() {
         let workspace = home.path().join(std::ffi::OsStr::from_bytes(name));
         std::fs::create_dir(&workspace).unwrap();
         let session = format!("s{number}");
-        Sessions::in_directory(store.path()).tie(&id(&session), Some(&workspace)).unwrap();
+        Sessions::in_directory(store.path()).record_workspace(&id(&session), Some(&workspace)).unwrap();
         let sessions = Sessions::in_directory(store.path());
         drop(sessions.hold(&go_on(&session), Some(&workspace)).unwrap());
         assert!(matches!(sessions.hold(&go_on(&session), None), Err(SessionError::WrongWorkspace { .. })));
@@ -185,7 +185,7 @@ fn every_workspace_is_remembered_as_it_is_spelled() {
 fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
     let store = tempfile::tempdir().unwrap();
     let sessions = Sessions::in_directory(store.path());
-    sessions.tie(&id("s"), Some(store.path())).unwrap();
+    sessions.record_workspace(&id("s"), Some(store.path())).unwrap();
     let place = store.path().join("interlocking-sessions/s.place");
     std::fs::write(&place, "somewhere").unwrap();
     let refused = sessions.hold(&go_on("s"), None).unwrap_err();
@@ -197,7 +197,7 @@ fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
         )
     );
     std::fs::write(&place, "").unwrap();
-    sessions.tie(&id("s"), None).unwrap();
+    sessions.record_workspace(&id("s"), None).unwrap();
     assert_eq!(std::fs::read(&place).unwrap(), b"nowhere\n", "an empty one says nothing, as after a loss of power");
 
     std::fs::create_dir(store.path().join("interlocking-sessions/t.lock")).unwrap();
@@ -205,7 +205,7 @@ fn damage_to_what_is_written_down_is_an_error_that_names_the_file() {
     assert!(sessions.is_busy(&id("t")));
     let no_directory = Sessions::in_directory(place);
     assert!(matches!(no_directory.hold(&go_on("t"), None), Err(SessionError::Unreadable { .. })));
-    assert!(matches!(no_directory.tie(&id("t"), None), Err(SessionError::Unreadable { .. })));
+    assert!(matches!(no_directory.record_workspace(&id("t"), None), Err(SessionError::Unreadable { .. })));
 }
 
 /// PRG-06: whatever an agent names its sessions and writes to the directory, no file outside of it is changed.

@@ -180,7 +180,7 @@ async fn a_stream_that_breaks_off_loses_the_answer_even_at_its_very_end() {
         let recorded = Recorded::default();
         let error = Conversation::new(&agent).run(article(), &recorded.sink()).await.unwrap_err();
         assert_eq!(error.to_string(), "no connection to the provider: the stream broke off (injected)");
-        assert!(error.kind.is_providers());
+        assert!(error.kind.is_provider_failure());
         assert_eq!(error.session.is_some(), after_events > 0);
         assert_eq!(error.usage.unpriced_calls, 1);
         // The start, and one text if there was time for it.

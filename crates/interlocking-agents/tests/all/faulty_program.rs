@@ -50,11 +50,11 @@ fn a_child_that_leaves_is_noted_and_outlives_the_program() {
     let mut started = Command::new(&file).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = started.stdout.take().unwrap();
     assert!(started.wait().unwrap().success());
-    let noted = FaultyProgram::noted(&file).unwrap();
-    assert_eq!((noted.len(), noted[0]), (2, started.id()));
+    let pids = FaultyProgram::recorded_pids(&file).unwrap();
+    assert_eq!((pids.len(), pids[0]), (2, started.id()));
     let lives = |pid: u32| Command::new("kill").args(["-0", &pid.to_string()]).status().unwrap().success();
-    assert!(lives(noted[1]));
-    assert!(Command::new("kill").args(["-KILL", &noted[1].to_string()]).status().unwrap().success());
+    assert!(lives(pids[1]));
+    assert!(Command::new("kill").args(["-KILL", &pids[1].to_string()]).status().unwrap().success());
     let mut text = String::new();
     output.read_to_string(&mut text).unwrap();
     assert_eq!(text, "gone\n");

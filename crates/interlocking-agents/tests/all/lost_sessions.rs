@@ -130,7 +130,8 @@ async fn a_lost_session_can_be_replaced_by_another_operation() {
         (2, LostSession::StartFresh, Some(vec![id("cut-off"), id("parent")])),
     ] {
         let agent = forgetful(losses);
-        let conversation = Conversation::new(&agent).with_lost_session(policy).with_instead_of_lost(instead.clone());
+        let conversation =
+            Conversation::new(&agent).with_lost_session(policy).with_lost_session_fallback(instead.clone());
         let outcome = conversation.run(go_on("cut-off", "two"), &NoEvents).await;
         let asked: Vec<_> = agent.asked.lock().unwrap().iter().map(|(operation, _)| operation.clone()).collect();
         assert_eq!(asked[1], instead);

@@ -43,7 +43,7 @@ async fn what_the_provider_cannot_do_now_is_resumed_later() {
     ] {
         let Some(error) = failing_with(Reaction::status(status, "later")).await else { return };
         assert_eq!(*error.kind, kind, "{status}");
-        assert!(error.kind.is_providers());
+        assert!(error.kind.is_provider_failure());
         assert!(matches!(error.disposition(), Disposition::ResumeSession { after: None, .. }), "{status}: {error:?}");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Speech {
 /// The time limits of calls, in seconds.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Limits {
-    pub(crate) whole: Option<u64>,
+    pub(crate) total: Option<u64>,
     pub(crate) first_event: Option<u64>,
     pub(crate) idle: Option<u64>,
 }
@@ -88,7 +88,7 @@ pub(crate) async fn outcomes(speech: &Speech, make: Make) -> String {
         (
             "it is silent, and ignores signals",
             program().ignoring_signals().silence(long_silence),
-            Limits { whole: Some(1), ..Limits::default() },
+            Limits { total: Some(1), ..Limits::default() },
         ),
         ("it answers, and does not end", begun().ignoring_signals().line(speech.answers).silence(long_silence), none),
         ("it answers, and leaves a child", begun().leaving_a_child().line(speech.answers), none),
@@ -128,7 +128,7 @@ async fn outcome(name: &str, program: &FaultyProgram, make: Make, limits: Limits
     let conversation = Conversation::new(&*agent).with_corrections(0);
     let ended = tokio::time::timeout(LONGEST, conversation.run(turn, &NoEvents)).await;
     let ended = ended.unwrap_or_else(|_| panic!("{name}: it hangs"));
-    for pid in FaultyProgram::noted(&file).unwrap() {
+    for pid in FaultyProgram::recorded_pids(&file).unwrap() {
         assert!(is_gone(pid).await, "process {pid} is still running");
     }
     match ended {

@@ -17,7 +17,7 @@ fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
         program: program.to_owned(),
         home: Some(program.with_file_name("config")),
         base_url: Some("http://127.0.0.1:9".to_owned()),
-        time_limit: seconds(limits.whole),
+        time_limit: seconds(limits.total),
         first_event_limit: seconds(limits.first_event.or(Some(60))),
         idle_limit: seconds(limits.idle),
         ..ClaudeSettings::default()

@@ -15,7 +15,7 @@ fn agent(program: &Path, limits: Limits) -> Arc<dyn Agent> {
         program: program.to_owned(),
         home: Some(program.with_file_name("home")),
         base_url: Some("http://127.0.0.1:9/v1".to_owned()),
-        time_limit: limits.whole.map(Duration::from_secs),
+        time_limit: limits.total.map(Duration::from_secs),
         first_event_limit: limits.first_event.or(Some(60)).map(Duration::from_secs),
         idle_limit: limits.idle.map(Duration::from_secs),
         ..CodexSettings::default()

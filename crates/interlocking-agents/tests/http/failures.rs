@@ -29,7 +29,7 @@ async fn a_status_is_a_typed_error() {
         for status in [500, 502, 503, 529] {
             let error = failed(provider, Reaction::status(status, "oops")).await;
             assert_eq!(*error.kind, AgentErrorKind::Overloaded, "{provider} {status}");
-            assert!(error.kind.is_providers());
+            assert!(error.kind.is_provider_failure());
         }
         for (header, value, retry_after) in [
             ("retry-after", "7", Some(Duration::from_secs(7))),

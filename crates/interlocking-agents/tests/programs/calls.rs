@@ -45,10 +45,10 @@ struct Talk<'a> {
 impl LineProtocol for Talk<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         self.heard.send_modify(|heard| *heard += 1);
-        let Line::Whole(line) = line else { return LineOutcome::Sign };
+        let Line::Whole(line) = line else { return LineOutcome::Progress };
         let line = String::from_utf8_lossy(line).into_owned();
         match line.split_once(' ').unwrap_or((&line, "")) {
-            ("noise", _) => return LineOutcome::Nothing,
+            ("noise", _) => return LineOutcome::NoProgress,
             ("session", name) => {
                 let session = SessionId::new(name).unwrap();
                 self.context.started(&session).unwrap();
@@ -63,7 +63,7 @@ impl LineProtocol for Talk<'_> {
             }
             _ => self.context.emit(AgentEvent::Text { text: line }),
         }
-        LineOutcome::Sign
+        LineOutcome::Progress
     }
 
     fn interruption(&mut self) -> Option<Vec<u8>> {
@@ -178,7 +178,7 @@ async fn an_interrupted_program_says_what_it_has_to_say() {
 /// An event during a call.
 enum Step {
     /// This many more lines are received.
-    LineOutcome(usize),
+    Lines(usize),
     /// Time passes, and the call continues.
     Passes(Duration),
     /// The program is told to continue.
@@ -189,7 +189,7 @@ enum Step {
 
 #[tokio::test]
 async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
-    use Step::{Go, LineOutcome, Over, Passes};
+    use Step::{Go, Lines, Over, Passes};
     const LIMIT: Duration = Duration::from_secs(300);
     const LITTLE: Duration = Duration::from_millis(10);
     let none = CallLimits::NONE;
@@ -198,34 +198,27 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
         (
             "echo noise; sleep 600",
             first,
-            vec![LineOutcome(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            vec![Lines(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
             "NoFirstEvent { limit: 300s }",
         ),
         (
             "echo a; go; echo noise; sleep 600",
             idle,
-            vec![LineOutcome(1), Passes(LITTLE), Go, LineOutcome(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
+            vec![Lines(1), Passes(LITTLE), Go, Lines(1), Passes(LIMIT - 2 * LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
         ("sleep 600", idle, vec![Passes(LIMIT - LITTLE), Over(LITTLE)], "Idle { limit: 300s, nudges: 0 }"),
         (
             "while :; do echo a; sleep 0.01; done",
-            CallLimits { whole: Some(2 * LIMIT), first_event: Some(LIMIT), idle: Some(LIMIT) },
-            vec![
-                LineOutcome(1),
-                Passes(LIMIT - LITTLE),
-                LineOutcome(2),
-                Passes(LIMIT - LITTLE),
-                LineOutcome(2),
-                Over(2 * LITTLE),
-            ],
+            CallLimits { total: Some(2 * LIMIT), first_event: Some(LIMIT), idle: Some(LIMIT) },
+            vec![Lines(1), Passes(LIMIT - LITTLE), Lines(2), Passes(LIMIT - LITTLE), Lines(2), Over(2 * LITTLE)],
             "TimedOut { limit: 600s }",
         ),
         (
             "echo tool; go; echo tool ended; sleep 600",
             idle,
             // The time of the tool does not count as idle.
-            vec![LineOutcome(1), Passes(10 * LIMIT), Go, LineOutcome(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
+            vec![Lines(1), Passes(10 * LIMIT), Go, Lines(1), Passes(LIMIT - LITTLE), Over(LITTLE)],
             "Idle { limit: 300s, nudges: 0 }",
         ),
     ];
@@ -240,7 +233,7 @@ async fn whoever_does_not_begin_or_falls_silent_or_takes_too_long_is_stopped() {
             let mut heard = 0;
             for step in &steps {
                 match step {
-                    LineOutcome(more) => {
+                    Lines(more) => {
                         heard += more;
                         let least = heard;
                         time.until(|| *agent.heard.borrow() >= least).await;

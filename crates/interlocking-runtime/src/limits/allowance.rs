@@ -291,7 +291,7 @@ impl Pass<'_> {
             Err(error) => error,
         };
         self.count(&error.usage);
-        if !error.kind.is_providers() {
+        if !error.kind.is_provider_failure() {
             return false;
         }
         let retry_after = match *error.kind {

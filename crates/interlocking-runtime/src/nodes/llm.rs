@@ -403,7 +403,7 @@ async fn converse<N: LLM>(
     if let SessionOp::ContinueFrom(session) = &turn.session
         && fresh.is_some()
     {
-        player.agent.sessions().tie(session, turn.workspace.as_deref())?;
+        player.agent.sessions().record_workspace(session, turn.workspace.as_deref())?;
     }
     verify(untyped, row, Moment::Before, None).await?;
     let usage_guard = UsageGuard::new(untyped, execution, player.agent.name(), role);
@@ -421,7 +421,7 @@ async fn converse<N: LLM>(
         .with_call_gate(&usage_guard);
     let conversation = match fresh {
         // If the agent has lost that session, the turn starts from the beginning.
-        Some(session) => conversation.with_instead_of_lost(session),
+        Some(session) => conversation.with_lost_session_fallback(session),
         None => conversation,
     };
     let outcome = conversation.run(turn, &events).await;

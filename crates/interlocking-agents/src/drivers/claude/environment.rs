@@ -78,7 +78,7 @@ impl Surroundings {
         Ok(match key(settings.credential.as_ref(), given)? {
             None => Self { environment, key: None },
             Some(Key { secret, descriptor: Some(descriptor), .. }) if cfg!(unix) => {
-                let environment = environment.set(descriptor, "3").hide(secret.clone());
+                let environment = environment.set(descriptor, "3").redact(secret.clone());
                 Self { environment, key: Some(secret) }
             }
             Some(Key { secret, variable, .. }) => Self { environment: environment.secret(variable, secret), key: None },

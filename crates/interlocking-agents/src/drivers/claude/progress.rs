@@ -224,7 +224,7 @@ impl LineProtocol for Progress<'_> {
         self.anything = true;
         // Any line shows activity.
         self.context.activity.record();
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
         match Event::read(line) {
             Some(Event::System(system)) => self.system(&system),
             Some(Event::Assistant(said)) => self.assistant(said),
@@ -237,7 +237,7 @@ impl LineProtocol for Progress<'_> {
             Some(Event::Other) => {}
             None => {}
         }
-        if self.refused.is_some() { LineOutcome::Stop } else { LineOutcome::Sign }
+        if self.refused.is_some() { LineOutcome::Stop } else { LineOutcome::Progress }
     }
 
     fn interruption(&mut self) -> Option<Vec<u8>> {

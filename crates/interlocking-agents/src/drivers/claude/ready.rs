@@ -15,7 +15,7 @@ use crate::program::{Environment, Invocation, Line, Secret};
 const KNOWN: Version = Version(2, 1, 330);
 
 /// The time limit for `--version`, which normally takes a fraction of a second.
-const PATIENCE: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 const SETTING_SOURCES: [&str; 3] = ["user", "project", "local"];
 
@@ -100,8 +100,10 @@ async fn version(settings: &ClaudeSettings, environment: Environment) -> Result<
         let ended = running.end().await.map_err(|error| error.to_string())?;
         first.parse().map_err(|()| format!("{shown} does not say its version, but {first:?} {}", ended.stderr))
     };
-    let said = tokio::time::timeout(PATIENCE, asking).await;
-    said.unwrap_or_else(|_| Err(format!("{} did not say its version in {PATIENCE:?}", settings.program.display())))
+    let said = tokio::time::timeout(VERSION_TIMEOUT, asking).await;
+    said.unwrap_or_else(|_| {
+        Err(format!("{} did not say its version in {VERSION_TIMEOUT:?}", settings.program.display()))
+    })
 }
 
 impl FromStr for Version {

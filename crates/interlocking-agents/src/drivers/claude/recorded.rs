@@ -138,7 +138,7 @@ fn failures_of_the_provider_are_told_apart() {
         assert_eq!(*error.kind, kind, "{terminal} {status:?} {called}");
         assert_eq!(played.events.len(), 1, "the program's words are not the model's: {:?}", played.events);
         let resumes = matches!(error.disposition(), Disposition::ResumeSession { .. });
-        assert_eq!(resumes, error.kind.is_providers(), "{terminal} {status:?} {called}");
+        assert_eq!(resumes, error.kind.is_provider_failure(), "{terminal} {status:?} {called}");
     }
 }
 

@@ -160,7 +160,7 @@ pub enum Decisions {
 impl ClaudeSettings {
     /// The program's limits on time.
     pub(super) fn limits(&self) -> CallLimits {
-        CallLimits { whole: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
+        CallLimits { total: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
 }
 

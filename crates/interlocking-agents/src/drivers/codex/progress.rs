@@ -142,11 +142,11 @@ impl<'a> Progress<'a> {
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
         match self.take(line) {
             // The turn is over. The program ends by itself in a moment; otherwise it is stopped.
             Ok(()) if self.end.is_some() => LineOutcome::Done,
-            Ok(()) => LineOutcome::Sign,
+            Ok(()) => LineOutcome::Progress,
             Err(kind) => {
                 self.broken = Some(kind);
                 LineOutcome::Stop

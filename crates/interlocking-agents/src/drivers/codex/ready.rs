@@ -11,11 +11,11 @@ use crate::program::{Environment, Invocation, Line};
 const OLDEST: [u32; 3] = [0, 169, 0];
 
 /// The time limit for `--version`, which normally takes a fraction of a second.
-const PATIENCE: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Asks the program for its version.
 pub(super) async fn check_version(program: &Path) -> Result<(), AgentErrorKind> {
-    match tokio::time::timeout(PATIENCE, ask(program)).await {
+    match tokio::time::timeout(VERSION_TIMEOUT, ask(program)).await {
         Ok(checked) => checked,
         Err(_) => Err(configuration(format!("{} --version does not end: set `program`", program.display()))),
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::event::Tokens;
 use super::instructions;
 use crate::drivers::json_lines::{self, JsonLines};
-use crate::drivers::written_by_agents::{self, Search};
+use crate::drivers::untrusted_files::{self, Search};
 use crate::program::Line;
 use crate::sessions::session::SessionId;
 
@@ -140,7 +140,7 @@ fn find(search: &mut Search, directory: &Path, ending: &str, depth: u32) -> Opti
 /// skipped.
 fn for_each_line(path: &Path, start: u64, end: u64, needle: &str, mut visit: impl FnMut(Entry)) -> io::Result<()> {
     let needle = memchr::memmem::Finder::new(needle);
-    written_by_agents::for_each_line(path, start..end, |_, line| {
+    untrusted_files::for_each_line(path, start..end, |_, line| {
         if needle.find(line).is_some()
             && let Some(entry) = JsonLines::default().take(Line::Whole(line)).and_then(json_lines::read)
         {

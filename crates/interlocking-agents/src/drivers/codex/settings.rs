@@ -186,7 +186,7 @@ impl CodexSettings {
     }
 
     pub(super) fn limits(&self) -> CallLimits {
-        CallLimits { whole: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
+        CallLimits { total: self.time_limit, first_event: self.first_event_limit, idle: self.idle_limit }
     }
 }
 

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::settings::{GeminiSettings, configuration};
 use crate::agent::error::AgentErrorKind;
-use crate::drivers::written_by_agents::{self, Search};
+use crate::drivers::untrusted_files::{self, Search};
 use crate::sessions::session::SessionId;
 use crate::sessions::state_directory::make_own;
 
@@ -128,7 +128,7 @@ impl CallHome {
 /// Whether the first line of a file names this session.
 fn is_of(path: &Path, session: &SessionId) -> bool {
     const LONGEST: u64 = 64 * 1024;
-    let Ok(file) = written_by_agents::open(path) else { return false };
+    let Ok(file) = untrusted_files::open(path) else { return false };
     let mut first = String::new();
     let read = BufReader::new(file.take(LONGEST)).read_line(&mut first);
     let named = read.ok().and_then(|_| serde_json::from_str::<Value>(&first).ok());

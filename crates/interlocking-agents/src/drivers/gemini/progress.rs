@@ -77,7 +77,7 @@ impl<'a> Progress<'a> {
     /// The session is not the expected one.
     fn take(&mut self, line: &[u8]) -> Result<LineOutcome, AgentErrorKind> {
         // A line that is not an event still shows activity.
-        let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Sign) };
+        let Some(event) = Event::parse(line) else { return Ok(LineOutcome::Progress) };
         match event {
             Event::Init { session_id } => self.started(session_id)?,
             Event::Message { role, content } if role == "assistant" => self.said(content)?,
@@ -95,7 +95,7 @@ impl<'a> Progress<'a> {
             }
             Event::Message { .. } | Event::Other => {}
         }
-        Ok(LineOutcome::Sign)
+        Ok(LineOutcome::Progress)
     }
 
     fn started(&mut self, id: String) -> Result<(), AgentErrorKind> {
@@ -150,7 +150,7 @@ impl<'a> Progress<'a> {
 impl LineProtocol for Progress<'_> {
     fn on_line(&mut self, line: Line<'_>) -> LineOutcome {
         // A line that is left out is activity, too.
-        let Some(line) = self.lines.take(line) else { return LineOutcome::Sign };
+        let Some(line) = self.lines.take(line) else { return LineOutcome::Progress };
         self.take(line).unwrap_or_else(|kind| {
             self.broken = Some(kind);
             LineOutcome::Stop

@@ -12,11 +12,11 @@ use crate::program::{Invocation, Secret};
 const OLDEST: [u32; 3] = [0, 61, 0];
 
 /// The time limit for `--version`, which normally takes a second or two.
-const PATIENCE: Duration = Duration::from_secs(30);
+const VERSION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Asks the program for its version, with the environment and the home of a call.
 pub(super) async fn check(settings: &GeminiSettings, key: Secret) -> Result<(), AgentErrorKind> {
-    match tokio::time::timeout(PATIENCE, ask(settings, key)).await {
+    match tokio::time::timeout(VERSION_TIMEOUT, ask(settings, key)).await {
         Ok(checked) => checked,
         Err(_) => Err(configuration(format!("{} --version does not end: set `program`", settings.program.display()))),
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::event::Stats;
-use crate::drivers::written_by_agents;
+use crate::drivers::untrusted_files;
 
 /// The maximum number of answers of a session that are counted, and the maximum length of an answer's id.
 const MOST_ANSWERS: usize = 100_000;
@@ -78,7 +78,7 @@ impl Mark {
 /// Visits every answer in a file, with the position of its line. An incomplete last line is skipped.
 fn answers(file: &Path, mut take: impl FnMut(u64, Answer)) -> io::Result<()> {
     let mut answers = 0;
-    written_by_agents::for_each_line(file, 0..u64::MAX, |at, line| {
+    untrusted_files::for_each_line(file, 0..u64::MAX, |at, line| {
         if answers < MOST_ANSWERS
             && let Ok(answer) = serde_json::from_slice::<Answer>(line)
             && answer.kind == "gemini"

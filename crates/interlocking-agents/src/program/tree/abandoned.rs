@@ -26,7 +26,7 @@ pub(in crate::program) async fn end() -> Result<usize, AbandonedError> {
         return ended.clone();
     }
     let begun = Instant::now();
-    let ended = tokio::task::spawn_blocking(end_all).await.unwrap_or_else(|panic| Err(not_seen(&panic)));
+    let ended = tokio::task::spawn_blocking(end_all).await.unwrap_or_else(|panic| Err(search_failed(&panic)));
     *last = Some((begun, ended.clone()));
     ended
 }
@@ -40,7 +40,7 @@ fn end_all() -> Result<usize, AbandonedError> {
         Ok((descendants, seen.is_complete))
     });
     if let Some(error) = failed {
-        return Err(not_seen(&error));
+        return Err(search_failed(&error));
     }
     let left = wait_for(&found);
     if !found.is_empty() {
@@ -55,8 +55,8 @@ fn end_all() -> Result<usize, AbandonedError> {
     }
 }
 
-fn not_seen(reason: &impl ToString) -> AbandonedError {
-    AbandonedError::NotSeen { reason: reason.to_string() }
+fn search_failed(reason: &impl ToString) -> AbandonedError {
+    AbandonedError::SearchFailed { reason: reason.to_string() }
 }
 
 fn named(process: Identity) -> LeftRunning {
