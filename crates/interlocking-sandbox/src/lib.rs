@@ -12,7 +12,7 @@
 //!     .temporary_directory("/work/agent-1.tmp")
 //!     .tool_chain_of("agent")
 //!     .cargo()
-//!     .network(Network::LeftAlone);
+//!     .network(Network::Allowed);
 //! let mut agent = Command::new("agent");
 //! agent.current_dir("/work/agent-1").envs(sandbox.environment());
 //! let child = sandbox.prepare()?.enter(|| agent.spawn())??;

@@ -5,7 +5,7 @@
 pub enum Network {
     /// The same as outside the sandbox.
     #[default]
-    LeftAlone,
+    Allowed,
     /// No network: TCP is refused, and no socket can be made. Pipes and socket pairs work.
-    Cut,
+    Denied,
 }

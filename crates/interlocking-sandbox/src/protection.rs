@@ -15,9 +15,9 @@ pub enum Protection {
     AbstractSockets,
     /// Send signals to programs outside the sandbox (Landlock, since Linux 6.12).
     Signals,
-    /// Connect or listen by TCP (Landlock, since Linux 6.7). Requested only with [`crate::Network::Cut`].
+    /// Connect or listen by TCP (Landlock, since Linux 6.7). Requested only with [`crate::Network::Denied`].
     Tcp,
-    /// Make unix sockets, which reach the services of this machine, or any sockets with [`crate::Network::Cut`]; change the
+    /// Make unix sockets, which reach the services of this machine, or any sockets with [`crate::Network::Denied`]; change the
     /// limits and the scheduling of other programs; share memory and queues with them; watch files, and use their extended
     /// attributes; make namespaces; insert input into a terminal; use the kernel's key rings, its information on other programs
     /// and its modules (seccomp).

@@ -130,7 +130,7 @@ impl Sandbox {
         self
     }
 
-    /// Sets the network access. The default is [`Network::LeftAlone`].
+    /// Sets the network access. The default is [`Network::Allowed`].
     #[must_use]
     pub fn network(mut self, network: Network) -> Self {
         self.exceptions.network = network;
@@ -173,7 +173,7 @@ impl Sandbox {
     #[must_use]
     pub fn wanted(&self) -> BTreeSet<Protection> {
         let is_wanted =
-            |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Cut;
+            |protection: &Protection| *protection != Protection::Tcp || self.exceptions.network == Network::Denied;
         Protection::ALL.into_iter().filter(is_wanted).collect()
     }
 
@@ -311,7 +311,7 @@ mod tests {
         let (_directory, sandbox) = sandbox();
         let without = Support::of(Protection::ALL.into_iter().filter(|one| *one != Protection::Tcp), "");
         assert!(sandbox.missing_on(&without).is_empty());
-        assert_eq!(sandbox.network(Network::Cut).missing_on(&without), [Protection::Tcp]);
+        assert_eq!(sandbox.network(Network::Denied).missing_on(&without), [Protection::Tcp]);
     }
 
     #[cfg(target_os = "linux")]

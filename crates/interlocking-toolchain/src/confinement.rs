@@ -107,7 +107,7 @@ impl Confinement {
     }
 
     fn finish(&self, sandbox: Sandbox, toolchain: &Toolchain) -> Sandbox {
-        let network = if toolchain.allow_network { Network::LeftAlone } else { Network::Cut };
+        let network = if toolchain.allow_network { Network::Allowed } else { Network::Denied };
         let sandbox = toolchain.readable_paths.iter().fold(sandbox.network(network), Sandbox::execute);
         self.waived.iter().copied().fold(sandbox, Sandbox::accept_without)
     }
@@ -123,7 +123,7 @@ pub(super) struct Build<'a> {
 
 fn missing() -> Vec<Protection> {
     // Which protections a sandbox needs does not depend on its grants.
-    Sandbox::for_place("/").network(Network::Cut).missing_on(Support::of_this_system())
+    Sandbox::for_place("/").network(Network::Denied).missing_on(Support::of_this_system())
 }
 
 #[cfg(test)]

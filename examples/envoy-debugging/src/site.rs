@@ -79,7 +79,7 @@ fn run_check(place: &Path, longest: Duration) -> Result<Result<(), String>, Node
 }
 
 async fn checked(place: &Path) -> Result<Result<(), String>, NodeError> {
-    let sandbox = Sandbox::for_place(place).network(Network::Cut);
+    let sandbox = Sandbox::for_place(place).network(Network::Denied);
     let missing = sandbox.missing_on(Support::of_this_system());
     let invocation = Invocation {
         arguments: vec!["check.sh".into()],

@@ -60,7 +60,7 @@ impl LanguageServer {
             .git()
             .inotify()
             .accept_foreign_links()
-            .network(Network::Cut);
+            .network(Network::Denied);
         let invocation = Invocation {
             arguments: program.arguments.clone(),
             directory: Some(root.clone()),

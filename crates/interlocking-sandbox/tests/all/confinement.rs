@@ -29,7 +29,7 @@ fn a_program_reads_and_writes_its_place_and_nothing_else() {
     assert_eq!(String::from_utf8_lossy(&free.stdout), "own\nsecretnew\nsecret\n");
     std::fs::remove_file(other.join("new")).unwrap();
 
-    let confinement = Sandbox::for_place(&place).network(Network::Cut).prepare().unwrap();
+    let confinement = Sandbox::for_place(&place).network(Network::Denied).prepare().unwrap();
     let confined = confinement.enter(|| shell().output()).unwrap().unwrap();
     assert_eq!(String::from_utf8_lossy(&confined.stdout), "own\n");
     assert!(!other.join("new").exists());

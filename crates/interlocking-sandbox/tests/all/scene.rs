@@ -154,7 +154,7 @@ impl Scene {
 
     /// The sandbox that a runtime would set up for an agent that needs git. The network is cut unless the level leaves it alone.
     pub(crate) fn sandbox(&self) -> Sandbox {
-        let network = if self.level == Level::SandboxWithNetwork { Network::LeftAlone } else { Network::Cut };
+        let network = if self.level == Level::SandboxWithNetwork { Network::Allowed } else { Network::Denied };
         Sandbox::for_place(self.place.path()).temporary_directory(self.at("temporary")).git().network(network)
     }
 

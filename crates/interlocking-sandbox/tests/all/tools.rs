@@ -36,7 +36,7 @@ fn cargo_builds_and_runs_a_crate() {
         .cargo()
         .tool_chain_of(env!("CARGO"))
         .tool_chain_of("cc")
-        .network(Network::Cut);
+        .network(Network::Denied);
     let confinement = sandbox.prepare().unwrap();
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["run", "--offline", "--quiet"]).current_dir(&place).envs(sandbox.environment());
@@ -84,7 +84,7 @@ fn the_network_left_alone_is_without_unix_sockets() {
         let output = scene.attempt_in(Some(&confinement), crate::attempts::named(name));
         text(&output.stdout).contains(crate::scene::SECRET)
     };
-    let open = || scene.sandbox().network(Network::LeftAlone);
+    let open = || scene.sandbox().network(Network::Allowed);
     assert!(connect(open(), "connect by TCP"));
     assert!(connect(open(), "ask by UDP"));
     assert!(!connect(open(), "connect to a unix socket by its path"));

@@ -199,7 +199,7 @@ fn file_systems() -> Result<Refusals, String> {
 /// services of this machine or of its host, or parts of the kernel.
 fn sockets(exceptions: Exceptions) -> Result<Refusals, String> {
     let unix = number(libc::AF_UNIX);
-    let with_unix_sockets = exceptions.network == Network::LeftAlone && exceptions.unix_sockets;
+    let with_unix_sockets = exceptions.network == Network::Allowed && exceptions.unix_sockets;
     let mut pairs = vec![all_of([differs(0, unix)])?];
     if !with_unix_sockets {
         // A stream or seqpacket socket of a pair keeps its peer, so it is no way out. A datagram socket can be connected to
@@ -208,8 +208,8 @@ fn sockets(exceptions: Exceptions) -> Result<Refusals, String> {
         pairs.extend(any(types.map(|kind| (1, SeccompCmpOp::MaskedEq(0xf), number(kind))))?);
     }
     let single = match exceptions.network {
-        Network::Cut => Vec::new(),
-        Network::LeftAlone => {
+        Network::Denied => Vec::new(),
+        Network::Allowed => {
             let mut families = vec![libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
             families.extend(with_unix_sockets.then_some(libc::AF_UNIX));
             let others = families.into_iter().map(|family| differs(0, number(family)));
