@@ -137,7 +137,7 @@ impl Sandbox {
         self
     }
 
-    /// Permits unix sockets, unless the network is cut. A service that listens on a unix socket, such as a session bus or a
+    /// Permits unix sockets, unless the network is denied. A service that listens on a unix socket, such as a session bus or a
     /// container engine, can do for a confined program what the program itself may not: use this only where there is no such
     /// service.
     #[must_use]

@@ -116,13 +116,13 @@ impl Workspaces for GitRun {
         counts.map(|commit: CommitId| commit.to_string())
     }
 
-    fn left_at(&self, name: &str, commit: &str) {
+    fn ended_at(&self, name: &str, commit: &str) {
         if let Ok(commit) = commit.parse() {
             self.note(name, |place| place.set_current(commit));
         }
     }
 
-    fn began(&self, name: &str, commit: &str) {
+    fn began_at(&self, name: &str, commit: &str) {
         // A text that is not a commit id is reported when the workspace is opened.
         if let Ok(commit) = commit.parse() {
             self.note_base(name, commit);

@@ -57,11 +57,11 @@ impl History {
         begun.filter(|(name, _)| name == agent).map(|(_, session)| session.clone())
     }
 
-    pub(crate) fn did(&self, by: By, name: &str, value: Encoded) {
+    pub(crate) fn record_once(&self, by: By, name: &str, value: Encoded) {
         self.0.lock().once.insert((by.node, by.visit, name.to_owned()), value);
     }
 
-    pub(crate) fn done(&self, by: &By, name: &str) -> Option<Encoded> {
+    pub(crate) fn once_value(&self, by: &By, name: &str) -> Option<Encoded> {
         self.0.lock().once.get(&(by.node.clone(), by.visit, name.to_owned())).cloned()
     }
 

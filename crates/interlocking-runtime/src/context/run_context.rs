@@ -220,7 +220,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
     ) -> Result<T, NodeError> {
         let untyped = UntypedServices::of(self)?;
         let by = untyped.by(self.execution());
-        if let Some(value) = untyped.history().done(&by, name) {
+        if let Some(value) = untyped.history().once_value(&by, name) {
             return Ok(serde_json::from_str::<Stored<T>>(&value)?.0);
         }
         let value = effect.await?;
@@ -229,7 +229,7 @@ impl<N: Node> RunContext<N> for Cx<'_, N> {
             let entry = Entry::Once { by: by.clone(), name: name.to_owned(), value: json.clone().into() };
             record_writer.write_detached(entry).await?;
         }
-        untyped.history().did(by, name, json);
+        untyped.history().record_once(by, name, json);
         Ok(value)
     }
 

@@ -142,7 +142,7 @@ impl Driver {
             let message = format!("was not done {deadline:?} after the run came to its exit");
             failure(shared.net(), execution, FailureKind::Timeout { limit_ms }, message, Vec::new())
         };
-        let hold = self.recorded.as_ref().map(|recorded| recorded.executor.gives_up());
+        let hold = self.recorded.as_ref().map(|recorded| recorded.executor.start_late_work());
         let background = self.background();
         for execution in std::mem::take(&mut background.advisory) {
             background.reports.add(execution, Err(late(execution)));

@@ -32,7 +32,7 @@ pub(crate) struct Resumption {
     /// The messages that were recorded last, and may not have been sent.
     pub(crate) posted: Option<(By, Vec<MessageRecord>)>,
     /// The failure that ends the run at once: it follows from the records, but no record says so.
-    pub(crate) doomed: Option<Failure>,
+    pub(crate) pending_failure: Option<Failure>,
     /// The number of the last letter that had arrived when the run was retried; 0 if it never was retried.
     pub(crate) retried_after: u64,
 }

@@ -97,7 +97,7 @@ impl Driver {
     }
 
     /// Waits for the reports, stops what still runs, and records the end.
-    pub(crate) async fn wind_up(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
+    pub(crate) async fn shut_down(&mut self, end: Result<AnyValue, End>) -> Outcome<AnyValue> {
         let end = match end {
             Ok(output) => self.make_output(output).await,
             Err(end) => Err(end),
@@ -176,7 +176,7 @@ impl Driver {
         if let Some((by, messages)) = &resumption.posted {
             self.post(by, messages).await.map_err(|error| self.journal_failed(error))?;
         }
-        if let Some(failure) = resumption.doomed {
+        if let Some(failure) = resumption.pending_failure {
             return Err(End::failed(failure));
         }
         for (execution, report) in resumption.reports {

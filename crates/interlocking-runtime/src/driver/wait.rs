@@ -160,7 +160,7 @@ impl Driver {
         if !self.shared.cancel().is_some_and(CancelToken::is_suspended) {
             return End::Cancelled;
         }
-        if self.shared.untyped().settings.is_left_behind() {
+        if self.shared.untyped().settings.is_stopped_with_map_node() {
             return End::ChildStopped;
         }
         match self.shared.untyped().settings.stopped() {

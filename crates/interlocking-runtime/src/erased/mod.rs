@@ -2,7 +2,7 @@
 //!
 //! A token is boxed when it reaches the driver, and an execution leaves its outcome's token in the box in which its input came.
 //! Chains of executions ([`chain`](crate::execution::chain)) and runs that are only one chain
-//! ([`lone`](crate::execution::lone)) keep their types, and box nothing.
+//! ([`chain_run`](crate::execution::chain_run)) keep their types, and box nothing.
 
 pub(crate) mod done;
 pub(crate) mod graph_type;

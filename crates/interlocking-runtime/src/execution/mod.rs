@@ -4,7 +4,7 @@ pub(crate) mod completions;
 pub(crate) mod interruption;
 pub(crate) mod shared;
 pub(crate) mod chain;
-pub(crate) mod lone;
+pub(crate) mod chain_run;
 pub(crate) mod guard;
 pub(crate) mod perform;
 pub(crate) mod stops;

@@ -1,7 +1,7 @@
 //! Numbers and writes the records of one run, for all tasks that have something to record.
 
 use crate::journal::{Entry, Journal, JournalError, Record};
-use crate::run::claims::{Hold, Leaving};
+use crate::run::claims::{Hold, Releasing};
 use crate::tree::Tree;
 use crate::workspaces::Workspaces;
 use crate::workspaces::parent_journal::WriteEntry;
@@ -53,8 +53,8 @@ impl RecordWriter {
     }
 
     /// Marks the run as about to be released.
-    pub(crate) fn leaving(&self) -> Leaving {
-        Leaving::new(&self.journal, &self.run)
+    pub(crate) fn releasing(&self) -> Releasing {
+        Releasing::new(&self.journal, &self.run)
     }
 
     /// Appends an executor's first entry. Fails if the journal of a run of the tree has failed: then no run of the tree begins.

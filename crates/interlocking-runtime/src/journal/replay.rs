@@ -56,7 +56,7 @@ pub(crate) struct Replayed<'net> {
     pub(crate) decisions: Vec<(By, bool, Vec<RunId>)>,
     /// The failure of the run, where no record has it yet: a node was entered beyond its bounds, and has no exhausted route or
     /// one that it may not take.
-    pub(crate) doomed: Option<Failure>,
+    pub(crate) pending_failure: Option<Failure>,
     /// How the run ended, if it has: why it failed, and whether it was cancelled.
     pub(crate) ended: Option<(Option<Failure>, bool)>,
     /// The output, where it differs from the exit's token.
@@ -126,7 +126,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
         answers: Vec::new(),
         added: Vec::new(),
         decisions: Vec::new(),
-        doomed: None,
+        pending_failure: None,
         ended: None,
         output: None,
         records: 1,
@@ -153,7 +153,7 @@ pub(crate) fn replay(net: &Net, records: Vec<Record>) -> Result<Replayed<'_>, Re
 impl<'net> Replayed<'net> {
     /// Starts what the executor would have started: all executions that are due, unless a message waits for its turn.
     fn start_due(&mut self, net: &'net Net) {
-        if self.ended.is_some() || self.doomed.is_some() {
+        if self.ended.is_some() || self.pending_failure.is_some() {
             return;
         }
         while self.mailbox.is_empty()
@@ -180,7 +180,7 @@ impl<'net> Replayed<'net> {
             // Without an exhausted route, the run has failed. The next record says so, unless the process ended before it was
             // written.
             let Some((alternative, way)) = route else {
-                self.doomed = Some(beyond_bounds(net, execution, limit));
+                self.pending_failure = Some(beyond_bounds(net, execution, limit));
                 return;
             };
             let place = way.branches[0][0];
@@ -191,7 +191,7 @@ impl<'net> Replayed<'net> {
             match self.frontier.complete(execution, Step::One(alternative, token)) {
                 Ok(completed) => completed.cancelled.into_iter().for_each(|stopped| self.land(stopped)),
                 Err(violation) => {
-                    self.doomed = Some(unsound(net, execution, violation));
+                    self.pending_failure = Some(unsound(net, execution, violation));
                     return;
                 }
             }

@@ -36,7 +36,7 @@ pub(crate) fn retry_children<'a>(
         }
         for child in journal.children(parent).await? {
             let Some(Origin::Child { node, visit, attempt, .. }) = child.origin.clone() else { continue };
-            if !child.came_to_nothing() || !maps.iter().any(|map| map.node == node) {
+            if !child.ended_without_result() || !maps.iter().any(|map| map.node == node) {
                 continue;
             }
             let run = child.run;

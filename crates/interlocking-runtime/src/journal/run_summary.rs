@@ -31,7 +31,7 @@ pub struct RunSummary {
 
 impl RunSummary {
     /// Whether it has failed or was cancelled.
-    pub(crate) fn came_to_nothing(&self) -> bool {
+    pub(crate) fn ended_without_result(&self) -> bool {
         matches!(self.ended.as_deref(), Some("failed" | "cancelled"))
     }
 }

@@ -26,7 +26,7 @@ use crate::context::begun_sessions::BegunSessions;
 use crate::context::services::UntypedServices;
 use crate::context::usage_guard::UsageGuard;
 use crate::workspaces::isolation;
-use crate::workspaces::{Moment, Strayed, WorkspaceError};
+use crate::workspaces::{Moment, WorkspaceError, WorkspaceMismatch};
 use interlocking_agents::{
     AgentError, AgentErrorKind, Completion, Conversation, Schema, SessionId, SessionOp, Turn, Usage, deserializes_as,
 };
@@ -461,7 +461,7 @@ async fn verify(
     if findings.is_empty() {
         return Ok(());
     }
-    Err(WorkspaceError::Strayed(Box::new(Strayed {
+    Err(WorkspaceError::Mismatch(Box::new(WorkspaceMismatch {
         workspace: workspace.clone(),
         moment,
         findings,

@@ -2,7 +2,7 @@
 
 pub mod requirements;
 
-use crate::roles::requirements::asked_for;
+use crate::roles::requirements::requested_roles;
 use crate::run::start_error::StartError;
 use interlocking_agents::backends::{RoleBinding, RoleBindings, RoleBindingsError};
 use interlocking_agents::{Agent, LostSession, Nudges};
@@ -64,8 +64,8 @@ impl Roles {
     /// [`RoleBindingsError`] with everything that is wrong with `bindings`, including roles that the graph does not have;
     /// nothing is bound then.
     pub fn bind_all<G: Graph>(&mut self, bindings: &RoleBindings) -> Result<(), RoleBindingsError> {
-        let asked_for = asked_for(&Nets::of::<G>());
-        let bound = bindings.bind(asked_for.iter().map(|asked_for| asked_for.role.as_str()))?;
+        let requested = requested_roles(&Nets::of::<G>());
+        let bound = bindings.bind(requested.iter().map(|requested| requested.role.as_str()))?;
         for RoleBinding { role, agent, model, nudges, lost_session, .. } in bound {
             self.bind(role, Player { agent, model, nudges, lost_session });
         }

@@ -14,16 +14,16 @@ use std::task::Poll;
 
 /// A role, and the nodes that ask for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskedFor {
+pub struct RequestedRole {
     /// The role.
     pub role: String,
     /// The nodes, in the order of their tables: those of the graph itself, then those of its child graphs.
-    pub nodes: Vec<Asking>,
+    pub nodes: Vec<RequestingNode>,
 }
 
 /// A node that asks for a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asking {
+pub struct RequestingNode {
     /// The node.
     pub node: String,
     /// The node's graph, if that is a child graph of the run's graph.
@@ -34,7 +34,7 @@ pub struct Asking {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incapable {
     /// The node.
-    pub node: Asking,
+    pub node: RequestingNode,
     /// The role that it asks for.
     pub role: String,
     /// [`Agent::name`].
@@ -60,22 +60,24 @@ fn role(row: &NodeRow) -> Option<&str> {
 }
 
 /// Every node that asks for a role, with the role.
-fn asking(nets: &Nets) -> impl Iterator<Item = (&'static str, &'static NodeRow, Asking)> + '_ {
+fn requesting_nodes(nets: &Nets) -> impl Iterator<Item = (&'static str, &'static NodeRow, RequestingNode)> + '_ {
     let root = nets.iter().next().map(std::ptr::from_ref);
     nets.iter().flat_map(move |net| {
         let graph = (root != Some(std::ptr::from_ref(net))).then(|| net.table().graph.clone());
         let rows = net.table().nodes.iter();
-        rows.filter_map(move |row| Some((role(row)?, row, Asking { node: row.name.clone(), graph: graph.clone() })))
+        rows.filter_map(move |row| {
+            Some((role(row)?, row, RequestingNode { node: row.name.clone(), graph: graph.clone() }))
+        })
     })
 }
 
 /// The roles that graphs ask for, each once.
-pub(crate) fn asked_for(nets: &Nets) -> Vec<AskedFor> {
-    let mut all: Vec<AskedFor> = Vec::new();
-    for (role, _, asking) in asking(nets) {
+pub(crate) fn requested_roles(nets: &Nets) -> Vec<RequestedRole> {
+    let mut all: Vec<RequestedRole> = Vec::new();
+    for (role, _, node) in requesting_nodes(nets) {
         match all.iter_mut().find(|known| known.role == role) {
-            Some(known) => known.nodes.push(asking),
-            None => all.push(AskedFor { role: role.to_owned(), nodes: vec![asking] }),
+            Some(known) => known.nodes.push(node),
+            None => all.push(RequestedRole { role: role.to_owned(), nodes: vec![node] }),
         }
     }
     all
@@ -83,12 +85,12 @@ pub(crate) fn asked_for(nets: &Nets) -> Vec<AskedFor> {
 
 /// Checks that each role is played, by an agent that can do what its nodes need.
 pub(crate) fn check(nets: &Nets, roles: &Roles) -> Result<(), StartError> {
-    let unbound: Vec<AskedFor> =
-        asked_for(nets).into_iter().filter(|asked_for| roles.player(&asked_for.role).is_none()).collect();
+    let unbound: Vec<RequestedRole> =
+        requested_roles(nets).into_iter().filter(|requested| roles.player(&requested.role).is_none()).collect();
     if !unbound.is_empty() {
         return Err(StartError::UnboundRoles { unbound, bound: roles.lines() });
     }
-    let incapable: Vec<Incapable> = asking(nets)
+    let incapable: Vec<Incapable> = requesting_nodes(nets)
         .filter_map(|(role, row, node)| {
             let player = roles.player(role)?;
             let reason = missing_capability(row, player)?;
@@ -108,7 +110,7 @@ fn missing_capability(row: &NodeRow, player: &Player) -> Option<String> {
 /// Asks every agent that a role of the graphs is bound to whether it can work, all at once.
 pub(crate) async fn ask(nets: &Nets, roles: &Roles) -> Result<(), StartError> {
     let mut players: Vec<(Arc<dyn Agent>, Vec<String>)> = Vec::new();
-    for AskedFor { role, .. } in asked_for(nets) {
+    for RequestedRole { role, .. } in requested_roles(nets) {
         let Some(Player { agent, .. }) = roles.player(&role) else { continue };
         match players.iter_mut().find(|(known, _)| Arc::ptr_eq(known, agent)) {
             Some((_, roles)) => roles.push(role),
@@ -155,15 +157,15 @@ pub(crate) fn nets_of(net: &'static Net, depth: u32, all: impl FnOnce() -> Nets)
     nets
 }
 
-impl fmt::Display for AskedFor {
+impl fmt::Display for RequestedRole {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { role, nodes } = self;
-        let nodes: Vec<String> = nodes.iter().map(Asking::to_string).collect();
+        let nodes: Vec<String> = nodes.iter().map(RequestingNode::to_string).collect();
         write!(f, "`{role}`, for {}", nodes.join(" and "))
     }
 }
 
-impl fmt::Display for Asking {
+impl fmt::Display for RequestingNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node `{}`", self.node)?;
         match &self.graph {

@@ -25,9 +25,9 @@ use tokio::sync::Notify;
 pub(crate) async fn claim(journal: &dyn Journal, run: &RunId) -> Result<Claim, JournalError> {
     loop {
         // Checked before the claim and after it, because the run may be released while the claim is being refused.
-        let was_leaving = is_leaving(journal, run);
+        let was_releasing = is_releasing(journal, run);
         match journal.claim(run).await {
-            Err(JournalError::Held { .. }) if was_leaving || is_leaving(journal, run) => {
+            Err(JournalError::Held { .. }) if was_releasing || is_releasing(journal, run) => {
                 wait_until_released(journal, run).await
             }
             claimed => return claimed,
@@ -37,7 +37,7 @@ pub(crate) async fn claim(journal: &dyn Journal, run: &RunId) -> Result<Claim, J
 
 /// If this process is about to release the run, waits until it has. Does not wait for a run that is being executed.
 pub(crate) async fn wait_until_released(journal: &dyn Journal, run: &RunId) {
-    while LEAVING.wait_until_removed(&key(journal, run)).await {}
+    while RELEASING.wait_until_removed(&key(journal, run)).await {}
 }
 
 /// Whether late work of a run that has ended goes on in this process.
@@ -68,11 +68,11 @@ pub(crate) struct Hold {
     _claim: Claim,
     executors: AtomicUsize,
     /// Set once the last executor is dropped. This field is dropped after the claim, so that a waiting task finds the run free.
-    leaving: OnceLock<Box<Leaving>>,
+    releasing: OnceLock<Box<Releasing>>,
 }
 
 /// Marks a run that this process is about to release. Dropped once the run is released.
-pub(crate) struct Leaving {
+pub(crate) struct Releasing {
     _listed: Listed,
 }
 
@@ -98,7 +98,7 @@ type Key = (usize, RunId);
 struct List(Mutex<BTreeMap<Key, (usize, Arc<Notify>)>>);
 
 /// The runs that this process is about to release.
-static LEAVING: List = List(Mutex::new(BTreeMap::new()));
+static RELEASING: List = List(Mutex::new(BTreeMap::new()));
 
 /// The runs that have ended and whose late work goes on.
 static LATE_WORK: List = List(Mutex::new(BTreeMap::new()));
@@ -106,7 +106,7 @@ static LATE_WORK: List = List(Mutex::new(BTreeMap::new()));
 impl Executor {
     /// The executor whose records `record_writer` writes.
     pub(crate) fn new(claim: Claim, record_writer: Arc<RecordWriter>) -> Self {
-        let hold = Arc::new(Hold { _claim: claim, executors: AtomicUsize::new(1), leaving: OnceLock::new() });
+        let hold = Arc::new(Hold { _claim: claim, executors: AtomicUsize::new(1), releasing: OnceLock::new() });
         record_writer.set_hold(&hold);
         Self { record_writer, hold }
     }
@@ -132,14 +132,14 @@ impl Drop for Executor {
         let is_last = self.hold.executors.fetch_sub(1, Ordering::AcqRel) == 1;
         // There are other references than this one: detached writes.
         if is_last && Arc::strong_count(&self.hold) > 1 {
-            self.hold.leaving.get_or_init(|| Box::new(self.record_writer.leaving()));
+            self.hold.releasing.get_or_init(|| Box::new(self.record_writer.releasing()));
         }
     }
 }
 
-impl Leaving {
+impl Releasing {
     pub(crate) fn new(journal: &Arc<dyn Journal>, run: &RunId) -> Self {
-        Self { _listed: LEAVING.add(journal, run) }
+        Self { _listed: RELEASING.add(journal, run) }
     }
 }
 
@@ -182,8 +182,8 @@ impl Drop for Listed {
 }
 
 /// Whether this process is about to release the run.
-fn is_leaving(journal: &dyn Journal, run: &RunId) -> bool {
-    LEAVING.notify_of(&key(journal, run)).is_some()
+fn is_releasing(journal: &dyn Journal, run: &RunId) -> bool {
+    RELEASING.notify_of(&key(journal, run)).is_some()
 }
 
 fn key(journal: &dyn Journal, run: &RunId) -> Key {

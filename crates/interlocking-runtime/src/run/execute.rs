@@ -18,8 +18,8 @@ use interlocking_core::graph::Graph;
 use std::pin::Pin;
 use std::sync::Arc;
 
-/// Continues a run that began as a [`Lone`](crate::execution::lone::Lone) run, to its end: from a completed execution, or from
-/// one that is about to start.
+/// Continues a run that began as a [`ChainRun`](crate::execution::chain_run::ChainRun), to its end: from a completed execution,
+/// or from one that is about to start.
 pub(crate) async fn go_on(
     mut driver: Driver,
     from: Result<(Completed, Elapsed), (Execution, ErasedToken)>,
@@ -36,7 +36,7 @@ pub(crate) async fn go_on(
         Ok(()) => ready.driver.drive().await,
         Err(end) => Err(end),
     };
-    wind_up(ready, end).await
+    shut_down(ready, end).await
 }
 
 /// Runs a graph to its end, from its beginning or from where its records end.
@@ -72,7 +72,7 @@ fn execute_erased(
 /// Runs to the end without a time limit.
 async fn run_untimed(mut ready: Box<Ready>) -> Report<AnyValue> {
     let end = drive_to_end(&mut ready).await;
-    wind_up(ready, end).await
+    shut_down(ready, end).await
 }
 
 /// Runs to the end under a time limit. At the limit, the run is stopped with its children.
@@ -82,7 +82,7 @@ async fn run_timed(mut ready: Box<Ready>) -> Report<AnyValue> {
     let outcome = {
         let running = std::pin::pin!(async {
             let end = drive_to_end(&mut ready).await;
-            ready.driver.wind_up(end).await
+            ready.driver.shut_down(end).await
         });
         match (settings.wall_time(), &settings.cancel) {
             (Some(limit), Some(cancel)) => settings.allowance().run_within(limit, running, cancel).await,
@@ -101,8 +101,8 @@ async fn drive_to_end(ready: &mut Ready) -> Result<AnyValue, End> {
 }
 
 /// Stops what still runs, records the end, and returns the report.
-async fn wind_up(mut ready: Box<Ready>, end: Result<AnyValue, End>) -> Report<AnyValue> {
-    let outcome = ready.driver.wind_up(end).await;
+async fn shut_down(mut ready: Box<Ready>, end: Result<AnyValue, End>) -> Report<AnyValue> {
+    let outcome = ready.driver.shut_down(end).await;
     release(ready, outcome).await
 }
 
@@ -113,9 +113,9 @@ async fn release(ready: Box<Ready>, outcome: Outcome<AnyValue>) -> Report<AnyVal
     drop(driver);
     let settings = &shared.untyped().settings;
     let run = &settings.run;
-    if settings.depth() == 0 && settings.has_company() {
+    if settings.depth() == 0 && settings.has_running_relatives() {
         // Waits for the children, which were stopped with their map node. Each drops its claim when its task ends.
-        settings.tree().alone(run).await;
+        settings.tree().wait_until_alone(run).await;
     }
     let has_ended = matches!(report.outcome, Outcome::Finished(_) | Outcome::Failed(_) | Outcome::Cancelled);
     if let Some(journal) = &settings.journal

@@ -126,7 +126,7 @@ async fn read_back(
     let texts = Texts(digests.into_iter().zip(texts).collect());
     if replayed.ended.is_some() {
         let workspaces = &settings.options().workspaces;
-        replayed.commits.iter().for_each(|(workspace, commit)| workspaces.left_at(workspace, commit));
+        replayed.commits.iter().for_each(|(workspace, commit)| workspaces.ended_at(workspace, commit));
     }
     let table = migrated.then(|| Box::new(net.table().clone()));
     Ok(ReadBack { journal, replayed, texts, is_fork, retried, table, turns })
@@ -183,7 +183,7 @@ async fn restore_workspaces(
         let (run, workspace) = (run.clone(), workspace.clone());
         StartError::Workspace { run, workspace, error }
     };
-    replayed.began.iter().for_each(|(workspace, commit)| workspaces.began(workspace, commit));
+    replayed.began.iter().for_each(|(workspace, commit)| workspaces.began_at(workspace, commit));
     for (workspace, commit) in replayed.commits.iter().filter(|_| is_fork) {
         workspaces.make(workspace, commit).await.map_err(|error| unusable(workspace, error))?;
     }
@@ -241,7 +241,7 @@ struct Untyped {
     reports: Vec<(Execution, Result<Encoded, Failure>)>,
     observed: Vec<NodeOutcome>,
     posted: Option<(By, Vec<MessageRecord>)>,
-    doomed: Option<Failure>,
+    pending_failure: Option<Failure>,
 }
 
 impl Reader<'_> {
@@ -372,9 +372,9 @@ impl Reader<'_> {
         let net = self.graph_type.net();
         let Typed { memories, arrived, inputs, entry, in_flight, advisory, mailbox, frontier } = typed;
         let untyped = UntypedServices::new(net, settings, Some(record_writer.clone()));
-        let Untyped { reports, observed, posted, doomed } = self.untyped(net, &mut replayed, &untyped);
+        let Untyped { reports, observed, posted, pending_failure } = self.untyped(net, &mut replayed, &untyped);
         let (letters, retried_after) = (replayed.letters, replayed.retried_after);
-        let resumption = Resumption { in_flight, advisory, reports, observed, posted, doomed, retried_after };
+        let resumption = Resumption { in_flight, advisory, reports, observed, posted, pending_failure, retried_after };
         let state = InitialState { frontier, arrived, mailbox, letters, resumption: Some(Box::new(resumption)) };
         (state, self.graph_type.shared(graph, untyped, Some((entry, inputs)), memories))
     }
@@ -397,13 +397,13 @@ impl Reader<'_> {
         for payload in observed.iter_mut().flat_map(NodeOutcome::payloads_mut) {
             *payload = self.texts.of(payload).into();
         }
-        let (posted, doomed) = (self.posted(replayed), replayed.doomed.take());
+        let (posted, pending_failure) = (self.posted(replayed), replayed.pending_failure.take());
         self.remember(net, replayed, services.history());
         for (map, ItemRecord { entry, key, anew, anew_after }) in replayed.added.drain(..) {
             let entry = self.texts.of(&entry).to_string();
             services.additions().add(map, vec![NewItem { entry, key, anew, anew_after }]);
         }
-        Untyped { reports, observed, posted, doomed }
+        Untyped { reports, observed, posted, pending_failure }
     }
 
     /// Adds to the history what executions had done, and counts one more restart for each interrupted execution.
@@ -419,7 +419,7 @@ impl Reader<'_> {
             history.began_session(by, conversation, agent, session);
         }
         for (by, name, value) in replayed.once.drain(..) {
-            history.did(by, &name, self.texts.of(&value));
+            history.record_once(by, &name, self.texts.of(&value));
         }
         for Asked { by, question, schema, asked_at_ms } in replayed.questions.drain(..) {
             history.asked(by, self.texts.of(&question), self.texts.of(&schema), asked_at_ms);

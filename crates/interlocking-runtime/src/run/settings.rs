@@ -289,13 +289,13 @@ impl Settings {
 
     /// Whether this is a child run and the root run was not cancelled: a child that was stopped was then stopped with its map
     /// node.
-    pub(crate) fn is_left_behind(&self) -> bool {
+    pub(crate) fn is_stopped_with_map_node(&self) -> bool {
         let root = self.family.get().and_then(|family| family.cancels_root.as_ref());
         self.depth() > 0 && !root.is_some_and(CancelToken::is_cancelled)
     }
 
     /// Whether other runs of the tree are being executed.
-    pub(crate) fn has_company(&self) -> bool {
+    pub(crate) fn has_running_relatives(&self) -> bool {
         self.known_tree().is_some_and(|tree| tree.has_others(&self.run))
     }
 

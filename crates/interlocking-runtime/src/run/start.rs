@@ -1,6 +1,6 @@
-//! Starts a run. A run without a journal begins as a [`Lone`] run, and most of these stay one until their end.
+//! Starts a run. A run without a journal begins as a [`ChainRun`] run, and most of these stay one until their end.
 
-use crate::execution::lone::Lone;
+use crate::execution::chain_run::ChainRun;
 use crate::run::execute::execute;
 use crate::run::outcome::Report;
 use crate::run::prepare::Begin;
@@ -15,12 +15,12 @@ pub(crate) type Running<G> = Pin<Box<dyn Future<Output = Result<Report<<G as Gra
 
 /// Runs a graph from its beginning to its end. The future is boxed, so that spawning it moves only a pointer.
 pub(crate) fn start<G: Graph>(graph: Arc<G>, settings: Settings, entry: G::Entry) -> Running<G> {
-    if !Lone::<G>::may_be(&settings) {
+    if !ChainRun::<G>::may_be(&settings) {
         return Box::pin(execute(graph, Box::new(settings), Begin::Fresh { entry: Box::new(entry) }));
     }
     // The box is allocated first, so that only the arguments are moved and not the whole future (row "ten thousand runs" of
     // `docs/book/src/performance.md`).
     let room = Box::new_uninit();
-    let running = Box::write(room, Lone::new(graph, settings, entry).run());
+    let running = Box::write(room, ChainRun::new(graph, settings, entry).run());
     Box::into_pin(running)
 }

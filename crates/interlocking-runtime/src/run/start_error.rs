@@ -2,7 +2,7 @@
 
 use crate::journal::JournalError;
 use crate::journal::replay_error::ReplayError;
-use crate::roles::requirements::{self, AskedFor, Incapable, NotReady};
+use crate::roles::requirements::{self, Incapable, NotReady, RequestedRole};
 use crate::run::section_rules::UnfitSection;
 use crate::workspaces::WorkspaceError;
 use crate::workspaces::unkept::{self, Unkept};
@@ -22,7 +22,7 @@ pub enum StartError {
     )]
     UnboundRoles {
         /// The roles.
-        unbound: Vec<AskedFor>,
+        unbound: Vec<RequestedRole>,
         /// The bound roles with their agents, in words.
         bound: Vec<String>,
     },

@@ -179,7 +179,7 @@ impl Predecessors {
             {
                 let mut entry = (*visit, *attempt);
                 // Only for such a child does it matter which execution had it last.
-                if summary.came_to_nothing()
+                if summary.ended_without_result()
                     && let Some(taken_by) = taken_by(&journal.load(&summary.run).await?)
                 {
                     entry = entry.max((taken_by.visit, taken_by.attempt));
@@ -216,7 +216,8 @@ impl Predecessors {
     /// item, unless that child failed or was cancelled.
     pub(crate) fn of(&self, identity: &ChildIdentity<'_>, adopts: bool) -> Option<(RunId, Origin)> {
         let latest = self.latest_equal(identity)?;
-        let goes_on = latest.entry == (identity.visit, identity.attempt) || adopts && !latest.summary.came_to_nothing();
+        let goes_on =
+            latest.entry == (identity.visit, identity.attempt) || adopts && !latest.summary.ended_without_result();
         goes_on.then(|| latest.summary.origin.clone().map(|origin| (latest.summary.run.clone(), origin)))?
     }
 

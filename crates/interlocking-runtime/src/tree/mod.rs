@@ -13,7 +13,7 @@ use crate::journal::question::OpenQuestion;
 use crate::journal::{By, Journal, JournalError};
 use crate::limits::allowance::Stopped;
 use crate::mutex::Mutex;
-use crate::run::claims::Leaving;
+use crate::run::claims::Releasing;
 use crate::tree::past_calls::PastCalls;
 use crate::tree::turns::Turns;
 use interlocking_agents::{Ledger, LedgerEntry};
@@ -70,7 +70,7 @@ struct Member {
     /// it.
     letters: Option<u64>,
     /// Set once the root run is dropped. This run is then dropped as well, as soon as its task is polled.
-    leaving: Option<Leaving>,
+    releasing: Option<Releasing>,
 }
 
 /// Why a run does not continue, although it has not ended.
@@ -108,8 +108,8 @@ impl Tree {
     pub(crate) fn join(self: &Arc<Self>, run: RunId, parent: RunId) -> Membership {
         self.usage.lock().parents.insert(run.clone(), parent.clone());
         let mut members = self.members.lock();
-        let leaving = self.abandoned_in.get().map(|journal| Leaving::new(journal, &run));
-        members.insert(run.clone(), Member { parent, letters: None, leaving });
+        let releasing = self.abandoned_in.get().map(|journal| Releasing::new(journal, &run));
+        members.insert(run.clone(), Member { parent, letters: None, releasing });
         drop(members);
         Membership { tree: self.clone(), run }
     }
@@ -120,7 +120,7 @@ impl Tree {
         if let Some(journal) = journal {
             let mut members = self.members.lock();
             let journal = self.abandoned_in.get_or_init(|| journal.clone());
-            members.iter_mut().for_each(|(run, member)| member.leaving = Some(Leaving::new(journal, run)));
+            members.iter_mut().for_each(|(run, member)| member.releasing = Some(Releasing::new(journal, run)));
         }
         self.abandoned.cancel();
     }
@@ -162,7 +162,7 @@ impl Tree {
     }
 
     /// Waits until no child run other than `run` is being executed.
-    pub(crate) async fn alone(&self, run: &RunId) {
+    pub(crate) async fn wait_until_alone(&self, run: &RunId) {
         self.wait_until(|members| members.keys().all(|other| other == run)).await;
     }
 

@@ -70,13 +70,13 @@ pub trait Workspaces: Any + Send + Sync {
 
     /// Called with the last commit that the journal has of the place called `name`, of a run that has ended: nothing will work
     /// there.
-    fn left_at(&self, name: &str, commit: &str) {
+    fn ended_at(&self, name: &str, commit: &str) {
         let _ = (name, commit);
     }
 
     /// Called with the first commit that the journal has of the place called `name`, which is the commit that the place was
     /// made at. Called before the place is [opened](Self::open) or [restored](Self::restore).
-    fn began(&self, name: &str, commit: &str) {
+    fn began_at(&self, name: &str, commit: &str) {
         let _ = (name, commit);
     }
 
@@ -247,7 +247,7 @@ pub enum Moment {
     findings.iter().map(|finding| format!("\n  {finding}")).collect::<String>(),
     agent.as_ref().map_or_else(String::new, |error| format!("\nthe agent had failed, too: {error}"))
 )]
-pub struct Strayed {
+pub struct WorkspaceMismatch {
     /// The place.
     pub workspace: String,
     /// When the differences were found.
@@ -281,7 +281,7 @@ pub enum WorkspaceError {
     },
     /// A place is not as it was handed over.
     #[error(transparent)]
-    Strayed(Box<Strayed>),
+    Mismatch(Box<WorkspaceMismatch>),
     /// The place has no sandbox to confine an agent's programs.
     #[error("workspace `{workspace}` has no sandbox, which its node demands: nothing was started there")]
     Unconfined {

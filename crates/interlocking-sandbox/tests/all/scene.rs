@@ -152,7 +152,7 @@ impl Scene {
         self.at("run/sibling")
     }
 
-    /// The sandbox that a runtime would set up for an agent that needs git. The network is cut unless the level leaves it alone.
+    /// The sandbox that a runtime would set up for an agent that needs git. The network is denied unless the level allows it.
     pub(crate) fn sandbox(&self) -> Sandbox {
         let network = if self.level == Level::SandboxWithNetwork { Network::Allowed } else { Network::Denied };
         Sandbox::for_place(self.place.path()).temporary_directory(self.at("temporary")).git().network(network)

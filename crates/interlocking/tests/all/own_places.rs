@@ -50,7 +50,7 @@ impl Workspaces for Own {
         }
         Ok(Some("base".to_owned()))
     }
-    fn began(&self, name: &str, commit: &str) {
+    fn began_at(&self, name: &str, commit: &str) {
         self.says(&format!("{name} began at {commit}"));
     }
     async fn open(&self, name: &str, commit: &str) -> Result<(), WorkspaceError> {

@@ -194,7 +194,7 @@ fn file_systems() -> Result<Refusals, String> {
     Ok(BTreeMap::from([(libc::SYS_ioctl, rules)]))
 }
 
-/// Sockets that reach anything outside the sandbox. With the network cut, all sockets are refused. Otherwise all are refused
+/// Sockets that reach anything outside the sandbox. If the network is denied, all sockets are refused. Otherwise all are refused
 /// except those of the Internet and the netlink socket from which libraries read the machine's addresses: other sockets reach
 /// services of this machine or of its host, or parts of the kernel.
 fn sockets(exceptions: Exceptions) -> Result<Refusals, String> {

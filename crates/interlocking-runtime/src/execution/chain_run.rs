@@ -31,26 +31,26 @@ use std::pin::pin;
 use std::sync::Arc;
 
 /// An unrecorded run that has been only a chain so far; `None` only while its stage changes.
-pub(crate) struct Lone<G: Graph>(Option<Stage<G>>);
+pub(crate) struct ChainRun<G: Graph>(Option<Stage<G>>);
 
-/// The stage of a lone run. One enum and not two values, so that what the run starts from and the run itself share their
+/// The stage of a chain run. One enum and not two values, so that what the run starts from and the run itself share their
 /// memory.
 enum Stage<G: Graph> {
     Fresh(Arc<G>, Settings, G::Entry),
     Running(Running<G>),
 }
 
-/// A lone run that has begun.
+/// A chain run that has begun.
 struct Running<G: Graph> {
     shared: Shared<G>,
     single: Single<'static>,
 }
 
-/// A lone run that has just begun, and the token of its entry.
+/// A chain run that has just begun, and the token of its entry.
 type Beginning<'l, G> = (&'l mut Running<G>, <G as Graph>::Token);
 
-impl<G: Graph> Lone<G> {
-    /// Whether a run may be a lone run: nothing is checked before it begins, and nothing is recorded, timed or observed while
+impl<G: Graph> ChainRun<G> {
+    /// Whether a run may be a chain run: nothing is checked before it begins, and nothing is recorded, timed or observed while
     /// its nodes run.
     pub(crate) fn may_be(settings: &Settings) -> bool {
         let is_observed = G::net().features().observes;
@@ -144,7 +144,7 @@ fn end<G: Graph>(
 ) -> Result<Report<G::Output>, Completed<Done<G>>> {
     let Shared { services, .. } = shared;
     let settings = &services.untyped.settings;
-    if G::net().features().reports || settings.has_company() || settings.owns_workspaces() {
+    if G::net().features().reports || settings.has_running_relatives() || settings.owns_workspaces() {
         return Err(completed);
     }
     let Completed { execution, now, ref result } = completed;
